@@ -1,5 +1,5 @@
-// What a cache remembers as text, in a file whose first line is the checksum of its name and of the rest:
-// what was changed since is never taken for what was remembered.
+// Cached text in a file whose first line is a checksum of the file's name and content. A file that was
+// changed or renamed is not read.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace voxswap {
 
 void write_checksummed(const fs::path& path, std::string_view text);
 
-// Nothing where there is no such file, and, with a warning, where it cannot be read or is not what was
-// written.
+// Returns nullopt when there is no such file. When the file cannot be read or fails its checksum, it also
+// warns.
 std::optional<std::string> read_checksummed(const fs::path& path);
 
 }  // namespace voxswap

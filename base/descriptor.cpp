@@ -46,7 +46,7 @@ int Descriptor::release() {
 
 int Descriptor::close() {
   if (number_ < 0) return 0;
-  // Linux has closed it even where it says that it was interrupted.
+  // Linux has closed the descriptor even when close() reports an interruption.
   const int result = ::close(std::exchange(number_, -1));
   return result == 0 || errno == EINTR ? 0 : errno;
 }
@@ -56,7 +56,7 @@ int write_all(int descriptor, const void* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t written = uninterrupted([&] { return ::write(descriptor, position, size); });
     if (written < 0) return errno;
-    if (written == 0) return EIO;  // no regular file does this
+    if (written == 0) return EIO;  // never happens for a regular file
     position += written;
     size -= static_cast<std::size_t>(written);
   }
@@ -84,7 +84,7 @@ int sync(int descriptor) {
 int sync_folder(const fs::path& folder) {
   const Descriptor open(folder, O_RDONLY | O_DIRECTORY);
   if (open.is_open()) return sync(open.number());
-  return open.error() == EACCES ? 0 : open.error();  // it may be written to and not be listed
+  return open.error() == EACCES ? 0 : open.error();  // a folder may be writable but not readable
 }
 
 }  // namespace voxswap

@@ -1,4 +1,4 @@
-// A file that grows while work goes on, for who looks on meanwhile: what is added is whole and never changed.
+// A file that other programs can follow while a command runs: entries are appended whole and never change.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@ namespace voxswap {
 
 class Journal {
  public:
-  Journal() = default;  // of nothing
-  // Adds to the end of what is there, with the folders above it. Throws Exit::failed where it cannot be
+  Journal() = default;  // writes nothing
+  // Opens `path` for appending and creates the folders above it. Throws Exit::failed when it cannot be
   // opened.
   explicit Journal(const fs::path& path);
 
-  // A disk that fills costs the rest of the journal, with a warning, and not the work.
+  // Appends `bytes`. A full disk stops the journal with a warning, not the command.
   void add(std::string_view bytes);
 
  private:

@@ -1,9 +1,9 @@
-// The keys of the experiment file that rooms below experiments/ name: in what they advise, and in what a
-// report tells of a run.
+// Keys of the experiment file, for directories that experiments/ depends on: they name keys in advice and
+// reports.
 //
-// A message has them from here, fail(Exit::usage, "{}: expected 1 to 8, found {}", key::network_depth, 9),
-// and writes none itself. So none outlives its key: tests/experiments/named_keys_test.cpp looks that each is
-// one.
+// A message takes them from here: fail(Exit::usage, "{}: expected 1 to 8, found {}", key::network_depth, 9).
+// tests/experiments/named_keys_test.cpp checks that every entry is a key, so messages name no key that was
+// removed.
 #pragma once
 
 #define VOXSWAP_NAMED_KEYS(X)                                             \

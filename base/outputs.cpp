@@ -17,13 +17,14 @@ namespace voxswap {
 
 namespace {
 
-// Of a file, as a line of the record has them before its name.
+// Size and time of last change, as they appear in a line of the record before the name.
 std::string looks_of(const struct stat& status) {
   return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// In their place while a file is on its way: the second in which that began and, where it takes the place of
-// one of ours, how that one looks. Whichever of the two a killed command leaves is known as voxswap's.
+// Replaces size and time while a file is being written: the second when writing began and, when one of our
+// files is replaced, the size and time of that file. If the command is killed, the old or the new file is
+// still recognised as ours.
 constexpr const char* being_written = "writing ";
 
 std::string looks_while_written(const std::string& former) {
@@ -38,7 +39,7 @@ fs::path record_of(const fs::path& output) {
   return output.parent_path() / ".voxswap";
 }
 
-// Name -> size and time; nothing where there is no record.
+// Name -> size and time. Empty when there is no record.
 std::map<std::string, std::string> read_record(const fs::path& output) {
   std::map<std::string, std::string> entries;
   error_code error;
@@ -56,7 +57,7 @@ bool was_written_by_us(const fs::path& output, const struct stat& status) {
   if (found == entries.end()) return false;
   std::string looks = looks_of(status);
   if (found->second == looks) return true;
-  // A command that was killed before its file was in its place, or between the file and the record of it.
+  // A command was killed before its file was in place, or between writing the file and recording it.
   constexpr std::int64_t most_seconds = 60;
   if (!found->second.starts_with(being_written)) return false;
   std::replace(looks.begin(), looks.end(), ' ', ',');
@@ -107,7 +108,7 @@ void Outputs::protect_below(const fs::path& folder) {
 void Outputs::check(const fs::path& output) const {
   struct stat status;
   if (::stat(output.c_str(), &status) != 0) {
-    if (::lstat(output.c_str(), &status) != 0) return;  // nothing is there, not even a link to nowhere
+    if (::lstat(output.c_str(), &status) != 0) return;  // nothing exists here, not even a dangling link
   } else if (inputs_.contains({status.st_dev, status.st_ino})) {
     refuse_input(output);
   }

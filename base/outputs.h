@@ -1,8 +1,8 @@
-// What a command may write over: never a file that it read, and a file that no command of voxswap wrote only
-// when it is told to (--force).
+// Rules for overwriting files. A command never overwrites a file that it read. It overwrites a file that no
+// voxswap command wrote only with --force.
 //
-// Beside its outputs a command leaves a record of them, .voxswap: name, size and time of the last change.
-// What does not look like its entry any more is somebody else's.
+// A command records its outputs in a file .voxswap beside them: name, size and time of last change. A file
+// that differs from its entry counts as the user's own.
 #pragma once
 
 #include <functional>
@@ -18,22 +18,21 @@ class Outputs {
  public:
   explicit Outputs(bool force) : force_(force) {}
 
-  // A file that the command reads, under whatever other names it may have; of a folder every file that lies
-  // in it.
+  // Protects a file that the command reads, whatever other names (links) it has. For a folder: every file
+  // directly in it.
   void protect(const fs::path& input);
-  // A folder of inputs, of which the command reads only some: what lies below is protected unless voxswap
-  // wrote it.
+  // Protects everything below a folder of inputs, except files that voxswap wrote.
   void protect_below(const fs::path& folder);
 
-  // Throws Exit::usage when `output` must not be written. To be asked for all outputs before the work begins.
+  // Throws Exit::usage when `output` must not be written. Call it for all outputs before the work begins.
   void check(const fs::path& output) const;
-  // Checks, lets `produce` write the file, and adds it to the record.
+  // Checks `output`, calls `produce` to write it, and records it.
   void write(const fs::path& output, const std::function<void()>& produce) const;
 
  private:
   bool force_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> inputs_;  // device and inode
-  std::vector<fs::path> folders_;                             // of inputs, canonical
+  std::vector<fs::path> folders_;                             // of inputs, canonical paths
 };
 
 }  // namespace voxswap

@@ -19,13 +19,13 @@ unsigned usable_core_count() {
 
 namespace {
 
-// Pieces are begun in order, so everything below a failed one has been begun and will be heard.
+// Tasks start in order, so every task below a failed one has started, and its error will be reported.
 struct Work {
   std::size_t count;
   const std::function<void(std::size_t)>& piece;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  std::mutex mutex{};  // guards the two below
+  std::mutex mutex{};  // guards the two members below
   std::size_t failed_at = 0;
   std::exception_ptr error{};
 
@@ -58,7 +58,7 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& wor
     for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i)
       others.emplace_back([&] { shared.run(); });
   } catch (const std::exception&) {
-    // The system gives no more threads: those that are there do the work.
+    // The system grants no more threads: continue with those that exist.
   }
   shared.run();
   for (std::thread& other : others) other.join();

@@ -51,14 +51,14 @@ std::string progress_figures(const ProgressState& state) {
 
 std::string progress_line(const ProgressState& state, std::size_t columns) {
   const std::string count = format("{}/{}", state.done, state.total), counted = count + " " + state.unit;
-  // From the most that can be told to the least.
+  // From the longest to the shortest.
   const std::vector<std::string> choices = {
       progress_figures(state), joined({counted, rate_text(state), left_text(state)}),
       joined({counted, left_text(state)}), joined({count, left_text(state)}), count};
   for (const std::string& figures : choices) {
     const std::size_t bare = shown_width(state.what) + 1 + shown_width(figures);
     if (bare > columns) continue;
-    const std::size_t room = columns - bare;  // for a bar with its brackets and a blank
+    const std::size_t room = columns - bare;  // for the bar, its brackets and a space
     if (room < shortest_bar + 3) return state.what + " " + figures;
     return state.what + " " + bar(state, std::min(longest_bar, room - 3)) + " " + figures;
   }

@@ -1,5 +1,5 @@
-// The terminal that stderr may be: how wide it is, and the one line at its bottom that is drawn anew while
-// work goes on. Messages go above that line.
+// The terminal on stderr: its size, and the status line at the bottom, which is redrawn while a command runs.
+// Messages appear above that line.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace voxswap {
 
-// stderr is a terminal that knows how to clear a line (TERM is not `dumb`).
+// True if stderr is a terminal that can clear a line (TERM is not `dumb`).
 bool draws_on_terminal();
 
 struct Screen {
-  std::size_t lines = 24, columns = 80;  // where the terminal does not say
+  std::size_t lines = 24, columns = 80;  // defaults when the terminal reports no size
 };
 Screen screen();
 
-// Whether the user wants no colours: NO_COLOR is set and not empty (no-color.org).
+// True if the user disabled colours: NO_COLOR is set and not empty (no-color.org).
 bool without_colours();
 
-// REQUIRES: draws_on_terminal(). A line as wide as the terminal or wider would wrap, and could not be drawn
-// over.
+// Draws the status line. REQUIRES: draws_on_terminal(), and `line` is narrower than the terminal: a line that
+// wraps cannot be redrawn.
 void draw_line(const std::string& line);
-void clear_line();  // nothing where no line is drawn
+void clear_line();  // does nothing when no line is drawn
 
-// Columns on the screen: UTF-8 continuation bytes take no room.
+// Width in columns. UTF-8 continuation bytes have no width.
 std::size_t shown_width(std::string_view text);
-// The beginning that takes at most so many columns, cut between characters.
+// The longest beginning of `text` that fits in `columns`, cut between characters.
 std::string cut_to_width(std::string_view text, std::size_t columns);
 
 }  // namespace voxswap

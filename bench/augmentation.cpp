@@ -1,6 +1,6 @@
-// How long augmentation takes per sample on one thread: the map that is read once, beside ITK's resampler for
-// the same rotation and zoom, and every change of intensities. Processor time, so that what else the machine
-// does plays a smaller part.
+// Time of augmentation per sample on one thread: the spatial transform (beside ITK's resampler for the same
+// rotation and zoom) and each change of intensities. It measures processor time, which other processes
+// disturb less.
 //
 //     augmentation [SIDE] [CHANNELS] [REPEATS]      prints name,milliseconds (the median of the repeats)
 #include <itkAffineTransform.h>

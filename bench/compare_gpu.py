@@ -162,7 +162,7 @@ class Comparison:
             status, side = f"failed: {error!r}", 0
         if not side:
             return self.add(part="largest", program="voxswap", mode="hybrid", side=0, limit_gib=gib, status=status)
-        # What is planned must also train. A cube whose step takes minutes proves nothing more than a smaller one.
+        # The plan must also train. A cube with steps of minutes proves no more than a smaller one.
         self.voxswap("largest", min(side, self.options.most), "hybrid", "hybrid", True, gib, 150, steps=1)
 
     # --- PyTorch
@@ -178,7 +178,7 @@ class Comparison:
                    "1" if part == "largest" else str(self.options.steps), layout, "--device", self.options.device, "--mode", mode]
         command += ["--limit", str(int(gib * GIB))] if gib else []
         command += ["--largest-to", str(largest_to)] if largest_to else (["--more", *map(str, sides[1:])] if sides[1:] else [])
-        # Without this a limit would measure fragmentation as well.
+        # Otherwise the limit would measure fragmentation too.
         status, lines, wall = run(command, min(limit, self.left()), {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"})
         found = json_lines(lines)
         if largest_to:
@@ -218,7 +218,7 @@ class Comparison:
         for gib in self.options.largest_gib:
             self.largest_of_voxswap(gib)
             for mode in ["eager", "checkpoint", "save_on_cpu"]:
-                # save_on_cpu has no limit of host memory, and takes all there is.
+                # save_on_cpu cannot limit host memory; it takes all that is free.
                 most = min(self.options.most, self.options.most_on_cpu) if mode == "save_on_cpu" else self.options.most
                 self.pytorch("largest", [min(128, self.options.sides[0])], mode, gib, 60, largest_to=most)
 

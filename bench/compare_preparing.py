@@ -49,7 +49,7 @@ def resized(image, side, interpolator):
     new_spacing = spacing * size / side
     direction = np.array(image.GetDirection()).reshape(3, 3)
     origin = np.array(image.GetOrigin()) + direction @ ((new_spacing - spacing) / 2)
-    # Beyond the last voxel's centre the edge's value, as voxswap has it.
+    # Beyond the centre of the last voxel, repeat the edge value, as voxswap does.
     padded = sitk.ZeroFluxNeumannPad(image, [1] * 3, [1] * 3)
     return sitk.Resample(padded, [side] * 3, sitk.Transform(), interpolator, origin.tolist(), new_spacing.tolist(),
                          image.GetDirection(), 0, image.GetPixelID())

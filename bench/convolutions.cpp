@@ -1,12 +1,13 @@
-// Every convolution of a training step of isensee2017 and its gradients, by oneDNN and as the program
-// computes them, in turns on one thread, the shortest processor time of each counted; beside them what this
-// processor reaches at best: products that stay in registers, as a matrix product has them, and a copy of
-// memory. two_threads_ms: the program's, wall time on two threads, which only a quiet machine has.
+// Time of every convolution of an isensee2017 training step and its gradients, with oneDNN and with our own
+// kernels. Both take turns on one thread; the shortest processor time of each counts. For comparison it
+// prints the processor's peak: products in registers, a matrix product, and copying memory. two_threads_ms is
+// the wall time of our kernels on two threads, valid only on an idle machine.
 //
 //   convolutions SIDE f32|bf16 ROUNDS [WHICH]     one line of CSV for each
 //
-// WHICH: only those in whose operation and shapes that stands. VOXSWAP_CONVOLUTIONS says which of our own are
-// measured, and is the only way to measure those for AMX. Ratios hold on a machine that others use as well.
+// WHICH: only convolutions whose operation and shapes contain this text. The environment variable
+// VOXSWAP_CONVOLUTIONS selects the instruction set of our kernels; AMX is measured only that way. Ratios are
+// also valid on a busy machine.
 #include <omp.h>
 
 #include <algorithm>

@@ -1,16 +1,15 @@
-// Every convolution of isensee2017's training step (batch 1, 4 channels, base 16, depth 5), and what each
-// plan that cuDNN offers for it takes on the GPU at hand; CSV on standard output, a row as soon as it is
-// measured.
+// Time of each plan that cuDNN offers for every convolution of isensee2017's training step (batch 1, 4
+// channels, base 16, depth 5) on this GPU. CSV on standard output, one row as soon as it is measured.
 //
 //   engine_times [--taken] [--most N] [--seconds S] [--precision bf16|f16|f32] [--filters N] [--depth N]
 //   [--pieces auto|N] SIDE...
 //
-// --taken: only the plan that a deterministic training takes. --most: only the N convolutions of each side
-// with the most arithmetic. --pieces: those of the step in pieces (memory.pieces), in parts of windows as
-// they are computed. --seconds: nothing is begun after so long. `error` is the largest difference from
-// the plainest engine's result (f32, no tensor cores, a fixed order) on the same random numbers, by its
-// largest magnitude. Exit code 1 where the plan that training takes is further away than the conformance
-// suite allows (tests/conformance/agreement.h), 3 where the time was over before the end.
+// --taken: only the plan that deterministic training uses. --most: only the N convolutions of each side with
+// the most arithmetic. --pieces: the convolutions of the step in slabs (memory.pieces), as parts of windows.
+// --seconds: no measurement begins after this time. `error` is the largest difference from the plainest
+// engine's result (f32, no tensor cores, a fixed order) on the same random numbers, relative to its largest
+// magnitude. Exit code 1 if the plan used in training exceeds the tolerance of the conformance suite
+// (tests/conformance/agreement.h), 3 if the time ran out.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

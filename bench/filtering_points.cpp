@@ -1,11 +1,13 @@
-// How far minimal filtering along rows (net/backends/convolution/filtered_sizes.h) is from double, beside
-// products one by one: four voxels of a row under nine rows of three taps of so many channels, in f32, of
-// random numbers. By F(4,3) with points 0, ± near, ± far and infinity, and by F(2,3).
+// Accuracy of minimal filtering along rows (net/backends/convolution/filtered_sizes.h), compared with direct
+// products. The reference is computed in double. It computes four voxels of a row from nine rows of three
+// taps and CHANNELS channels, in f32, on random numbers, with F(4,3) at points 0, ± near, ± far and infinity,
+// and with F(2,3).
 //
-//   filtering_points CHANNELS     one line of CSV for each; errors are root mean squares, over that of the
-//   sums
+//   filtering_points CHANNELS     one line of CSV for each; errors are root mean squares, relative to that of
+//   the sums
 //
-// x is uniform and both signs, or normal without what is below zero, as behind a ReLU; weights alike.
+// x is uniform with both signs, or normal with negative numbers set to zero, as after a ReLU. Weights have
+// the same distribution.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What one core of this processor reaches at best: products of registers in f32 and bf16, and copying memory.
+// Peak performance of one core of this processor: products in registers in f32 and bf16, and copying memory.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 namespace voxswap::bench {
 
 struct Limits {
-  double f32 = 0, bf16 = 0;  // floating point operations a second; bf16: 0 where it has no such products
-  double copy = 0;           // bytes a second, those read and those written
+  double f32 = 0, bf16 = 0;  // FLOP/s; bf16: 0 if the processor has no bf16 products
+  double copy = 0;           // bytes per second, read and written
 };
-Limits measure_limits();  // of processor time, on the calling thread; about a second
+Limits measure_limits();  // in processor time, on the calling thread; takes about a second
 
 std::string processor_name();
 

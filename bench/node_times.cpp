@@ -1,10 +1,10 @@
-// Where the time of a training step of isensee2017 goes: every node of several steps under planner keep, its
-// shortest time counted; a table by operation (share, GFLOP/s, GB/s) and one of the slowest nodes with the
-// routine that runs them. Beside it what a core of a CPU reaches at best in products and copies (limits.h).
+// Time of each node of an isensee2017 training step with planner keep: the shortest over several steps. It
+// prints a table by operation (share, GFLOP/s, GB/s) and one of the slowest nodes with their routines. For
+// comparison it prints the peak of a CPU core in products and copies (limits.h).
 //
 //   node_times [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS [BACKEND [fastest]]
 //
-// BACKEND: onednn (the default) or cuda; fastest: routines that the backend chooses by their time.
+// BACKEND: onednn (the default) or cuda. fastest: the backend chooses routines by timing them.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Single passes of the step (norm + activation, its gradient, concatenation, upsampling, Adam) as fractions
-// of the memory's speed: each row is a node on a 96^3 x 16 volume, and CopyOfSameSize is what the machine
-// does with a plain copy.
+// Memory-bound passes of a step (norm + activation, its gradient, concatenation, upsampling, Adam) as
+// fractions of the memory's speed. Each row is a node on a 96^3 x 16 volume. CopyOfSameSize is a plain copy
+// for comparison.
 //
 //   passes --benchmark_min_time=0.5
 #include <benchmark/benchmark.h>

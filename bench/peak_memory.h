@@ -1,4 +1,4 @@
-// What a benchmark's process took of the machine's memory at its fullest.
+// Peak resident memory of a benchmark's process.
 #pragma once
 
 #include <sys/resource.h>

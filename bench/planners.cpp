@@ -1,14 +1,15 @@
-// Planners side by side: the step of isensee2017 (4 channels, 3 labels, batch 1) that each planner's plan
-// would take on devices described by their published rates, over links of 12 and 64 GB/s. Nothing is run:
-// steps are simulated from estimated node times, and kernels are taken to need no workspace. CSV on stdout.
+// Compares planners: the simulated time of the isensee2017 step (4 channels, 3 labels, batch 1) under each
+// planner's plan, on devices described by their published rates, with links of 12 and 64 GB/s. Nothing runs:
+// steps are simulated from estimated node times, without kernel workspaces. CSV on standard output.
 //
-//   planners grid [SIDE ...] [PLANNER ...]   144^3 to 768^3, f32 and half precision, V100 and H200, 16 and 32
-//                                            GiB; all sides and planners, or those named
-//   planners study                           192^3 in f32 on the published study's V100, 1 to 8 of them at
-//   once
+//   planners grid [SIDE ...] [PLANNER ...]
+//     144^3 to 768^3, f32 and half precision, V100 and H200, 16 and 32 GiB; all sides and planners, or those
+//     named
+//   planners study
+//     192^3 in f32 on the published study's V100, 1 to 8 of them at once
 //   planners cell DEVICE GB/S f32|half SIDE GIB [PLANNER [PIECES]]
-//                                            one cell in pieces (of so many planes), and where its time goes:
-//                                            per twentieth of the step; what is made again
+//     one cell with slabs of PIECES planes, and where its time goes: per twentieth of the step; what is
+//     recomputed
 #include <chrono>
 #include <cmath>
 #include <cstdio>

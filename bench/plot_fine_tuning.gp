@@ -1,5 +1,5 @@
-# Dice after every epoch of trainings that begin at random and with another run's weights, from what
-# bench/fine_tuning.py prints: a line per seed.
+# Dice after each epoch of training from random weights and from another run's weights, one line per seed.
+# Input: output of bench/fine_tuning.py.
 #
 #   gnuplot -e "csv='bench/results/2026-11-23_fine_tuning.csv'; svg='docs/images/fine_tuning.svg'" bench/plot_fine_tuning.gp
 set terminal svg size 800,400 font "sans-serif,12" background "white"

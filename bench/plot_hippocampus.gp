@@ -1,5 +1,5 @@
-# Dice after every epoch of the hippocampus' folds, and of one fold trained for longer: means over both regions, from
-# runs' validation.csv, one after the other.
+# Dice after each epoch of the hippocampus folds, and of one fold trained longer: means over both regions.
+# Input: the runs' validation.csv, concatenated.
 #
 #   gnuplot -e "csv='bench/results/2026-11-23_hippocampus_validation.csv'; svg='docs/images/hippocampus_validation.svg'" bench/plot_hippocampus.gp
 set terminal svg size 800,420 font "sans-serif,12" background "white"

@@ -1,5 +1,5 @@
-# Dice after every epoch of trainings that differ in one ingredient, from what bench/ingredients.py writes: means over
-# the seeds.
+# Dice after each epoch of trainings that differ in one ingredient: means over seeds. Input: output of
+# bench/ingredients.py.
 #
 #   gnuplot -e "csv='bench/results/2026-11-23_ingredients_curves.csv'; svg='docs/images/ingredients.svg'" bench/plot_ingredients.gp
 set terminal svg size 800,420 font "sans-serif,12" background "white"

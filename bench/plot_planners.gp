@@ -1,5 +1,5 @@
-# Small multiples from what `planners grid` prints: the step over keep's step in unlimited memory, by cube
-# side; a panel per device, link and precision.
+# Small multiples of step time relative to planner keep with unlimited memory, by cube side: one panel per
+# device, link and precision. Input: output of `planners grid`.
 #
 #   gnuplot -e "csv='bench/results/2026-11-24_planners.csv'; svg='docs/images/planners.svg'" bench/plot_planners.gp
 set terminal svg size 1120,640 font "sans-serif,12" background "white"

@@ -1,5 +1,5 @@
-# Volumes per second of ranks that train together, of the ideal, from what `bench/ranks.py run` prints, beside what
-# the study published.
+# Throughput (volumes per second) of ranks that train together, relative to the ideal, beside the published
+# study's. Input: output of `bench/ranks.py run`.
 #
 #   gnuplot -e "csv='bench/results/2026-11-23_ranks.csv'; svg='docs/images/ranks.svg'" bench/plot_ranks.gp
 set terminal svg size 800,400 font "sans-serif,12" background "white"

@@ -1,6 +1,6 @@
-// How fast a data set is prepared: every case read, cropped, resized to a cube and kept in a cache folder
-// that is empty before. Seconds, peak resident memory of this process and every case's statistics, as one
-// line of JSON. compare_preparing.py runs it beside SimpleITK.
+// Speed of preprocessing a data set: every case is read, cropped, resized to a cube and stored in an empty
+// cache folder. Prints seconds, peak resident memory of this process and each case's statistics, as one line
+// of JSON. compare_preparing.py runs it beside SimpleITK.
 //
 //   preparing DATASET SIDE CACHE
 #include <chrono>

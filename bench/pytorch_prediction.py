@@ -78,7 +78,7 @@ def main():
     say_all, windows = in_windows(say, image, sides)
     said = time.perf_counter()
     labels = label_map(on_own_grid(say_all, box, channels[0].shape), box, json.loads(about["decide"]))
-    # In the frame of the first channel, as `canonical` turned it.
+    # In the frame of the first channel, as `canonical` oriented it.
     affine = np.diag([-1.0, -1.0, 1.0, 1.0])
     nibabel.save(nibabel.Nifti1Image(labels.T.astype(np.int16), affine), out)
     end = time.perf_counter()

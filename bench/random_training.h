@@ -1,6 +1,6 @@
-// What the programs here train: isensee2017 (batch 1, 4 channels, 3 labels, base 16, depth 5) from its
-// initial weights on one random image, labels in stripes. The image is written before every step, as in a
-// training.
+// The training used by the benchmarks: isensee2017 (batch 1, 4 channels, 3 labels, base 16, depth 5) from its
+// initial weights, on one random image with striped labels. The image is written before every step, as in
+// real training.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,7 @@
 
 namespace voxswap::bench {
 
-// Takes `--network FILTERS,DEPTH` off the arguments, where it comes first: another size of the network, for
-// rehearsals.
+// Removes a leading `--network FILTERS,DEPTH` from the arguments: another network size, for quick trials.
 inline net::NetworkOptions take_network(int& count, char**& arguments) {
   net::NetworkOptions network;
   long long filters = 0, depth = 0;
@@ -36,7 +35,7 @@ inline net::NetworkOptions take_network(int& count, char**& arguments) {
 
 class RandomTraining {
  public:
-  // `options` says which of several devices, and how it chooses its routines.
+  // `options`: which device, and how it chooses routines.
   RandomTraining(std::int64_t side, const std::string& precision, const std::string& backend_name = "onednn",
                  const net::BackendOptions& options = {}, const net::NetworkOptions& network = {})
       : backend(net::make_backend(backend_name, options)),
@@ -44,7 +43,7 @@ class RandomTraining {
         compiled(*backend, step.graph) {
     const Philox random(1, 2);
     const std::int64_t voxels = side * side * side, stored = step.graph.value(step.input[0]).shape[4];
-    image_.resize(static_cast<std::size_t>(stored * voxels));  // zeros behind the four channels
+    image_.resize(static_cast<std::size_t>(stored * voxels));  // zeros after the four channels
     for (std::int64_t i = 0; i < 4 * voxels; ++i)
       image_[static_cast<std::size_t>(i / 4 * stored + i % 4)] =
           2 * random.uniform(static_cast<std::uint64_t>(i)) - 1;
@@ -68,7 +67,7 @@ class RandomTraining {
     }
   }
 
-  // One step, counted from 1; the report's seconds are those of the step alone.
+  // Runs step `number`, counted from 1. The report's seconds are those of the step alone.
   const swap::StepReport& train(swap::Executor& executor, std::int64_t number,
                                 swap::Detail detail = swap::Detail::instructions) const {
     if (half_.empty())

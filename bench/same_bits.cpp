@@ -1,6 +1,6 @@
-// Trains the same steps under every planner, budget and tier, and compares all losses and the final weights
-// bit for bit with those of a step that keeps everything and whose kernels are launched one by one; CSV. Exit
-// code 1 if any differ.
+// Verifies that results do not depend on the plan. It trains the same steps under every planner, budget and
+// tier, and compares all losses and final weights, to the bit, with a step that keeps everything and launches
+// kernels one by one. CSV on standard output. Exit code 1 if any differ.
 //
 //   same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
 //

@@ -3,9 +3,9 @@
 //
 //   training_step SIDE f32|bf16 STEPS [SHARE [POOL]]
 //
-// SHARE: of the memory that keeping everything takes (1, the default): with less, planner hybrid makes do
-// with it on costs measured here. POOL: as much of it may lie in a host pool (1); with 0 what is not kept is
-// made again.
+// SHARE: memory budget as a fraction of the memory for keeping everything (default 1). Below 1, planner
+// hybrid is used, with costs measured here. POOL: host memory for swapping, as a fraction of the same
+// (default 1). With 0, tensors that are not kept are recomputed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Where a planned step takes longer than computing every node once: what is made again, and what kernels
-// wait for.
+// Where a planned step takes longer than computing every node once: recomputation, and kernels waiting for
+// swaps.
 #pragma once
 
 #include "swap/model/bound.h"

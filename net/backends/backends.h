@@ -9,14 +9,15 @@
 
 namespace voxswap::net {
 
-// Throws Exit::usage with the nearest name, Exit::does_not_fit where the machine has no such device.
+// Throws Exit::usage for an unknown name (suggesting the nearest), Exit::does_not_fit if the machine has no
+// such device.
 std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options = {});
-std::vector<std::string> backend_names();               // of those that have a device here
+std::vector<std::string> backend_names();               // backends with a device on this machine
 int device_count(const std::string& backend);           // REQUIRES: in the table
-std::string why_no_device(const std::string& backend);  // for people; empty where there is one
-std::vector<std::string> backends_without_device();     // the rest of the table
+std::string why_no_device(const std::string& backend);  // for people; empty if there is one
+std::vector<std::string> backends_without_device();     // the other backends of the table
 
-// Changes a finished step so that it suits the backend: sums are made where it can make them at no cost.
+// Adapts a finished step to the backend: fuses sums into kernels where the backend can do so at no cost.
 void suit(const Backend& backend, Graph& graph);
 
 }  // namespace voxswap::net

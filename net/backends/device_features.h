@@ -1,5 +1,4 @@
-// What some devices can do beyond what every Backend and Stream can. Who wants to use it asks whether the
-// object at hand has it (dynamic_cast), and does without where it has not.
+// Optional features of a Backend or Stream. Users test for them with dynamic_cast and work without them.
 #pragma once
 
 #include <functional>
@@ -10,68 +9,67 @@
 
 namespace voxswap::net {
 
-// Commands that were recorded once, to be enqueued again all at once.
+// A recorded sequence of commands that can be enqueued again at once (a CUDA graph on a GPU).
 class Recording {
  public:
   virtual ~Recording() = default;
 };
 
-// Of a stream.
+// Feature of a stream.
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  // What `enqueue` launches and copies on this stream, recorded instead of enqueued. REQUIRES: each of its
-  // commands was enqueued before, so that what it loads is there; no events among them; what they point to
-  // stays as long as the recording. Throws Error where one of them cannot be recorded: then nothing was
-  // enqueued, and the stream goes on. Null where the stream has failed before.
+  // Records what `enqueue` launches and copies on this stream, without enqueuing it. REQUIRES: each command
+  // was enqueued once before, so that its code is loaded; no events; the memory used stays valid as long as
+  // the recording. Throws Error if a command cannot be recorded; nothing was enqueued then, and the stream
+  // remains usable. Returns null if the stream has failed before.
   virtual std::unique_ptr<Recording> make_recording(const std::function<void()>& enqueue) = 0;
-  virtual void replay(Recording& recording) = 0;  // REQUIRES: of this stream
+  virtual void replay(Recording& recording) = 0;  // REQUIRES: recorded on this stream
 };
 
-// Of a backend.
+// Feature of a backend.
 class OrderEventMaker {
  public:
   virtual ~OrderEventMaker() = default;
-  virtual std::unique_ptr<Event> make_order_event() = 0;  // nobody asks for its time, and it costs less
+  virtual std::unique_ptr<Event> make_order_event() = 0;  // an event without timing, which is cheaper
 };
 
-// Of a backend whose convolutions sum the planes that they make while those are in a cache.
+// Feature of a backend whose convolutions sum the planes that they make while those are in cache.
 class SummingBackend {
  public:
   virtual ~SummingBackend() = default;
-  // Whether a node of conv3d or conv3d_sum, or of these on windows, is to give moments
+  // Whether a node of conv3d or conv3d_sum, windowed or not, should also output moments
   // (net/graph/fused_moments.h).
   virtual bool makes_moments(const Graph& graph, const Node& node) const = 0;
 };
 
 class TuningBackend : public Backend {
  public:
-  // Which routines were chosen by their time so far, and on what device; "" for none.
+  // The routines chosen by timing so far, and the device; "" if none.
   virtual std::string routines() const = 0;
-  // Those of other backends, which are to be taken again where they can be: several may follow one another,
-  // of a routine the first counts. Warns of what cannot be. REQUIRES: nothing was compiled yet.
+  // Reuses routines chosen by other backends where possible. `earlier` may join several such texts; for each
+  // routine the first counts. Warns about what cannot be reused. REQUIRES: nothing was compiled yet.
   virtual void take_routines(const std::string& earlier) = 0;
 };
 
-// The GPUs of ranks that train together, one each. Its commands go to the current stream of this thread, in
-// the same order on the two that swap.
+// GPUs of ranks that train together, one per rank. Commands go to this thread's current stream, in the same
+// order on both ranks of a swap.
 class Peers {
  public:
   virtual ~Peers() = default;
-  // Sends one thing to another rank and receives another from it at the same time; of nothing there is no
-  // message.
+  // Sends to another rank and receives from it at the same time. A count of 0 sends no message.
   virtual void swap(int other, const void* sent, std::int64_t sent_count, void* received,
                     std::int64_t received_count) = 0;
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
-  virtual void add(float* to, const float* from, std::int64_t count) = 0;  // to what is there
+  virtual void add(float* to, const float* from, std::int64_t count) = 0;  // to += from
 };
 
-// Of a backend.
+// Feature of a backend.
 class PeerBackend {
  public:
   virtual ~PeerBackend() = default;
-  virtual std::string why_no_peers() const = 0;  // for people; empty where it can meet others
-  // Bytes that one rank makes and all of them bring to meet(), which returns when all are there.
+  virtual std::string why_no_peers() const = 0;  // for people; empty if it can reach other GPUs
+  // One rank creates the bytes; all ranks pass them to meet(), which returns when all have called it.
   virtual std::string new_meeting() = 0;
   virtual std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count) = 0;
 };

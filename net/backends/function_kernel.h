@@ -1,5 +1,5 @@
-// A kernel made of a function of KernelArguments, and what such functions need to find their arrays: shared
-// by the backends whose kernels are our own.
+// A kernel made from a function of KernelArguments, and helpers to access its arrays, for backends with
+// kernels of our own.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ inline const Shape& output_shape(const Graph& graph, const Node& node, std::size
   return graph.value(node.outputs[index]).shape;
 }
 
-// Places booked in a kernel's workspace, 64-byte aligned.
+// Offsets in a kernel's workspace, 64-byte aligned.
 class WorkspacePlan {
  public:
   std::int64_t book(std::int64_t bytes) {  // returns the offset

@@ -1,5 +1,5 @@
-// Mean and sum of squared differences from it, of planes that are added one after the other (Chan, Golub &
-// LeVeque 1979): the same bits wherever a volume is cut, and no small difference of large numbers.
+// Mean and sum of squared differences from it, merged plane after plane (Chan, Golub & LeVeque 1979). The
+// result does not depend on slabs, and no cancellation occurs.
 #pragma once
 
 #include <cmath>

@@ -20,7 +20,7 @@ std::int64_t plane_bytes(const Value& value) {
   return value.shape.count_from(2) * element_bytes(value.type);
 }
 
-// A volume as the kernel finds it: where its samples and planes are.
+// A volume in memory: addresses of its samples and planes.
 struct Volume {
   std::int64_t plane = 0, sample = 0;  // bytes
   std::byte* at(void* data, std::int64_t n, std::int64_t z) const {
@@ -32,15 +32,15 @@ Volume volume_of(const Value& value) {
 }
 
 struct Piece {
-  Planes planes;  // of the window; the first piece may begin before it and the last end behind it
-  std::vector<Volume> volumes;  // one for each that is read through the window
+  Planes planes;                // of the window; the first slab may begin before it and the last end after it
+  std::vector<Volume> volumes;  // one per volume read through the window
 };
 
-// Some of the planes that are made, by one inner kernel.
+// Some of the output planes, computed by one inner kernel.
 struct Part {
   Planes made, read;  // read: of the window
   Kernel* kernel = nullptr;
-  std::size_t piece = 0;  // that has all that is read, unless it is gathered
+  std::size_t piece = 0;  // the slab with everything it reads, unless gathered
   bool gathered = false;
 };
 
@@ -106,14 +106,14 @@ class WindowedKernel final : public Kernel {
     outputs_.resize(slab_node().outputs.size());
   }
 
-  // The piece that has all of these planes; none: they are in more than one.
+  // The slab that has all of these planes; none if they are in several.
   std::size_t piece_with(Planes read) const {
     for (std::size_t i = 0; i < pieces_.size(); ++i)
       if (pieces_[i].planes.from <= read.from && read.to <= pieces_[i].planes.to) return i;
     return pieces_.size();
   }
 
-  // Of sums each block by itself.
+  // For sums, each block separately.
   void divide(std::int64_t alignment) {
     const std::int64_t all = planes_made(slab_, slab_node());
     block_ = sums_ ? sum_blocks(slab_node().attributes, all).planes : all;
@@ -128,9 +128,9 @@ class WindowedKernel final : public Kernel {
                       (!starts_anywhere && part.read.from != pieces_[part.piece].planes.from);
     }
   }
-  // Planes that need one and the same piece are made together, and so are those in between, of which each
-  // needs two. Where little is left for single pieces, or they do not start where kernels want it, everything
-  // is copied.
+  // Planes that need the same single slab are made together, and so are those between, each of which needs
+  // two slabs. If little is left for single slabs, or they are not aligned as kernels need, everything is
+  // copied.
   void divide_block(Planes block, bool starts_anywhere) {
     const std::int64_t grain = inner_.cut.grain;
     const std::size_t first = parts_.size();
@@ -204,7 +204,7 @@ class WindowedKernel final : public Kernel {
     inner_place_ = plan_.book(inner);
   }
 
-  // Inputs and outputs of the inner kernel for a part of sample n.
+  // Sets inputs and outputs of the inner kernel for a part of sample n.
   void point(const Part& part, std::int64_t n, const KernelArguments& arguments) {
     std::size_t other = 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -256,7 +256,7 @@ class WindowedKernel final : public Kernel {
     return to;
   }
 
-  // To what is in its block.
+  // Whether it is added to its block's earlier parts.
   bool is_added(const Part& part, std::int64_t n) const {
     return sums_ && (n > 0 || part.made.from % block_ != 0);
   }
@@ -284,8 +284,8 @@ class WindowedKernel final : public Kernel {
   std::int64_t samples_ = 1;
   std::vector<Piece> pieces_;
   std::vector<Part> parts_;
-  std::vector<Volume> along_;            // per inner input; of no planes where it is none that lies along
-  std::vector<Volume> gathered_, made_;  // what is read through the window; outputs
+  std::vector<Volume> along_;            // per inner input; no planes if it is not a volume
+  std::vector<Volume> gathered_, made_;  // read through the window; outputs
   WorkspacePlan plan_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::vector<std::unique_ptr<Kernel>> adders_;
@@ -293,7 +293,7 @@ class WindowedKernel final : public Kernel {
   std::int64_t block_ = 1;                 // planes of a block of sums
   std::vector<std::int64_t> block_bytes_;  // of each output
   std::int64_t inner_place_ = 0, along_place_ = 0;
-  bool copies_ = false;  // samples do not start where kernels want it: each is copied there and back
+  bool copies_ = false;  // samples are not aligned as kernels need: each is copied there and back
   std::vector<void*> inputs_, outputs_;
 };
 

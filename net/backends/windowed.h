@@ -1,6 +1,6 @@
-// Operations on windows of pieces (net/graph/window.h) for backends whose volumes are N,D,H,W,C in memory:
-// planes of a sample lie one behind the other, so most of a window is a part of one piece and is read where
-// it lies. Only around the borders between pieces a few planes are copied side by side.
+// Windowed operations (net/graph/window.h) for backends with volumes N,D,H,W,C in memory. Planes of a sample
+// are contiguous, so most of a window is part of one slab and is read in place. Only a few planes around slab
+// boundaries are copied.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,9 @@
 namespace voxswap::net {
 
 struct WindowedTools {
-  std::function<std::unique_ptr<Kernel>(const Graph&, const Node&)> compile;  // of the inner operations
-  std::function<void(void* to, const void* from, std::int64_t bytes)> copy;   // as a kernel copies
-  std::int64_t alignment =
-      1;  // bytes that the start of what the inner kernels read and make is a multiple of
+  std::function<std::unique_ptr<Kernel>(const Graph&, const Node&)> compile;  // of inner operations
+  std::function<void(void* to, const void* from, std::int64_t bytes)> copy;   // a copy inside a kernel
+  std::int64_t alignment = 1;  // bytes to which inputs and outputs of inner kernels are aligned
 };
 
 std::unique_ptr<Kernel> make_windowed(const Graph& graph, const Node& node, const WindowedTools& tools);

@@ -46,7 +46,7 @@ class HostCarrier : public Carrier {
   std::vector<std::byte> rows_;
 };
 
-// Rows lie in memory that copies reach at full speed, on a stream that nobody else waits for.
+// Rows are in pinned host memory. Copies use a stream of their own, so nothing else waits for them.
 class StagingCarrier final : public HostCarrier {
  public:
   StagingCarrier(Ranks& ranks, Backend& backend)
@@ -82,7 +82,7 @@ class DeviceCarrier final : public Carrier {
 
   void take(void* row, const void* value, std::int64_t bytes) override { copy(row, value, bytes); }
   void give(void* value, const void* row, std::int64_t bytes) override { copy(value, row, bytes); }
-  void settle() override {}  // the stream has an order
+  void settle() override {}  // the stream keeps the order
 
   void copy(void* to, const void* from, std::int64_t bytes) override { peers_->copy(to, from, bytes); }
   void add(float* to, const float* from, std::int64_t count) override { peers_->add(to, from, count); }

@@ -1,5 +1,5 @@
-// Where the rows of an exchange lie, and how they come to another rank: memory of the host through what joins
-// the ranks, or that of GPUs which talk to one another.
+// Memory and transport for the rows of an exchange: host memory and the ranks' own transport, or memory of
+// GPUs that communicate directly.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ class Carrier {
  public:
   virtual ~Carrier() = default;
   virtual bool on_host()
-      const = 0;  // its calls are done when they return; else enqueued on the current stream
+      const = 0;  // true: calls are finished when they return; false: enqueued on the current stream
 
-  // Memory for rows of so many bytes, at least; the same for all that reserve.
+  // Reserves memory for rows, at least `bytes`. Shared by all callers.
   virtual void reserve(std::int64_t bytes) = 0;
   virtual std::byte* rows() = 0;
   virtual std::int64_t bytes() const = 0;
 
-  // From the plan's memory to a row and back; settle(): what was taken and given so far is there.
+  // Copy from the plan's memory to a row, and back. settle() waits for all such copies.
   virtual void take(void* row, const void* value, std::int64_t bytes) = 0;
   virtual void give(void* value, const void* row, std::int64_t bytes) = 0;
   virtual void settle() = 0;
 
-  // Within rows; `add` of one type or the other.
+  // Operate on rows.
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void add(float* to, const float* from, std::int64_t count) = 0;
   virtual void add(double* to, const double* from, std::int64_t count) = 0;
@@ -35,12 +35,12 @@ class Carrier {
                     std::int64_t received_count) = 0;
 };
 
-// Through `ranks`; rows of a device that does not compute in host memory go through some of its own there.
-// `backend`: null for one that does.
+// Through host memory and `ranks`. Rows of a device that does not compute in host memory are staged there.
+// `backend`: null if it computes in host memory.
 std::unique_ptr<Carrier> carry_through_host(Ranks& ranks, Backend* backend);
 
-// From GPU to GPU, where all ranks have one; null where not, and, with one line, where GPUs cannot talk to
-// one another. All ranks call it.
+// From GPU to GPU if all ranks have one. Null if not, and, with one line of message, if the GPUs cannot
+// communicate. Collective: all ranks call it.
 std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend);
 
 }  // namespace voxswap::net

@@ -1,4 +1,4 @@
-// A kernel takes its values as one long row and goes along it in chunks, so that little is on hand.
+// A kernel treats its values as one long row and processes it in chunks, to need little memory.
 #include "net/collective/exchange.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class ExchangeKernel final : public Kernel {
 
  private:
   static constexpr std::int64_t size = sizeof(T);
-  static constexpr std::int64_t spare = 1024;  // halves are rounded up, the shortest are whole
+  static constexpr std::int64_t spare = 1024;  // halves are rounded up, short ranges not halved
 
   SumByHalves sum_of(std::int64_t length) const {
     return of_rank(sum_by_halves(batch_, ranks_.count(), length), ranks_.rank());
@@ -65,7 +65,7 @@ class ExchangeKernel final : public Kernel {
     });
   }
 
-  // Of the long row's elements from .. from + count: which of which value, and where in the chunk.
+  // Calls `function` for each value that overlaps elements from .. from + count of the long row.
   template <class Function>
   void for_each_stretch(std::int64_t from, std::int64_t count, Function function) const {
     std::int64_t begin = 0;  // of the value, in the long row
@@ -75,7 +75,7 @@ class ExchangeKernel final : public Kernel {
     }
   }
 
-  // What of a swap's stretch this rank adds up, and what the other does.
+  // The part of a swap's range that this rank adds up, and the other rank's part.
   struct Halves {
     std::int64_t other = 0, part = 0;
     std::int64_t kept = 0, kept_count = 0, given = 0, given_count = 0;
@@ -87,7 +87,7 @@ class ExchangeKernel final : public Kernel {
     return {swap.left.rank, swap.right.part, swap.middle, right, swap.begin, left};
   }
 
-  // From the rows of the parts to that of the sum, which is the first.
+  // From the rows of the parts to the row of the sum, which is the first row.
   void sum(const SumByHalves& of) {
     Carrier& carrier = exchange_.carrier();
     T* const received = row(parts_);
@@ -117,8 +117,8 @@ class ExchangeKernel final : public Kernel {
   Exchange& exchange_;
   Ranks& ranks_;
   std::int64_t parts_, batch_, length_ = 0, chunk_ = 0;
-  SumByHalves whole_, rest_;          // of a chunk, and of what is left for the last
-  std::vector<std::int64_t> counts_;  // of every value
+  SumByHalves whole_, rest_;          // for a full chunk, and for the last one
+  std::vector<std::int64_t> counts_;  // elements per value
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The kernel of operation `exchange`: partial sums of this rank go in, the sum over the batch comes out, on
-// every rank the same bits, whatever their number (net/steps/batch_tree.h).
+// The kernel of operation `exchange` (all-reduce). Input: partial sums of this rank. Output: the sum over the
+// batch, the same on every rank to the bit, for any number of ranks (net/steps/batch_tree.h).
 #pragma once
 
 #include <memory>
@@ -13,27 +13,28 @@ namespace voxswap::net {
 
 class Exchange {
  public:
-  // `backend`: the ranks' device, as far as it is known; it outlives this.
+  // `backend`: the ranks' device, if known. It must outlive this object.
   explicit Exchange(Ranks& ranks, Backend* backend = nullptr);
 
-  // Where all ranks have GPUs that can, these talk to one another. All ranks call it, before anything else.
+  // Uses direct communication between GPUs if all ranks support it. Collective: all ranks call it, before
+  // anything else.
   void connect();
-  // Its kernels are host code, for a stream of the host; else they enqueue on the current stream.
+  // True: kernels are host code, for a host stream. False: they enqueue on the current stream.
   bool on_host() const { return carrier_->on_host(); }
 
-  // Its exchanges have to run in the same order on all ranks.
+  // All ranks must run exchanges in the same order.
   std::unique_ptr<Kernel> make_kernel(const Graph& graph, const Node& node);
 
-  // Before, and after the second, a kernel gives what this rank has alone: steps that are only timed need no
-  // others.
+  // Before begin() and after pause(), kernels return only this rank's values, so that steps can be timed
+  // without other ranks.
   void begin() { begun_ = true; }
   void pause() { begun_ = false; }
   bool begun() const { return begun_; }
   Ranks& ranks() { return *ranks_; }
   Backend* backend() { return backend_; }
 
-  // Has the rows that its kernels work on; they run one after the other, beside kernels of the plan, so that
-  // nothing of the plan's memory would be theirs for long enough.
+  // Owns the rows on which its kernels work, one kernel at a time. They run concurrently with the plan's
+  // kernels, so the plan's memory cannot be reused for them.
   Carrier& carrier() { return *carrier_; }
 
  private:
@@ -43,7 +44,7 @@ class Exchange {
   bool begun_ = false;
 };
 
-// The order of a graph's exchanges, for ranks to compare.
+// The graph's exchanges in order, as text, for ranks to compare.
 std::string order_of_exchanges(const Graph& graph);
 
 }  // namespace voxswap::net

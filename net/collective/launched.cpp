@@ -14,11 +14,11 @@ namespace voxswap::net {
 
 namespace {
 
-// OpenMPI's mpirun; other launchers and srun, which speak PMI.
+// OpenMPI's mpirun; other launchers and srun, which use PMI.
 constexpr const char* rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 constexpr const char* count_names[] = {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"};
 
-int number_in(const char* variable) {  // -1: it has none
+int number_in(const char* variable) {  // -1: not set
   const char* const text = std::getenv(variable);
   return text == nullptr || *text == '\0' ? -1 : std::atoi(text);
 }
@@ -29,7 +29,7 @@ int from_environment(const char* const (&names)[3], int otherwise) {
   return otherwise;
 }
 
-// As Slurm writes it: "2(x3),1" has two tasks on each of three nodes and one on the fourth.
+// Slurm's format: "2(x3),1" is two tasks on each of three nodes and one on the fourth.
 int tasks_of_node(const char* text, int node) {
   while (*text != '\0' && node >= 0) {
     char* end = nullptr;
@@ -47,7 +47,7 @@ int tasks_of_node(const char* text, int node) {
   return 0;
 }
 
-// The module, once it has been joined.
+// The MPI module after joining.
 struct Mpi {
   Ranks* ranks = nullptr;
   decltype(&voxswap_has_left_mpi) has_left = nullptr;
@@ -55,7 +55,8 @@ struct Mpi {
 };
 Mpi mpi;
 
-// It lies beside the program. What MPI opens itself looks for MPI's names, so they have to be known to all.
+// The module is beside the program. Its symbols are made global, because libraries that MPI loads need MPI's
+// symbols.
 void* open_module() {
   const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / "libvoxswap_mpi.so";
   if (!fs::exists(beside))
@@ -96,7 +97,7 @@ int launched_rank() {
   return from_environment(rank_names, 0);
 }
 
-// An srun of which no library was told (--mpi=none) gives no rank: its tasks are programs by themselves.
+// Under srun --mpi=none there is no rank: each task is a program of its own.
 int launched_count() {
   return from_environment(rank_names, -1) < 0 ? 1 : from_environment(count_names, 1);
 }

@@ -7,27 +7,27 @@
 
 namespace voxswap::net {
 
-// Joins the others the first time that it is called, where there are any; alone() otherwise. MPI is not
-// touched where nobody launched several ranks. Throws Exit::usage where several were launched and this
-// program was built without MPI.
+// Joins the other ranks on the first call, if there are any, else returns alone(). Uses MPI only if several
+// ranks were launched. Throws Exit::usage if so and this build has no MPI.
 Ranks& launched_ranks();
 
-// Of the launcher's environment, without joining anybody: 0 of 1 where there is none.
+// Rank and number of ranks from the launcher's environment, without joining; 0 of 1 if there is none.
 int launched_rank();
 int launched_count();
 
-// Likewise: which of how many on this machine. Of one, where the launcher does not say.
+// Likewise: index among the ranks on this machine, and their number. 0 of 1 if the launcher does not report
+// it.
 struct LaunchedPlace {
   std::size_t index = 0, count = 1;
 };
 LaunchedPlace launched_place();
-// What makes a program that inherits the environment one of the ranks, by how the names of variables begin.
+// True for environment variables that would make a child process a rank, recognised by prefix.
 bool makes_a_rank(std::string_view variable);
 
-// Ranks::leave() of them, when all has gone well and nobody has left yet.
+// Calls Ranks::leave() if several ranks have joined and not left yet. Call it when all went well.
 void leave_ranks();
-bool have_left();  // several were launched, have joined and are parted
-// Ends all ranks at once, with this exit code. Returns where there are no others.
+bool have_left();  // several ranks joined and have left
+// Ends all ranks at once with this exit code. Returns if there are no others.
 void end_all_ranks(int exit_code);
 
 }  // namespace voxswap::net

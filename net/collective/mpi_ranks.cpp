@@ -1,5 +1,5 @@
-// A rank that waits for another sleeps more and more between two looks, up to a fifth of a millisecond: MPI's
-// own waiting keeps a core busy, which where ranks share cores is the one that another rank computes on.
+// A rank that waits for another polls with growing sleeps, up to 0.2 ms. MPI's own waiting is a busy loop,
+// which takes a core from other ranks that share it.
 #include "net/collective/mpi_ranks.h"
 
 #include <mpi.h>
@@ -13,10 +13,10 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  // of a message: MPI counts in int
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  // largest message: MPI counts in int
 
 void wait_for(MPI_Request& request) {
-  constexpr int looks = 200;  // before it sleeps at all
+  constexpr int looks = 200;  // polls before the first sleep
   constexpr std::chrono::microseconds longest(200);
   std::chrono::microseconds pause(1);
   for (int look = 0;; ++look) {
@@ -80,12 +80,12 @@ class MpiRanks final : public Ranks {
     if (voxswap_has_left_mpi()) return;
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
-    wait_for(all);  // sleeping, unlike MPI_Finalize's own wait
+    wait_for(all);  // sleeps, unlike MPI_Finalize
     MPI_Finalize();
   }
 
  private:
-  // A message of what is left from there on.
+  // Starts the next message of at most most_bytes, from byte `from` on.
   static MPI_Request begin_to_send(int to, const void* bytes, std::int64_t from, std::int64_t count) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isend(static_cast<const char*>(bytes) + from, static_cast<int>(std::min(most_bytes, count - from)),
@@ -102,8 +102,8 @@ class MpiRanks final : public Ranks {
   int rank_ = 0, count_ = 1, on_this_machine_ = 1, index_on_this_machine_ = 0;
 };
 
-// The launcher is what started this process. Where it was killed MPI's own way of noticing is to end the
-// process by exit(), beside threads that run on, which need not come to an end.
+// Ends the process when its parent, the launcher, is gone. MPI reacts to a killed launcher with exit(), which
+// may hang on threads that still run.
 void end_with_launcher(pid_t launcher) {
   while (getppid() == launcher) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   _exit(1);

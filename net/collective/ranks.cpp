@@ -35,7 +35,7 @@ std::string receive_text(Ranks& ranks, int from) {
   return text;
 }
 
-// The first lines in which two texts differ.
+// The first pair of lines in which two texts differ.
 std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
   const std::vector<std::string> lines = split(a, '\n'), others = split(b, '\n');
   for (std::size_t i = 0; i < lines.size() && i < others.size(); ++i)
@@ -50,7 +50,7 @@ Ranks& alone() {
   return ranks;
 }
 
-// Down a binomial tree: who has it hands it to the rank that is half of the rest further.
+// Binomial tree.
 void broadcast(Ranks& ranks, void* bytes, std::int64_t count) {
   int width = 1;
   while (width < ranks.count()) width *= 2;
@@ -83,7 +83,7 @@ std::vector<std::string> gather(Ranks& ranks, const std::string& text) {
 
 bool any(Ranks& ranks, bool here) {
   char found = here ? 1 : 0;
-  for (int width = 1; width < ranks.count(); width *= 2) {  // up the tree that broadcast() goes down
+  for (int width = 1; width < ranks.count(); width *= 2) {  // up the tree of broadcast()
     const int place = ranks.rank() % (2 * width);
     if (place == width) ranks.send(ranks.rank() - width, &found, 1);
     if (place == 0 && ranks.rank() + width < ranks.count()) {

@@ -1,5 +1,5 @@
-// The ranks that train one model together: processes of one program, on one machine or many, that differ in
-// nothing but their number. What a kind of them can do is send and receive; everything else is built on that
+// The ranks that train one model together: processes of one program, on one or more machines, that differ
+// only in their number. An implementation provides send and receive; all else is built on these
 // (docs/explanation/ranks.md).
 #pragma once
 
@@ -15,38 +15,39 @@ class Ranks {
  public:
   virtual ~Ranks() = default;
   virtual int rank() const = 0;   // 0 <= rank < count
-  virtual int count() const = 0;  // of all
-  // How many of them are on this machine and share its memory and cores.
+  virtual int count() const = 0;  // number of ranks (world size)
+  // Ranks on this machine, which share its memory and cores.
   virtual int on_this_machine() const = 0;
-  virtual int index_on_this_machine() const { return 0; }  // of these, in their order
+  virtual int index_on_this_machine() const { return 0; }  // index of this rank among them
 
-  // Each returns when the bytes may be used again, or are there. What one rank sends another arrives in that
-  // order. REQUIRES: the other does the opposite, with as many bytes; one thread at a time.
+  // Blocking: return when the bytes may be reused, or have arrived. Messages between two ranks arrive in
+  // order. REQUIRES: the other rank calls the opposite with the same count; one thread at a time.
   virtual void send(int to, const void* bytes, std::int64_t count) = 0;
   virtual void receive(int from, void* bytes, std::int64_t count) = 0;
-  virtual bool has_sent(int from) = 0;  // something that is yet to be received
-  // Both at the same time; of nothing there is no message. REQUIRES: the other swaps as well.
+  virtual bool has_sent(int from) = 0;  // true if a message waits to be received
+  // Sends and receives at the same time. A count of 0 sends no message. REQUIRES: the other rank swaps too.
   virtual void swap(int other, const void* sent, std::int64_t sent_count, void* received,
                     std::int64_t received_count);
 
-  // The last thing that ranks do with one another, when all of them do it; waits for all.
+  // Collective, the last call: waits until all ranks leave.
   virtual void leave() {}
 
-  bool is_first() const { return rank() == 0; }  // who prints and writes
+  bool is_first() const { return rank() == 0; }  // prints and writes files
   bool is_alone() const { return count() == 1; }
 };
 
-Ranks& alone();  // the one rank of a program that was started by itself
+Ranks& alone();  // the only rank of a program that was not launched as several
 
-// All ranks call these, in the same order.
-void broadcast(Ranks& ranks, void* bytes, std::int64_t count);           // rank 0's bytes come to all
-std::string broadcast(Ranks& ranks, const std::string& text);            // rank 0's text
-std::vector<std::string> gather(Ranks& ranks, const std::string& text);  // every rank's, on all of them
-bool any(Ranks& ranks, bool here);                                       // whether it is so on any of them
+// Collective: all ranks call these in the same order.
+void broadcast(Ranks& ranks, void* bytes, std::int64_t count);  // from rank 0 to all
+std::string broadcast(Ranks& ranks, const std::string& text);   // returns rank 0's text
+std::vector<std::string> gather(Ranks& ranks,
+                                const std::string& text);  // texts of all ranks, on all ranks (all-gather)
+bool any(Ranks& ranks, bool here);                         // true if true on any rank
 void wait_for_all(Ranks& ranks);
 
-// Throws Exit::usage on all of them when one has another text than rank 0, naming it and the first lines that
-// differ.
+// Throws Exit::usage on all ranks if one has another text than rank 0. The message names it and the first
+// lines that differ.
 void agree(Ranks& ranks, const std::string& what, const std::string& text);
 
 }  // namespace voxswap::net

@@ -1,10 +1,10 @@
-// By itself, because MPI's module (mpi_ranks.h) is made of it as well: what a compiler notes of a class it
-// puts beside the first of its functions, and the module takes nothing from the program.
+// A separate file because MPI's module (mpi_ranks.h) contains it too. The compiler emits a class's vtable
+// with its first virtual function, and the module links nothing from the program.
 #include "net/collective/ranks.h"
 
 namespace voxswap::net {
 
-// One after the other, so that no two wait for each other.
+// One direction after the other, to avoid deadlock.
 void Ranks::swap(int other, const void* sent, std::int64_t sent_count, void* received,
                  std::int64_t received_count) {
   const bool sends_first = rank() < other;

@@ -10,7 +10,7 @@ namespace voxswap::net {
 
 namespace {
 
-// Which values depend on any of `wrt`: gradients of all others are never made.
+// Which values depend on any of `wrt`. Other values get no gradient.
 std::vector<bool> dependents(const Graph& graph, const std::vector<ValueId>& wrt) {
   std::vector<bool> depends(graph.values().size());
   for (ValueId id : wrt) depends[index(id)] = true;
@@ -50,7 +50,7 @@ std::vector<ValueId> differentiate(Graph& graph, const std::vector<std::pair<Val
   for (const auto& [output, seed] : seeds) gradients.add(output, seed);
 
   for (NodeId id = static_cast<NodeId>(graph.nodes().size()) - 1; id >= 0; --id) {
-    const Node node = graph.node(id);  // a copy: appending moves the nodes
+    const Node node = graph.node(id);  // a copy: appending nodes invalidates references
     std::vector<ValueId> output_gradients;
     bool reached = false, needed = false;
     for (ValueId output : node.outputs) {

@@ -1,5 +1,5 @@
-// Reverse-mode differentiation: appends the backward pass to a forward graph. It saves only what a gradient
-// reads.
+// Reverse-mode differentiation: appends the backward pass to a forward graph. The backward pass keeps only
+// values that a gradient reads.
 #pragma once
 
 #include <utility>
@@ -10,9 +10,9 @@
 namespace voxswap::net {
 
 // Appends nodes (phase backward) that compute the gradients of sum_i <seed_i, output_i> with respect to
-// `wrt`. `seeds`: pairs of an output and the value that holds its gradient. Where a value is read more than
-// once its gradients are added as they come, into the first summand. Returns a value per entry of wrt, none
-// where nothing flows.
+// `wrt`. `seeds`: pairs of an output and the value that holds its gradient. Gradients of a value with several
+// readers are summed in order, into the first summand. Returns one value per entry of `wrt`, `none` where no
+// gradient flows.
 std::vector<ValueId> differentiate(Graph& graph, const std::vector<std::pair<ValueId, ValueId>>& seeds,
                                    const std::vector<ValueId>& wrt);
 

@@ -10,7 +10,7 @@ namespace voxswap::net {
 
 namespace {
 
-// The node that makes a volume and can give its moments; none where there is none.
+// The node that makes `volume` and can output its moments, else none.
 NodeId maker_of(const Graph& graph, ValueId volume, const MakesMoments& makes_moments) {
   const NodeId id = graph.value(volume).producer;
   if (id == none) return none;
@@ -20,7 +20,7 @@ NodeId maker_of(const Graph& graph, ValueId volume, const MakesMoments& makes_mo
   return convolves && makes_moments(graph, node) ? id : none;
 }
 
-// Statistics of a whole volume, out of the moments of its planes.
+// Statistics of a whole volume from the moments of its planes.
 Node out_of_planes(const Graph& graph, Node statistics, ValueId planes) {
   const Shape& volume = graph.value(statistics.inputs[0]).shape;
   statistics.operation = &find_operation("statistics_of_planes");
@@ -33,7 +33,8 @@ Node out_of_planes(const Graph& graph, Node statistics, ValueId planes) {
 }  // namespace
 
 void fuse_moments(Graph& graph, const MakesMoments& makes_moments) {
-  std::vector<ValueId> moments(graph.nodes().size(), none);  // that a node gives beside what it makes
+  std::vector<ValueId> moments(graph.nodes().size(),
+                               none);  // extra output of a node: the moments of its planes
   std::vector<Node> nodes;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     Node node = graph.nodes()[i];

@@ -10,7 +10,7 @@ namespace voxswap::net {
 
 namespace {
 
-// What the backward pass makes is a gradient; of the rest, volumes are activations and everything small is a
+// Outputs of the backward pass are gradients. Otherwise volumes are activations, everything smaller is a
 // statistic.
 Role output_role(Phase phase, const Shape& shape) {
   if (phase == Phase::backward) return Role::gradient;

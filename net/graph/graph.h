@@ -1,4 +1,4 @@
-// The graph: values and nodes by index, in the order in which they run. One flat list is one whole step.
+// The graph: values and nodes, by index, in execution order. One flat list holds a whole step.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct Node {
   const Operation* operation = nullptr;
   Attributes attributes;
   std::vector<ValueId> inputs;   // read
-  std::vector<ValueId> outputs;  // made
+  std::vector<ValueId> outputs;  // written
   std::vector<ValueId> updates;  // persistent values read and written in place
   Phase phase = Phase::forward;
 };
 
 class Graph {
  public:
-  // A value that no node makes: input, parameter or optimiser state.
+  // Adds a value that no node makes: input, parameter or optimiser state.
   ValueId add_value(std::string name, Shape shape, ElementType type, Role role);
 
-  // Appends a node; the operation infers its outputs' shapes and types. Returns the node. Output values are
-  // named `name` (and `name.1`, … beyond the first). REQUIRES: operation is in the table, inputs exist.
+  // Appends a node and returns its id. The operation infers shapes and types of its outputs, which are named
+  // `name`, `name.1`, … REQUIRES: the operation is in the table, the inputs exist.
   NodeId add(std::string_view operation, std::string name, std::vector<ValueId> inputs,
              Attributes attributes = {}, std::vector<ValueId> updates = {});
-  // The same for operations with one output, whose value is returned.
+  // The same for operations with one output. Returns that value.
   ValueId apply(std::string_view operation, std::string name, std::vector<ValueId> inputs,
                 Attributes attributes = {});
 
@@ -41,15 +41,15 @@ class Graph {
   const std::vector<Value>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
 
-  Phase phase = Phase::forward;  // given to nodes that are added; decides their outputs' role
+  Phase phase = Phase::forward;  // of nodes added from now on; decides the role of their outputs
 
-  // The same values with the nodes in another order or with other nodes (graph passes use it): producers are
-  // set anew. Values that no node makes or reads any more keep their ids. REQUIRES: every node reads only
-  // what was made before.
+  // Replaces the nodes, by others or in another order (for graph passes), and sets the producers again.
+  // Values that no node makes or reads any more keep their ids. REQUIRES: every node reads only values made
+  // before it.
   void replace_nodes(std::vector<Node> nodes);
 
   std::vector<ValueId> with_role(Role role) const;  // in order of id
-  std::string text() const;                         // a line per node, for people and tests
+  std::string text() const;                         // one line per node, for people and tests
 
  private:
   std::vector<Value> values_;

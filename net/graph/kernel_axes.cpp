@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<const char*, 3> suffixes = {"_d", "_h", "_w"};
 
-// Of an axis its own, or what holds for all.
+// The axis's own value, else the common one.
 std::int64_t of_axis(const Attributes& attributes, const std::string& name, std::size_t axis,
                      std::int64_t otherwise) {
   return attributes.integer_or(name + suffixes[axis], attributes.integer_or(name, otherwise));
@@ -30,7 +30,7 @@ KernelAxes axes_of(const Attributes& attributes, const std::array<std::int64_t, 
   return axes;
 }
 
-// What holds for the width, and of the other axes what is different there.
+// Writes the value of the width as the common one, and other axes only where they differ.
 template <class Get>
 void set_axes(Attributes& attributes, const std::string& name, const KernelAxes& axes, Get get) {
   const std::int64_t common = get(axes[2]);
@@ -92,7 +92,7 @@ Attributes attributes_of(const KernelAxes& axes) {
   Attributes attributes;
   set_axes(attributes, "stride", axes, [](const KernelAxis& axis) { return axis.stride; });
   KernelAxes padded = axes;
-  padded[0].before = axes[2].before;  // of the depth, front and back say it
+  padded[0].before = axes[2].before;  // along the depth, front and back override it
   set_axes(attributes, "padding", padded, [](const KernelAxis& axis) { return axis.before; });
   if (axes[0].before != axes[2].before || axes[0].behind != axes[2].before) {
     attributes.set("front", static_cast<double>(axes[0].before));

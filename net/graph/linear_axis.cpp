@@ -6,7 +6,7 @@ namespace voxswap::net {
 
 namespace {
 
-// The first output for which `after` holds, which does for all that come after it.
+// Binary search: the first output for which `after` is true.
 template <class After>
 std::int64_t first_for_which(std::int64_t outputs, After after) {
   std::int64_t low = 0, high = outputs;

@@ -28,7 +28,7 @@ std::int64_t LossTerms::target_bytes(std::int64_t outputs) const {
   return (outputs + others + 7) / 8;
 }
 
-// What is not there changes nothing: such a node is as it was before there was anything to say.
+// Defaults add no attributes.
 void LossTerms::add_to(Attributes& a) const {
   if (smoothing != 0) a.set("smoothing", smoothing);
   if (focus != 0) a.set("focus", focus);

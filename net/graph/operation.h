@@ -1,6 +1,5 @@
-// What is known about an operation apart from how a backend runs it: one line of net/graph/operation_list.h
-// and a place in a file of net/ops/, where its formula stands. Backends turn a node into a kernel by its
-// name.
+// Device-independent properties of an operation. An operation is one line of net/graph/operation_list.h and a
+// function in net/ops/, where its formula is. Backends map a node to a kernel by the operation's name.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ enum class Fill {
   one_infinite /* the others normal */
 };
 
-// An example on which every backend must agree with the reference.
+// A test case on which every backend must agree with the reference.
 struct OperationCase {
   struct Input {
     Shape shape;
@@ -59,24 +58,24 @@ struct Planes {
   bool operator==(const Planes&) const = default;
 };
 
-// How an operation is cut along the depth of its volumes (net/steps/pieces.h).
+// How an operation is split into slabs along the depth of its volumes (net/steps/pieces.h).
 struct Cut {
   enum class Kind {
-    whole,      // not at all: volumes that it reads or makes stay whole
-    planewise,  // a plane of the output depends on that plane alone of every volume that is read
-    windowed,   // and on its neighbours, or the volumes differ in their sides: it reads a window
-    summed,     // sums over planes: by the operations `partial`, for each piece, and `total`, of all of them
-    windowed_sum,  // sums over what windows give: its own outputs for each piece, which are added
+    whole,         // never split: its volumes stay whole
+    planewise,     // a plane of the output depends only on the same plane of the inputs
+    windowed,      // it also reads neighbouring planes (halo), or depths differ: it reads a window
+    summed,        // sums over planes: operation `partial` for each slab, then `total` over all slabs
+    windowed_sum,  // sums over windows: the operation itself for each slab, then the sums are added
   };
   Kind kind = Kind::whole;
 
-  // windowed, windowed_sum. Of `input`, and of the next where there are two `windows`, volumes of the same
-  // sides, the node reads a window; the input `along` is a volume of the same depth as what is made, where
-  // there is one (of a windowed sum, what it goes along). Planes that are made begin and end at multiples of
-  // `grain`. `spreads`: what is read is no volume, and what is made is one.
+  // For windowed and windowed_sum. The node reads a window of `input`, and of the next input if `windows` is
+  // 2 (both have the same sides). Input `along`, if any, is a volume as deep as the output; for a windowed
+  // sum, the volume that it iterates over. Output ranges begin and end at multiples of `grain`. `spreads`:
+  // the input is not a volume, the output is.
   struct Window {
     Planes read;
-    Attributes attributes;  // of the node that makes just those planes of just that window
+    Attributes attributes;  // of the node that makes only these planes from only this window
   };
   Window (*window)(const Graph&, const Node&, Planes made) = nullptr;
   int input = 0;
@@ -89,20 +88,20 @@ struct Cut {
     return window != nullptr && at >= input && at < input + windows;
   }
 
-  // summed. `partial` takes the operation's inputs and gives a sum for each plane, [N,D,…] in double; `total`
-  // takes those of all pieces and the operation's attributes and gives its output.
+  // For summed. `partial` takes the operation's inputs and returns one sum per plane, [N,D,…] in f64. `total`
+  // takes those of all slabs and the operation's attributes, and returns the operation's output.
   std::string_view partial{}, total{};
 };
 
 struct Operation {
   std::string_view name;
 
-  // Shapes and types of the outputs. Wrong inputs are programmer faults (assert).
+  // Shapes and types of the outputs. Invalid inputs are programming errors (assert).
   std::vector<ValueSpec> (*infer)(const Graph&, const std::vector<ValueId>& inputs,
                                   const Attributes&) = nullptr;
 
-  // Appends the nodes of the backward pass of `node`. output_gradients has a value per output (none where
-  // nothing flows back); returns a value per input, none where `wanted` is false or nothing flows. Null: not
+  // Appends the backward pass of `node`. output_gradients has one value per output (`none` where no gradient
+  // flows). Returns one value per input, `none` where `wanted` is false or no gradient flows. Null: not
   // differentiable.
   std::vector<ValueId> (*gradient)(Graph&, NodeId node, std::span<const ValueId> output_gradients,
                                    const std::vector<bool>& wanted) = nullptr;
@@ -110,34 +109,34 @@ struct Operation {
   // Floating point operations of a node.
   double (*flops)(const Graph&, const Node&) = nullptr;
 
-  // (output, input): the output may be written over the input where nobody reads the input afterwards.
+  // Pairs (output, input): the output may overwrite the input if nobody reads the input afterwards.
   std::vector<std::pair<int, int>> in_place;
 
-  // One pass over memory, cheap beside a convolution: worth computing again rather than keeping.
+  // One pass over memory, cheap compared with a convolution: worth recomputing instead of keeping.
   bool cheap = false;
 
   Cut cut;
 
   std::vector<OperationCase> cases;
 
-  // What it does depends on StepContext: on the step's number, the seed or the learning rate.
+  // Depends on StepContext: step number, seed or learning rate.
   bool depends_on_step = false;
 
-  // Bytes that a node reads and writes; null: all of its inputs, outputs and updates.
+  // Bytes that a node reads and writes. Null: all of its inputs, outputs and updates.
   std::int64_t (*bytes)(const Graph&, const Node&) = nullptr;
 
-  // Of an operation on windows (net/graph/window.h): the one that it does there.
+  // For a windowed operation (net/graph/window.h): the operation applied to the window.
   const Operation& (*inner)() = nullptr;
 
-  // What it makes for one sample of a batch depends on the others: a batch cannot be taken sample by sample.
+  // The result for one sample depends on the other samples (batch norm), so a batch cannot be split.
   bool mixes_samples = false;
 };
 
-const std::vector<const Operation*>& operations();        // the table: what every backend has
-constexpr std::int64_t exchange_block_bytes = 256 << 10;  // that an exchange sends in one message
-const Operation& exchange_operation();                    // what none has (net/ops/exchange.cpp)
+const std::vector<const Operation*>& operations();        // the table: every backend implements these
+constexpr std::int64_t exchange_block_bytes = 256 << 10;  // bytes that an exchange sends in one message
+const Operation& exchange_operation();                    // in no backend's table (net/ops/exchange.cpp)
 bool is_exchange(const Node& node);
-bool reads_exchange(const Graph& graph, const Node& node);  // needs what other ranks have a part in
-const Operation& find_operation(std::string_view name);     // REQUIRES: it is one of these
+bool reads_exchange(const Graph& graph, const Node& node);  // depends on other ranks
+const Operation& find_operation(std::string_view name);     // REQUIRES: it exists
 
 }  // namespace voxswap::net

@@ -1,7 +1,7 @@
-// Every operation, once: their declarations and tables, those of the backends too, follow from these lists.
+// The list of operations. Their declarations and tables, also those of the backends, are generated from it.
 #pragma once
 
-// On a GPU these are libraries', the others our own kernels.
+// On a GPU, convolutions come from libraries. The other operations are our own kernels.
 #define VOXSWAP_CONVOLUTIONS(X) \
   X(conv3d)                     \
   X(conv3d_sum)                 \
@@ -73,7 +73,7 @@
   VOXSWAP_CONVOLUTIONS(X)     \
   VOXSWAP_OTHER_OPERATIONS(X)
 
-// Those that are cut with a window have a sister on windows of pieces (net/graph/window.h).
+// Operations that also have a windowed version, which reads slabs (net/graph/window.h).
 #define VOXSWAP_WINDOWED_OPERATIONS(X) \
   VOXSWAP_CONVOLUTIONS(X)              \
   X(upsample_nearest)                  \

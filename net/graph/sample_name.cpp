@@ -18,7 +18,7 @@ std::string sum_name(std::string_view name, std::int64_t first, std::int64_t las
 namespace {
 
 struct Split {
-  std::string_view before, sample, behind;  // "input", "3", "[0]"; the whole name where there is none
+  std::string_view before, sample, behind;  // "input", "3", "[0]"; without '@' all of it is in `before`
   bool is_sum() const { return behind.starts_with('-'); }
 };
 

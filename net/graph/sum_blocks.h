@@ -1,11 +1,11 @@
-// A weight gradient sums over all planes of dy: in blocks of so many planes, each rounded to f32, and then
-// over the blocks, in their order, in double. Blocks follow from the shapes of a step alone
-// (net/steps/pieces.h), and no piece begins inside one: so a volume may lie in pieces, and where they are cut
-// changes nothing.
+// Blocked summation of weight gradients. A weight gradient sums over all planes of dy: within blocks of
+// planes, each rounded to f32, then over the blocks, in order, in f64. Blocks follow only from the shapes of
+// a step (net/steps/pieces.h), and no slab boundary is inside a block. So the result does not depend on the
+// slabs.
 //
-// Attributes of a node: `block`, planes of a block, and `blocks`, their number in the whole volume; without
-// them, all planes are one block. `apart`: the node gives the sums of every block, one behind the other, not
-// of all.
+// Attributes of a node: `block`, planes per block, and `blocks`, their number in the whole volume; without
+// them, all planes are one block. `apart`: the node returns the sum of each block, one after the other,
+// instead of the total.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace voxswap::net {
 
 struct SumBlocks {
-  std::int64_t planes = 1;         // of a block; the last may have fewer
-  std::int64_t here = 1, all = 1;  // blocks of the planes that are here, and of the whole volume
+  std::int64_t planes = 1;         // per block; the last may have fewer
+  std::int64_t here = 1, all = 1;  // blocks in the node's planes, and in the whole volume
 };
 SumBlocks sum_blocks(const Attributes& attributes, std::int64_t planes_here);
 void set_sum_blocks(Attributes& attributes, std::int64_t planes, std::int64_t all);
-Attributes as_one_block(Attributes attributes);  // of a node of one block, which is not apart
+Attributes as_one_block(Attributes attributes);  // for a node that is one block and returns the total
 
 }  // namespace voxswap::net

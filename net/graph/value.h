@@ -1,9 +1,9 @@
-// What flows along the edges of a graph, and the named numbers that a node is given.
+// Tensors (values) of a graph, and the attributes (named numbers) of a node.
 //
-// Layout is N,D,H,W,C everywhere (C innermost); convolution weights are O,I,D,H,W (I,O,D,H,W for transposed
-// ones), as PyTorch writes them. Accumulation, norm statistics, losses, parameters and optimiser state are
-// f32 (f64 where the activations are, for checks of gradients); activations and their gradients are of the
-// graph's activation type.
+// The layout is N,D,H,W,C everywhere (C innermost). Weights are O,I,D,H,W as in PyTorch (I,O,D,H,W for
+// transposed convolutions). Activations and their gradients have the graph's activation type. Accumulation,
+// norm statistics, losses, parameters and optimiser state are f32 (f64 if activations are f64, for gradient
+// checks).
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,14 @@ struct Value {
   bool persistent() const { return role == Role::parameter || role == Role::optimizer_state; }
 };
 
-// Named numbers; integers are exact up to 2^53.
+// Named numbers. Integers are exact up to 2^53.
 class Attributes {
  public:
   Attributes() = default;
   Attributes(std::initializer_list<std::pair<const std::string, double>> values) : values_(values) {}
-  double real(std::string_view name) const;           // REQUIRES: it is there
-  std::int64_t integer(std::string_view name) const;  // REQUIRES: it is there and whole
-  bool flag(std::string_view name) const;             // false when it is not there
+  double real(std::string_view name) const;           // REQUIRES: it is present
+  std::int64_t integer(std::string_view name) const;  // REQUIRES: it is present and an integer
+  bool flag(std::string_view name) const;             // false if absent
   std::int64_t integer_or(std::string_view name, std::int64_t otherwise) const {
     return values_.contains(name) ? integer(name) : otherwise;
   }

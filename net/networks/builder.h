@@ -1,8 +1,8 @@
-// What the networks' files build with, and the rows of their table (networks.cpp).
+// Building blocks shared by the networks' files, and the rows of the network table (networks.cpp).
 //
-// A network is built twice: once to learn its parameters, and then into the graph proper, where the
-// parameters (and the optimiser's state, if any) come first. So persistent values have the same ids whatever
-// is built on them.
+// A network is built twice: once to find its parameters, then into the final graph, where parameters (and
+// optimiser states, if any) come first. So persistent values have the same ids whatever graph is built on
+// them.
 #pragma once
 
 #include <array>
@@ -15,10 +15,9 @@
 
 namespace voxswap::net {
 
-// A convolution's bias is added, unless an instance norm is all that reads the result: that takes away the
-// mean of every channel, and a constant is part of the mean. Such a bias is still a parameter, which
-// checkpoints hold as it came, but no node reads it and training never changes it. Networks that were
-// published without it have none in front of their norms.
+// Whether a convolution's bias is added. If only an instance norm reads the result, the bias has no effect:
+// the norm removes each channel's mean (taken_by_norm). It is still a parameter that checkpoints keep, but no
+// node reads it and training never changes it. Networks published without such biases have none (absent).
 enum class Bias { added, taken_by_norm, absent };
 
 class NetworkBuilder {
@@ -26,61 +25,62 @@ class NetworkBuilder {
   NetworkBuilder(Graph& into, const NetworkOptions& with, ElementType type, bool for_training)
       : graph(into), options(with), activations(type), training(for_training) {}
 
-  // The images, N,D,H,W,C, as the step reads them.
+  // Adds the image input, N,D,H,W,C, as the step reads it.
   ValueId add_image(const Shape& shape, std::int64_t voxel_alignment);
-  // Them with zeros behind the channels, such that a voxel takes a multiple of `voxel_alignment` bytes. Only
-  // convolutions read that: with weights that are as wide and zero there. It is made on the device, so that
-  // what lies in the host's memory and crosses the link are the images alone.
+  // The image padded with zero channels, so that a voxel takes a multiple of `voxel_alignment` bytes. Only
+  // convolutions read it, with zero weights for those channels. Padding runs on the device, so host memory
+  // and the link to the device carry only the image.
   ValueId image() const { return image_; }
-  // The parameter of that name, added to the graph when it is not there yet.
+  // The parameter of this name. Adds it to the graph on first use.
   ValueId parameter(const std::string& name, const Shape& shape);
 
-  // Convolution, "same" padding: parameters NAME.weight and NAME.bias.
+  // Convolution with "same" padding. Parameters NAME.weight and NAME.bias.
   ValueId convolution(const std::string& name, ValueId x, std::int64_t channels, std::int64_t kernel,
                       Bias bias, std::int64_t stride = 1);
-  // The same with a kernel that may differ from axis to axis.
+  // The same with a kernel given per axis.
   ValueId convolution(const std::string& name, ValueId x, std::int64_t channels, const KernelAxes& axes,
                       Bias bias);
-  // Kernel 1, without bias, over the channels of several volumes side by side, which are never made one:
-  // convolutions that are summed.
+  // Convolution with kernel 1, without bias, over the concatenated channels of several volumes. It is
+  // computed as a sum of convolutions, without concatenation.
   ValueId convolution_of_parts(const std::string& name, const std::vector<ValueId>& parts,
                                std::int64_t channels);
-  // The same, kernel 3, of the upsampled x, which is never made (ops/upsampled_convolution.cpp). REQUIRES: an
-  // instance norm is all that reads the result.
+  // Convolution with kernel 3 of the upsampled x, without storing that (ops/upsampled_convolution.cpp).
+  // REQUIRES: only an instance norm reads the result.
   ValueId convolution_of_upsampled(const std::string& name, ValueId x, std::int64_t channels);
-  // The same over the channels of two volumes, as two convolutions that are summed: their
-  // concatenation, the largest tensor of a U-Net, is never made, neither here nor in the backward pass. The
-  // skip comes first and the volume from below is made in between: so in the backward pass everything below
-  // it is done before the gradient of the skip is made, which has long to wait.
+  // Convolution over the concatenation of a skip connection and the upsampled volume, as a sum of two
+  // convolutions. The concatenation, the largest tensor of a U-Net, is never stored, neither here nor in the
+  // backward pass. The skip's convolution comes first, then the upsampled volume is made. So in the backward
+  // pass all lower levels are finished before the skip's gradient is made, which is not needed until later.
   struct Halves {
     ValueId of_skip = none,
-            of_up = none;  // weights; NAME.weight holds them in the order that `skip_first` says
-    ValueId sum = none;    // what the skip gives, with the bias if that is added
+            of_up = none;  // weights; NAME.weight has them in the order given by `skip_first`
+    ValueId sum = none;    // the skip's share, with the bias if it is added
     Attributes attributes;
   };
   Halves convolution_of_skip(const std::string& name, ValueId skip, bool skip_first, std::int64_t up_channels,
                              std::int64_t channels, Bias bias, const KernelAxes& axes = cube(3, 1, 1));
   ValueId with_convolution_of_up(const std::string& name, const Halves& halves, ValueId up);
-  // Transposed convolution with bias. REQUIRES: kernels as long as their strides, by which the sides grow.
+  // Transposed convolution with bias. It scales the sides by the strides. REQUIRES: kernel = stride along
+  // each axis.
   ValueId transposed_convolution(const std::string& name, ValueId x, std::int64_t channels,
                                  const KernelAxes& axes = cube(2, 2, 0));
 
-  // Instance norm with parameters NAME.norm.weight and NAME.norm.bias, leaky ReLU, the optional factor per
-  // channel and the optional residual.
+  // Instance norm (parameters NAME.norm.weight and NAME.norm.bias), leaky ReLU, optional factor per channel,
+  // optional residual.
   ValueId norm_activation(const std::string& name, ValueId x, ValueId scale = none, ValueId residual = none);
-  // The norm alone, and the optional residual.
+  // Instance norm and the optional residual, without leaky ReLU.
   ValueId norm(const std::string& name, ValueId x, ValueId residual = none);
-  // Batch norm with parameters NAME.weight and NAME.bias and the running NAME.running_mean and
-  // NAME.running_var (momentum 0.1), which predictions take, and training where they are frozen; then leaky
-  // ReLU of this slope, the optional factor per channel and the optional residual.
+  // Batch norm with parameters NAME.weight and NAME.bias, then leaky ReLU of this slope, optional factor per
+  // channel, optional residual. Running statistics NAME.running_mean and NAME.running_var (momentum 0.1) are
+  // used in prediction, and in training where the norm is frozen.
   ValueId batch_norm(const std::string& name, ValueId x, double slope, ValueId scale = none,
                      ValueId residual = none);
-  // Factors of spatial dropout for a volume like x; none where there is no dropout.
+  // Factors of spatial dropout for a volume like x; none without dropout.
   ValueId dropout_scale(const std::string& name, ValueId x);
 
-  ValueId full_precision(const std::string& name, ValueId x);  // x itself where it is so already
-  ValueId average(const std::string& name, ValueId x);         // N,1,1,1,C
-  // A volume of one voxel, N,1,1,1,C, as each voxel of one with the sides of `like`.
+  ValueId full_precision(const std::string& name, ValueId x);  // x itself if it already has full precision
+  ValueId average(const std::string& name, ValueId x);         // mean over voxels: N,1,1,1,C
+  // Broadcasts a volume of one voxel, N,1,1,1,C, to the sides of `like`.
   ValueId everywhere(const std::string& name, ValueId x, const Shape& like);
   // Linear interpolation to the sides of `like`, N,D,H,W,C.
   ValueId resize(const std::string& name, ValueId x, const Shape& like);
@@ -94,11 +94,12 @@ class NetworkBuilder {
   const NetworkOptions& options;
   ElementType activations;
   bool training;
-  std::vector<ValueId> lower_logits;  // ForwardGraph's, the smaller first
+  std::vector<ValueId> lower_logits;  // ForwardGraph::lower_logits, but the smallest first
 
  private:
   ValueId normed(const std::string& name, ValueId x, double slope, ValueId scale, ValueId residual);
-  // x, the weight as wide as x is stored, and the bias where it is added: the inputs of a convolution.
+  // The inputs of a convolution: x, the weight padded to the channels stored in x, and the bias if it is
+  // added.
   ValueId padded_weight(ValueId x, ValueId weight, const std::string& name);
   std::vector<ValueId> operands(ValueId x, ValueId weight, const std::string& name, std::int64_t channels,
                                 Bias bias);
@@ -113,13 +114,14 @@ struct Network {
   std::string name;
   const char* meaning;  // in a few words
   std::int64_t least_depth, most_depth;
-  bool halves;  // the sides from level to level: they are then multiples of 2^(depth - 1)
-  void (*check)(const NetworkOptions& options);  // throws Exit::usage for what this network does not take
+  bool halves;  // each level halves the sides, which must be multiples of 2^(depth - 1)
+  void (*check)(
+      const NetworkOptions& options);  // throws Exit::usage for options that this network does not support
   ValueId (*build)(NetworkBuilder& builder, ValueId input, std::int64_t outputs);  // returns the logits
-  bool images = false;         // takes volumes of one plane alone, whose rows it has for planes
-  bool classifies = false;     // its logits are of the image, not of voxels: N,1,1,1,outputs
-  bool mixes_samples = false;  // batch norm: a batch is taken at once
-  // Takes kernels, strides and losses of its levels (net/networks/levels.h).
+  bool images = false;         // takes only volumes of one plane (2D), whose rows become the planes
+  bool classifies = false;     // logits of the image, not of voxels: N,1,1,1,outputs
+  bool mixes_samples = false;  // batch norm: needs the whole batch at once
+  // Supports kernels, strides and loss weights per level (net/networks/levels.h).
   bool by_level = false;
 };
 const Network& isensee2017();
@@ -134,17 +136,16 @@ const Network& resnet152();
 const Network& resnet();
 const Network& deeplabv3();
 
-// Throws Exit::usage where keys that none of the networks of images takes have another value than theirs.
+// Throws Exit::usage if a key that no 2D network uses differs from its default.
 void check_image_network(const NetworkOptions& options);
-// Likewise of network.output_stride, which is deeplabv3's alone.
+// The same for network.output_stride, which only deeplabv3 uses.
 void check_no_output_stride(const NetworkOptions& options);
 
-// The feature maps of a ResNet in front of its classifier (resnet.cpp). `output_stride`, 8, 16 or 32: by how
-// much they are smaller than the image; below 32 the last stages are dilated instead of strided (Chen et al.
-// 2017).
+// Feature maps of a ResNet, before its classifier (resnet.cpp). `output_stride` (8, 16 or 32): image side
+// divided by feature map side. Below 32, the last stages are dilated instead of strided (Chen et al. 2017).
 struct ResNet {
   bool bottleneck;
-  std::array<std::int64_t, 4> blocks;  // of its four stages
+  std::array<std::int64_t, 4> blocks;  // in each of the four stages
 };
 constexpr ResNet resnet50_layout = {true, {3, 4, 6, 3}};
 ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId image, const ResNet& layout,

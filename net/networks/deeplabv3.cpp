@@ -1,7 +1,7 @@
 // DeepLabV3 (Chen et al., "Rethinking Atrous Convolution for Semantic Image Segmentation", 2017) on a
-// ResNet-50, as torchvision builds and names it: dilated last stages, a pyramid of dilated convolutions and
-// the image's mean, and logits that are interpolated to the image's sides. Its dropout, in front of the head,
-// drops whole channels here. There is no auxiliary head.
+// ResNet-50, with torchvision's structure and names: dilated last stages, a pyramid of dilated convolutions
+// and the image's mean, and logits interpolated to the image's sides. Unlike torchvision, the dropout before
+// the head drops whole channels, and there is no auxiliary head.
 #include "base/error.h"
 #include "net/networks/builder.h"
 #include "net/networks/network.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double relu_slope = 0;
 
-// The five feature maps of the pyramid, each of the sides of x.
+// The five feature maps of the pyramid, with the sides of x.
 std::vector<ValueId> pyramid(NetworkBuilder& b, ValueId x, std::int64_t channels, std::int64_t rate) {
   const std::string name = "classifier.0.convs.";
   const Shape sides = b.graph.value(x).shape;

@@ -1,5 +1,6 @@
-// Parts of a network that training leaves as they are: parameters by name. No gradient of them is made, and
-// none of what only they would need; norms of a batch take their running statistics there.
+// Frozen parameters: parts of a network that training does not change, selected by name. They get no
+// gradients, and gradients needed only for them are not computed. Frozen batch norms use their running
+// statistics.
 #pragma once
 
 #include <string>
@@ -8,11 +9,11 @@
 
 namespace voxswap::net {
 
-// A pattern is a name, or the beginning of one up to a dot ("encoder", "encoder.stages.0"); * in it stands
-// for anything, dots too. The running mean and variance of a norm are frozen together.
+// A pattern is a name or its beginning up to a dot ("encoder", "encoder.stages.0"). * matches anything, also
+// dots. The running mean and variance of a norm are frozen together.
 bool is_frozen(const NetworkOptions& options, const std::string& parameter);
 
-// Throws Exit::usage for a pattern that none of the parameters has, and where nothing is left to be trained.
+// Throws Exit::usage for a pattern that matches no parameter, and when no parameter is left to train.
 void check_frozen(const NetworkOptions& options, const ForwardGraph& network);
 
 }  // namespace voxswap::net

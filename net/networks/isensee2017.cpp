@@ -19,7 +19,7 @@ void check(const NetworkOptions& options) {
          key::network_upsampling, choice_name(options.upsampling));
 }
 
-// Convolution, instance norm, leaky ReLU; dropout and residual join the last pass.
+// Convolution, instance norm, leaky ReLU; dropout and residual are fused into the last pass.
 ValueId block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,
               std::int64_t kernel, std::int64_t stride = 1, bool dropout = false, ValueId residual = none) {
   const ValueId y = b.convolution(name + ".conv", x, channels, kernel, Bias::taken_by_norm, stride);
@@ -47,7 +47,7 @@ ValueId decoder_level(NetworkBuilder& b, std::int64_t level, ValueId x, ValueId 
   return block(b, name + ".localization.1", y, channels, 1);
 }
 
-// In full precision: the heads are added, and the loss reads the sum.
+// Computed in full precision, because the heads are added and the loss reads the sum.
 ValueId head(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t outputs) {
   const std::string name = format("head.{}", level);
   const ValueId y = b.options.heads == Heads::normalized
@@ -56,8 +56,8 @@ ValueId head(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t outp
   return b.full_precision(name + ".full", y);
 }
 
-// Each head is added as soon as its level is done: the backward pass then meets the heads' gradients in the
-// order in which it needs them.
+// Each head is added as soon as its level is done, so that the backward pass makes the heads' gradients in
+// the order in which it needs them.
 ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
   std::vector<ValueId> skips;
   ValueId x = input, sum = none;

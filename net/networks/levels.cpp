@@ -10,7 +10,7 @@ namespace voxswap::net {
 
 namespace {
 
-// The last one given holds for all levels that follow.
+// The last entry holds for all further levels.
 const Along& of_level(const std::vector<Along>& given, std::int64_t level) {
   return given[std::min(static_cast<std::size_t>(level), given.size() - 1)];
 }
@@ -35,7 +35,7 @@ void check_given(const std::vector<Along>& given, const char* key, const Along& 
         fail(Exit::usage, "{}: expected {} or {} per axis, found {}", key, allowed[0], allowed[1], side);
 }
 
-// The lowest level has no logits: those above it have one loss each.
+// The lowest level has no logits. Each level above it has one loss.
 void check_supervision(const NetworkOptions& options) {
   const std::vector<double>& weights = options.deep_supervision;
   if (static_cast<std::int64_t>(weights.size()) >= options.depth)
@@ -48,13 +48,13 @@ void check_supervision(const NetworkOptions& options) {
            number(weight));
 }
 
-// Of a level's volume; its own loss reads them in training, and below the first level nothing else does.
+// Logits of a level. Below the first level, only that level's own loss reads them, in training.
 ValueId logits_of(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t outputs) {
   const std::string head = format("decoder.seg_layers.{}", b.options.depth - 2 - level);
   return b.full_precision(head + ".full", b.convolution(head, x, outputs, KernelAxes{}, Bias::added));
 }
 
-// What makes a level's volume as large as the one above it.
+// Upsamples a level's volume to the sides of the level above.
 ValueId up(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t step) {
   const Along stride = level_stride(b.options, level + 1);
   KernelAxes axes = axes_of(stride, stride);
@@ -119,7 +119,7 @@ ValueId level_block(NetworkBuilder& b, const std::string& name, ValueId x, std::
   return b.norm_activation(name, b.convolution(name + ".conv", x, channels, axes, Bias::taken_by_norm));
 }
 
-// Stages are counted from the bottom.
+// Stages are counted from the lowest level.
 ValueId decode(NetworkBuilder& b, const std::vector<ValueId>& skips, std::int64_t convolutions,
                std::int64_t outputs) {
   ValueId x = skips.back();

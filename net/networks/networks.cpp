@@ -1,4 +1,4 @@
-// The table of networks, the checks that hold for all of them, and the first values of their parameters.
+// The table of networks, the checks common to all of them, and initial values of parameters.
 #include "net/networks/networks.h"
 
 #include <cassert>
@@ -57,7 +57,7 @@ void check_options(const NetworkOptions& options, std::int64_t outputs) {
   if (options.max_filters < 1 || options.max_filters > 1024)
     fail(Exit::usage, "{}: expected 1 to 1024, found {}", key::network_max_filters, options.max_filters);
   if (!find_network(options.name).by_level) check_no_levels(options);
-  constexpr std::int64_t most_outputs = 65535;  // classes that two bytes of a target tell apart
+  constexpr std::int64_t most_outputs = 65535;  // number of classes that a target of two bytes can hold
   if (outputs < 1 || outputs > most_outputs)
     fail(Exit::usage, "network: expected 1 to {} (labels), found {}", counted(most_outputs, "output channel"),
          outputs);
@@ -95,7 +95,7 @@ struct Parameter {
   bool read = false;
 };
 
-// The parameters of a network, from an otherwise useless graph: that of training, which has all of them.
+// The parameters of a network, from a temporary training graph, which has all of them.
 std::vector<Parameter> parameters_of(const Network& network, const NetworkOptions& options,
                                      const Shape& input, std::int64_t outputs, ElementType activations) {
   Graph graph;

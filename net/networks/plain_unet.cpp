@@ -1,5 +1,5 @@
-// The plain U-Net of nnU-Net (net/networks/levels.h): two convolutions on every level, on the way down and on
-// the way up, the first of which makes the volume smaller.
+// The plain U-Net of nnU-Net (net/networks/levels.h): two convolutions per level in encoder and decoder. The
+// first of an encoder level is strided.
 #include "base/text.h"
 #include "net/networks/levels.h"
 
@@ -7,7 +7,7 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr std::int64_t convolutions = 2;  // on a level
+constexpr std::int64_t convolutions = 2;  // per level
 
 ValueId build(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
   std::vector<ValueId> skips;

@@ -1,6 +1,6 @@
-// The U-Net of nnU-Net with a residual encoder (net/networks/levels.h; its blocks: He et al., "Bag of Tricks
-// for Image Classification with Convolutional Neural Networks", 2019, ResNet-D): the deeper a level, the more
-// blocks it has, and on the way up there is one convolution.
+// nnU-Net's U-Net with a residual encoder (net/networks/levels.h; its blocks: He et al., "Bag of Tricks for
+// Image Classification with Convolutional Neural Networks", 2019, ResNet-D). Deeper levels have more blocks.
+// The decoder has one convolution per level.
 #include <algorithm>
 #include <array>
 
@@ -11,20 +11,20 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr std::array<std::int64_t, 4> blocks = {1, 3, 4, 6};  // of a level; 6 of all that follow
+constexpr std::array<std::int64_t, 4> blocks = {1, 3, 4, 6};  // per level; 6 for further levels
 
 std::int64_t level_blocks(std::int64_t level) {
   return blocks[std::min<std::size_t>(static_cast<std::size_t>(level), blocks.size() - 1)];
 }
 
-// The mean of the voxels of which one is made: linear interpolation does just that where an axis is halved.
+// Average pooling. Linear interpolation is the same where a side is halved.
 ValueId averaged(NetworkBuilder& b, const std::string& name, ValueId x, const Along& stride) {
   Shape sides = b.graph.value(x).shape;
   for (int axis = 0; axis < 3; ++axis) sides[1 + axis] /= stride[static_cast<std::size_t>(2 - axis)];
   return b.resize(name, x, sides);
 }
 
-// What a block adds to; nothing is done to it where it has the right shape.
+// The shortcut of a block: the identity if the shape fits.
 ValueId shortcut(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,
                  const Along& stride) {
   int part = 0;
@@ -34,7 +34,7 @@ ValueId shortcut(NetworkBuilder& b, const std::string& name, ValueId x, std::int
   return b.norm(projection, b.convolution(projection + ".conv", x, channels, KernelAxes{}, Bias::absent));
 }
 
-// What is added is activated together.
+// The activation comes after the residual is added.
 ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t level,
                        bool is_first) {
   const std::int64_t channels = level_channels(b.options, level);

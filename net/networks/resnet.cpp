@@ -1,7 +1,7 @@
-// ResNet for images (He et al., "Deep Residual Learning for Image Recognition", 2015), as torchvision builds
-// and names it: the stride of a bottleneck is in its 3x3 convolution, batch norm behind every convolution,
-// whose bias there is none of. `base_filters` channels behind the first convolution: 64 are the published
-// networks. `resnet` goes on in depth: bottlenecks are added to the third stage, as from 50 to 101 layers.
+// ResNet for images (He et al., "Deep Residual Learning for Image Recognition", 2015), with torchvision's
+// structure and names: a bottleneck's stride is in its 3x3 convolution, and a batch norm follows each
+// convolution, which has no bias. `base_filters`: channels after the first convolution, 64 in the published
+// networks. `resnet` allows more depth: bottlenecks are added to the third stage, as from 50 to 101 layers.
 #include "base/error.h"
 #include "base/keys.h"
 #include "net/networks/builder.h"
@@ -11,9 +11,9 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr double linear = 1, relu_slope = 0;  // slopes below 0
+constexpr double linear = 1, relu_slope = 0;  // slope of the leaky ReLU
 
-// Convolution without bias and batch norm, NAME.convI and NAME.bnI.
+// Convolution without bias, then batch norm. Names NAME.convI and NAME.bnI.
 ValueId layer(NetworkBuilder& b, const std::string& name, int number, ValueId x, std::int64_t channels,
               const KernelAxes& axes, double slope, ValueId residual = none) {
   const ValueId y = b.convolution(format("{}conv{}", name, number), x, channels, axes, Bias::absent);
@@ -33,7 +33,7 @@ ValueId shortcut(NetworkBuilder& b, const std::string& name, ValueId x, const Bl
   return b.batch_norm(name + "downsample.1", y, linear);
 }
 
-// What is added is activated together: ReLU comes behind the residual.
+// ReLU comes after the residual is added.
 ValueId residual_block(NetworkBuilder& b, const std::string& name, ValueId x, const Block& block) {
   const KernelAxes strided = of_rows(3, block.stride, block.dilation, block.dilation);
   ValueId y;
@@ -69,7 +69,7 @@ constexpr std::int64_t bottlenecks(const ResNet& layout) {
   return layout.blocks[0] + layout.blocks[1] + layout.blocks[2] + layout.blocks[3];
 }
 
-// `depth` bottlenecks in all: 50 are ResNet-152.
+// `depth` bottlenecks in total; 50 give ResNet-152.
 ValueId build_deep(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
   ResNet layout = resnet152_layout;
   layout.blocks[2] += b.options.depth - bottlenecks(layout);
@@ -109,7 +109,7 @@ ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId im
   std::int64_t smaller = 4, dilation = 1;
   for (std::size_t stage = 0; stage < 4; ++stage) {
     Block block = {.planes = base << stage, .bottleneck = layout.bottleneck};
-    block.dilation = dilation;  // of the first block, as before the stage
+    block.dilation = dilation;  // the first block keeps the dilation of the stage before
     if (stage > 0 && smaller < output_stride) {
       block.stride = 2;
       smaller *= 2;

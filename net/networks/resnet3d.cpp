@@ -1,7 +1,6 @@
-// A residual network that stays at full resolution and may be very deep: `depth` blocks of two 3x3x3
-// convolutions around a shortcut that nothing interrupts (He et al., "Identity Mappings in Deep Residual
-// Networks", 2016, whose deepest has 1001 layers), for volumes. What its blocks add up is normed once more
-// before the head, as there.
+// A residual 3D network at full resolution that may be very deep: `depth` blocks of two 3x3x3 convolutions
+// with identity shortcuts (He et al., "Identity Mappings in Deep Residual Networks", 2016, up to 1001
+// layers). As there, a final norm precedes the head.
 #include "base/error.h"
 #include "base/keys.h"
 #include "net/networks/builder.h"
@@ -21,7 +20,7 @@ void check(const NetworkOptions& options) {
          choice_name(options.upsampling));
 }
 
-// Convolution, instance norm, leaky ReLU; the residual joins the last pass.
+// Convolution, instance norm, leaky ReLU; the residual is fused into the last pass.
 ValueId layer(NetworkBuilder& b, const std::string& name, ValueId x, ValueId residual = none) {
   const ValueId y = b.convolution(name + ".conv", x, b.options.base_filters, 3, Bias::taken_by_norm);
   return b.norm_activation(name, y, none, residual);

@@ -1,4 +1,4 @@
-// The sum of two volumes. Not marked cheap: it may be written over either summand.
+// Sum of two volumes. Not marked cheap, because it may overwrite either summand.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

@@ -1,5 +1,5 @@
-// The mean over all voxels of a sample: what a classifier reads of its last feature maps; and what it goes
-// back to, a voxel everywhere in a volume. Each is the other's gradient.
+// Global average pooling, for classifiers, and the broadcast of one voxel to a whole volume. Each is the
+// other's gradient.
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {

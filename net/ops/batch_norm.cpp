@@ -1,8 +1,8 @@
-// Batch normalisation (Ioffe & Szegedy 2015) as instance normalisation whose statistics are those of all
-// samples together: what passes over volumes is the same (norm_activation.cpp), and here are a few numbers
-// per channel. Statistics and sums stand once for every sample, because that is where the passes read them.
+// Batch normalisation (Ioffe & Szegedy 2015), implemented as instance normalisation with statistics of all
+// samples together. norm_activation.cpp makes the passes over volumes; the operations here handle a few
+// numbers per channel. Statistics and sums are stored once per sample, as those passes read them.
 //
-// Predictions take running means and variances instead, which training keeps as persistent values.
+// Prediction uses running means and variances, which training keeps as persistent values.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -32,7 +32,7 @@ std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueI
   return {};
 }
 
-// Nothing flows back here: the gradient of norm_activation already takes the statistics for functions of x.
+// No gradient here: that of norm_activation already treats the statistics as functions of x.
 std::vector<ValueId> gradient_of_statistics(Graph&, NodeId, std::span<const ValueId>,
                                             const std::vector<bool>&) {
   return {none};
@@ -63,9 +63,9 @@ Operation mixing(Operation operation) {
 
 }  // namespace
 
-// statistics[N,C,2] of every sample (mean, 1/sqrt(variance + epsilon)), of as many voxels each -> the same of
-// all samples together, N times: mean = mean_n, variance = mean of variance_n + (mean_n - mean)^2. Attribute
-// epsilon.
+// statistics[N,C,2] of each sample (mean, 1/sqrt(variance + epsilon)), over as many voxels each -> the same
+// of all samples together, N times: mean = mean_n, variance = mean of variance_n + (mean_n - mean)^2.
+// Attribute epsilon.
 const Operation& statistics_of_batch() {
   static const Operation operation = mixing({"statistics_of_batch",
                                              infer_of_batch,
@@ -113,9 +113,9 @@ const Operation& running_statistics() {
   return operation;
 }
 
-// statistics[N,C,2] of the batch; updates mean[C], variance[C]: each goes `momentum` of its way to what the
-// batch has, to the variance times count / (count - 1). Attributes momentum, epsilon, count (voxels of the
-// batch).
+// statistics[N,C,2] of the batch; updates mean[C], variance[C]: r += momentum (b - r), where b is the value
+// of the batch, for the variance times count / (count - 1). Attributes momentum, epsilon, count (voxels of
+// the batch).
 const Operation& running_statistics_update() {
   static const Operation operation = {
       "running_statistics_update",

@@ -1,4 +1,4 @@
-// The same numbers in another element type, rounded to nearest even.
+// Conversion to another element type, rounding to nearest even.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

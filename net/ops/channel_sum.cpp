@@ -1,4 +1,4 @@
-// Sum over samples and voxels: the gradient of a bias where no weight gradient is computed beside it.
+// Sum over samples and voxels: the gradient of a bias when no weight gradient is computed with it.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

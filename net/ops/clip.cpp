@@ -1,5 +1,5 @@
-// Clipping gradients by their norm (Pascanu et al. 2013): all of them are made smaller by one factor where
-// the norm over all parameters is too large. Updates wait for it, and so for every gradient.
+// Gradient clipping by the global norm (Pascanu et al. 2013): all gradients are scaled by one factor if their
+// norm is too large. Parameter updates therefore wait for all gradients.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -22,8 +22,7 @@ std::vector<ValueSpec> infer_factor(const Graph& graph, const std::vector<ValueI
 
 }  // namespace
 
-// gradient full (, so far[1]) -> [1] full: the sum of its squares, and what was there so far; accumulated in
-// double.
+// gradient full (, so far[1]) -> [1] full: sum of its squares, plus `so far`. Accumulated in double.
 const Operation& sum_of_squares() {
   static const Operation operation = {
       "sum_of_squares",
@@ -40,8 +39,8 @@ const Operation& sum_of_squares() {
   return operation;
 }
 
-// squares[1] (, state[3]: loss scaling) full -> [1]: min(1, most / (sqrt(squares) / scale + 1e-6)), as
-// PyTorch's clip_grad_norm_ has it. Attribute most: the largest norm that is left alone.
+// squares[1] (, state[3]: loss scaling) full -> [1]: min(1, most / (sqrt(squares) / scale + 1e-6)), as in
+// PyTorch's clip_grad_norm_. Attribute most: the largest norm that is not clipped.
 const Operation& clip_factor() {
   static const Operation operation = {
       "clip_factor",

@@ -1,6 +1,5 @@
-// Two tensors side by side along an axis, and the cut that takes them apart again: each is the other's
-// gradient. Of weights, this is how a convolution over two volumes takes its half of the input channels
-// (conv3d_sum).
+// Concatenation along an axis, and split, its inverse. Each is the other's gradient. Applied to weights,
+// split gives a convolution over two volumes the part for one volume's input channels (conv3d_sum).
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -70,7 +69,7 @@ OperationCase split_case(std::string name, Shape x, int axis, double count) {
 
 }  // namespace
 
-// a, b -> a and b side by side along an axis. Attribute axis.
+// a, b -> a and b concatenated along an axis. Attribute axis.
 const Operation& concat() {
   static const Operation operation = {"concat",
                                       infer_concat,
@@ -88,7 +87,7 @@ const Operation& concat() {
   return operation;
 }
 
-// x -> its first `count` along an axis, and the rest. Attributes axis, count.
+// x -> its first `count` entries along an axis, and the rest. Attributes axis, count.
 const Operation& split() {
   static const Operation operation = {"split",
                                       infer_split,

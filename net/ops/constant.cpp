@@ -1,4 +1,4 @@
-// One number, e.g. the 1 that the backward pass starts from.
+// A constant, e.g. the 1 with which the backward pass starts.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

@@ -1,5 +1,5 @@
-// Convolution in three dimensions and its two gradients. The data gradient is also the transposed
-// convolution, so each of the three differentiates into the others.
+// 3D convolution and its two gradients. The data gradient is also the transposed convolution, so each of the
+// three differentiates into the others.
 #include <algorithm>
 
 #include "net/graph/kernel_axes.h"
@@ -10,18 +10,18 @@ namespace voxswap::net::ops {
 
 namespace {
 
-// The volume that a convolution makes of `x`, O channels.
+// Shape of the convolution of `x`, with O channels.
 Shape convolved(const Shape& x, const Shape& w, const Attributes& attributes) {
   return output_shape(x, kernel_axes(attributes, w), w[0]);
 }
 
-// Two per multiply-add, border voxels counted like the others. `y` is the small side: one row of weights per
-// voxel.
+// Two per multiply-add. Voxels at the border count like the others. `y` is the small side: each of its voxels
+// uses one row of weights.
 double convolution_flops(const Shape& y, const Shape& w) {
   return 2.0 * static_cast<double>(y[0] * voxels(y)) * static_cast<double>(w.count());
 }
 
-// What a convolution gives that makes `y`: with its moments, where they are asked for, as plane_moments does.
+// Outputs of a convolution: `y`, and the moments of its planes (as plane_moments makes them) if requested.
 std::vector<ValueSpec> outputs_of(ValueSpec y, const Attributes& attributes) {
   const Shape shape = y.shape;
   if (!attributes.flag("moments")) return {std::move(y)};
@@ -76,7 +76,7 @@ std::vector<ValueSpec> infer_weight_gradient(const Graph& graph, const std::vect
   return outputs;
 }
 
-// Of the weight gradient of a node whose weights are its second input.
+// Attributes of the weight gradient for a node whose second input is the weights.
 Attributes weight_gradient_attributes(const Graph& graph, const Node& node) {
   Attributes attributes = kernel_attributes(node.attributes);
   set_kernel(attributes, kernel_axes(node.attributes, shape_of(graph, node.inputs[1])));
@@ -92,8 +92,8 @@ ValueId add_data_gradient(Graph& graph, const Node& node, ValueId dy) {
   return graph.apply("conv3d_data_gradient", node.name + ".data_gradient", {dy, node.inputs[1]}, attributes);
 }
 
-// The gradients of weight and bias come before the one of x, which has the size of x: so the copy of x that
-// they read, often computed again just for them, is gone before that gradient is made.
+// The gradients of weight and bias come before that of x, which is as large as x. They read a copy of x,
+// often recomputed just for them, which can then be freed before the gradient of x is allocated.
 std::vector<ValueId> gradient_of_convolution(Graph& graph, const Node& node, ValueId dy, bool bias,
                                              const std::vector<bool>& wanted) {
   std::vector<ValueId> gradients(node.inputs.size(), none);
@@ -127,7 +127,8 @@ std::vector<ValueId> gradient_conv3d_sum(Graph& graph, NodeId id, std::span<cons
   return gradients;
 }
 
-// Of the transposed convolution x -> y: here y plays the part of a convolution's input, x of its output.
+// Gradients of the transposed convolution x -> y. Compared with a convolution, y is the input and x the
+// output.
 std::vector<ValueId> gradient_data_gradient(Graph& graph, NodeId id,
                                             std::span<const ValueId> output_gradients,
                                             const std::vector<bool>& wanted) {
@@ -155,7 +156,7 @@ double flops_weight_gradient(const Graph& graph, const Node& node) {
   return convolution_flops(shape_of(graph, node.inputs[1]), shape_of(graph, node.outputs[0]));
 }
 
-// One geometry, from which all three operations take a case.
+// A geometry that gives a test case to each of the three operations.
 struct Geometry {
   std::string name;
   Shape x;  // N,D,H,W,I
@@ -236,7 +237,7 @@ const std::vector<Geometry>& geometries() {
   return list;
 }
 
-// No voxel is under two kernels.
+// No voxel is covered by two kernels.
 bool is_patchwise(const KernelAxes& axes) {
   return std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
     return axis.kernel == axis.stride && axis.before == 0 && axis.behind == 0;
@@ -268,7 +269,7 @@ std::vector<OperationCase> cases_data_gradient() {
     example.attributes.set("h", static_cast<double>(g.x[2]));
     example.attributes.set("w", static_cast<double>(g.x[3]));
     cases.push_back(example);
-    // As a transposed convolution it has a bias.
+    // The transposed convolution has a bias.
     if (is_patchwise(g.axes) || g.name.starts_with("odd")) {
       example.name += ", with bias";
       example.inputs.push_back(full({g.x[4]}));
@@ -285,7 +286,7 @@ std::vector<OperationCase> cases_weight_gradient() {
     set_kernel(example.attributes, g.axes);
     example.attributes.set("bias", g.bias);
     const std::int64_t planes = g.y()[1], block = 2;
-    if (planes > block) {  // the last block is shorter where planes are odd
+    if (planes > block) {  // the last block is shorter if the number of planes is odd
       set_sum_blocks(example.attributes, block, (planes + block - 1) / block);
     }
     cases.push_back(std::move(example));
@@ -295,11 +296,11 @@ std::vector<OperationCase> cases_weight_gradient() {
 
 }  // namespace
 
-// x, w[O,I,kd,kh,kw] (, b[O]) -> y; zeros around. Attributes stride, padding (, dilation), for all axes or
-// for each (net/graph/kernel_axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
-// Attributes front and back, where they are there, are the padding before and behind the volume along its
-// depth; so in the other three. Attribute moments: gives those of y's planes beside y (plane_moments), for
-// which there is no gradient (net/graph/fused_moments.h).
+// x, w[O,I,kd,kh,kw] (, b[O]) -> y; zero padding. Attributes stride, padding (, dilation), for all axes or
+// per axis (net/graph/kernel_axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
+// Attributes front and back, if present, are the padding before and behind the volume along the depth, also
+// for the three operations below. Attribute moments: also outputs the moments of y's planes (plane_moments),
+// which have no gradient (net/graph/fused_moments.h).
 const Operation& conv3d() {
   static const Operation operation = {"conv3d",
                                       infer_conv3d,
@@ -312,7 +313,7 @@ const Operation& conv3d() {
   return operation;
 }
 
-// x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d, with moments.
+// x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d, including moments.
 const Operation& conv3d_sum() {
   static const Operation operation = {"conv3d_sum",
                                       infer_conv3d_sum,
@@ -325,8 +326,8 @@ const Operation& conv3d_sum() {
   return operation;
 }
 
-// dy, w[O,I,kd,kh,kw] (, b[I]) -> dx[N,d,h,w,I]. Attributes as conv3d, and d, h, w (of dx). With the bias,
-// which is added to every voxel of dx, also the transposed convolution.
+// dy, w[O,I,kd,kh,kw] (, b[I]) -> dx[N,d,h,w,I]. Attributes as conv3d, and d, h, w (of dx). With a bias,
+// which is added to every voxel of dx, it is also the transposed convolution.
 const Operation& conv3d_data_gradient() {
   static const Operation operation = {"conv3d_data_gradient",
                                       infer_data_gradient,
@@ -339,8 +340,8 @@ const Operation& conv3d_data_gradient() {
   return operation;
 }
 
-// x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias; block,
-// blocks and apart say in which blocks of planes of dy the sums are made (net/graph/sum_blocks.h).
+// x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias. block,
+// blocks and apart define the blocks of planes of dy for summation (net/graph/sum_blocks.h).
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

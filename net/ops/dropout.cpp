@@ -1,5 +1,5 @@
-// Spatial dropout (Tompson et al. 2015): whole channels. Only the factors are an operation; norm_activation
-// multiplies by them, so no pass over memory is spent on dropout.
+// Spatial dropout of whole channels (Tompson et al. 2015). This operation draws only the factors.
+// norm_activation multiplies by them, so dropout needs no pass over memory.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

@@ -1,5 +1,5 @@
-// The sum over a batch whose samples several ranks share: the one operation that needs the others. It is not
-// in the table of those that every backend has: net/collective makes its kernel (docs/explanation/ranks.md).
+// All-reduce: the sum over a batch whose samples are shared by several ranks. No backend's table contains it.
+// net/collective makes its kernel (docs/explanation/ranks.md).
 #include <algorithm>
 
 #include "net/ops/ops.h"
@@ -24,8 +24,8 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
 
 }  // namespace
 
-// parts of the first sum, of the second, … (full, as many of each) -> sums over the batch; the first over its
-// first part. Attributes parts (of a sum that this rank has), batch (samples of all ranks).
+// parts of the first sum, of the second, … (full, equally many of each) -> sums over the batch; the first
+// over its first part. Attributes parts (of a sum on this rank), batch (samples of all ranks).
 const Operation& exchange_operation() {
   static const Operation operation = {"exchange", infer,           nullptr,    nullptr,
                                       {{0, 0}},   /*cheap=*/false, ops::whole, {}};

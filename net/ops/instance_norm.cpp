@@ -1,5 +1,6 @@
-// Statistics of instance normalisation (Ulyanov et al. 2016): per sample and channel over the whole volume.
-// Apart from norm_activation, which applies them, because they are all that must be kept of the norm.
+// Statistics of instance normalisation (Ulyanov et al. 2016), per sample and channel over the whole volume.
+// They are separate from norm_activation, which applies them, because the backward pass needs to keep only
+// them.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -13,7 +14,7 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
   return {{{x[0], x[4], 2}, full_type(graph, inputs[0])}};
 }
 
-// Nothing flows back here: the gradient of norm_activation already takes the statistics for functions of x.
+// No gradient here: that of norm_activation already treats the statistics as functions of x.
 std::vector<ValueId> gradient(Graph&, NodeId, std::span<const ValueId>, const std::vector<bool>&) {
   return {none};
 }

@@ -1,5 +1,5 @@
-// Leaky ReLU without a norm, and its gradient from the output alone. Not marked cheap: it may be written over
-// its input, so keeping its output takes no more memory than keeping the input would.
+// Leaky ReLU without a norm. Its gradient needs only the output. Not marked cheap: it may overwrite its
+// input, so keeping the output costs no more memory than keeping the input.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

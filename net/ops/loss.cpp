@@ -1,5 +1,5 @@
-// Soft Dice (as in isensee2017) and binary cross entropy, in two steps: sums over the volume, then a number.
-// So the gradient needs no more than the logits, the target and a few sums.
+// Soft Dice (as in isensee2017) and binary cross entropy in two steps: sums over the volume, then the loss.
+// So the gradient needs only the logits, the target and a few sums.
 #include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
@@ -116,12 +116,12 @@ std::vector<OperationCase> cases_value(bool backward) {
 
 }  // namespace
 
-// logits, target u8[N,D,H,W] or u8[N,D,H,W,B] (of the B bytes of a voxel, as many as it takes, bit c % 8 of
-// byte c / 8: channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross entropy; p =
-// sigmoid(logit); accumulate in double. With any of these attributes (net/graph/loss_terms.h) -> [N,C,5], the
-// last the number of voxels: unknown 1, voxels whose bit C is set are left out of all sums, and 2, those
-// whose bit C + c is set of those of channel c; smoothing e and focus g, the cross entropy is -u (1 - p)^g
-// log p - (1 - u) p^g log(1 - p) with u = (1 - e) t + e / 2.
+// logits, target u8[N,D,H,W] or u8[N,D,H,W,B] (B bytes per voxel, as many as needed; bit c % 8 of byte c / 8:
+// channel c) -> [N,C,4] full: sum t p, sum t, sum p, sum of binary cross entropy; p = sigmoid(logit);
+// accumulated in double. With any of these attributes (net/graph/loss_terms.h) -> [N,C,5], the last the
+// number of voxels. unknown 1: voxels whose bit C is set are excluded from all sums. unknown 2: voxels whose
+// bit C + c is set are excluded from those of channel c. smoothing e and focus g: the cross entropy is -u (1
+// - p)^g log p - (1 - u) p^g log(1 - p) with u = (1 - e) t + e / 2.
 const Operation& loss_sums() {
   static const Operation operation = {"loss_sums",
                                       infer_sums,
@@ -135,17 +135,17 @@ const Operation& loss_sums() {
 }
 
 // sums -> [1] full: dice * -mean over n and c >= first of (2 s0 + epsilon) / (s1 + s2 + epsilon) +
-// cross_entropy * sum s3 / (N count). Attributes dice, cross_entropy, epsilon; first: the first channel of
-// Dice, 1 where the one before is the background; count: the numbers of a sample that s3 is the sum of.
-// With weights w (weight.0, weight.1, …) the mean over c is weighted, and so is that of cross entropy: sum w
-// s3 / sum w for sum s3 / C. counted_by k: of a sample it is sum w s3 / sum w sk; 0 where nothing is counted.
+// cross_entropy * sum s3 / (N count). Attributes dice, cross_entropy, epsilon; first: the first channel in
+// Dice, 1 if channel 0 is the background; count: terms per sample in s3. With weights w (weight.0, weight.1,
+// …) the mean over c is weighted, and cross entropy takes sum w s3 / sum w for sum s3 / C. With counted_by k,
+// the cross entropy of a sample is sum w s3 / sum w sk, or 0 if that sum is 0.
 const Operation& loss_value() {
   static const Operation operation = {"loss_value",    infer_value, gradient_value,    per_element<2>, {},
                                       /*cheap=*/false, whole,       cases_value(false)};
   return operation;
 }
 
-// sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0: it depends on no logit.
+// sums, dloss[1] -> dsums[N,C,4]; the column of sum t is 0, because it depends on no logit.
 const Operation& loss_value_gradient() {
   static const Operation operation = {"loss_value_gradient",
                                       infer_value_gradient,
@@ -158,9 +158,9 @@ const Operation& loss_value_gradient() {
   return operation;
 }
 
-// logits, target, dsums -> dlogits; over logits. (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t); with
-// attributes as those of the sums, (1 - u) p^g (p - g (1 - p) log(1 - p)) - u (1 - p)^g (1 - p - g p log p)
-// for p - t, and 0 where a voxel is left out.
+// logits, target, dsums -> dlogits; over logits. (dsums0 t + dsums2) p (1 - p) + dsums3 (p - t). With the
+// attributes of the sums, p - t becomes (1 - u) p^g (p - g (1 - p) log(1 - p)) - u (1 - p)^g (1 - p - g p log
+// p), and excluded voxels get 0.
 const Operation& loss_sums_gradient() {
   static const Operation operation = {
       "loss_sums_gradient", infer_sums_gradient, nullptr,           per_element<10>, {{0, 0}},

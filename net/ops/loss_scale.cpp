@@ -1,10 +1,10 @@
-// Dynamic loss scaling (Micikevicius et al. 2018, section 3.2) for f16, whose smallest numbers are larger
-// than many gradients: the backward pass starts from the scale instead of from 1, Adam divides by it, and
-// where a gradient came out infinite or not a number the whole update is left out and the scale halved. After
-// many updates in a row that went well it is doubled.
+// Dynamic loss scaling (Micikevicius et al. 2018, section 3.2) for f16, in which small gradients underflow.
+// The backward pass starts from the scale instead of 1, and the optimiser divides by it. If a gradient is
+// infinite or NaN, the whole update is skipped and the scale is halved. After many good updates in a row the
+// scale is doubled.
 //
-// The scale's state is [3]: the scale, the updates since it last changed, the updates ever made (which Adam
-// counts instead of steps, because some steps made none).
+// The state is [3]: the scale, the updates since it last changed, and the total number of updates. Adam
+// counts the latter instead of steps, because some steps are skipped.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -64,9 +64,9 @@ const Operation& all_finite() {
   return operation;
 }
 
-// finite[1]; updates state[3]. Finite: both counts grow by 1, and where the first reaches `interval`, the
-// scale doubles (up to `most`) and it starts anew. Otherwise the scale halves (down to `least`) and it
-// starts anew. Attributes interval, least, most, initial (of the scale before the first step).
+// finite[1]; updates state[3]. If finite, both counts grow by 1; when the first reaches `interval`, the scale
+// doubles (up to `most`) and the first count restarts. Otherwise the scale halves (down to `least`) and the
+// first count restarts. Attributes interval, least, most, initial (scale before the first step).
 const Operation& loss_scale_update() {
   static const Operation operation = {
       "loss_scale_update",

@@ -1,5 +1,5 @@
-// Maximum over blocks of 2x2x2, and its gradient, which goes to the first maximum in scan order so that ties
-// have one answer on every backend.
+// Maximum over blocks of 2x2x2. The gradient goes to the first maximum in scan order, so that ties have the
+// same result on every backend.
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
@@ -45,7 +45,7 @@ std::vector<OperationCase> cases(bool backward) {
 
 }  // namespace
 
-// x -> y of half the sides, 2x2x2, stride 2.
+// x -> y with half the sides; kernel 2x2x2, stride 2.
 const Operation& max_pool() {
   static const Operation operation = {"max_pool",
                                       infer_pool,

@@ -1,5 +1,5 @@
-// Instance normalisation, leaky ReLU, dropout and residual in one pass over memory, and its backward pass in
-// two: sums, then dx. One pass because these are bound by memory, not by arithmetic.
+// Instance normalisation, leaky ReLU, dropout and residual, fused into one pass over memory because they are
+// memory-bound. The backward pass takes two: sums, then dx.
 #include <limits>
 
 #include "net/ops/ops.h"
@@ -8,7 +8,7 @@ namespace voxswap::net::ops {
 
 namespace {
 
-// x, statistics, gamma, beta: what all three volumes' operations start with.
+// Checks x, statistics, gamma, beta, the first inputs of all three operations on volumes.
 void check_norm(const Graph& graph, const std::vector<ValueId>& inputs) {
   assert(inputs.size() >= 4);
   const Shape& x = shape_of(graph, inputs[0]);
@@ -58,8 +58,8 @@ std::vector<ValueSpec> infer_parameter_gradient(const Graph& graph, const std::v
   return {per_channel, per_channel};
 }
 
-// dx takes the statistics for functions of x, unless they are constants: then it is that of infinitely many
-// voxels, which none of them moves. The residual's gradient is dy itself, not a copy.
+// dx treats the statistics as functions of x. If they are constants, dx is the limit for infinitely many
+// voxels.
 std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
                                          const std::vector<bool>& wanted) {
   const Node node = graph.node(id);
@@ -83,7 +83,7 @@ std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<cons
   }
   if (wanted[0]) {
     const Shape& x = shape_of(graph, node.inputs[0]);
-    double normed_together = static_cast<double>(voxels(x));  // which a piece of x does not tell
+    double normed_together = static_cast<double>(voxels(x));  // a slab of x does not tell
     if (node.attributes.flag("batch")) normed_together *= static_cast<double>(x[0]);
     if (node.attributes.flag("constant")) normed_together = std::numeric_limits<double>::infinity();
     inputs.push_back(node.attributes.flag("batch")
@@ -143,7 +143,7 @@ std::vector<OperationCase> cases_activation() {
   return cases;
 }
 
-// For both passes of the gradient; the second reads the sums of the first.
+// Test cases for both passes of the gradient. The second reads the sums of the first.
 std::vector<OperationCase> cases_backward(bool with_sums) {
   std::vector<OperationCase> cases;
   for (const Example& e : examples()) {
@@ -164,9 +164,8 @@ std::vector<OperationCase> cases_backward(bool with_sums) {
 }  // namespace
 
 // x, statistics, gamma[C], beta[C] (, scale[N,C]) (, residual like x) -> y; over x. z = gamma (x - mean) /
-// deviation + beta, y = (z > 0 ? z : slope z) * scale + residual. Attributes slope, has_scale,
-// has_residual (, batch: the statistics are of all samples together, batch_norm.cpp; constant: they are
-// not of x).
+// deviation + beta, y = (z > 0 ? z : slope z) * scale + residual. Attributes slope, has_scale, has_residual
+// (, batch: the statistics are of all samples together, batch_norm.cpp; constant: they do not depend on x).
 const Operation& norm_activation() {
   static const Operation operation = {"norm_activation", infer_activation, gradient_activation,
                                       per_element<6>,    {{0, 0}},
@@ -189,8 +188,8 @@ const Operation& norm_activation_sums() {
 }
 
 // x, statistics, gamma, beta, dy, sums (, scale) -> dx; over dy. dx = gamma / deviation (dz - sums0 / V -
-// xhat sums1 / V), V = D H W of the whole volume, of all that were normed together. Attributes slope,
-// has_scale, voxels (V).
+// xhat sums1 / V), V = voxels normalised together (D H W of the whole volume, of all samples for batch norm).
+// Attributes slope, has_scale, voxels (V).
 const Operation& norm_activation_gradient() {
   static const Operation operation = {"norm_activation_gradient",
                                       infer_gradient,
@@ -203,7 +202,7 @@ const Operation& norm_activation_gradient() {
   return operation;
 }
 
-// sums[N,C,2] -> dgamma[C] (sum over N of sums1), dbeta[C] (of sums0), full.
+// sums[N,C,2] -> dgamma[C] = sum over N of sums1, dbeta[C] = sum over N of sums0, full.
 const Operation& norm_parameter_gradient() {
   static const Operation operation = {"norm_parameter_gradient",
                                       infer_parameter_gradient,

@@ -1,4 +1,4 @@
-// The table of operations. A new one is a file in this folder and a line in net/graph/operation_list.h.
+// The table of operations. To add one, add a file in this folder and a line in net/graph/operation_list.h.
 #include "net/ops/ops.h"
 
 #include "net/graph/operation_list.h"

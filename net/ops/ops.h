@@ -1,8 +1,8 @@
-// The operations, one function each, and what their files share.
+// One function per operation, and helpers shared by their files.
 //
-// Above each stands its formula, for writers of backends. x, y: N,D,H,W,C of the activation type. "full"
-// means f32 (f64 in f64 graphs). "over x": the output may be written over x, element by element, where nobody
-// reads x afterwards.
+// The comment above each operation is its formula, for writers of backends. x, y: N,D,H,W,C of the activation
+// type. "full" means f32 (f64 in f64 graphs). "over x": the output may overwrite x element by element if
+// nobody reads x afterwards.
 #pragma once
 
 #include <cassert>
@@ -18,11 +18,11 @@ namespace voxswap::net::ops {
 VOXSWAP_OPERATIONS(DECLARE)
 #undef DECLARE
 
-// Operations on windows (windowed.cpp).
+// Windowed operations (windowed.cpp).
 template <const Operation& (*inner)()>
 const Operation& windowed();
 
-// How operations are cut (net/graph/operation.h).
+// How operations are split into slabs (net/graph/operation.h).
 constexpr Cut whole{};
 constexpr Cut planewise{.kind = Cut::Kind::planewise};
 constexpr Cut windowed(Cut::Window (*window)(const Graph&, const Node&, Planes), int input = 0,
@@ -36,7 +36,7 @@ constexpr Cut windowed_sum(Cut::Window (*window)(const Graph&, const Node&, Plan
 constexpr Cut windowed_pair(Cut::Window (*window)(const Graph&, const Node&, Planes), int input) {
   return {.kind = Cut::Kind::windowed, .window = window, .input = input, .windows = 2};
 }
-// A volume made of no volume, its first input.
+// Makes a volume from its first input, which is not a volume.
 constexpr Cut spread(Cut::Window (*window)(const Graph&, const Node&, Planes)) {
   return {.kind = Cut::Kind::windowed, .window = window, .spreads = true};
 }
@@ -44,7 +44,7 @@ constexpr Cut summed(std::string_view partial, std::string_view total) {
   return {.kind = Cut::Kind::summed, .partial = partial, .total = total};
 }
 
-// Shorthands for cases.
+// Shorthands for test cases.
 using Input = OperationCase::Input;
 inline Input activation(Shape shape, Fill fill = Fill::normal) {
   return {std::move(shape), fill, Input::Kind::activation};
@@ -62,7 +62,7 @@ inline Input tap_numbers(Shape shape) {
   return {std::move(shape), Fill::taps, Input::Kind::bits};
 }
 
-// The type of statistics, sums and parameters beside an activation.
+// Type of statistics, sums and parameters for an activation type.
 inline ElementType full_type(ElementType activation_type) {
   return activation_type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
 }
@@ -74,8 +74,8 @@ inline const Shape& shape_of(const Graph& graph, ValueId id) {
   return graph.value(id).shape;
 }
 
-// Bytes that a voxel has in a target of these logits: u8[N,D,H,W] of one byte, u8[N,D,H,W,B] where many
-// labels or classes take several.
+// Bytes per voxel of a target for these logits: 1 for u8[N,D,H,W], B for u8[N,D,H,W,B] (many labels or
+// classes).
 inline std::int64_t bytes_of_target(const Shape& logits, const Shape& target) {
   for (int axis = 0; axis < 4; ++axis) assert(target[axis] == logits[axis]);
   return target.rank() == 4 ? 1 : target[4];
@@ -93,7 +93,7 @@ inline std::int64_t voxels(const Shape& shape) {
 inline std::vector<ValueSpec> like(const Graph& graph, ValueId id) {
   return {{graph.value(id).shape, graph.value(id).type}};
 }
-// For operations whose output is like their first input.
+// For operations whose output has the shape and type of their first input.
 inline std::vector<ValueSpec> like_first(const Graph& graph, const std::vector<ValueId>& inputs,
                                          const Attributes&) {
   return like(graph, inputs[0]);

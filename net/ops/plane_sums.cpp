@@ -1,7 +1,7 @@
-// Sums over a volume in two operations: a sum for every plane, in double, and the sum of those, plane after
-// plane. So a volume may lie in pieces, and where they are cut changes nothing. Here are the halves of
-// channel_sum, instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum over
-// blocks of planes (net/graph/sum_blocks.h).
+// Sums over a volume in two operations: a sum per plane, in double, then the sum over planes, in order. So
+// the result does not depend on how the volume is split into slabs. This file has both halves of channel_sum,
+// instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum over blocks of
+// planes (net/graph/sum_blocks.h).
 #include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
@@ -13,7 +13,7 @@ const Shape& first_shape(const Graph& graph, const std::vector<ValueId>& inputs)
   return shape_of(graph, inputs[0]);
 }
 
-// [N,D,C,kinds] of the first input N,D,H,W,C.
+// [N,D,C,kinds] for a first input N,D,H,W,C.
 template <std::int64_t kinds>
 std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
   const Shape& x = first_shape(graph, inputs);
@@ -89,7 +89,7 @@ Input planes(Shape shape, Fill fill = Fill::normal) {
 
 }  // namespace
 
-// x -> [N,D,C,1] f64: channel_sum of every plane.
+// x -> [N,D,C,1] f64: channel_sum of each plane.
 const Operation& channel_plane_sums() {
   static const Operation operation = {"channel_plane_sums",
                                       infer_sums<1>,
@@ -102,7 +102,7 @@ const Operation& channel_plane_sums() {
   return operation;
 }
 
-// x -> [N,D,C,2] f64: mean over every plane, and sum of squared differences from it.
+// x -> [N,D,C,2] f64: mean of each plane, and sum of squared differences from it.
 const Operation& plane_moments() {
   static const Operation operation = {"plane_moments",
                                       infer_sums<2>,
@@ -115,7 +115,7 @@ const Operation& plane_moments() {
   return operation;
 }
 
-// like norm_activation_sums -> [N,D,C,2] f64: its sums over every plane.
+// like norm_activation_sums -> [N,D,C,2] f64: its sums for each plane.
 const Operation& norm_activation_plane_sums() {
   static const Operation operation = {"norm_activation_plane_sums",
                                       infer_sums<2>,
@@ -128,7 +128,7 @@ const Operation& norm_activation_plane_sums() {
   return operation;
 }
 
-// like loss_sums -> [N,D,C,4] f64 (5 where that has them): its sums over every plane.
+// like loss_sums -> [N,D,C,4] f64 (5 if loss_sums has 5): its sums for each plane.
 const Operation& loss_plane_sums() {
   static const Operation operation = {
       "loss_plane_sums", infer_loss_sums, nullptr,          per_element<12>, {},
@@ -136,8 +136,8 @@ const Operation& loss_plane_sums() {
   return operation;
 }
 
-// sums of planes [N,d,C,1] f64, one or more -> [N,1,1,1,C]: what average_pool gives. Attributes voxels (,
-// type).
+// plane sums [N,d,C,1] f64, one or more slabs -> [N,1,1,1,C]: the result of average_pool. Attributes voxels
+// (, type).
 const Operation& mean_of_planes() {
   static const Operation operation = {
       "mean_of_planes",
@@ -152,8 +152,8 @@ const Operation& mean_of_planes() {
   return operation;
 }
 
-// sums of planes [N,d,C,kinds] f64, one or more, side by side -> [N,C,kinds], or [C] of one kind: added
-// plane after plane. Attribute type (the enum's number, f32 when absent).
+// plane sums [N,d,C,kinds] f64, one or more slabs -> [N,C,kinds], or [C] for one kind: added plane after
+// plane. Attribute type (the enum's number, f32 when absent).
 const Operation& add_planes() {
   static const Operation operation = {
       "add_planes",
@@ -172,8 +172,8 @@ const Operation& add_planes() {
   return operation;
 }
 
-// moments of planes [N,d,C,2] f64, one or more -> [N,C,2]: what instance_norm_statistics gives. Attributes
-// epsilon, plane_voxels (, type).
+// plane moments [N,d,C,2] f64, one or more slabs -> [N,C,2]: the result of instance_norm_statistics.
+// Attributes epsilon, plane_voxels (, type).
 const Operation& statistics_of_planes() {
   static const Operation operation = {
       "statistics_of_planes",
@@ -191,7 +191,7 @@ const Operation& statistics_of_planes() {
   return operation;
 }
 
-// a[blocks,…], b[blocks,…], … full -> […]: all blocks, one after the other, added in double.
+// a[blocks,…], b[blocks,…], … full -> […]: sum of all blocks, in order, in double.
 const Operation& total() {
   static const Operation operation = {
       "total",

@@ -1,8 +1,8 @@
-// Linear interpolation to other sides (bilinear for images), voxel centres aligned as PyTorch's interpolate()
-// does without align_corners; and its gradient.
+// Linear interpolation to other sides (bilinear for images), with voxel centres aligned as in PyTorch's
+// interpolate() with align_corners=False; and its gradient.
 //
-// Along an axis, output o of n lies at s = max((o + 1/2) side / n - 1/2, 0), between i = floor(s) and
-// min(i + 1, side - 1), with the weights 1 - (s - i) and s - i.
+// Along an axis, output o of n is at s = max((o + 1/2) side / n - 1/2, 0), between i = floor(s) and min(i +
+// 1, side - 1), with weights 1 - (s - i) and s - i.
 #include <algorithm>
 
 #include "net/ops/windows.h"
@@ -33,14 +33,14 @@ std::vector<ValueId> gradient(Graph& graph, NodeId id, std::span<const ValueId> 
                        {"w", static_cast<double>(x[3])}})};
 }
 
-// Two operations for each of the eight voxels around a place of the larger volume.
+// Two operations for each of the eight neighbours of a voxel of the larger volume.
 double flops(const Graph& graph, const Node& node) {
   const double larger = static_cast<double>(
       std::max(shape_of(graph, node.inputs[0]).count(), shape_of(graph, node.outputs[0]).count()));
   return 16 * larger;
 }
 
-// Forward from `small` to `large`; backward the other way round, the first being dy's.
+// `from`: the shape of x, or of dy for the gradient.
 OperationCase example(std::string name, Shape from, double d, double h, double w) {
   return {std::move(name), {activation(std::move(from))}, {{"d", d}, {"h", h}, {"w", w}}, {}};
 }
@@ -60,7 +60,7 @@ std::vector<OperationCase> cases() {
 
 }  // namespace
 
-// x -> y of other sides. Attributes d, h, w (of y) (, x_depth, y_depth, x_first, y_first:
+// x -> y with sides d, h, w. Attributes d, h, w (, x_depth, y_depth, x_first, y_first:
 // net/graph/linear_axis.h).
 const Operation& resize_linear() {
   static const Operation operation = {"resize_linear",         infer,  gradient, flops, {}, /*cheap=*/true,
@@ -68,8 +68,8 @@ const Operation& resize_linear() {
   return operation;
 }
 
-// dy -> dx: every element of dy in the shares in which it was made. Attributes d, h, w (of dx) (, x_depth,
-// y_depth, x_first, y_first).
+// dy -> dx: each element of dy is distributed with the weights of the interpolation. Attributes d, h, w (of
+// dx) (, x_depth, y_depth, x_first, y_first).
 const Operation& resize_linear_gradient() {
   static const Operation operation = {"resize_linear_gradient",
                                       infer,

@@ -1,4 +1,4 @@
-// The logistic function: logits to probabilities. The losses take logits themselves, for accuracy.
+// Sigmoid: logits to probabilities. The losses read logits instead, for accuracy.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

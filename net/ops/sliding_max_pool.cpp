@@ -1,7 +1,7 @@
-// Maximum under a kernel that slides over the volume, and may overlap itself and reach over the border, where
-// there is nothing (ResNet's 3x3, stride 2, padding 1). Blocks that tile the volume are max_pool's.
+// Max pooling with a sliding kernel, whose positions may overlap and reach into the padding, which is ignored
+// (ResNet: 3x3, stride 2, padding 1). max_pool handles non-overlapping blocks.
 //
-// Which tap it was goes along: the gradient needs no more, neither x nor y.
+// It also outputs the tap of each maximum. The gradient needs only that, neither x nor y.
 #include "net/graph/kernel_axes.h"
 #include "net/ops/windows.h"
 
@@ -93,9 +93,9 @@ std::vector<OperationCase> cases(bool backward) {
 
 }  // namespace
 
-// x -> y, taps u8: the maximum over the taps that lie inside, and the number of the first, in scan order (z,
-// y, x) over the whole kernel, that has it. Attributes kernel, stride, padding, for all axes or for each
-// (net/graph/kernel_axes.h). REQUIRES: less padding than kernel, at most 256 taps.
+// x -> y, taps u8: the maximum over the taps inside the volume, and the number of the first tap with that
+// value, in scan order (z, y, x) over the whole kernel. Attributes kernel, stride, padding, for all axes or
+// per axis (net/graph/kernel_axes.h). REQUIRES: padding < kernel, at most 256 taps.
 const Operation& sliding_max_pool() {
   static const Operation operation = {"sliding_max_pool",
                                       infer_pool,
@@ -108,8 +108,8 @@ const Operation& sliding_max_pool() {
   return operation;
 }
 
-// dy, taps u8 -> dx[N,d,h,w,C]: every element of dy goes to where its tap lies, if that is inside. Attributes
-// as sliding_max_pool, and d, h, w (of dx).
+// dy, taps u8 -> dx[N,d,h,w,C]: each element of dy is added at the position of its tap, if that is inside.
+// Attributes as sliding_max_pool, and d, h, w (of dx).
 const Operation& sliding_max_pool_gradient() {
   static const Operation operation = {"sliding_max_pool_gradient",
                                       infer_gradient,

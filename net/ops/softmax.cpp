@@ -1,4 +1,4 @@
-// Soft-max over the channels: the probabilities of classes of which a voxel, or an image, has one.
+// Soft-max over the channels: probabilities of mutually exclusive classes of a voxel or an image.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {

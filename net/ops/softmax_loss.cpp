@@ -1,6 +1,5 @@
-// The sums that soft Dice and cross entropy of classes that exclude one another are made of (Isensee et al.
-// 2021), as those of labels and regions are (net/ops/loss.cpp), and by the same loss_value. Of a classifier
-// of images the volume is one voxel.
+// Sums for soft Dice and cross entropy of mutually exclusive classes (Isensee et al. 2021). net/ops/loss.cpp
+// has those for labels and regions; both use loss_value. For an image classifier the volume is one voxel.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -48,7 +47,7 @@ std::vector<OperationCase> cases_volume(bool backward) {
   struct Volume {
     std::string name;
     Shape x;
-    std::int64_t bytes = 1;  // of a voxel's class
+    std::int64_t bytes = 1;  // per voxel
   };
   const std::vector<Volume> volumes = {
       {"3 classes", {1, 7, 5, 6, 3}},
@@ -74,9 +73,9 @@ std::vector<OperationCase> cases_volume(bool backward) {
 }  // namespace
 
 // logits, target u8[N,D,H,W] (a class) or u8[N,D,H,W,2] (its low byte, then the high one) -> [N,C,4] full:
-// sum t p, sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. A voxel whose
-// target is none of the classes is not looked at. Attributes smoothing e and focus g, 0 when absent: the last
-// is the sum of -u (1 - p)^g log p with u = (1 - e) t + e / C.
+// sum t p, sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. Voxels whose
+// target is not a class are excluded. Attributes smoothing e and focus g, 0 when absent: the last sum is that
+// of -u (1 - p)^g log p with u = (1 - e) t + e / C.
 const Operation& softmax_loss_sums() {
   static const Operation operation = {"softmax_loss_sums",
                                       infer_sums,
@@ -89,7 +88,7 @@ const Operation& softmax_loss_sums() {
   return operation;
 }
 
-// like softmax_loss_sums -> [N,D,C,4] f64: its sums over every plane.
+// like softmax_loss_sums -> [N,D,C,4] f64: its sums for each plane.
 const Operation& softmax_loss_plane_sums() {
   static const Operation operation = {"softmax_loss_plane_sums",
                                       infer_plane_sums,
@@ -103,8 +102,8 @@ const Operation& softmax_loss_plane_sums() {
 }
 
 // logits, target, dsums -> dlogits; over logits. p (q - sum_k p_k q_k) + d3 of the target (p - t), with q =
-// d0 t + d2; 0 where the target is none of the classes. With attributes as those of the sums, h - p sum_k h_k
-// for the second term, h = -d3 u (1 - p)^g (1 - g p log p / (1 - p)).
+// d0 t + d2; 0 if the target is not a class. With the attributes of the sums, the second term is h - p sum_k
+// h_k, h = -d3 u (1 - p)^g (1 - g p log p / (1 - p)).
 const Operation& softmax_loss_sums_gradient() {
   static const Operation operation = {"softmax_loss_sums_gradient",
                                       infer_sums_gradient,

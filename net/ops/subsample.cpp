@@ -1,5 +1,5 @@
-// Targets of lower levels: of every block of voxels the one at its middle, as PyTorch's interpolate() chooses
-// it in the mode nearest-exact. A target is a class or bits, of which there is no mean.
+// Targets for deep supervision at lower resolutions: the middle voxel of each block, as in PyTorch's
+// interpolate() with mode nearest-exact. Targets are classes or bits, which cannot be averaged.
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
@@ -27,8 +27,8 @@ OperationCase example(std::string name, Shape x, double d, double h, double w) {
 
 }  // namespace
 
-// x u8[N,D,H,W] -> y u8[N,D/d,H/h,W/w]: voxel d i + d / 2 along the depth, and so along the others; of
-// several bytes in both a further axis, which stays. Attributes d, h, w.
+// x u8[N,D,H,W] -> y u8[N,D/d,H/h,W/w]: voxel d i + d / 2 along the depth, likewise along the other axes.
+// With several bytes per voxel, both have a last axis for them. Attributes d, h, w.
 const Operation& subsample() {
   static const Operation operation = {
       "subsample",

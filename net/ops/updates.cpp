@@ -1,7 +1,6 @@
-// What updates parameters: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov &
-// Hutter 2019), and stochastic gradient descent with Nesterov's momentum (Sutskever et al. 2013, as PyTorch's
-// SGD computes it). A node updates one parameter, as soon as its gradient is there, or many whose gradients
-// are small enough to wait.
+// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov & Hutter
+// 2019), and stochastic gradient descent with Nesterov momentum (Sutskever et al. 2013, as in PyTorch's SGD).
+// A node updates one parameter as soon as its gradient is available, or many small ones together.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -14,7 +13,7 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
   return {};
 }
 
-// `states`: what is kept of every parameter.
+// `states`: optimiser states per parameter.
 template <int per_element, std::size_t states>
 double flops(const Graph& graph, const Node& node) {
   double elements = 0;
@@ -50,12 +49,12 @@ OperationCase with(OperationCase example, const std::vector<Input>& more) {
   return example;
 }
 
-// Of gradients that a loss scale made larger, in a step in which they were or were not finite.
+// Inputs of loss scaling, with finite or infinite gradients.
 std::vector<Input> scaled(Fill finite) {
   return {full({3}, Fill::positive), full({1}, finite)};
 }
 
-// More than one launch of a GPU takes, of one to seven elements.
+// More parameters than one GPU launch takes, of one to seven elements.
 std::vector<Shape> many() {
   std::vector<Shape> shapes;
   for (std::int64_t i = 0; i < 230; ++i) shapes.push_back({1 + i % 7});
@@ -67,8 +66,8 @@ std::vector<Shape> many() {
 // gradients, one or more (, state[3], finite[1]: loss scaling) (, clip[1]); updates parameter, m, v of the
 // first gradient, then of the second, … (all full). Kingma & Ba 2015, algorithm 1, with decoupled weight
 // decay. Attributes beta1, beta2, epsilon, weight_decay; learning rate and step from StepContext. With loss
-// scaling gradients are divided by the scale, the step is the updates ever made + 1, and nothing changes
-// where finite is 0.
+// scaling, gradients are divided by the scale, the step is the number of updates made + 1, and nothing
+// changes if finite is 0.
 const Operation& adam() {
   static const Operation operation = {
       "adam",
@@ -95,9 +94,9 @@ const Operation& adam() {
 
 // gradients, one or more (, state[3], finite[1]: loss scaling) (, clip[1]); updates parameter, momentum of
 // the first gradient, then of the second, … (all full): d = g + weight_decay parameter; momentum = mu
-// momentum + d; parameter -= rate (d + mu momentum). Attributes momentum (mu), weight_decay; the learning
-// rate from StepContext. With loss scaling gradients are divided by the scale, and nothing changes where
-// finite is 0; with clip they are multiplied by it.
+// momentum + d; parameter -= rate (d + mu momentum). Attributes momentum (mu), weight_decay; learning rate
+// from StepContext. With loss scaling, gradients are divided by the scale and nothing changes if finite is 0.
+// With clip, gradients are multiplied by it.
 const Operation& sgd() {
   static const Operation operation = {
       "sgd",

@@ -1,4 +1,4 @@
-// Nearest-neighbour upsampling to twice the sides, and its gradient, the sum over each block of eight.
+// Nearest-neighbour upsampling by 2 along each axis. The gradient is the sum over each 2x2x2 block.
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
@@ -32,7 +32,7 @@ OperationCase example(std::string name, Shape shape) {
 
 }  // namespace
 
-// x -> y of twice the sides.
+// x -> y with twice the sides.
 const Operation& upsample_nearest() {
   static const Operation operation = {
       "upsample_nearest",

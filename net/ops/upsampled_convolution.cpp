@@ -1,14 +1,13 @@
-// A convolution of a volume of twice the sides (nearest neighbour), computed on the small one.
+// Convolution of a nearest-neighbour upsampled volume, computed at the low resolution.
 //
-// Along an axis an even voxel 2j of the large volume sees x[j-1], x[j], x[j] through the three taps of the
-// kernel, an odd one 2j+1 sees x[j], x[j], x[j+1]: two taps each, of which one is a sum. So there are 8
-// kernels of 2^3 taps, one per phase (parity of z, y, x), and all of them are one convolution of x with
-// padding 1 and 8 times the output channels: 64 products per small voxel instead of 216, and no large volume
-// with the channels of x. Its output z has the phases side by side in the channels; `interleave` puts them
-// where they belong:
+// Along an axis, the three taps of the kernel read x[j-1], x[j], x[j] for the even output voxel 2j, and x[j],
+// x[j], x[j+1] for the odd one, 2j+1. That is two taps each, one of which is a sum of weights. So there are 8
+// kernels of 2^3 taps, one per phase (parity of z, y, x). All 8 are one convolution of x with padding 1 and 8
+// times the output channels. It takes 64 products per input voxel instead of 216, and the upsampled x is
+// never stored. The output z has the phases side by side in its channels; `interleave` rearranges them:
 //   y[2j + p] = z[j + p], channels of phase p.
-// The sub-pixel convolution of Shi et al., "Real-Time Single Image and Video Super-Resolution Using an
-// Efficient Sub-Pixel Convolutional Neural Network" (2016), with the kernels that upsampling would give.
+// This is the sub-pixel convolution of Shi et al., "Real-Time Single Image and Video Super-Resolution Using
+// an Efficient Sub-Pixel Convolutional Neural Network" (2016), with the kernels that follow from upsampling.
 #include "net/ops/windows.h"
 
 namespace voxswap::net::ops {
@@ -76,9 +75,9 @@ OperationCase volume_case(std::string name, Shape shape) {
 
 }  // namespace
 
-// w[O,I,3,3,3] -> [8 O,I,2,2,2], full: kernels of the 8 phases of a convolution of an upsampled volume
-// (ops/upsampled_convolution.cpp): phase p = 4 pz + 2 py + px has row p O + o; along an axis tap k of the 3
-// is added to tap (k + 1 - p) / 2 of the 2.
+// w[O,I,3,3,3] -> [8 O,I,2,2,2], full: kernels of the 8 phases of a convolution of an upsampled volume. Phase
+// p = 4 pz + 2 py + px has row p O + o. Along an axis, tap k of the 3 is added to tap (k + 1 - p) / 2 of the
+// 2.
 const Operation& upsampled_weights() {
   static const Operation operation = {"upsampled_weights",
                                       infer_weights,
@@ -92,7 +91,7 @@ const Operation& upsampled_weights() {
   return operation;
 }
 
-// their gradient -> dw[O,I,3,3,3], full.
+// gradient of upsampled_weights -> dw[O,I,3,3,3], full.
 const Operation& upsampled_weights_gradient() {
   static const Operation operation = {
       "upsampled_weights_gradient",
@@ -115,15 +114,15 @@ const Operation& interleave() {
       gradient_of_interleave,
       nullptr,
       {},
-      /*cheap=*/false,  // its input is gone by then, and that is a convolution
+      /*cheap=*/false,  // not cheap: to recompute it, its input must be recomputed, a convolution
       windowed(window_interleave, 0, none, 2),
       {volume_case("one block", {1, 2, 2, 2, 8}), volume_case("odd channels, batch of two", {2, 3, 4, 6, 24}),
        volume_case("16 channels", {1, 4, 5, 6, 128}), volume_case("20 channels", {1, 5, 2, 4, 160})}};
   return operation;
 }
 
-// dy -> dz; zero where no voxel comes from. Attributes depth (of dz) and shift, 0 when absent: plane j of
-// dz comes from the planes 2 j - p + shift of dy.
+// dy -> dz; zero for elements that interleave does not read. Attributes depth (of dz) and shift, 0 when
+// absent: plane j of dz comes from planes 2 j - p + shift of dy.
 const Operation& interleave_gradient() {
   static const Operation operation = {
       "interleave_gradient",

@@ -1,5 +1,6 @@
-// windowed_…: the operations on windows (net/graph/window.h), one for each that is cut with a window. All
-// that they are follows from the inner operation. Attributes pieces, skip and planes beside its own.
+// windowed_…: the windowed version (net/graph/window.h) of each operation that is split with a window.
+// Everything follows from the inner operation. Attributes pieces, skip and planes, and those of the inner
+// operation.
 #include <algorithm>
 #include <string>
 
@@ -26,7 +27,7 @@ double flops(const Graph& graph, const Node& node) {
   return node_flops(slab, slab.node(0));
 }
 
-// Of the pieces, the window alone.
+// Of the slabs, only the window counts.
 template <const Operation& (*inner)()>
 std::int64_t bytes(const Graph& graph, const Node& node) {
   const Graph slab = slab_graph(graph, inner(), node.inputs, node.attributes);
@@ -41,7 +42,7 @@ std::vector<std::pair<int, int>> in_place(const Operation& inner) {
   return pairs;
 }
 
-// A case as a node of a graph. By hand, because the table of operations is only being made.
+// A test case as a node of a graph. Built by hand, because the table of operations does not exist yet.
 Node node_of(const Operation& inner, const OperationCase& example, Graph& graph) {
   Node node;
   node.operation = &inner;
@@ -55,7 +56,7 @@ Node node_of(const Operation& inner, const OperationCase& example, Graph& graph)
   return node;
 }
 
-// The planes `made` of a case, its volumes in pieces of `planes` planes.
+// The part of a test case that makes the planes `made`, its volumes in slabs of `planes` planes.
 OperationCase part_of(const Operation& inner, const OperationCase& example, Planes made,
                       std::int64_t planes) {
   Graph graph;
@@ -82,8 +83,8 @@ OperationCase part_of(const Operation& inner, const OperationCase& example, Plan
   return part;
 }
 
-// Pieces of one plane, narrower than any halo; pieces of two of which not all is read; and such that the last
-// is shorter.
+// Slabs of one plane, narrower than any halo; slabs of two planes, of which only a part is read; and a
+// shorter last slab.
 std::vector<OperationCase> cases(const Operation& inner) {
   std::vector<OperationCase> result;
   for (const OperationCase& example : inner.cases) {

@@ -9,7 +9,7 @@ namespace voxswap::net::ops {
 
 namespace {
 
-// What the taps of these output planes reach.
+// The planes that the taps of these output planes read.
 Cut::Window window_of_taps(const Node& node, std::int64_t depth, const KernelAxis& axis, Planes made) {
   const Planes reached = {axis.start(made.from), axis.start(made.to - 1) + axis.reach()};
   const Planes read = {std::max<std::int64_t>(reached.from, 0), std::min(reached.to, depth)};
@@ -19,14 +19,14 @@ Cut::Window window_of_taps(const Node& node, std::int64_t depth, const KernelAxi
   return {read, attributes};
 }
 
-// Plane i of dx gets something from planes o of dy with 0 <= i - (o stride - front) < reach, from all of them
-// where there is no dilation.
+// Plane i of dx gets contributions from planes o of dy with 0 <= i - (o stride - front) < reach; without
+// dilation, from all of them.
 Cut::Window window_of_gradient(const Node& node, std::int64_t depth, const KernelAxis& axis, Planes made) {
   const std::int64_t stride = axis.stride, front = axis.before, reach = axis.reach();
   const auto divided_up = [&](std::int64_t n) { return n <= 0 ? 0 : (n + stride - 1) / stride; };
   Planes read = {divided_up(made.from + front - reach + 1),
                  std::min((made.to - 1 + front) / stride + 1, depth)};
-  read.from = std::min(read.from, read.to - 1);  // planes that get nothing: any will do
+  read.from = std::min(read.from, read.to - 1);  // no contribution: any plane will do
   Attributes attributes = node.attributes;
   const std::int64_t before = made.from + front - read.from * stride;
   const std::int64_t behind = (read.count() - 1) * stride + reach - made.count() - before;
@@ -36,7 +36,8 @@ Cut::Window window_of_gradient(const Node& node, std::int64_t depth, const Kerne
   return {read, attributes};
 }
 
-// Of a part that makes `made` planes, whose first planes of x and of y are these of what the node has.
+// Attributes of a part that makes `made` planes. x_first and y_first are its first planes, relative to the
+// node's.
 Attributes resize_attributes(Attributes attributes, const LinearAxis& axis, std::int64_t made,
                              std::int64_t x_first, std::int64_t y_first) {
   attributes.set("d", static_cast<double>(made));
@@ -54,7 +55,7 @@ Cut::Window window_conv3d(const Graph& graph, const Node& node, Planes made) {
   return window_of_taps(node, shape_of(graph, node.inputs[0])[1], axes[0], made);
 }
 
-// What is made here is summed; `made` counts planes of dy.
+// The output is a sum, so `made` counts planes of dy.
 Cut::Window window_weight_gradient(const Graph& graph, const Node& node, Planes made) {
   return window_of_taps(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
 }
@@ -72,7 +73,7 @@ Cut::Window window_unpool(const Graph& graph, const Node& node, Planes made) {
   return window_of_gradient(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
 }
 
-// Planes are counted from the first that the node has; the attributes say where in the volumes that is.
+// Planes are counted from the node's first, whose position in the whole volumes is in the attributes.
 Cut::Window window_resize(const Graph& graph, const Node& node, Planes made) {
   const Shape& x = shape_of(graph, node.inputs[0]);
   const LinearAxis axis = linear_depth(node.attributes, x, shape_of(graph, node.outputs[0]));
@@ -86,12 +87,12 @@ Cut::Window window_resize_gradient(const Graph& graph, const Node& node, Planes 
   const LinearAxis::Range reached = axis.outputs_of(made.from + axis.first_side, made.to + axis.first_side);
   Planes read = {std::max<std::int64_t>(reached.from - axis.first_output, 0),
                  std::min(reached.to - axis.first_output, dy[1])};
-  read.from = std::min(read.from, dy[1] - 1);  // planes that get nothing: any will do
+  read.from = std::min(read.from, dy[1] - 1);  // no contribution: any plane will do
   read.to = std::max(read.to, read.from + 1);
   return {read, resize_attributes(node.attributes, axis, made.count(), made.from, read.from)};
 }
 
-// All that is made comes from the one voxel.
+// Every plane comes from the one voxel.
 Cut::Window window_spread(const Graph&, const Node& node, Planes made) {
   Attributes attributes = node.attributes;
   attributes.set("d", static_cast<double>(made.count()));
@@ -108,12 +109,12 @@ Cut::Window window_pool_gradient(const Graph&, const Node& node, Planes made) {
   return {{made.from / 2, made.to / 2}, node.attributes};
 }
 
-// y[2 j + p] = z[j + p] for p of 0 and 1.
+// y[2 j + p] = z[j + p] for p = 0 and 1.
 Cut::Window window_interleave(const Graph&, const Node& node, Planes made) {
   return {{made.from / 2, made.to / 2 + 1}, node.attributes};
 }
 
-// Plane j of dz comes from the planes 2 j - p + shift of what is read.
+// Plane j of dz comes from planes 2 j - p + shift of the input.
 Cut::Window window_interleave_gradient(const Graph& graph, const Node& node, Planes made) {
   const std::int64_t shift = node.attributes.integer_or("shift", 0);
   const Planes read = {std::max<std::int64_t>(2 * made.from - 1 + shift, 0),

@@ -1,7 +1,7 @@
-// Which planes of its input an operation needs for some planes of its output, and the attributes of the node
-// that makes just those out of just these: what `Cut::window` is for each operation that is windowed.
+// `Cut::window` of each windowed operation: which input planes a range of output planes needs, and the
+// attributes of the node that makes exactly these from those.
 //
-// Each takes a node that may itself be such a part, so parts of parts are found the same way.
+// The node may itself be such a part, so splitting works recursively.
 #pragma once
 
 #include "net/ops/ops.h"

@@ -1,5 +1,5 @@
-// Zeros behind what there is along an axis: weights of a convolution for a volume that is stored with more
-// channels than it has.
+// Zero padding at the end of an axis: for the weights of a convolution whose input is stored with extra
+// channels.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -33,7 +33,7 @@ OperationCase example(std::string name, Shape x, double axis, double side) {
 
 }  // namespace
 
-// x -> x with zeros behind it along an axis. Attributes axis, side (of the output).
+// x -> x followed by zeros along an axis. Attributes axis, side (of the output).
 const Operation& zero_pad() {
   static const Operation operation = {"zero_pad",
                                       infer,

@@ -7,7 +7,7 @@ namespace voxswap::net {
 
 namespace {
 
-// A tree over `batch` samples, walked from its root: every node before what it is a sum of, or after it.
+// A tree over `batch` samples. A node is its first sample and its width, a power of two.
 class Tree {
  public:
   explicit Tree(std::int64_t batch) : batch_(batch) {
@@ -16,8 +16,7 @@ class Tree {
   Samples root() const { return {0, batch_}; }
   std::int64_t width() const { return width_; }
 
-  // Where the second of the two nodes begins that one of this width from `first` on is the sum of. It may lie
-  // behind the batch: then there is no second.
+  // First sample of a node's second child. If it is beyond the batch, there is no second child.
   std::int64_t middle(std::int64_t first, std::int64_t width) const { return first + width / 2; }
   Samples node(std::int64_t first, std::int64_t width) const {
     return {first, std::min(first + width, batch_)};

@@ -1,9 +1,9 @@
-// The binary tree along which what the samples of a batch give is added: neighbours in pairs, then pairs of
-// pairs, up to the batch. What has no neighbour goes up as it is. The tree depends on the size of the batch
-// alone, so sums have the same bits however the batch is shared out (docs/explanation/ranks.md).
+// Binary summation tree over the samples of a batch: neighbours are added in pairs, then pairs of pairs. A
+// node without a neighbour moves up unchanged. The tree depends only on the batch size, so sums are identical
+// to the bit for any number of ranks (docs/explanation/ranks.md).
 //
-// A node of the tree stands for samples [first, last). Who has all of them can add them up alone; such a node
-// whose parent takes samples of somebody else is a part: what a rank gives to the others and no less.
+// A node covers samples [first, last). A rank that has all of them computes the node alone. A part is such a
+// node whose parent also covers samples of other ranks: what a rank sends to the others.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Share {
 // REQUIRES: batch is a multiple of ranks.
 Share share_of(std::int64_t batch, std::int64_t rank, std::int64_t ranks);
 
-// The samples that the node of that number on that level stands for: 2^level of them, fewer at the end.
+// A node of the tree: samples [first, last). The last node of a level may have fewer.
 struct Samples {
   std::int64_t first = 0, last = 0;
   std::int64_t count() const { return last - first; }
@@ -29,9 +29,9 @@ struct Samples {
 // The parts of a share, in order.
 std::vector<Samples> parts_of(const Share& share);
 
-// What is to be added once `sample` is there, if all before it in the share were: the node that ends with it,
-// then the one that this is the end of, and so on. Each sum is of `left` and of what was just made. REQUIRES:
-// in the share.
+// Sums to compute when `sample` is ready and all earlier samples of the share are: the node that ends with
+// it, then that node's parent if it ends there too, and so on. Each adds the node just computed (`right`) to
+// `left`. REQUIRES: `sample` is in the share.
 struct Sum {
   Samples left, right;
 };

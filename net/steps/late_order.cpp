@@ -25,7 +25,7 @@ class Order {
     }
   }
 
-  // Late nodes first, in their old order, of all that are wanted before the same one.
+  // Late nodes that wait for the same node come before it in their old order.
   std::vector<NodeId> run() const {
     std::vector<std::vector<NodeId>> before(graph_.nodes().size());
     std::vector<NodeId> order;
@@ -46,7 +46,7 @@ class Order {
  private:
   NodeId end() const { return static_cast<NodeId>(graph_.nodes().size()); }
 
-  // The node before which this one may as well come; itself: it stays where it is.
+  // The node just before which this one should run; the node itself if it keeps its place.
   NodeId wanted_by(NodeId id) const {
     const Node& node = graph_.node(id);
     NodeId wanted = end();
@@ -64,7 +64,8 @@ class Order {
 
   const Graph& graph_;
   const std::function<bool(ValueId)>& is_volume_;
-  std::vector<NodeId> first_reader_, last_reader_, update_;  // of every value; update: the first
+  std::vector<NodeId> first_reader_, last_reader_,
+      update_;  // per value; update: the first node that updates it
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The order in which a step's nodes are cut into pieces: its own, but that a volume nobody needs yet waits.
+// Order in which the nodes of a step are split into slabs: the original order, except that volumes are made
+// as late as possible.
 #pragma once
 
 #include <functional>
@@ -8,9 +9,9 @@
 
 namespace voxswap::net {
 
-// The graph's nodes so that one of which all outputs are volumes comes right before the first that reads
-// them, where everything that it reads and is a volume is needed at that time or later anyhow: the half of a
-// convolution that reads a skip, say, which otherwise lies beside what comes from below all the way up.
+// Returns the graph's nodes. A node whose outputs are all volumes moves to just before their first reader, if
+// its input volumes are needed until then anyway. An example is the part of a convolution that reads a skip
+// connection: its output would otherwise be live during all of the lower levels.
 std::vector<NodeId> late_order(const Graph& graph, const std::function<bool(ValueId)>& is_volume);
 
 }  // namespace voxswap::net

@@ -10,12 +10,12 @@ namespace voxswap::net {
 
 namespace {
 
-// Updates that read an exchange, or change what one of those reads.
+// Updates that read an exchange, or modify a value that such an update reads.
 class LateUpdates {
  public:
   explicit LateUpdates(const Graph& graph) : graph_(graph), read_(graph.values().size(), false) {}
 
-  // Whether it takes this one; updates come in the graph's order.
+  // Takes `update` if it is a late one. Call it in the graph's order.
   bool take(const Node& update) {
     NodeId exchange = none;
     for (const ValueId id : update.inputs)
@@ -38,15 +38,16 @@ class LateUpdates {
 
  private:
   const Graph& graph_;
-  std::vector<bool> read_;                     // by one of them
-  std::vector<std::pair<NodeId, Node>> late_;  // by the exchange
+  std::vector<bool> read_;                     // by a late update
+  std::vector<std::pair<NodeId, Node>> late_;  // with the exchange it waits for
 };
 
 }  // namespace
 
 void update_early(Graph& graph) {
   const std::vector<Node>& nodes = graph.nodes();
-  std::vector<NodeId> last_use(graph.values().size(), none);  // made or read by a node that is no update
+  std::vector<NodeId> last_use(graph.values().size(),
+                               none);  // last node that makes or reads it, updates excluded
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].phase == Phase::update) continue;
     for (const std::vector<ValueId>* ids : {&nodes[i].inputs, &nodes[i].outputs})

@@ -17,7 +17,8 @@ namespace {
 
 using Kind = Cut::Kind;
 
-// Which values are volumes that can be cut: images, and what operations that are cut make of volumes.
+// Which values are volumes that can be split: images, and outputs computed from volumes by operations that
+// can be split.
 class Volumes {
  public:
   explicit Volumes(const Graph& graph)
@@ -64,10 +65,10 @@ Sides sides_of(const Shape& shape) {
   return {shape[1], shape[2], shape[3]};
 }
 
-// Volumes of the same sides are cut alike: most operations read and make those.
+// Volumes with the same sides are split alike, because most operations read and make such volumes.
 struct Level {
-  std::int64_t largest = 0, plane = 0;  // bytes of the largest volume, and of a plane of it
-  std::int64_t element = 0, depth = 0;  // and of a number; planes
+  std::int64_t largest = 0, plane = 0;  // bytes of the largest volume and of one plane of it
+  std::int64_t element = 0, depth = 0;  // bytes of one element; planes
   bool stays_whole = false;
 };
 
@@ -75,8 +76,8 @@ std::int64_t voxels_of(const Sides& sides) {
   return sides[0] * sides[1] * sides[2];
 }
 
-// The finest whose volumes are no small ones. Of networks of images, whose channels come as their sides go,
-// those of the image itself are.
+// The finest resolution that has large volumes. In 2D networks, where channels grow as sides shrink, it is
+// that of the image.
 const Level& finest(const std::map<Sides, Level>& levels) {
   std::int64_t largest = 0, most_voxels = 0;
   for (const auto& [sides, level] : levels) largest = std::max(largest, level.largest);
@@ -95,7 +96,7 @@ std::int64_t bytes_of_automatic_piece(const Level& level) {
   return std::max(std::min(usual, large_piece_elements * level.element), level.largest / most_pieces);
 }
 
-// Automatic pieces have whole blocks.
+// Automatic slabs consist of whole blocks.
 std::int64_t bytes_of_block(const std::map<Sides, Level>& levels) {
   const Level& level = finest(levels);
   const std::int64_t automatic = bytes_of_automatic_piece(level) / level.plane / 2 * 2;
@@ -130,7 +131,7 @@ std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
 std::int64_t planes_of_block(const Level& level, std::int64_t bytes) {
   return std::max<std::int64_t>(bytes / level.plane / 2 * 2, 2);
 }
-// Whole blocks.
+// Rounded down to whole blocks, at least one.
 std::int64_t planes_of_piece(const Level& level, std::int64_t bytes, std::int64_t block_bytes) {
   const std::int64_t block = planes_of_block(level, block_bytes);
   return std::max(bytes / level.plane / block, std::int64_t{1}) * block;
@@ -149,7 +150,7 @@ std::vector<std::int64_t> planes_of(const Graph& graph, const Volumes& volumes,
   return planes;
 }
 
-// And no sum over one, or over planes of one.
+// False for sums over a volume or its planes.
 bool is_of_volume(const Graph& graph, const Value& value) {
   if (value.producer == none) return value.shape.rank() == 5;
   const Operation* operation = graph.node(value.producer).operation;
@@ -188,7 +189,7 @@ std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int6
 std::string pieces_text(const Graph& step) {
   struct Pieces {
     std::size_t count = 0;
-    std::int64_t planes = 0, all = 0;  // of the first, and together
+    std::int64_t planes = 0, all = 0;  // planes of the largest slab, and of all slabs
   };
   std::map<std::string, Pieces> volumes;
   Pieces most;

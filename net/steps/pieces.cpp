@@ -19,19 +19,20 @@ namespace {
 
 using Kind = Cut::Kind;
 
-// How far down the volume (or up, where a segment goes back) what a node needs reaches, of inputs that lie in
-// few pieces too, and then how far it reaches itself: where a piece of a coarse volume is enough for several
-// of a finer one, those come one after the other.
+// Sorts the items of a segment. `needed`: how far along the depth (from the end, if the segment goes
+// backwards) the node's inputs reach, including those with few slabs. `own`: how far the node itself reaches.
+// When one slab of a coarse volume serves several slabs of a finer one, those run one after the other.
 struct Position {
   double needed = 0, own = 0;
   auto operator<=>(const Position&) const = default;
 };
 constexpr Position after_all_pieces{2, 2};
 
-// A gradient with at most this part of the largest piece waits for the end of the step (updates_last).
+// A gradient with at most 1/waiting_part of the largest slab's bytes waits for the end of the step
+// (updates_last).
 constexpr std::int64_t waiting_part = 16;
 
-// A piece of a value, or a partial sum, while the new graph is only thought of.
+// A slab of a value, or a partial sum, while the new graph is being planned.
 struct Made {
   std::int64_t segment = -1;
   Position position;
@@ -39,8 +40,8 @@ struct Made {
 
 // One node of the new graph.
 struct Item {
-  NodeId node = none;     // of the old one
-  std::size_t piece = 0;  // counted from 0; of a total: the number of its parts
+  NodeId node = none;     // of the old graph
+  std::size_t piece = 0;  // index of the slab; for a total, the number of parts
   bool total = false;
   Position position;
 };
@@ -72,7 +73,7 @@ class Cutter {
   }
 
  private:
-  // Pieces of a value.
+  // Number of slabs of a value.
   std::size_t count(ValueId id) const {
     const std::int64_t planes = planes_[index(id)];
     if (planes == 0) return 1;
@@ -99,7 +100,7 @@ class Cutter {
     return count(id) == 1 ? name : piece_name(name, piece);
   }
 
-  // The volume in whose pieces a node is done.
+  // The volume by whose slabs a node is split.
   ValueId leading(const Node& node) const {
     const Cut& cut = node.operation->cut;
     switch (cut.kind) {
@@ -117,7 +118,7 @@ class Cutter {
     const ValueId id = leading(node);
     return id == none ? 1 : count(id);
   }
-  // Makes sums of its pieces, which are added.
+  // Makes sums over its slabs, which are then added.
   bool sums(const Node& node) const {
     const Kind kind = node.operation->cut.kind;
     if (kind == Kind::summed) return items_of(node) > 1;
@@ -125,7 +126,7 @@ class Cutter {
   }
   bool is_windowed(const Node& node) const { return node.operation->cut.window != nullptr; }
 
-  // Pieces of an input that the item with these planes of the leading volume reads.
+  // Slabs of an input that this item reads.
   Planes pieces_read(const Node& node, std::size_t input, std::size_t piece) const {
     const ValueId id = node.inputs[input];
     const auto all = static_cast<std::int64_t>(count(id));
@@ -139,9 +140,8 @@ class Cutter {
     return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
   }
 
-  // Once a parameter is updated, nothing that reads it can be made again, and what is made of that crosses
-  // the link instead, piece by piece. So parameters are updated when all else is done, as far as their
-  // gradients take little beside a piece.
+  // After a parameter is updated, nothing that reads it can be recomputed and would have to be swapped out
+  // instead, slab by slab. So parameters with small gradients are updated at the end.
   bool updates_last(NodeId id) const {
     const Node& node = old_.node(id);
     return node.phase == Phase::update && !reads_exchange(old_, node) &&
@@ -150,12 +150,14 @@ class Cutter {
            });
   }
 
-  // Every other segment goes from the last piece to the first: what was made last is there still.
+  // Every second segment runs from the last slab to the first, because the slabs made last are still on the
+  // device.
   bool goes_back() const { return segment_ % 2 == 1; }
 
   Position position(const Made& made) const { return made.segment == segment_ ? made.position : Position{}; }
 
-  // A node whose pieces all need something whole that is made of pieces cannot go along with those.
+  // True if each slab of the node needs a whole value that is computed from slabs: it must wait for all of
+  // them.
   bool begins_segment(NodeId id) {
     const Node& node = old_.node(id);
     if (begins_sample(node)) return true;
@@ -165,8 +167,8 @@ class Cutter {
     });
   }
 
-  // Pieces of one sample do not go along with those of another, which comes when nothing is left of the one,
-  // or when all have come so far.
+  // Slabs of different samples are not interleaved: a sample begins when the one before is finished, or when
+  // all samples have come to the same point.
   bool begins_sample(const Node& node) {
     const std::int64_t sample = sample_in(node.name).value_or(sample_);
     return std::exchange(sample_, sample) != sample;
@@ -192,9 +194,9 @@ class Cutter {
         item.position = std::max(item.position, {item.position.needed, own});
         item.position = std::max(item.position, {own, own});
       }
-      for (const ValueId updated : node.updates)  // whoever reads it reads what it was before
+      for (const ValueId updated : node.updates)  // readers need the old value
         item.position = std::max(item.position, position(read_[index(updated)]));
-      if (reads_exchange(old_, node)) item.position = {1, 1};  // last, while others' parts are under way
+      if (reads_exchange(old_, node)) item.position = {1, 1};  // last, while other ranks' parts are under way
       if (updates_last(id)) item.position = after_all_pieces;
       last = std::max(last, item.position);
       if (!sums(node))
@@ -260,7 +262,7 @@ class Cutter {
     }
   }
 
-  // A volume of which a window is read: one piece of it as it is, or some of some pieces.
+  // Adds what a window of a volume needs: one whole slab, or a window of several slabs.
   void add_window(const Node& node, ValueId id, std::size_t piece, Planes read, Node& made,
                   std::vector<ValueId>& window) const {
     const std::size_t items = items_of(node);
@@ -304,10 +306,10 @@ class Cutter {
 
   const Graph& old_;
   std::vector<std::int64_t> planes_;                      // per value
-  std::vector<std::vector<Made>> made_;                   // per value and piece
+  std::vector<std::vector<Made>> made_;                   // per value and slab
   std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
-  std::vector<Item> items_;                               // of the segment
+  std::vector<Item> items_;                               // of the current segment
   std::int64_t segment_ = 0, sample_ = 0;
   std::int64_t largest_piece_ = 0;  // bytes
   CutGraph cut_;

@@ -1,10 +1,9 @@
-// Cuts the volumes of a step into pieces along their depth: a pass over a finished graph, after the backward
-// pass and the optimiser are there, so that neither gradients nor networks know of pieces.
+// Splits the volumes of a step into slabs (pieces) along the depth. It is a pass over a finished graph with
+// backward pass and optimiser, so gradients and networks need no support for slabs.
 //
-// A piece is an ordinary value, N,d,H,W,C, and so are the partial sums of a volume's pieces; what plans,
-// verifies and runs a step sees nothing but smaller values. Where the cuts lie follows from the shapes and
-// one number alone, never from a budget or a device: with other cuts, sums are rounded otherwise
-// (docs/explanation/slabs.md).
+// A slab is an ordinary value, N,d,H,W,C, and so are its partial sums. Planner, verifier and executor only
+// see smaller values. Slab boundaries follow from the shapes and one number, never from a budget or a device.
+// Other boundaries change the rounding of sums (docs/explanation/slabs.md).
 #pragma once
 
 #include <cstdint>
@@ -17,16 +16,16 @@ namespace voxswap::net {
 
 struct CutGraph {
   Graph graph;
-  std::vector<std::vector<ValueId>> pieces;  // of every value of the graph that was cut, in order of depth
+  std::vector<std::vector<ValueId>> pieces;  // per value of the original graph, in order of depth
 };
 
-// Persistent values keep their ids. Nodes come in an order in which pieces leave early: as far as it goes,
-// all that is made of a piece comes before the next piece.
+// Splits `graph`. Persistent values keep their ids. Nodes are ordered so that slabs can be freed early: as
+// far as possible, everything computed from a slab comes before the next slab.
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
-// Says of every weight gradient in which blocks of planes it sums (net/graph/sum_blocks.h): those that no
-// piece cuts, whatever its size. Of steps that are cut and of those that are not, which so have the same
-// bits.
+// Sets on each weight gradient the blocks of planes in which it sums (net/graph/sum_blocks.h). No slab
+// boundary cuts a block, whatever the slab size. So steps with and without slabs have the same results to the
+// bit.
 void sum_in_blocks(Graph& graph);
 
 }  // namespace voxswap::net

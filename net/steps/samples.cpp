@@ -13,13 +13,13 @@ namespace voxswap::net {
 
 namespace {
 
-// So far apart are the keys of a node's random numbers in one sample and in the next: further than those of
-// any two nodes.
+// Offset between the random keys of a node in one sample and in the next. Larger than the difference between
+// any two nodes' keys.
 constexpr std::int64_t keys_per_sample = std::int64_t{1} << 16;
 
 class Repeater {
  public:
-  // The last group is of what stands together.
+  // The last group holds the values of `together`.
   Repeater(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups,
            const std::vector<ValueId>& together)
       : one_(one),
@@ -51,19 +51,19 @@ class Repeater {
   }
 
  private:
-  // Of a batch of one, names are the one sample's.
+  // In a batch of one, names stay those of the one sample.
   std::string name_of(const std::string& name, std::int64_t sample) const {
     return share_.batch == 1 ? name : sample_name(name, sample);
   }
   ValueId last_copy(ValueId id) const { return shared_.copies[index(id)].back(); }
-  // What a sample's node reads for a value of the one sample's graph.
+  // What a sample's node reads in place of a value of the original graph.
   ValueId read_by(std::int64_t sample, ValueId id) const {
     if (sum_of_[index(id)] != none) return sum_of_[index(id)];
     if (one_.value(id).persistent()) return last_copy(id);
     return shared_.copies[index(id)][index(sample - share_.first)];
   }
 
-  // Nodes that need what stands together, and what they give in turn.
+  // Finds the nodes that depend on the sums of `together`.
   void find_waiting(const std::vector<ValueId>& together) {
     std::vector<bool> late(one_.values().size(), false);
     for (const ValueId id : together) late[index(id)] = true;
@@ -113,7 +113,7 @@ class Repeater {
     }
   }
 
-  // A sample's part of a sum is there: it is added to what the tree adds it to.
+  // Adds a sample's part of a sum as soon as the tree allows.
   void add_up(ValueId id, std::int64_t sample) {
     ValueId sum = last_copy(id);
     Samples samples = {sample, sample + 1};
@@ -127,7 +127,7 @@ class Repeater {
     if (--missing_[group] == 0 && sample + 1 == share_.first + share_.count) finish(group);
   }
 
-  // All samples have given their parts of a group's sums.
+  // Finishes a group's sums when all samples have contributed.
   void finish(std::size_t group) {
     std::vector<ValueId> inputs;
     for (const ValueId id : groups_[group])
@@ -146,10 +146,10 @@ class Repeater {
   Share share_;
   std::vector<Samples> parts_;
   std::vector<std::vector<ValueId>> groups_;
-  std::vector<std::int32_t> group_of_;  // of every value; none: its sum is not wanted
-  std::vector<ValueId> sum_of_;         // of every value; none: each sample's own is read
-  std::vector<bool> waits_;             // of every node: for the sums of what stands together
-  std::vector<std::size_t> missing_;    // values of each group that the sample has not given yet
+  std::vector<std::int32_t> group_of_;  // per value; none: not summed
+  std::vector<ValueId> sum_of_;         // per value; none: each sample reads its own
+  std::vector<bool> waits_;             // per node: for the sums of `together`
+  std::vector<std::size_t> missing_;    // per group: values that the sample has not computed yet
   std::map<std::pair<ValueId, std::int64_t>, ValueId> sums_;  // the latest, by value and first sample
   SharedGraph shared_;
 };

@@ -1,6 +1,6 @@
-// From the graph of one sample to that of a rank's share of a batch: the same nodes once per sample, one
-// sample after the other, on the same persistent values, and what the samples give added along the batch's
-// tree, through an exchange where other ranks have samples as well (docs/explanation/ranks.md).
+// Expands the graph of one sample to a rank's share of a batch. The nodes are repeated for each sample, one
+// sample after the other, on the same persistent values. Results are summed along the batch's tree, with an
+// exchange if other ranks have samples too (docs/explanation/ranks.md).
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@ namespace voxswap::net {
 
 struct SharedGraph {
   Graph graph;
-  std::vector<std::vector<ValueId>> copies;  // of every value of the one sample's graph, in order of samples
-  std::vector<std::vector<ValueId>> sums;    // over the batch, for each group of values
+  std::vector<std::vector<ValueId>> copies;  // per value of the original graph, in order of samples
+  std::vector<std::vector<ValueId>> sums;    // sums over the batch, per group of values
 };
 
-// Of every value in `groups` the sum over the batch is wanted; those of a group are exchanged together. Of
-// those `together`, the sum stands in their place for what reads them: that comes after all samples have come
-// so far, one sample after the other again.
-// Persistent values keep their ids and are not updated, but in a batch of one. Random numbers of a sample
-// depend on where in the batch it is. REQUIRES: persistent values come first.
+// `groups`: values to sum over the batch; values of a group are exchanged together. `together`: values whose
+// sum over the batch replaces them for their readers. Those readers run after all samples have come to that
+// point, again one sample after the other. Persistent values keep their ids and are not updated, except in a
+// batch of one. Random numbers of a sample depend on its index in the batch. REQUIRES: persistent values come
+// first.
 SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups,
                       const std::vector<ValueId>& together = {});
 

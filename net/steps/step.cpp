@@ -20,7 +20,7 @@ namespace voxswap::net {
 
 namespace {
 
-// Of every voxel that has logits.
+// Adds the target for these logits.
 ValueId add_target(Graph& graph, ValueId logits, const LossOptions& loss) {
   const Shape shape = graph.value(logits).shape;
   const std::int64_t bytes = target_bytes(shape[4], loss);
@@ -56,19 +56,19 @@ LossTerms terms_of(const LossOptions& options) {
   LossTerms terms;
   terms.smoothing = options.smoothing;
   terms.focus = options.focus;
-  if (!options.classes) terms.unknown = options.unknown;  // of classes, none is meant by such a target anyway
+  if (!options.classes) terms.unknown = options.unknown;  // a class target has one number that means no class
   return terms;
 }
 
-// Where the voxels that count are not all of them, or not alike, the sums tell how many there are.
+// The column of the sums that holds the count of the voxels that contribute; 0 if all contribute equally.
 int counting_column(const LossOptions& options) {
   const bool all_known = options.unknown == Unknown::nothing;
   if (options.classes) return all_known && options.weights.empty() ? 0 : 1;
   return all_known ? 0 : 4;
 }
 
-// What the losses of a batch are made with: of each sample's sums, whose losses are added up, or of the whole
-// batch's.
+// Weights for the loss of one sample's sums (the losses of a batch are then added) or of the whole batch's
+// sums.
 LossWeights weights_of(const LossOptions& options, const Shape& logits, double weight, std::int64_t batch) {
   const std::int64_t voxels = logits[1] * logits[2] * logits[3];
   const double shared = options.batch_dice ? 1 : static_cast<double>(batch);
@@ -84,13 +84,13 @@ LossWeights weights_of(const LossOptions& options, const Shape& logits, double w
   return weights;
 }
 
-// The loss of some logits, and the sums that it is made of.
+// A loss, and the sums from which it is computed.
 struct Losses {
   ValueId loss = none;
   std::vector<ValueId> sums;
 };
 
-// Of `batch` samples that take such a step each, the loss is the mean.
+// The loss is scaled to the mean over `batch` samples that take such a step each.
 Losses add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions& options,
                 const std::string& name = "loss", double weight = 1, std::int64_t batch = 1) {
   graph.phase = Phase::loss;
@@ -103,7 +103,7 @@ Losses add_loss(Graph& graph, ValueId logits, ValueId target, const LossOptions&
           {sums}};
 }
 
-// The target of logits that are on a lower level.
+// The target at the resolution of logits of a lower level.
 ValueId target_like(Graph& graph, const std::string& name, ValueId target, ValueId logits) {
   graph.phase = Phase::loss;
   const Shape large = graph.value(target).shape, small = graph.value(logits).shape;
@@ -113,8 +113,7 @@ ValueId target_like(Graph& graph, const std::string& name, ValueId target, Value
                       {"w", static_cast<double>(large[3] / small[3])}});
 }
 
-// The losses of all levels that have one, by their weights (deep supervision: Lee et al., "Deeply-Supervised
-// Nets", 2015).
+// Weighted sum of the losses of all levels (deep supervision: Lee et al., "Deeply-Supervised Nets", 2015).
 Losses add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, const StepOptions& options) {
   const std::vector<double>& weights = options.network.deep_supervision;
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -134,7 +133,7 @@ Losses add_losses(Graph& graph, const ForwardGraph& forward, ValueId target, con
   return losses;
 }
 
-// What an optimiser keeps of every parameter.
+// Optimiser states per parameter.
 const std::vector<std::string>& states_of(Optimizer optimizer) {
   static const std::vector<std::string> adam = {".m", ".v"}, sgd = {".momentum"};
   return optimizer == Optimizer::adam ? adam : sgd;
@@ -152,14 +151,14 @@ std::vector<ValueId> add_optimizer_state(Graph& graph, const std::vector<ValueId
   return state;
 }
 
-// Where the backward pass starts: the gradient of the loss with respect to itself, times the scale.
+// The seed of the backward pass: the gradient of the loss with respect to itself, times the loss scale.
 ValueId add_seed(TrainingStep& step, bool scaled) {
   if (scaled) return step.graph.apply("loss_scale_seed", "loss.seed", {step.optimizer_state.back()});
   const double type = static_cast<double>(step.graph.value(step.loss).type);
   return step.graph.apply("constant", "loss.seed", {}, {{"value", 1}, {"type", type}});
 }
 
-// What `operation` finds in all gradients, one after the other in the order in which they are made.
+// Accumulates `operation` over all gradients, in the order in which they are made.
 ValueId over_gradients(Graph& graph, std::vector<ValueId> gradients, const std::string& operation,
                        const std::string& suffix) {
   std::sort(gradients.begin(), gradients.end(),
@@ -173,10 +172,10 @@ ValueId over_gradients(Graph& graph, std::vector<ValueId> gradients, const std::
   return so_far;
 }
 
-// What updates look at besides gradients; none where it is not wanted.
+// What updates read besides gradients; none if not used.
 struct Guards {
-  ValueId finite = none;  // whether all gradients are: of a scaled loss
-  ValueId clip = none;    // the factor that makes them small enough
+  ValueId finite = none;  // with loss scaling: whether all gradients are finite
+  ValueId clip = none;    // factor of gradient clipping
 };
 
 Guards add_guards(TrainingStep& step, const std::vector<ValueId>& gradients, const OptimizerOptions& options,
@@ -199,7 +198,7 @@ Attributes constants_of(const OptimizerOptions& options) {
           {"weight_decay", options.weight_decay}};
 }
 
-// One node for the trained parameters of these indices.
+// Adds one update node for the trained parameters with these indices.
 void add_update(TrainingStep& step, const std::string& name, const std::vector<std::size_t>& indices,
                 const std::vector<ValueId>& gradients, const Guards& guards,
                 const OptimizerOptions& options) {
@@ -242,9 +241,9 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, cons
                  {step.optimizer_state.back()});
 }
 
-// The step of one sample becomes that of the share: its graph, its loss, and the gradients of the batch,
-// which are returned. They are summed as they are updated, large ones each by itself; the loss goes along
-// with the small ones, unless it is of the sums of the batch, which are then `together`.
+// Turns the step of one sample into that of the share, with its graph and loss. Returns the gradients of the
+// batch. Large gradients are exchanged one by one, the small ones in one group with the loss, unless the loss
+// comes from sums over the batch (`together`).
 std::vector<ValueId> share(TrainingStep& step, const std::vector<ValueId>& gradients,
                            const StepOptions& options, const std::vector<ValueId>& together,
                            std::vector<std::vector<ValueId>>& copies) {
@@ -352,7 +351,7 @@ std::vector<float> initial_state(const Graph& graph, ValueId state) {
   return values;
 }
 
-// The loss comes before the probabilities, which may then be written over the logits.
+// The loss comes before the probabilities, which may then overwrite the logits.
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   check_target(options);
   InferenceStep step;

@@ -12,15 +12,15 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr std::int64_t least_stretch = 1024;  // elements: half of that takes as long as all of it
-constexpr std::int64_t grain = 16;            // stretches begin at multiples, so that vectors do
+constexpr std::int64_t least_stretch = 1024;  // half of it would take as long as all of it
+constexpr std::int64_t grain = 16;            // ranges begin at multiples, to align vector code
 
 std::int64_t middle_of(std::int64_t begin, std::int64_t end) {
   if (end - begin < least_stretch) return end;
   return begin + ((end - begin) / 2 + grain - 1) / grain * grain;
 }
 
-// All swaps, found by walking the tree, those of a node after those of its sides.
+// Finds all swaps by walking the tree. Swaps of a node follow those of its children.
 class Walk {
  public:
   Walk(std::int64_t batch, std::int64_t ranks, std::int64_t length)
@@ -38,7 +38,7 @@ class Walk {
  private:
   std::int64_t owner(std::int64_t sample) const { return sample / share_; }
 
-  // Where the sum of samples first .. first + width lies, in the order of the row.
+  // Where the sum of samples first .. first + width is stored, in row order.
   std::vector<Stretch> visit(std::int64_t first, std::int64_t width) {
     const std::int64_t last = std::min(first + width, batch_), middle = first + width / 2;
     if (const std::int64_t here = owner(first); owner(last - 1) == here)
@@ -48,7 +48,7 @@ class Walk {
     return meet(left, visit(middle, width / 2));
   }
 
-  // Two sides that were cut differently meet in the stretches that neither of them cuts.
+  // Intersects the ranges of two children that were split differently.
   std::vector<Stretch> meet(const std::vector<Stretch>& left, const std::vector<Stretch>& right) {
     std::vector<Stretch> sum;
     for (auto a = left.begin(), b = right.begin(); a != left.end() && b != right.end();) {
@@ -77,7 +77,7 @@ class Walk {
   }
 
   std::int64_t batch_, share_, length_;
-  std::vector<std::int64_t> parts_;  // that each rank has so far
+  std::vector<std::int64_t> parts_;  // number of parts per rank so far
   std::vector<Swap> swaps_;
 };
 

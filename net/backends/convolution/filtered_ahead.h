@@ -1,6 +1,6 @@
-// While products of a strip (filtered_sizes.h) are made memory is idle: what the strip reads and writes next
-// is asked for then, a part of a row with every tile of products. Included by filtered_rows.h and
-// filtered_weights.h alone.
+// Software prefetch: while products of a strip (filtered_sizes.h) are computed, memory is idle. Each tile of
+// products prefetches a part of a row that the strip reads or writes next. Included only by filtered_rows.h
+// and filtered_weights.h.
 #pragma once
 
 #include "net/backends/convolution/filtered_sizes.h"
@@ -8,9 +8,9 @@
 namespace voxswap::net::convolution {
 namespace {
 
-constexpr std::int64_t line_bytes = 64;  // of a cache
+constexpr std::int64_t line_bytes = 64;  // cache line
 
-// So many lines are asked for with each of the blocks that a tile of products is made in.
+// Cache lines to prefetch with each block of a tile of products.
 struct Asked {
   const char* from = nullptr;
   std::int64_t lines = 0, step = line_bytes;  // bytes from one to the next
@@ -25,19 +25,19 @@ class FilteredAhead {
   FilteredAhead(const VolumeSizes& sizes, const FilteredStrip& strip) : s_(sizes), strip_(strip) {}
 
   void begin() { count_ = asked_ = 0; }
-  // The strip's rows of a plane of a volume like the one made, of so many channels.
+  // The strip's rows in a plane of an output-shaped volume, `channels` channels of each voxel.
   void add_made(const float* volume, std::int64_t plane, std::int64_t channels) {
     const std::int64_t rows = (strip_.sample * s_.depth.made + plane) * s_.height.made + strip_.row;
     for (std::int64_t row = rows; row < rows + strip_.rows; ++row)
       add(volume + row * s_.width.made * s_.outputs, s_.outputs, channels);
   }
-  // And what the strip reads of a plane.
+  // The rows that the strip reads in a plane of x.
   template <class Planes>
   void add_read(const Planes& x, std::int64_t plane, std::int64_t channels) {
     for (std::int64_t line = 0; line < x.lines(); ++line)
       if (const float* const row = x.line(plane, line)) add(row, s_.inputs, channels);
   }
-  // By so many tiles of products.
+  // Spreads the prefetches over so many tiles of products.
   void divide(std::int64_t calls) { parts_ = count_ == 0 || calls < count_ ? 1 : calls / count_; }
 
   Asked next(std::int64_t blocks) {
@@ -54,7 +54,7 @@ class FilteredAhead {
     const char* from;
     std::int64_t lines, step;
   };
-  // Voxels of so many channels, of which some or all are asked for; of some, a line of each voxel.
+  // A row of voxels. If only some channels are needed, one cache line per voxel.
   void add(const float* row, std::int64_t voxel, std::int64_t channels) {
     if (count_ == most_rows) return;
     const std::int64_t voxels = strip_.tiles * filtered_voxels;

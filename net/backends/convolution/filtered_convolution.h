@@ -1,7 +1,6 @@
-// Convolutions that make a volume by minimal filtering along rows (filtered_sizes.h), forward and as
-// gradients of what they read: three taps along a row, no strides, f32. About half of the products, and the
-// same promises as of other kernels of our own: the same bits for any number of threads and in pieces of a
-// volume.
+// Convolutions by minimal filtering along rows (filtered_sizes.h), forward and data gradient, for kernels of
+// three taps along a row, without strides, in f32. They take about half of the products. As with our other
+// kernels, the result does not depend on threads or slabs.
 #pragma once
 
 #include <memory>
@@ -12,8 +11,8 @@
 
 namespace voxswap::net::convolution {
 
-// Whether it is the faster way: by channels and by sides of planes, not by how many there are, because pieces
-// of a volume are made as the whole is.
+// Whether minimal filtering is faster. The answer depends on channels and sides of planes but not on the
+// depth, because slabs of a volume must be computed as the whole is.
 bool is_filtered(const VolumeSizes& sizes);
 
 // REQUIRES: is_filtered; portable, avx2 or avx512.

@@ -1,7 +1,7 @@
-// What a strip of a convolution by minimal filtering (filtered_sizes.h) reads of planes of x, transformed and
-// kept as long as planes of taps need it: [planes, in turns][frequencies][blocks of channels][rows][tiles]
-// [channels of a block], zeros outside the volume. Included by filtered_rows.h and filtered_weights.h alone;
-// of the arithmetic see volume_tile.h.
+// The transformed planes of x for a strip of a convolution by minimal filtering (filtered_sizes.h), kept
+// while taps need them: [planes, as a ring][frequencies][blocks of channels][rows][tiles][channels of a
+// block], zeros outside the volume. Included only by filtered_rows.h and filtered_weights.h. volume_tile.h
+// describes the arithmetic.
 #pragma once
 
 #include "net/backends/convolution/filtered_sizes.h"

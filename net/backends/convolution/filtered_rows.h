@@ -1,11 +1,10 @@
-// The voxels of a convolution by minimal filtering (filtered_sizes.h), written once for all instruction sets:
-// their sources include this with the arithmetic of volume_rows.h. Nothing here is linked from one into
-// another.
+// Convolution by minimal filtering (filtered_sizes.h), written once for all instruction sets: their sources
+// include this file with the arithmetic of volume_rows.h. Nothing here is linked from one into another.
 //
 // A unit makes a strip: some rows of some planes. What it reads of a plane is transformed once, kept in a
-// core's second cache while planes of taps need it, and multiplied frequency by frequency. A voxel's bits
-// follow from the place of its tile in the row and from what it reads, in the order of planes, rows and
-// channels of taps: they are the same for any number of threads, and in pieces of a volume.
+// core's L2 cache while taps need it, and multiplied frequency by frequency. A voxel's result depends only on
+// the position of its tile in the row and on its inputs, which are added in the order of planes, rows and
+// channels. So results do not depend on threads or slabs.
 #pragma once
 
 #include "net/backends/convolution/filtered_ahead.h"

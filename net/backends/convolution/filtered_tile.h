@@ -1,7 +1,7 @@
-// Products of one frequency (filtered_sizes.h): sums for some tiles and one or two registers of output
-// channels stay in registers while planes and rows of taps and all channels are gone through. Tiles lie side
-// by side, row after row, so that a tap further down is as many tiles further, and a tile of products does
-// not know where a row ends. Included by filtered_rows.h alone; of the arithmetic see volume_tile.h.
+// Products of one frequency (filtered_sizes.h). Sums for several tiles and one or two registers of output
+// channels stay in registers while the loops run over planes and rows of taps and all channels. Tiles are
+// stored row after row, so the next row of taps is a constant offset away, and row ends need no special case.
+// Included only by filtered_rows.h. volume_tile.h describes the arithmetic.
 #pragma once
 
 #include "net/backends/convolution/filtered_ahead.h"

@@ -1,4 +1,5 @@
-// How a weight gradient by minimal filtering (filtered_weights.h) is divided: by shapes alone.
+// How a weight gradient by minimal filtering (filtered_weights.h) is divided among threads. It depends only
+// on shapes.
 #pragma once
 
 #include <optional>
@@ -7,8 +8,8 @@
 
 namespace voxswap::net::convolution {
 
-// Nothing where it is not the faster way: three taps along a row, no strides, channels and rows that fill
-// what is multiplied together.
+// Nullopt where it is not faster. It needs three taps along a row, no strides, and enough channels and voxels
+// per row.
 std::optional<WeightCut> cut_filtered_weights(const Sizes& sizes, const SumBlocks& blocks);
 
 }  // namespace voxswap::net::convolution

@@ -1,5 +1,5 @@
-// What a thread needs for a weight gradient by minimal filtering (filtered_weights.h), and how much of it a
-// unit may take. Plain, as weight_sizes.h is.
+// Scratch per thread for a weight gradient by minimal filtering (filtered_weights.h), and limits of a unit.
+// Plain data, as weight_sizes.h is.
 #pragma once
 
 #include "net/backends/convolution/filtered_sizes.h"

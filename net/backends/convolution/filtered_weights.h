@@ -1,14 +1,14 @@
-// The sums of a weight gradient by minimal filtering (filtered_sizes.h), written once for all instruction
-// sets: their sources include this with the arithmetic of volume_rows.h. Nothing here is linked from one into
+// Weight gradient by minimal filtering (filtered_sizes.h), written once for all instruction sets. Their
+// sources include this file with the arithmetic of volume_rows.h. Nothing here is linked from one into
 // another.
 //
-// Three taps are what four voxels of dy make of the six voxels of x that they meet: the same points, so that
-// x is transformed as it is for a convolution, and
+// The roles change: four voxels of dy and six voxels of x give three taps. The points are the same, so x is
+// transformed as for a convolution:
 //
 //   dw = sum over tiles of A' [ (G' dy) * (B x) ]
 //
-// where the sums of each frequency are a matrix product of x and dy, and A' is applied to what a unit has
-// summed. Sums of the tiles of a plane start at zero, so that rounding does not grow with the volume.
+// The sums of each frequency are a matrix product of x and dy. A' is applied once to the sums of a unit. Sums
+// over the tiles of a plane start at zero, so rounding errors do not grow with the volume.
 #pragma once
 
 #include "net/backends/convolution/filtered_ahead.h"

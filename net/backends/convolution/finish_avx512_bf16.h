@@ -1,4 +1,5 @@
-// Sums become voxels of bf16 by AVX-512. Included by the sources of instruction sets that have it alone.
+// Rounds sums to voxels of bf16 with AVX-512. Included only by sources compiled for instruction sets that
+// have it.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-// Which instructions the convolutions here are compiled for, and which of them this processor has.
+// Instruction sets for which the convolutions are compiled, and which of them this processor has.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,26 @@
 
 namespace voxswap::net::convolution {
 
-// `portable` is what the compiler makes of plain C++ for any processor. avx512_bf16, amx and emulated_amx
-// multiply bf16 alone; the last does slowly what the one before it does, on any processor, for the suite.
+// `portable` is plain C++ for any processor. avx512_bf16, amx and emulated_amx multiply bf16 only.
+// emulated_amx emulates amx, slowly, on any processor, for tests.
 enum class Instructions { portable, avx2, avx512, avx512_bf16, amx, emulated_amx };
 
 std::string_view instructions_name(Instructions instructions);
 
-// Whether it multiplies tiles (tiles.h).
+// Whether it uses tile products (tiles.h).
 constexpr bool is_of_tiles(Instructions instructions) {
   return instructions == Instructions::amx || instructions == Instructions::emulated_amx;
 }
 
-// Those that this processor has and that compute with the type, the fastest last; no emulated ones.
+// Instruction sets of this processor for the type, the fastest last; without emulated ones.
 std::vector<Instructions> instructions_for(ElementType type);
 
-// Those to use: the fastest but amx, which no such processor has measured yet, or what VOXSWAP_CONVOLUTIONS
-// in the environment says: a name of the above, for f32 avx512 where that is of bf16 alone. Nothing where it
-// says `library`. Throws Exit::usage for what is no such name, or not on this processor.
+// The instruction set to use: the fastest except amx, whose kernels were never timed on such a processor, or
+// the value of the environment variable VOXSWAP_CONVOLUTIONS (one of the names above; for f32 a bf16-only
+// name means avx512). Nullopt if it is `library`. Throws Exit::usage for an unknown name or a missing
+// instruction set.
 std::optional<Instructions> chosen_instructions(ElementType type);
-bool are_instructions_forced();  // by that variable
+bool are_instructions_forced();  // by VOXSWAP_CONVOLUTIONS
 
 // What was compiled for each: of f32 and of bf16, the last ones of bf16 alone. Elsewhere than on x86 there
 // are the first and the emulated one, and there need be none of tiles.

@@ -1,4 +1,4 @@
-// Tells of the parts of a plane, row by row. Included by the sources of the instruction sets alone
+// Reports finished parts of a plane, row by row. Included only by the sources of the instruction sets
 // (volume_rows.h, tiled_rows.h).
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace voxswap::net::convolution {
 namespace {
 
-// That a row is made, all of it; where it is the last of a part, who waits for that is told.
+// A whole row is finished. If it is the last row of a part, the observer is called.
 inline void notify_row(const VolumeSizes& s, const VolumeUnit& unit, std::int64_t plane, std::int64_t row) {
   if (unit.made == nullptr) return;
   const std::int64_t part = row / unit.part_rows, first = part * unit.part_rows, end = row + 1;

@@ -1,6 +1,5 @@
-// Rows of x beside one another with zeros where there is no volume, P channels of every voxel: as floats, and
-// how any arithmetic walks over such a row. Included by the sources of the instruction sets alone
-// (weight_rows.h).
+// Packs rows of x as floats, with zeros outside the volume and P channels per voxel, and iterates over such
+// rows. Included only by the sources of the instruction sets (weight_rows.h).
 #pragma once
 
 #include <cstdint>

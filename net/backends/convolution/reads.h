@@ -1,5 +1,5 @@
-// What the voxels of a convolution read, plane by plane and row by row. Included by the sources of the
-// instruction sets alone (volume_rows.h, tiled_rows.h).
+// Which planes and rows a voxel of a convolution reads. Included only by the sources of the instruction sets
+// (volume_rows.h, tiled_rows.h).
 #pragma once
 
 #include "net/backends/convolution/volume_sizes.h"
@@ -7,7 +7,7 @@
 namespace voxswap::net::convolution {
 namespace {
 
-// What a voxel that is made reads along one axis, in order of place.
+// What an output voxel reads along one axis, in order of position.
 struct Reads {
   std::int64_t count = 0;
   std::int64_t tap[most_taps], from[most_taps];

@@ -1,5 +1,5 @@
-// Sums back into the numbers of volumes, in plain C++ that the compiler makes vectors of. Included by the
-// sources of the instruction sets alone (volume_rows.h), and where weights are rounded.
+// Rounds sums to the type of the volume, in plain C++ that the compiler vectorises. Included only by the
+// sources of the instruction sets (volume_rows.h), and where weights are rounded.
 #pragma once
 
 #include "net/backends/convolution/pack.h"

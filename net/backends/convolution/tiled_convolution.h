@@ -1,6 +1,5 @@
-// Convolutions of bf16 that make a volume, forward and as gradients of what they read, in tiles
-// (tiled_rows.h): activations read as they lie, a workspace that holds the weights alone, and some kilobytes
-// on the stack of a thread.
+// Convolutions in bf16, forward and data gradient, by tile products (tiled_rows.h). Activations are read in
+// place. The workspace holds only the weights, and each thread needs some kilobytes of stack.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 
 namespace voxswap::net::convolution {
 
-// Not where a voxel reads a single number of a row: products take two.
+// False if a voxel reads a single number of a row, because products take two.
 bool is_tiled(const VolumeSizes& sizes);
 
 // REQUIRES: is_tiled(sizes); amx or emulated_amx.

@@ -1,13 +1,11 @@
-// Products of tiles, for the kernels of convolutions in tiles. Eight of them are divided thus: four hold
-// sums, two rows of what is multiplied, two its columns. The fewer of rows and columns stay while the others
-// are loaded in turns.
+// Products of tiles for the convolution kernels. Of the eight tile registers, four hold sums, two rows of the
+// left factor and two columns of the right one. The shorter side stays loaded while the other is streamed.
 //
-// A product of full tiles keeps the processor 16 turns, and its sum is there some turns later (Intel's
-// optimization manual). Four sums that take turns hide that wait, and what is loaded should stay well below
-// two tiles for every product: it is 1 where 2 x 2 sums are made, 1.25 of 4 x 1 and 1 x 4, 1.33 of 3 x 1. No
-// such processor has measured the kernels yet.
+// A product of full tiles takes 16 cycles, and its sum is available some cycles later (Intel's optimization
+// manual). Four independent sums hide that latency. Loads per product should stay well below two tiles: 1 for
+// 2 x 2 sums, 1.25 for 4 x 1 and 1 x 4, 1.33 for 3 x 1. The kernels were never timed on such a processor.
 //
-// Included by the sources of the instruction sets and by tests alone.
+// Included only by the sources of the instruction sets and by tests.
 #pragma once
 
 #include "net/backends/convolution/tiles.h"

@@ -1,17 +1,17 @@
-// The voxels of a convolution of bf16, written once for tiles that are the processor's and for emulated ones
-// (tiles.h). As in volume_rows.h, but that the rows of a tile are voxels that follow one another in a row of
-// y, and its columns sixteen output channels.
+// Convolutions in bf16 by tile products, written once for the processor's tiles and for emulated ones
+// (tiles.h). As in volume_rows.h, except that the rows of a tile are consecutive voxels of a row of y, and
+// its columns are sixteen output channels.
 //
-// Of x a row of such a tile is a chunk of what its voxel reads of a row (tiled_sizes.h): channels of
-// neighbouring voxels lie one behind the other, so that tiles are loaded where x lies, whatever the channels
-// and strides, and few channels fill a product with the taps of a row: with 4 channels one product takes
-// three taps, with 16 two take them. Only a tile whose first or last voxel reads beyond the row reads a copy
-// with zeros there, of some kilobytes. The last tile of a row goes back over voxels that are there already.
+// A row of a tile of x is a chunk of what a voxel reads along a row (tiled_sizes.h). Channels of neighbouring
+// voxels are contiguous, so tiles are loaded in place for any number of channels and any stride, and with few
+// channels one product covers several taps: with 4 channels one product covers three taps, with 16 two
+// products do. Only a tile whose first or last voxel reads beyond the row uses a copy padded with zeros, of
+// some kilobytes. The last tile of a row overlaps the one before.
 //
 // Sums stay in up to four tiles (tiled_products.h) over all taps and channels.
 //
-// A voxel's products are added in an order of their own (planes, rows, chunks): the same bits for any number
-// of threads, and in pieces of a volume.
+// The order in which a voxel's products are added (planes, rows, chunks) is fixed, so results do not depend
+// on threads or slabs.
 #pragma once
 
 #include <cstring>

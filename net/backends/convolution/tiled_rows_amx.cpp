@@ -1,4 +1,4 @@
-// Convolved volumes with AMX.
+// Convolutions with AMX.
 #include "net/backends/convolution/finish_avx512_bf16.h"
 #include "net/backends/convolution/tiled_rows.h"
 #include "net/backends/convolution/tiled_units.h"

@@ -1,4 +1,4 @@
-// Convolved volumes with emulated tiles: what AMX computes, slowly, on any processor.
+// Convolutions with emulated tiles: the same results as AMX, slowly, on any processor.
 #include "net/backends/convolution/round.h"
 #include "net/backends/convolution/tiled_rows.h"
 #include "net/backends/convolution/tiled_units.h"

@@ -9,9 +9,8 @@
 namespace voxswap::net::convolution {
 
 // What a voxel reads of a row under the taps of a phase: all channels of as many voxels as there are taps,
-// numbers that lie one behind the other. A product takes a chunk of them: even, at most 32, and as long as
-// the run at most, of which the last one goes back over numbers that the one before it has, and has zeros for
-// their weights (so that an infinity may become NaN).
+// contiguous numbers. A product takes a chunk of them: even, at most 32, at most the run's length. The last
+// chunk overlaps the one before and has zero weights there (so an infinity may become NaN).
 struct Run {
   std::int64_t length = 0;
   std::int64_t chunk = 2, chunks = 0;
@@ -23,8 +22,8 @@ struct TiledSizes {
   std::int64_t block = 0;  // words of the weights of a tile of output channels
 };
 
-// y = w x, + bias of channels, + start of voxels where they are not null. Weights are, for every sixteen
-// output channels, [phases][planes and rows of taps][chunks][pairs of a chunk][output channels].
+// y = w x, + bias per channel, + start per voxel if not null. Weights: per sixteen output channels,
+// [phases][planes and rows of taps][chunks][pairs of a chunk][output channels].
 using MakeTiledPlanes = void (*)(const TiledSizes&, const VolumeUnit&, const void* x,
                                  const std::uint32_t* weights, const float* bias, const void* start, void* y);
 

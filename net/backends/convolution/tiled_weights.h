@@ -1,16 +1,15 @@
-// The sums of a weight gradient of bf16 over slabs of a volume, written once for tiles that are the
-// processor's and for emulated ones (tiles.h):
+// Weight gradient in bf16 over blocks of a volume (slabs, in this file), written once for the processor's
+// tiles and for emulated ones (tiles.h):
 //
 //   dw[o, i, t] = sum over voxels v of dy[v, o] x[v stride + t - before, i]
 //
-// Voxels are what products sum over, 32 of a slab's plane at a time; rows of the sums are input channels,
-// columns output channels. A plane of x is turned once for sixteen input channels and meets all of its taps
-// and all planes of dy that it belongs to, of which every one was made pairs before (transposed_sizes.h).
-// Sums are added where they lie.
+// Products sum over 32 voxels of a plane at a time. Rows of the sums are input channels, columns are output
+// channels. A plane of x is transposed once for sixteen input channels and used for all of its taps and all
+// planes of dy that read it. Planes of dy were arranged in pairs before (transposed_sizes.h). Sums are
+// accumulated in place.
 //
-// An arithmetic A has: Tiles; transpose, which writes 32 voxels' channels one behind the other; and pair,
-// which writes pairs of sixteen channels of two voxels. Included by the sources of the instruction sets
-// alone.
+// An arithmetic A provides: Tiles; transpose, which makes 32 voxels of each channel contiguous; and pair,
+// which interleaves sixteen channels of two voxels. Included only by the sources of the instruction sets.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Weight gradients with emulated tiles: what AMX computes, slowly, on any processor.
+// Weight gradients with emulated tiles: the same results as AMX, slowly, on any processor.
 #include "net/backends/convolution/tiled_units.h"
 #include "net/backends/convolution/tiled_weights.h"
 #include "net/backends/convolution/tiles_emulated.h"

@@ -1,17 +1,17 @@
-// Tiles as Intel's AMX has them: eight registers of up to 16 rows of 64 bytes, and products of two of them
-// that are added to a third one. Kernels are written once against a type with these functions, N and the like
-// being numbers of tiles:
+// Tiles of Intel's AMX: eight registers of up to 16 rows of 64 bytes, and products of two tiles that are
+// added to a third. Kernels are written once against a type with these functions, N, A, B and C being tile
+// numbers:
 //
-//   configure(shapes)           what the tiles hold from now on; all become zero
+//   configure(shapes)           sets the tiles' shapes; all become zero
 //   zero<N>()
-//   load<N>(from, stride)       reads of every row its bytes alone, `stride` bytes from row to row
+//   load<N>(from, stride)       reads exactly the bytes of each row, `stride` bytes from row to row
 //   store<N>(to, stride)
 //   multiply_add<C, A, B>()     C[m][n] += sum over k of A[m][2 k] B[k][2 n] + A[m][2 k + 1] B[k][2 n + 1]
-//   release()                   the thread is done with them
+//   release()                   the thread no longer needs tiles
 //
-// of which there are two: the processor's instructions (tiles_amx.h), and plain C++ that does as Intel
-// describes them, for any processor (tiles_emulated.h). Plain, because what is compiled for one instruction
-// set must not be linked into another: no function of these may be inline.
+// There are two such types: the processor's instructions (tiles_amx.h), and plain C++ with the same results
+// for any processor (tiles_emulated.h). Plain data: code compiled for one instruction set must not be linked
+// into another, so these have no inline functions.
 #pragma once
 
 #include <cstdint>

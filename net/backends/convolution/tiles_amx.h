@@ -1,6 +1,6 @@
-// Tiles that are the processor's. In assembly, because GCC's own functions for them do not tell the compiler
-// which memory they read: what was written for a tile to load could be left out or come too late. Included by
-// sources that are compiled for AMX alone. REQUIRES: Linux lets the process have them (instruction_set.h).
+// Tiles of the processor, in assembly: GCC's intrinsics do not tell the compiler which memory they read, so a
+// store for a tile to load could be removed or delayed. Included only by sources compiled for AMX. REQUIRES:
+// Linux lets the process use tiles (instruction_set.h).
 #pragma once
 
 #include "net/backends/convolution/tiles.h"

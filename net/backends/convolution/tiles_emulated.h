@@ -1,9 +1,9 @@
-// Tiles in plain C++ that do as Intel describes the instructions (TDPBF16PS in the Architecture Instruction
-// Set Extensions Programming Reference): products of even and of odd numbers are summed apart, in order, both
-// sums are added, then added to what was there; numbers too small to be normal count as zero before and after
-// every addition; rounding is to the nearest, ties to even. A product of two bf16 is exact in f32, so that
-// multiplying and adding rounds once, as the instruction's fused form does; but for products below 2^-134.
-// Nothing is read or written but what the instructions would, so that a sanitizer sees what they reach.
+// Tiles in plain C++, following Intel's description of TDPBF16PS (Architecture Instruction Set Extensions
+// Programming Reference): products of even and odd numbers are summed separately, in order; the two sums are
+// added, then added to the tile. Subnormal numbers count as zero before and after each addition. Rounding is
+// to nearest, ties to even. A product of two bf16 is exact in f32, so multiply and add round once, as the
+// instruction's fused form does, except for products below 2^-134. Memory accesses are exactly those of the
+// instructions, so that a sanitizer can check them.
 #pragma once
 
 #include <cstring>

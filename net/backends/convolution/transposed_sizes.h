@@ -1,9 +1,9 @@
-// How a weight gradient in tiles (tiled_weights.h) lays out the slabs that it multiplies: x turned, so that
-// the voxels of a channel lie one behind the other, and dy in pairs of voxels. Rows of both have the same
-// length, so that a tap is so many numbers further in what is turned; what stands behind a row of dy are
-// zeros (so that an infinity of x may make NaN of a weight that it does not meet).
+// Layout of the blocks (slabs, in this file) that a weight gradient in tiles (tiled_weights.h) multiplies: x
+// transposed, so that the voxels of a channel are contiguous, and dy in pairs of voxels. Rows of both have
+// the same length, so a tap is a constant offset in the transposed x. Rows of dy are padded with zeros (so an
+// infinity in x may make NaN of a weight that does not read it).
 //
-// Of a stride s, x is apart in s x s phases, of every s-th voxel of every s-th row. Nothing here is linked
+// With a stride s, x is split into s x s phases of every s-th voxel of every s-th row. Nothing here is linked
 // from one source into another.
 #pragma once
 
@@ -32,7 +32,7 @@ struct TransposedSizes {
       0;                    // of a channel: an odd number of lines of the cache, so that tiles spread over it
   std::int64_t chunks = 1;  // of pairs of dy, of a plane
 };
-// Of a slab of so many rows and voxels of dy.
+// For a slab of `rows` rows and `width` voxels of dy.
 inline TransposedSizes transposed_sizes(const Sizes& s, std::int64_t rows, std::int64_t width) {
   TransposedSizes t;
   t.height = transposed_axis(s.height, rows);
@@ -45,7 +45,7 @@ inline TransposedSizes transposed_sizes(const Sizes& s, std::int64_t rows, std::
   return t;
 }
 
-// Numbers of bf16 that all planes of a slab of dy take for sixteen output channels.
+// bf16 numbers in all planes of a slab of dy, for sixteen output channels.
 inline std::int64_t paired_of_lanes(const TransposedSizes& t, std::int64_t planes) {
   return planes * t.chunks * tile_numbers * tile_lanes;
 }

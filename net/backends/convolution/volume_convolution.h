@@ -1,6 +1,5 @@
-// Convolutions that make a volume, forward and as gradients of what they read, by kernels of our own: the
-// same bits for any number of threads and in pieces of a volume, activations read as they lie, and a
-// workspace that holds the weights alone.
+// Our own convolution kernels, forward and data gradient. Results do not depend on threads or slabs.
+// Activations are read in place, and the workspace holds only the weights.
 #pragma once
 
 #include <memory>
@@ -13,13 +12,13 @@
 
 namespace voxswap::net::convolution {
 
-// y = w x, with axes of that convolution; or, as its gradient, what x is where y is given: then `read` is dy
-// and `made` dx. Nothing where there is no kernel for it: more than three taps along an axis, dilation,
-// strides above two, channels by the thousand.
+// Sizes of y = w x with these axes, or of its data gradient: then `read` is dy and `made` dx. Nullopt if
+// there is no kernel for it: more than three taps along an axis, dilation, strides above two, or thousands of
+// channels.
 std::optional<VolumeSizes> volume_sizes(const Shape& read, const Shape& made, const KernelAxes& axes,
                                         bool gradient);
 
-// A ObservableKernel of a node of inputs x, w (, b or s), or dy, w (, b). REQUIRES: f32 or bf16.
+// An ObservableKernel for a node with inputs x, w (, b or s), or dy, w (, b). REQUIRES: f32 or bf16.
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,
                                                 Instructions instructions, Added added);
 

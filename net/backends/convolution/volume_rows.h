@@ -1,15 +1,14 @@
-// The voxels of a convolution, written once for all instruction sets: each has a source that includes this
-// with an arithmetic of its own and is compiled with its own options. Nothing here is linked from one into
-// another.
+// Convolution, written once for all instruction sets: each has a source that includes this file with its own
+// arithmetic and compiler options. Nothing here is linked from one into another.
 //
 //   y[v, o] = sum over taps t and channels i of w[t, i, o] x[v stride - before + t, i]
 //
-// and the gradient of x in the same words: of every stride its voxels make phases, which read neighbours
-// under some of the taps each. Lanes are output channels. A tile (volume_tile.h) is made after the other
-// along a row; the last one goes back over voxels that are there already rather than be a short one.
+// and likewise the gradient of x, whose voxels form one phase per stride offset; each phase uses some of the
+// taps. Lanes are output channels. Tiles (volume_tile.h) are made one after the other along a row; the last
+// one overlaps the one before instead of being shorter.
 //
-// A voxel's products are added in an order of their own (planes, rows, channels, voxels), whatever the tile
-// and the volume: the same bits for any number of threads, and in pieces of a volume.
+// The order in which a voxel's products are added (planes, rows, channels, voxels) is fixed, whatever the
+// tile and the volume, so results do not depend on threads or slabs.
 #pragma once
 
 #include "net/backends/convolution/notify.h"
@@ -66,7 +65,7 @@ class Maker {
     return s_.gradient ? i + 1 == rows.count : rows.tap[i] >= s_.height.kernel - s_.height.stride;
   }
 
-  // x: of a sample; the row is counted through all planes.
+  // x: of one sample; rows are counted through all planes.
   void make_row(const Element* x, const Reads& planes, const Reads& rows, std::int64_t row) {
     for (std::int64_t i = 0; i < s_.phase_count; ++i) {
       const Phase& phase = s_.phases[i];
@@ -113,9 +112,8 @@ class Maker {
     }
   }
 
-  // What the next tile is the first to read of rows of x, and the voxels that it makes, are asked for in
-  // time: rows are gone through in turns, in stretches that end before the processor sees that memory is read
-  // in order. Each row of taps asks for a share.
+  // Software prefetch of what the next tile reads first of rows of x, and of the voxels it writes. Rows are
+  // visited in turns, in segments too short for the hardware prefetcher. Each row of taps prefetches a share.
   void ask_ahead(const Phase& phase, Segment* segments, std::int64_t count, std::int64_t offset,
                  const Element* y, std::int64_t voxels, std::int64_t lane) const {
     const std::int64_t shares = count * ((unit_.outputs + outputs_ - 1) / outputs_);
@@ -129,7 +127,7 @@ class Maker {
     }
   }
 
-  // Voxels that no tap reaches.
+  // Voxels without any tap inside.
   void make_without_products(const Phase& phase, Element* y) {
     for (float& sum : sums_) sum = 0;
     for (std::int64_t v = 0; v < phase.count; ++v)

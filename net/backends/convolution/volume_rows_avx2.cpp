@@ -1,4 +1,4 @@
-// Convolved volumes with AVX2: eight lanes, of f32 as it is and of bf16 widened.
+// Convolutions with AVX2: eight lanes, in f32; bf16 is widened.
 #include <immintrin.h>
 
 #include "net/backends/convolution/filtered_rows.h"

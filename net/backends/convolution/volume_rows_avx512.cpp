@@ -1,4 +1,4 @@
-// Convolved volumes with AVX-512: sixteen lanes, of f32 as it is and of bf16 widened.
+// Convolutions with AVX-512: sixteen lanes, in f32; bf16 is widened.
 #include <immintrin.h>
 
 #include "net/backends/convolution/filtered_rows.h"

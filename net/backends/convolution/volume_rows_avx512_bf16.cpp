@@ -1,5 +1,5 @@
-// Convolved volumes with AVX-512's products of bf16: a product takes a pair of input channels for sixteen
-// output channels. REQUIRES: an even number of channels.
+// Convolutions with AVX-512's bf16 products: one product takes a pair of input channels for sixteen output
+// channels. REQUIRES: an even number of channels.
 #include <immintrin.h>
 
 #include "net/backends/convolution/finish_avx512_bf16.h"

@@ -1,4 +1,4 @@
-// Convolved volumes for any processor: four lanes in a vector type of the compiler's.
+// Convolutions for any processor: four lanes in the compiler's vector type.
 #include "net/backends/convolution/filtered_rows.h"
 #include "net/backends/convolution/filtered_weights.h"
 #include "net/backends/convolution/round.h"

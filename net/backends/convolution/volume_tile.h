@@ -1,12 +1,12 @@
-// A tile of a convolved volume: sums for some voxels of a row and one or two registers of output channels
-// stay in registers while all taps and channels are gone through. One number of x meets every voxel of the
-// tile that reads it, so that a row of three taps loads little more than one number for three products. x is
-// read where it lies; of the voxels that a tile reads along a row only the first and the last can lie
-// outside.
+// A tile of a convolution: sums for some voxels of a row and one or two registers of output channels stay in
+// registers while the loops run over all taps and channels. Each number of x is used for every voxel of the
+// tile that reads it, so a row of three taps needs little more than one load for three products. x is read in
+// place. Along a row, only the first and the last voxel that a tile reads can be outside.
 //
-// An arithmetic A has: Element (of volumes), Sum and Factor (registers), lanes (output channels of one),
-// registers (that the processor has), sums (of those, at most), step and word (channels and bytes of x that a
-// product takes), load, spread, multiply_add, store, mask and finish. Included by volume_rows.h alone.
+// An arithmetic A provides: Element (of volumes), Sum and Factor (registers), lanes (output channels per
+// register), registers (of the processor), sums (registers for sums, at most), step and word (channels and
+// bytes of x per product), load, spread, multiply_add, store, mask and finish. Included only by
+// volume_rows.h.
 #pragma once
 
 #include "net/backends/convolution/volume_sizes.h"
@@ -14,12 +14,12 @@
 namespace voxswap::net::convolution {
 namespace {
 
-// A row of taps: the first voxel of a row of x, and where the weights of its first channel are.
+// A row of taps: the first voxel of a row of x, and the position of the weights of its first channel.
 struct Segment {
   const char* x;
   std::int64_t weights;  // words behind those of the tile
   bool is_new;           // no row of y before this one read the row
-  const char* ahead;     // of memory, what is asked for meanwhile
+  const char* ahead;     // memory to prefetch meanwhile
 };
 
 struct Tile {
@@ -35,8 +35,8 @@ struct Tile {
 
 alignas(64) constexpr char zeros[4 * most_inputs] = {};
 
-// Distances between voxels that a processor's addresses can have, so that a few registers reach all voxels of
-// a tile. Opaque to the compiler, which would otherwise keep an address for every voxel, in memory.
+// Distances between voxels in units that x86 addressing supports, so that a few registers reach all voxels of
+// a tile. Opaque to the compiler, which would otherwise keep one address per voxel, in memory.
 struct Distances {
   std::int64_t one, three, five, seven, nine;
 
@@ -44,7 +44,7 @@ struct Distances {
       : one(voxel), three(3 * voxel), five(5 * voxel), seven(7 * voxel), nine(9 * voxel) {
     asm("" : "+r"(one), "+r"(three), "+r"(five), "+r"(seven), "+r"(nine));
   }
-  // The voxel at a place of nine.
+  // Voxel number 0 to 8.
   inline __attribute__((always_inline)) const char* at(const char* x, int place) const {
     switch (place) {
       case 0:
@@ -64,8 +64,8 @@ struct Distances {
   }
 };
 
-// The voxel of a tile, if there is one, that reads a place under a tap: S places further for every voxel, or,
-// where S is `doubled`, two voxels for every place, of three taps that begin before the first.
+// The voxel of a tile, if any, that reads a position under a tap. Each voxel is S positions further, or, if S
+// is `doubled`, there are two voxels per position; with three taps they begin one earlier.
 constexpr int doubled = 0;
 constexpr int voxel_at(int place, int tap, int s) {
   if (s == doubled) return 2 * place + tap - 1;
@@ -144,14 +144,14 @@ constexpr TileKind<A> kind_of() {
   constexpr int busy = 8, work = V * R > busy ? V * R : busy;  // sums that products take turns with
   return {multiply_tile<A, K, S, R, V>, V, places_of(V, K, S), K * work + 2 * K};
 }
-// Voxels of which all sums fit the registers beside the factors and a number of x.
+// Voxels whose sums all fit in registers, beside the factors and one number of x.
 template <class A, int K, int R>
 constexpr int most_voxels() {
   constexpr int left = (A::registers - 1 - K * R) / R, most = A::sums / R;
   return left < most ? left : most;
 }
-// Rows of 2^n voxels end with two thirds of a tile; those of one more, as upsampled convolutions of two taps
-// have them, take a voxel more to a tile.
+// Rows of 2^n voxels end with two thirds of a tile. Rows of one more, as in upsampled convolutions of two
+// taps, take one more voxel per tile.
 template <class A, int K, int S, int R>
 constexpr TileKinds<A> kinds_of() {
   constexpr int most = most_voxels<A, K, R>(), most_part = most * 2 / 3, half = most / 2, few = most / 4;
@@ -183,7 +183,7 @@ const TileKinds<A>& find_tiles(std::int64_t taps, std::int64_t advance, std::int
   return advance == doubled ? of_doubled[registers - 1] : table[taps - 1][advance - 1][registers - 1];
 }
 
-// Which tiles make a row of so many voxels at the least cost; no voxel's bits depend on it.
+// The tiles that make a row of so many voxels at the least cost. Results do not depend on it.
 template <class A>
 class RowOfTiles {
  public:
@@ -200,7 +200,7 @@ class RowOfTiles {
         best_[left] = i;
       }
   }
-  // Of a row of which so many voxels are left.
+  // The next tile when `left` voxels of a row are left.
   const TileKind<A>& next(std::int64_t left) const { return kinds_->kind[left > planned ? 0 : best_[left]]; }
 
  private:

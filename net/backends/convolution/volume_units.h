@@ -1,5 +1,5 @@
-// What the sources of forward convolutions and data gradients (volume_rows_*.cpp) give: for f32 and for bf16,
-// and by minimal filtering for f32.
+// What the sources of convolutions and data gradients (volume_rows_*.cpp) export: kernels for f32 and bf16,
+// and minimal filtering for f32.
 #pragma once
 
 #include "net/backends/convolution/filtered_sizes.h"

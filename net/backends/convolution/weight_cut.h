@@ -1,6 +1,6 @@
-// How a weight gradient is divided among threads, by shapes alone: into blocks of planes
-// (net/graph/sum_blocks.h), each into parts of its slabs, and where sums of all channels would be too many,
-// groups of channels.
+// How a weight gradient is divided among threads, by shapes only: into blocks of planes
+// (net/graph/sum_blocks.h), each into parts, and into groups of channels if the sums of all channels would be
+// too large.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace voxswap::net::convolution {
 
-// Of x[N,D,H,W,I], dy[N,D,H,W,O] and a kernel.
+// For x[N,D,H,W,I], dy[N,D,H,W,O] and a kernel.
 Sizes sizes_of(const Shape& x, const Shape& dy, const KernelAxes& axes);
 
-// How the work is cut; nothing where a kernel has too many taps for it.
+// How the work is divided; nullopt if the kernel has too many taps.
 struct WeightCut {
   Slab slab;
   SumBlocks blocks;
@@ -24,17 +24,17 @@ struct WeightCut {
 
   std::int64_t groups() const { return input_groups * output_groups; }
   std::int64_t units() const { return blocks.here * parts * groups(); }
-  // Parts of a block follow one another, and blocks of a group.
+  // Parts of a block are consecutive, and so are blocks of a group.
   WeightUnit unit(const Sizes& sizes, std::int64_t index) const;
 };
 std::optional<WeightCut> cut_weight_gradient(const Sizes& sizes, const SumBlocks& blocks);
 
 constexpr std::int64_t most_sum_bytes = std::int64_t{1}
                                         << 20;    // of all parts' sums, where blocks have several
-constexpr std::int64_t enough_weight_units = 32;  // for every core to have some
+constexpr std::int64_t enough_weight_units = 32;  // enough for all cores
 constexpr std::int64_t own_sums = 16 << 10;  // floats on the stack of a thread, where a unit needs no others
 
-// Numbers that stand for so many output channels: whole registers of lanes on any instruction set.
+// Output channels rounded up to whole registers on any instruction set.
 std::int64_t whole_lanes(std::int64_t outputs);
 
 }  // namespace voxswap::net::convolution

@@ -1,8 +1,8 @@
-// The gradient of a convolution with respect to its weights, by kernels of our own: the same bits for any
-// number of threads, activations read as they lie, and a workspace of at most 1 MiB.
+// Our own weight gradient kernels. Results do not depend on threads. Activations are read in place, and the
+// workspace is at most 1 MiB.
 //
-// Threads take units of work (weight_cut.h) as they come free; sums of units of the same channels are added
-// in the order of their blocks and slabs.
+// Threads take units of work (weight_cut.h) as they become free. Sums of units for the same channels are
+// added in a fixed order of blocks and parts.
 #pragma once
 
 #include <memory>
@@ -24,16 +24,16 @@ std::vector<PlaneOfX> planes_of_x(const Shape& x, ElementType type, std::size_t 
 struct WeightGradientNode {
   Sizes sizes;
   SumBlocks blocks;
-  bool apart = false;       // gives every block's sums
+  bool apart = false;       // returns the sums of each block
   std::vector<PlaneOfX> x;  // of all samples
   std::size_t dy = 1;       // the input
 };
-// Of inputs x and dy; x is one volume.
+// For inputs x and dy; x is one volume.
 WeightGradientNode weight_gradient_node(const Shape& x, const Shape& dy, const KernelAxes& axes,
                                         const SumBlocks& blocks, ElementType type);
 
-// dw out of x and dy of that type; of f32 by minimal filtering (filtered_weights.h) where that is faster.
-// REQUIRES: it can be cut; f32 or bf16.
+// Computes dw from x and dy of this type; f32 by minimal filtering (filtered_weights.h) if that is faster.
+// REQUIRES: it can be divided; f32 or bf16.
 std::unique_ptr<Kernel> make_weight_gradient(WeightGradientNode node, ElementType type,
                                              Instructions instructions);
 

@@ -1,17 +1,17 @@
-// The sums of a weight gradient over slabs of a volume, written once for all instruction sets: each has a
-// source that includes this with an arithmetic of its own and is compiled with its own options. Nothing here
-// is linked from one into another.
+// Weight gradient over blocks of a volume (slabs, in this file), written once for all instruction sets: each
+// has a source that includes this file with its own arithmetic and compiler options. Nothing here is linked
+// from one into another.
 //
 //   dw[o, i, t] = sum over voxels v of dy[v, o] x[v stride + t dilation - before, i]
 //
-// Lanes are output channels, of which dy has them side by side; a tile of sums for some taps and input
-// channels stays in registers while a slab is gone through, and one number of x meets all lanes. For that, a
-// slab's rows of x are packed with zeros around, up to sixteen channels at a time: some kilobytes, read by
-// all taps of a plane; a single tap reads floats where they lie. A tile's sums start at zero in every slab,
-// so that rounding does not grow with the volume.
+// Lanes are output channels, which are contiguous in dy. A tile of sums for some taps and input channels
+// stays in registers over a whole slab, and each number of x is multiplied with all lanes. For that, the
+// slab's rows of x are packed with zero padding, up to sixteen channels at a time: some kilobytes, read by
+// all taps of a plane. With a single tap, floats are read in place. A tile's sums start at zero in each slab,
+// so rounding errors do not grow with the volume.
 //
-// An arithmetic A has: Element (of volumes), Packed (of x), Sum and Factor (registers), lanes, step (voxels
-// that one product takes), many_registers, load, load_last, spread, multiply_add, add, and pack.
+// An arithmetic A provides: Element (of volumes), Packed (of x), Sum and Factor (registers), lanes, step
+// (voxels per product), many_registers, load, load_last, spread, multiply_add, add, and pack.
 #pragma once
 
 #include "net/backends/convolution/pack.h"
@@ -94,8 +94,9 @@ __attribute__((noinline)) void add_tile(const Tile<A>& t) {
   }
 }
 
-// Three taps of a row without a stride: a number of x, or of a pair of voxels those at an even and an odd
-// place, meets all voxels of dy that want it. `factors`: of the last steps along dy, this one's behind them.
+// Three taps of a row without a stride: a number of x (or of a pair of voxels, those at an even and an odd
+// position) is multiplied with all voxels of dy that need it. `factors`: those of the last steps along dy,
+// then this one's.
 template <class A, int P, int I, int V, bool beyond>
 inline __attribute__((always_inline)) void add_sliding_step(
     typename A::Sum (&sums)[3][I][V], const typename A::Factor (&factors)[4 - A::step][V],
@@ -169,7 +170,7 @@ __attribute__((noinline)) void add_sliding_tile(const Tile<A>& t) {
   }
 }
 
-// One slab in one plane of taps, for a block of P input channels of which `channels` are there.
+// One slab and one plane of taps, for a block of P input channels of which `channels` exist.
 template <class A>
 struct Block {
   const Sizes& sizes;
@@ -236,7 +237,7 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
   }
 }
 
-// All taps that are packed. Where channels are few, those of three rows share a tile.
+// All packed taps. With few channels, those of three rows share a tile.
 template <class A, int P>
 void add_taps(const Block<A>& b) {
   constexpr int few = A::many_registers ? 2 : 1;
@@ -263,13 +264,12 @@ void add_taps(const Block<A>& b) {
   }
 }
 
-// Rows of taps that are packed together, and where the slab begins in the volume that is made.
+// Rows of taps packed together, and where the slab begins in the output volume.
 struct Corner {
   std::int64_t sample, plane, row, column;
 };
 
-// Whether a slab is multiplied with x where it lies: floats, of which every one that a tile takes is there
-// and inside.
+// Whether a slab can be multiplied with x in place: floats, and all that a tile reads is inside the volume.
 template <class A, int P>
 bool is_read_in_place(const Block<A>& b) {
   if constexpr (sizeof(typename A::Element) != sizeof(typename A::Packed)) return false;
@@ -277,7 +277,7 @@ bool is_read_in_place(const Block<A>& b) {
   return h.kernel == 1 && w.kernel == 1 && h.before == 0 && w.before == 0 && b.channels == P;
 }
 
-// Those rows of a plane x that the slab reads, from row `top` on, which may lie outside.
+// Packs the rows of plane x that the slab reads, from row `top` on, which may be outside.
 template <class A, int P>
 void pack_rows(const Block<A>& b, const Corner& at, std::int64_t top, const typename A::Element* x,
                typename A::Packed* packed) {
@@ -299,7 +299,7 @@ void pack_rows(const Block<A>& b, const Corner& at, std::int64_t top, const type
   }
 }
 
-// One plane, x, meets every plane of the slab that a plane of taps takes it for.
+// Multiplies one plane of x with all planes of the slab that read it.
 template <class A, int P>
 void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t line,
                const typename A::Element* x, typename A::Packed* packed) {

@@ -1,4 +1,4 @@
-// Weight gradients with AVX2: eight lanes, of f32 as it is and of bf16 widened.
+// Weight gradients with AVX2: eight lanes, in f32; bf16 is widened.
 #include <immintrin.h>
 
 #include "net/backends/convolution/pack.h"

@@ -1,5 +1,5 @@
-// Weight gradients with AVX-512's products of bf16: a product takes a pair of voxels that lie beside one
-// another along a row, for sixteen output channels.
+// Weight gradients with AVX-512's bf16 products: one product takes a pair of neighbouring voxels of a row for
+// sixteen output channels.
 #include <immintrin.h>
 
 #include "net/backends/convolution/pack.h"

@@ -1,4 +1,4 @@
-// Weight gradients for any processor: four lanes in a vector type of the compiler's.
+// Weight gradients for any processor: four lanes in the compiler's vector type.
 #include "net/backends/convolution/pack.h"
 #include "net/backends/convolution/weight_rows.h"
 #include "net/backends/convolution/weight_units.h"

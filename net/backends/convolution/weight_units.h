@@ -1,4 +1,4 @@
-// What the sources of weight gradients (weight_rows_*.cpp) give: for f32 and for bf16, and by minimal
+// What the sources of weight gradients (weight_rows_*.cpp) export: kernels for f32 and bf16, and minimal
 // filtering (volume_rows_*.cpp) for f32.
 #pragma once
 

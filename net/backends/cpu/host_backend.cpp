@@ -1,4 +1,4 @@
-// The CPU seen as a device, under the names of the backend interface.
+// The CPU as a device, behind the backend's interface.
 #include "net/backends/cpu/host_device.h"
 
 namespace voxswap::net {

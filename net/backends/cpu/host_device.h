@@ -1,5 +1,5 @@
-// The CPU seen as a device: memory is RAM, a stream is a worker thread with a queue of fixed size, an event
-// is a counter. Shared by every backend that computes on the host.
+// The CPU as a device: memory is RAM, a stream is a worker thread with a queue of fixed size, an event is a
+// counter. Shared by all backends that compute on the host.
 #pragma once
 
 #include <memory>
@@ -12,26 +12,26 @@ namespace voxswap::net {
 std::unique_ptr<Memory> allocate_host(
     std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
 
-// The same, at a page's boundary and with every page really there: they are touched a piece at a time, each
-// after a look at what is free then.
+// The same, page-aligned and with every page committed. Pages are touched a part at a time, each after
+// checking the free memory.
 struct TakingHost {
-  // The estimate of what is free counts before anything is taken. Without it a machine that grows only when
-  // its memory is used can give more than it says; what its cgroup leaves is no estimate and always counts.
+  // Whether to refuse based on the estimate of free memory before taking any. False for machines that grow
+  // only as memory is used and can give more than they report. The cgroup's limit always counts.
   bool believes_estimate = true;
-  double patience_seconds = 5;  // for a machine that has to grow before the next piece
+  double patience_seconds = 5;  // for a machine that must grow before the next part
   fs::path root = "/";          // as of free_host_bytes()
 };
 std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHost& how = {});
 
 std::unique_ptr<Stream> make_host_stream();               // takes events that are HostEvents (host_event.h)
-std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that name it
-double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both have happened
+std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that use it
+double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both occurred
 
-// Available RAM (where there is no /proc, unused RAM), or what the process's cgroup and those above it leave
-// if that is less. `root` is where proc/ and sys/ are looked for (tests put files there).
+// Available RAM (without /proc: unused RAM), or what the cgroups of the process leave, if less. `root`: where
+// proc/ and sys/ are (for tests).
 std::int64_t free_host_bytes(const fs::path& root = "/");
 
-// What all backends that compute on the host have in common: everything but kernels.
+// Common base of all backends that compute on the host: everything except kernels.
 class HostBackend : public Backend {
  public:
   std::unique_ptr<Memory> allocate(std::int64_t bytes) override;

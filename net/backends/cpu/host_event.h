@@ -1,7 +1,7 @@
-// An event of the CPU as a device: a counter. Every record is a generation. A wait asks for the generation
-// that was last recorded when the wait was enqueued, so an event can be used again in the next step.
+// An event of the CPU as a device: a counter. Each record starts a new generation. A wait is for the
+// generation last recorded when the wait was enqueued, so events can be reused in the next step.
 //
-// Streams of a GPU and of the host are ordered by events that derive from this one.
+// The events that order GPU and host streams derive from this one.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,14 @@ class HostEvent : public Event {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // When a host stream is told to record, and to wait; what they return is handed to happen() and wait() when
-  // the stream has come so far.
+  // Called when a record or wait is enqueued on a host stream. The result is passed to happen() or wait()
+  // when the stream reaches it.
   virtual std::uint64_t record_enqueued();
   virtual std::uint64_t wait_enqueued();
   virtual void happen(std::uint64_t generation);
   virtual void wait(std::uint64_t generation);
 
-  Clock::time_point time() const;  // of the last happening
+  Clock::time_point time() const;  // of the last occurrence
 
  private:
   mutable std::mutex mutex_;

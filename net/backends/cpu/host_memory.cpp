@@ -1,5 +1,5 @@
-// Memory of the CPU as a device: one mapping per block, in huge pages where the system has them, refused with
-// a clear message before the kernel's out-of-memory killer could end the program.
+// Memory of the CPU as a device: one mapping per block, in huge pages if the system has them. Too large
+// requests fail with a clear message before the kernel's out-of-memory killer could end the program.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// Streams of the CPU as a device. A stream is a worker thread that takes commands from a ring made
-// once: enqueuing allocates nothing, and a full ring blocks whoever enqueues. After a failure the stream
-// skips its commands, events excepted so that nobody waits for ever, until synchronize() has thrown it.
+// Streams of the CPU as a device. A stream is a worker thread with a ring buffer of commands: enqueuing
+// allocates nothing and blocks while the ring is full. After an error the stream skips its commands until
+// synchronize() throws the error, but still signals events, so that nobody waits forever.
 #include <array>
 #include <condition_variable>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Statistics and sums of a batch out of those of its samples, and the running ones (net/ops/batch_norm.cpp):
-// a thread per channel, in double.
+// Statistics and sums of a batch from those of its samples, and running statistics (net/ops/batch_norm.cpp):
+// one thread per channel, in double.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 

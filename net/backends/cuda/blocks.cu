@@ -1,5 +1,5 @@
-// Between a volume and one of half the sides: nearest-neighbour upsampling, max pooling, and their gradients.
-// A thread takes one vector of channels of a coarse voxel and the eight below it.
+// Nearest-neighbour upsampling and max pooling by 2, and their gradients. A thread handles one vector of
+// channels of a coarse voxel and its eight fine voxels.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 

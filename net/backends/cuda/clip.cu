@@ -1,5 +1,5 @@
-// Clipping gradients by their norm (net/ops/clip.cpp): squares are added up per block, in double, and blocks
-// one after the other.
+// Gradient clipping by the norm (net/ops/clip.cpp): squares are summed per block, in double, then over blocks
+// in order.
 #include <algorithm>
 
 #include "net/backends/cuda/indices.cuh"

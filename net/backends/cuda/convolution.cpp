@@ -1,6 +1,6 @@
-// The three convolutions by cuDNN. Weights are converted from the graph's O,I,d,h,w in f32 to the library's
-// layout and type on every run (they are small beside the volumes), their gradient comes out in the volumes'
-// type and is converted back. All temporaries lie in the kernel's workspace.
+// The three convolutions by cuDNN. Each run converts weights from the graph's O,I,d,h,w in f32 to the
+// library's layout and type (they are small compared with the volumes). Their gradient has the volumes' type
+// and is converted back. All temporaries are in the kernel's workspace.
 #include "base/error.h"
 #include "net/backends/cuda/convolution_choice.h"
 #include "net/backends/cuda/kernels.h"

@@ -1,8 +1,8 @@
-// Which of cuDNN's engines convolves what: the fastest on the device at hand, each timed once per problem;
-// where the same bits are wanted every time, of those alone that promise a fixed order.
+// Chooses a cuDNN engine for each convolution: the fastest on this device, each timed once per problem. In
+// deterministic mode only engines with a fixed order of summation are considered.
 //
-// What was chosen can be written down and given to the choices of a later process, which then takes the same:
-// two engines that each give the same bits every time need not give the bits of each other.
+// The choices can be saved and reused by a later process. This matters because two deterministic engines need
+// not agree with each other to the bit.
 #pragma once
 
 #include <map>
@@ -17,21 +17,19 @@ namespace voxswap::net::cuda {
 
 class ConvolutionChoices {
  public:
-  // REQUIRES: both are the same device. The libraries of `device` are used for timing only; where it is not
-  // to be tuned, or the plans are for a device that is not here, nothing is timed and cuDNN's first is taken.
+  // REQUIRES: both are the same device. `device`'s libraries are used only for timing. If it is not tuned, or
+  // plans are for a device that is only described, nothing is timed and cuDNN's first plan is taken.
   ConvolutionChoices(const Device& device, PlanDevice plan_device);
 
-  // What is to be taken again: the text() of other choices, or several, one after the other; of a problem the
-  // first counts, of several calls as well. Warns where all were chosen on another device or by another
-  // cuDNN, and takes none then.
+  // Reuses choices: the text() of other choices, or several concatenated. For each problem the first counts,
+  // also over several calls. If all were made on another device or with another cuDNN, warns and reuses none.
   // REQUIRES: nothing was found yet.
   void take(const std::string& earlier);
 
-  // Null where cuDNN has no engine for the problem. Warns where an engine that is to be taken is there no
-  // more.
+  // Null if cuDNN has no engine for the problem. Warns if an engine to be reused no longer exists.
   std::shared_ptr<const ConvolutionPlan> find(const ConvolutionProblem& problem);
 
-  // What was found, and on what device; "" for nothing.
+  // The choices so far, and the device; "" if none.
   std::string text() const;
 
  private:
@@ -43,12 +41,12 @@ class ConvolutionChoices {
   const Device& device_;
   PlanDevice plan_device_;
   std::map<std::string, std::shared_ptr<const ConvolutionPlan>> chosen_;
-  std::map<std::string, std::string> engines_, earlier_;  // of each problem: by their time here, and before
+  std::map<std::string, std::string> engines_, earlier_;  // per problem: timed here; from before
   bool warned_ = false;
 };
 
-// A temporary that an engine may need: a quarter of what the convolution reads and writes, at least 64 MiB;
-// and copies of volumes whose voxels are no multiple of 16 bytes, which the tensor cores take padded only.
+// Limit for an engine's temporaries: a quarter of what the convolution reads and writes, at least 64 MiB, and
+// copies of volumes whose voxels are not a multiple of 16 bytes, which tensor cores need padded.
 std::int64_t workspace_limit(const ConvolutionProblem& problem);
 
 }  // namespace voxswap::net::cuda

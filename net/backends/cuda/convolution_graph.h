@@ -1,5 +1,5 @@
-// A convolution as cuDNN's graph API sees it: a graph of one operation, or of two where a bias is added.
-// Weights are O,d,h,w,I of the volumes' type; products are added in f32.
+// A convolution in cuDNN's graph API: a graph of one operation, or two with a bias. Weights are O,d,h,w,I in
+// the volumes' type. Products are accumulated in f32.
 #pragma once
 
 #include <cudnn.h>
@@ -11,10 +11,10 @@
 
 namespace voxswap::net::cuda {
 
-// What plans are for: the device of a handle, or one that is not here.
+// The device of plans: that of a handle, or one that is only described.
 struct PlanDevice {
   cudnnHandle_t handle = nullptr;
-  Descriptor properties;  // where there is no handle
+  Descriptor properties;  // if there is no handle
 };
 PlanDevice described_device(const std::string& json);  // as cuDNN describes devices
 

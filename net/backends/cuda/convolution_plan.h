@@ -1,6 +1,6 @@
-// The ways in which cuDNN would compute a convolution on a device, and the running of one.
+// cuDNN's execution plans for a convolution on a device, and their execution.
 //
-// Plans can also be made for a device that is only described: they are tested where there is no GPU.
+// Plans can also be built for a device that is only described, so they are tested without a GPU.
 #pragma once
 
 #include <limits>
@@ -18,7 +18,7 @@ struct PlanRules {
   bool deterministic = true;
   bool tensor_floats = false;  // f32 may be rounded to TF32
   std::int64_t workspace_limit = 0;
-  int most_of_an_engine = std::numeric_limits<int>::max();  // an engine has many settings
+  int most_of_an_engine = std::numeric_limits<int>::max();  // limit of settings per engine
 };
 
 class ConvolutionPlan {
@@ -40,14 +40,14 @@ class ConvolutionPlan {
 
 bool allowed(const EngineOffer& offer, ElementType type, const PlanRules& rules);
 
-// At most `most` plans that obey the rules, what cuDNN's heuristics think fastest first. Empty: there is
-// none. The list is the same every time for the same problem, device and cuDNN.
+// At most `most` plans that obey the rules, the fastest by cuDNN's heuristics first. May be empty. The list
+// is deterministic for a problem, device and cuDNN version.
 std::vector<std::shared_ptr<const ConvolutionPlan>> convolution_plans(const ConvolutionProblem& problem,
                                                                       const PlanDevice& device,
                                                                       const PlanRules& rules,
                                                                       std::size_t most);
 
-// Runs a plan. Keeps what was prepared for the last addresses, which seldom change.
+// Runs a plan. Caches the preparation for the last addresses, which seldom change.
 class ConvolutionRunner {
  public:
   explicit ConvolutionRunner(std::shared_ptr<const ConvolutionPlan> plan) : plan_(std::move(plan)) {}

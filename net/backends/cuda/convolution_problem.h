@@ -1,5 +1,5 @@
-// A convolution as a question to a library: shapes, type, window, and what the products are added to. Volumes
-// are N,D,H,W,C.
+// A convolution as a problem for a library: shapes, type, kernel geometry, and the tensor to which products
+// are added. Volumes are N,D,H,W,C.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,18 @@
 
 namespace voxswap::net::cuda {
 
-// Engines for tensor cores read volumes whose voxels take a multiple of so many bytes; of others they make a
-// padded copy.
+// Tensor-core engines read volumes whose voxels are a multiple of this many bytes, and make padded copies of
+// others.
 constexpr std::int64_t voxel_alignment = 16;
 
 struct ConvolutionProblem {
   enum class Kind { forward, data_gradient, weight_gradient } kind = Kind::forward;
-  // What the products are added to (forward): zeros, a value of the volumes' type per channel, or what y
-  // holds.
+  // What products are added to (forward): zero, a bias per channel of the volumes' type, or the content of y.
   enum class Start { zero, bias, sum } start = Start::zero;
   ElementType type = ElementType::f32;
   Shape x, y;  // N,D,H,W,I (dx) and N,d,h,w,O (dy)
   KernelAxes axes;
-  std::string text() const;  // different for different problems
+  std::string text() const;  // distinguishes problems
 
   std::int64_t weights() const { return x[4] * y[4] * taps(axes); }
   double flops() const {
@@ -31,11 +30,11 @@ struct ConvolutionProblem {
   }
 };
 
-// That of a node; nothing where the node is no convolution.
+// The problem of a node; nullopt if it is no convolution.
 std::optional<ConvolutionProblem> convolution_problem(const Graph& graph, const Node& node);
 
-// What a library is asked for a node: that; of a node on a window of pieces, what each of the convolutions is
-// that it is divided into.
+// The problems that a node poses to a library: one, or for a windowed node those of the convolutions into
+// which it is divided.
 std::vector<ConvolutionProblem> convolution_problems(const Graph& graph, const Node& node);
 
 bool is_matrix_product(const ConvolutionProblem& problem);  // kernel 1, stride 1, no padding

@@ -1,4 +1,4 @@
-// Timing of cuDNN's engines on the device itself.
+// Times cuDNN's engines on the device.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,9 @@
 
 namespace voxswap::net::cuda {
 
-// The one that takes the shortest time, the middle of three runs; one that fails when it runs is passed over,
-// and one that is much slower than the best so far runs no further.
-// Memory for one run is taken meanwhile; where there is not enough, the first plan is returned untimed.
-// REQUIRES: not empty.
+// Returns the fastest plan by the median of three runs. Plans that fail are skipped; plans much slower than
+// the best so far run only once. Memory for one run is allocated meanwhile; if there is not enough, the first
+// plan is returned untimed. REQUIRES: not empty.
 std::shared_ptr<const ConvolutionPlan> fastest(
     const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
     const Device& device);

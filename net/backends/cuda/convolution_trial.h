@@ -1,10 +1,9 @@
-// A convolution by itself on the device: volumes and weights of random numbers, runs that are timed, and a
-// sample of the result.
+// Runs a single convolution on the device: random volumes and weights, timed runs, and a sample of the
+// result.
 //
-// All that is done to its memory is enqueued on one stream, so that nothing is timed, or read, before what it
-// works on is there. The numbers are multiples of 1/128 from -1 to 1, which bf16, f16 and f32 all hold
-// exactly: engines of different types can be held against each other. Zeros would not do: a GPU needs less
-// power for them, and runs faster.
+// All accesses to its memory are enqueued on one stream, so nothing is timed or read before its inputs are
+// ready. The numbers are multiples of 1/128 from -1 to 1, which are exact in bf16, f16 and f32, so engines of
+// different types can be compared. Zeros would not do: a GPU needs less power for them and runs faster.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,20 +19,20 @@ namespace voxswap::net::cuda {
 
 class ConvolutionTrial {
  public:
-  // Takes memory for plans of up to so many bytes of workspace.
+  // Allocates memory for plans with at most `workspace_bytes` of workspace.
   ConvolutionTrial(const ConvolutionProblem& problem, std::int64_t workspace_bytes, const Device& device);
   ~ConvolutionTrial();
   ConvolutionTrial(const ConvolutionTrial&) = delete;
   ConvolutionTrial& operator=(const ConvolutionTrial&) = delete;
 
-  bool has_memory() const;  // false: the device had not enough, and nothing below may be called
+  bool has_memory() const;  // false: not enough device memory; nothing below may be called
 
-  // The middle of three runs after one that is not counted; of one that is much slower than `least`, the
-  // first. Nothing where the engine fails.
+  // Median of three runs after a warm-up. If it is much slower than `least`, the time of the first run.
+  // Nullopt if the engine fails.
   std::optional<float> milliseconds(const std::shared_ptr<const ConvolutionPlan>& plan, float least);
 
-  // The plan's result on the numbers that a trial of this problem starts with: all of it, or `most` elements
-  // in pieces from the first to the last. `places`: which elements those are. Throws what the engine says.
+  // The plan's result on the trial's initial numbers: all elements, or `most` of them, spread from first to
+  // last. `places`: indices of these elements. Throws the engine's error.
   std::vector<float> result(const std::shared_ptr<const ConvolutionPlan>& plan, std::size_t most);
   std::vector<std::int64_t> places(std::size_t most) const;
 

@@ -1,5 +1,5 @@
-// The backend for NVIDIA's GPUs. It is in a build whose machine had the CUDA toolkit, and starts where there
-// is no GPU, no driver and no cuDNN: then there are no devices, and it says why.
+// The backend for NVIDIA GPUs. It is built if the CUDA toolkit is found. It also loads without GPU, driver or
+// cuDNN; then it has no devices and reports why.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// cuDNN's graph API knows one kind of object: a descriptor with typed attributes that is finalized before
-// use.
+// A descriptor of cuDNN's graph API, the API's only kind of object: it has typed attributes and is finalized
+// before use.
 #pragma once
 
 #include <cudnn.h>
@@ -29,12 +29,12 @@ class Descriptor {
   Descriptor& set(Name name, const Descriptor& value);
   Descriptor& set(Name name, const std::vector<const Descriptor*>& values);
   Descriptor& finalize();  // throws
-  bool try_finalize();     // false: not supported; throws what is wrong otherwise
+  bool try_finalize();     // false: not supported; throws other errors
 
   std::int64_t integer(Name name) const;
   // Values of an enumeration, at most `most` of them.
   std::vector<std::int32_t> enumeration(Name name, cudnnBackendAttributeType_t type, std::size_t most) const;
-  // As many as there are, up to `most`, each of `type`.
+  // Up to `most` descriptors of `type`.
   std::vector<Descriptor> descriptors(Name name, cudnnBackendDescriptorType_t type, std::size_t most) const;
 
   cudnnBackendDescriptor_t raw() const { return raw_; }

@@ -1,4 +1,4 @@
-// Numbers as they lie in device memory, and how 16 bytes of them are moved at a time. All arithmetic is f32.
+// Element types in device memory, and accesses of 16 bytes at a time. All arithmetic is f32.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -15,7 +15,7 @@ using F16 = __half;
 __device__ inline float to_float(float x) {
   return x;
 }
-// The upper half of an f32. Written out: CUDA's own conversion takes more registers on newer devices.
+// The upper half of an f32. Not CUDA's own conversion, which takes more registers on newer devices.
 __device__ inline float to_float(Bf16 x) {
   return __uint_as_float(static_cast<unsigned>(__bfloat16_as_ushort(x)) << 16);
 }

@@ -1,4 +1,4 @@
-// Operations that look at one element at a time.
+// Elementwise operations.
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/walk.cuh"

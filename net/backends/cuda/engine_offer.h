@@ -1,4 +1,4 @@
-// What cuDNN offers for a convolution: engines with their settings ("knobs"), and what is noted of each.
+// What cuDNN offers for a convolution: engines with their settings ("knobs") and numerical notes.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct EngineOffer {
 
   bool has(cudnnBackendNumericalNote_t note) const;
   bool compiled_at_run_time() const;
-  std::string name() const;        // for people: the engine's number and the notes that matter most
-  std::string choice() const;      // "25 0=1 4=7": the engine and its knobs, and nothing else
-  std::string notes_text() const;  // every note, by number where it has no name here
+  std::string name() const;        // for people: the engine's number and the most important notes
+  std::string choice() const;      // "25 0=1 4=7": only the engine and its knobs
+  std::string notes_text() const;  // all notes, unnamed ones by number
 };
 
-// In the order of cuDNN's heuristics, what they think fastest first; what they fall back to last. The list is
-// the same every time for the same problem, device and cuDNN.
+// In the order of cuDNN's heuristics, the fastest first, fallback engines last. The list is deterministic for
+// a problem, device and cuDNN version.
 std::vector<EngineOffer> engine_offers(const ConvolutionProblem& problem, const PlanDevice& device);
 
 }  // namespace voxswap::net::cuda

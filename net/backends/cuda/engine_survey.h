@@ -1,5 +1,5 @@
-// What every plan that cuDNN offers for a convolution takes on the device at hand, and how far its result is
-// from that of the plainest engine: for bench/engine_times.cpp. Names no third party.
+// Time of each cuDNN plan for a convolution on this device, and the distance of its result from the plainest
+// engine's, for bench/engine_times.cpp. This header includes no CUDA header.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@ namespace voxswap::net::cuda {
 struct EngineTime {
   std::string choice;  // the engine and its knobs
   std::string notes;
-  bool in_order = false;  // promises the same bits every time
-  bool taken = false;     // what a training with training.deterministic: true takes
+  bool in_order = false;  // guarantees identical bits
+  bool taken = false;     // used in training with training.deterministic: true
   std::int64_t workspace_bytes = 0;
   double milliseconds = 0;
-  // The largest difference from the plainest engine's result on the same numbers, by its largest magnitude;
-  // negative: not found out.
+  // Largest difference from the plainest engine's result on the same numbers, relative to its largest
+  // magnitude. Negative: unknown.
   double error = -1;
   std::string status = "ok";  // or why there are no figures
 };
 
-// Where the result of a plan and the plainest engine's are furthest apart.
+// Where the results of a plan and of the plainest engine differ most.
 struct WorstElement {
   std::int64_t place = 0;
   float found = 0, expected = 0;
@@ -37,8 +37,8 @@ class EngineSurvey {
   ~EngineSurvey();
   std::string device() const;
 
-  // One plan after the other, each told of as soon as it is measured, until more() says no. `only_taken`: the
-  // one that training takes. The plainest engine computes in f32, without tensor cores, in a fixed order.
+  // Measures plan after plan and reports each at once, until more() returns false. `only_taken`: only the
+  // plan used in training. The plainest engine computes in f32, without tensor cores, in a fixed order.
   void measure(const ConvolutionProblem& problem, bool only_taken, const std::function<bool()>& more,
                const std::function<void(const EngineTime&, const WorstElement&)>& tell);
 

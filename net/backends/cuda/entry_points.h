@@ -1,6 +1,6 @@
-// The functions of a shared library that is opened when it is first needed. It is looked for where the
-// system's linker looks, then in the folder lib64 or lib of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda, and
-// stays open until the program ends.
+// Functions of a shared library that is loaded on first use. It is searched for by the system's linker, then
+// in the folder lib64 or lib of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. It stays loaded until the program
+// ends.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace voxswap::net::cuda {
 
 class EntryPoints {
  public:
-  // Throws Exit::does_not_fit, like a GPU that is not there, with where was looked.
+  // Throws Exit::does_not_fit, as for a missing GPU, and lists the places searched.
   explicit EntryPoints(std::string file);
   template <class Function>
   void find(Function& function, const char* name) const {
@@ -17,7 +17,7 @@ class EntryPoints {
   }
 
  private:
-  void* address(const char* name) const;  // throws where the library has no such function
+  void* address(const char* name) const;  // throws if the library has no such function
 
   std::string file_;
   void* handle_;

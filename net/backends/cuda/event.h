@@ -1,9 +1,9 @@
-// Events that order streams of the GPU and of the host, both ways.
+// Events that order GPU streams and host streams, in both directions.
 //
-// Recorded on the GPU it is a CUDA event; a host stream waits for that by blocking its thread. Recorded on
-// the host it is a number in pinned memory that grows; a stream of the GPU waits for it with the driver's
-// memory operations, which hold up that stream alone (a host function in the stream would hold up its
-// neighbours, because CUDA runs them all in one thread).
+// Recorded on the GPU, it is a CUDA event, for which a host stream blocks its thread. Recorded on the host,
+// it is a growing number in pinned memory. A GPU stream waits for it with the driver's stream memory
+// operations, which block only that stream. A host function in the stream would also block other streams,
+// because CUDA runs all host functions in one thread.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +19,7 @@
 
 namespace voxswap::net::cuda {
 
-// Numbers in pinned memory that both sides see, given out and taken back.
+// A pool of numbers in pinned memory that both sides see.
 class Flags {
  public:
   explicit Flags(int ordinal) : ordinal_(ordinal) {}
@@ -39,15 +39,15 @@ class Flags {
 
 class CudaEvent final : public HostEvent {
  public:
-  // `timed`: somebody will ask for its time.
+  // `timed`: its time will be queried.
   CudaEvent(int ordinal, std::shared_ptr<Flags> flags, bool timed = true);
   ~CudaEvent() override;
 
-  // On a stream of the GPU.
+  // For GPU streams.
   void record_on(cudaStream_t stream);
   void wait_on(cudaStream_t stream);  // does not wait for an event that was never recorded
 
-  // By a host stream.
+  // For host streams.
   std::uint64_t record_enqueued() override;
   std::uint64_t wait_enqueued() override;
   void happen(std::uint64_t generation) override;
@@ -57,8 +57,8 @@ class CudaEvent final : public HostEvent {
   cudaEvent_t device_event() const;  // REQUIRES: !of_host()
 
  private:
-  // A host stream that waits for a record of the GPU waits for that one, even if the GPU has been told to
-  // record anew meanwhile: the next record then takes another slot.
+  // A host stream waits for one particular record. If the GPU records again meanwhile, that record uses
+  // another slot.
   struct Slot {
     cudaEvent_t event = nullptr;
     int waiting = 0;

@@ -1,5 +1,6 @@
-// Kernels with a thread per piece of memory, whose place in the volume comes of divisions. They are done in
-// 32 bits wherever there are few enough pieces, which is several times faster than in 64.
+// Index arithmetic for kernels with one thread per piece of memory, whose position in the volume takes
+// divisions. They are done in 32 bits if the number of pieces allows, which is several times faster than 64
+// bits.
 #pragma once
 
 #include <limits>
@@ -12,7 +13,7 @@ __device__ inline std::int64_t index_of_thread() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Takes the last axis, of `side` places, off an index: what is left is the index within the others.
+// Splits the last axis, of length `side`, off an index. The rest is the index within the other axes.
 template <class Index>
 __device__ std::int64_t take_axis(Index& index, Index side) {
   const Index whole = index / side, place = index - whole * side;
@@ -20,7 +21,7 @@ __device__ std::int64_t take_axis(Index& index, Index side) {
   return static_cast<std::int64_t>(place);
 }
 
-// Calls start.operator()<Index>() with a type that counts to `pieces`.
+// Calls start.operator()<Index>() with an integer type that can hold `pieces`.
 template <class Start>
 void for_index(std::int64_t pieces, Start start) {
   if (pieces <= std::numeric_limits<std::uint32_t>::max()) {
@@ -30,7 +31,7 @@ void for_index(std::int64_t pieces, Start start) {
   }
 }
 
-// Memory that is only moved: the largest piece that `bytes` are a multiple of.
+// For moving memory: the largest unit that divides `bytes`.
 struct alignas(16) Bytes16 {
   std::uint64_t content[2];
 };

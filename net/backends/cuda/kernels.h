@@ -1,5 +1,5 @@
-// The table of this backend: operation name -> maker of its kernel. Convolutions are cuDNN's and cuBLAS's
-// (convolution.cpp, matrix_product.cpp); everything else is our own (own_kernels.h, *.cu).
+// This backend's table: operation name -> function that makes its kernel. Convolutions use cuDNN and cuBLAS
+// (convolution.cpp, matrix_product.cpp); all other kernels are our own (own_kernels.h, *.cu).
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace voxswap::net::cuda {
 
-constexpr std::int64_t vector_bytes = 16;  // that kernels load at once: where what they read may start
+constexpr std::int64_t vector_bytes = 16;  // bytes per load, and alignment of what is read
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
 Maker find_maker(const Operation& operation);
 
-// own_kernels.cpp: the part of the table that needs no library.
-Maker find_own_maker(std::string_view operation);  // null: of convolutions and operations on windows
+// own_kernels.cpp: the kernels that need no library.
+Maker find_own_maker(std::string_view operation);  // null for convolutions and windowed operations
 
 // convolution.cpp
 #define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&, Device&);

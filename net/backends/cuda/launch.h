@@ -1,5 +1,4 @@
-// Starting a kernel of ours, and choosing its template's arguments when its node is compiled. For .cu files
-// only.
+// Launches our kernels, and selects template arguments when a node is compiled. For .cu files only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -36,9 +35,9 @@ inline dim3 blocks_for(std::int64_t elements) {
 
 // own_kernels.cpp. `where` is for messages: the node's name.
 [[noreturn]] void fail_for_type(std::string_view where, ElementType type);
-void need_f32(std::string_view where, ElementType type);  // of what is f32 whatever the volumes are
+void need_f32(std::string_view where, ElementType type);  // for tensors that are always f32
 
-// Calls make(T{}) with the type that lies in memory.
+// Calls make(T{}) with the element type in memory.
 template <class Make>
 auto for_type(ElementType type, std::string_view where, Make make) {
   switch (type) {
@@ -53,7 +52,7 @@ auto for_type(ElementType type, std::string_view where, Make make) {
   }
 }
 
-// Calls start.operator()<width>() with the width that the rows were cut for.
+// Calls start.operator()<width>() with the vector width chosen for the rows.
 template <class T, class Start>
 void for_width(const Rows& rows, Start start) {
   if (rows.width == 1) {

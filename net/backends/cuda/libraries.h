@@ -1,6 +1,6 @@
-// cuDNN and cuBLAS, opened when the first GPU is: the program holds no link to them, so it starts, and runs
-// on the CPU, where they are not. Looked for where the system's linker looks, then in the folder lib64 or lib
-// of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda.
+// cuDNN and cuBLAS, loaded when the first GPU is opened. The program does not link to them, so it also runs
+// on the CPU without them. They are searched for by the system's linker, then in the folder lib64 or lib of
+// $CUDA_HOME, $CUDA_PATH and /usr/local/cuda.
 #pragma once
 
 #include <cublas_v2.h>
@@ -11,7 +11,7 @@
 
 namespace voxswap::net::cuda {
 
-// The entry points that are used, under their own names without the library's prefix.
+// The functions used, named without the library's prefix.
 struct CudnnLibrary {
   decltype(&::cudnnGetVersion) get_version = nullptr;
   decltype(&::cudnnGetErrorString) get_error_string = nullptr;
@@ -39,17 +39,18 @@ struct CublasLibrary {
   decltype(&::cublasGemmStridedBatchedEx_64) multiply_batch = nullptr;
 };
 
-// Opened by the first call. Throw Error (Exit::does_not_fit, like a GPU that is not there) with where was
-// looked, or which version is too old.
+// Loaded on the first call. Throw Error (Exit::does_not_fit, as for a missing GPU) with the places searched,
+// or the version that is too old.
 const CudnnLibrary& cudnn_library();
 const CublasLibrary& cublas_library();
 std::string cudnn_version_text();  // "9.19.0"
 
-// Throw with the call's name and the library's own words.
+// Throw an error with the call's name and the library's message.
 void check(cudnnStatus_t status, std::string_view call);
 void check(cublasStatus_t status, std::string_view call);
 
-// The handles of one device, used by one thread at a time. REQUIRES: the device is the thread's current one.
+// The library handles of one device, for one thread at a time. REQUIRES: the device is the thread's current
+// one.
 class Libraries {
  public:
   Libraries();

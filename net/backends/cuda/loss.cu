@@ -1,4 +1,4 @@
-// The losses' sums over the volume, and the gradient with respect to the logits.
+// Sums of the losses over a volume, and the gradient with respect to the logits.
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/sums.cuh"
 #include "net/graph/loss_terms.h"

@@ -1,6 +1,6 @@
-// Dynamic loss scaling (net/ops/loss_scale.cpp): where the backward pass starts, whether gradients are
-// finite, what becomes of the scale. The scale's state is [3]: the scale, the updates since it changed, the
-// updates ever made.
+// Dynamic loss scaling (net/ops/loss_scale.cpp): the seed of the backward pass, the check for finite
+// gradients, the update of the scale. The state is [3]: the scale, the updates since it changed, the total
+// number of updates.
 #include <limits>
 
 #include "net/backends/cuda/launch.h"

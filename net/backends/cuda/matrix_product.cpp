@@ -1,5 +1,5 @@
-// cuBLAS counts matrices column by column: a volume [voxels][channels] is a matrix of channels x voxels to
-// it, weights [outputs][inputs] one of inputs x outputs.
+// cuBLAS uses column-major matrices: to it, a volume [voxels][channels] is a matrix of channels x voxels, and
+// weights [outputs][inputs] one of inputs x outputs.
 #include "net/backends/cuda/matrix_product.h"
 
 #include <algorithm>

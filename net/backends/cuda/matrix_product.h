@@ -1,4 +1,5 @@
-// Convolutions that are products of matrices (convolution_problem.h: is_matrix_product): cuBLAS, sums in f32.
+// Convolutions that are matrix products (convolution_problem.h: is_matrix_product), by cuBLAS, accumulated in
+// f32.
 #pragma once
 
 #include <memory>

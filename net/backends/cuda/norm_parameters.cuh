@@ -1,8 +1,8 @@
-// What the three passes of a norm + activation share: their first inputs, and the parameters of a thread's
+// Shared by the three passes of norm + activation: their first inputs, and the parameters of a thread's
 // channels in registers.
 //
-// z = (x - mean) factor + beta with factor = gamma / deviation is written once, with its rounding made
-// explicit, so that the forward and the backward passes agree on the sign of every z.
+// z = (x - mean) factor + beta with factor = gamma / deviation is written once, with explicit rounding, so
+// that forward and backward passes agree on the sign of each z.
 #pragma once
 
 #include "net/backends/cuda/launch.h"

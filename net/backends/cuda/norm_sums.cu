@@ -1,5 +1,5 @@
-// Sums over the voxels of every sample and channel: norm statistics, the sums of the norm's backward pass,
-// bias gradients. One pass over memory each.
+// Sums over the voxels of each sample and channel, in one pass over memory each: norm statistics, the sums of
+// the norm's backward pass, bias gradients.
 #include "net/backends/cuda/norm_parameters.cuh"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/sums.cuh"

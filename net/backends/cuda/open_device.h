@@ -1,4 +1,4 @@
-// Opening a GPU: which one is asked for, and why it is not there.
+// Opens a GPU by index, or reports why it is not available.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace voxswap::net {
 
 int cuda_device_count();
-std::string why_no_cuda_device();  // empty where there is one
+std::string why_no_cuda_device();  // empty if there is one
 
 namespace cuda {
 
-// Makes the device the thread's current one; without libraries. Throws Exit::does_not_fit with the reason
-// where it is not there.
+// Makes the device the thread's current one, without loading libraries. Throws Exit::does_not_fit with the
+// reason if it is not available.
 Device open_device(const BackendOptions& options);
 
 int driver_version();                   // of CUDA, 13000 for 13.0; 0 without a driver

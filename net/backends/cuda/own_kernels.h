@@ -1,7 +1,7 @@
-// Our own kernels: everything but convolutions. What they share: vectors of 16 bytes (elements.cuh), the cut
-// of a volume among threads (rows.h, walk.cuh), sums that are the same every time (sums.cuh).
+// Our own kernels, for everything except convolutions. They share vectors of 16 bytes (elements.cuh), the
+// partition of a volume among threads (rows.h, walk.cuh), and deterministic sums (sums.cuh).
 //
-// They compute in f32, take f32, bf16 and f16 volumes, and have no workspace but partial sums.
+// They take f32, bf16 and f16 volumes and compute in f32. Their only workspace is for partial sums.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What came from another rank is added to what is here.
+// Adds data received from another rank to data on this GPU.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// GPUs of several ranks that talk to one another through NCCL, which is opened when ranks first meet. Only
-// its sends and receives are used: its own reductions add in an order of theirs.
+// Communication between GPUs of several ranks through NCCL, which is loaded when ranks first connect. Only
+// its sends and receives are used, because its reductions add in an order of their own.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace voxswap::net::cuda {
 
-std::string why_no_peers();  // NCCL is not there, or this was built without its header; empty where it is
+std::string why_no_peers();  // NCCL is missing, or this build had no NCCL header; empty if available
 std::string new_meeting();
 std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count, int ordinal);
 

@@ -1,5 +1,5 @@
-// The sums of planes put together (net/ops/plane_sums.cpp), and the sum of what windows give. Little is added
-// here: the pieces' sums are laid side by side, and a thread adds up what becomes one number.
+// Sums over planes (net/ops/plane_sums.cpp), and the sums of windowed results. They are small: the slabs'
+// sums are gathered, and one thread adds up each result.
 #include <cuda_runtime_api.h>
 
 #include "net/backends/cuda/indices.cuh"

@@ -1,5 +1,5 @@
-// Other sides by linear interpolation, the mean over a volume, and the gradients of both. A thread takes one
-// vector of channels of a voxel of what is made.
+// Linear interpolation, average pooling, and the gradients of both. A thread handles one vector of channels
+// of an output voxel.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/sums.cuh"

@@ -1,5 +1,5 @@
-// What every file of this backend needs of CUDA's runtime: calls whose failures become this program's errors,
-// and the stream that the running kernel belongs to.
+// Shared use of the CUDA runtime: failed calls become this program's errors, and the stream of the running
+// kernel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,17 +8,17 @@
 
 namespace voxswap::net::cuda {
 
-// Throws Error with the call's name, CUDA's words and what helps: Exit::does_not_fit when memory is lacking,
-// Exit::failed otherwise.
+// Throws Error with the call's name, CUDA's message and advice: Exit::does_not_fit if memory ran out, else
+// Exit::failed.
 void check(cudaError_t status, std::string_view call);
 
-// Throws what went wrong when the kernel before it was launched.
+// Throws the error, if any, of the last kernel launch.
 void check_launch(std::string_view kernel);
 
-// The stream on which Kernel::run() enqueues; set by Stream::launch for the calling thread.
+// The stream on which Kernel::run() enqueues. Stream::launch sets it for the calling thread.
 cudaStream_t current_stream();
 
-// Makes `stream` the current one while it lives.
+// Makes `stream` the current one during its lifetime.
 class CurrentStream {
  public:
   explicit CurrentStream(cudaStream_t stream);

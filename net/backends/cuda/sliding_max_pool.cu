@@ -1,6 +1,5 @@
-// The maximum under a sliding kernel, and its gradient. A thread takes one vector of channels of a voxel of
-// y, or, for the gradient, of dx: what goes to a voxel is gathered there, so that no two threads add to one
-// place.
+// Sliding max pooling and its gradient. A thread handles one vector of channels of a voxel of y or, for the
+// gradient, of dx. The gradient is gathered per voxel of dx, so no two threads write to the same place.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/graph/kernel_axes.h"

@@ -1,4 +1,4 @@
-// Operations on a handful of numbers: what they cost is their launch.
+// Operations on a few numbers. Their cost is the launch.
 #include "base/philox.h"
 #include "net/backends/cuda/launch.h"
 #include "net/backends/cuda/own_kernels.h"

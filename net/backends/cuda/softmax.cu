@@ -1,4 +1,4 @@
-// Soft-max over the channels of a voxel: a thread per voxel.
+// Soft-max over the channels of a voxel, one thread per voxel.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 #include "net/backends/cuda/voxel_softmax.cuh"

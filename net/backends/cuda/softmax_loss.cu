@@ -1,6 +1,6 @@
-// Soft Dice and cross entropy of classes that exclude one another (net/ops/softmax_loss.cpp). A block looks
-// at some thousand voxels of a plane, keeps what their probabilities are made of, and goes over the channels
-// one after the other; blocks, and planes, are added up in order, in double.
+// Soft Dice and cross entropy of mutually exclusive classes (net/ops/softmax_loss.cpp). A block reads some
+// thousand voxels of a plane, keeps what is needed for their probabilities, and processes the channels one
+// after the other. Blocks and planes are summed in order, in double.
 #include <algorithm>
 
 #include "net/backends/cuda/indices.cuh"

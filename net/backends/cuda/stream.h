@@ -1,4 +1,4 @@
-// A stream of the GPU behind the backend's interface; what it records are CUDA graphs.
+// A GPU stream behind the backend's interface. Its recordings are CUDA graphs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@ namespace voxswap::net::cuda {
 class CudaStream final : public Stream, public Recorder {
  public:
   explicit CudaStream(int ordinal);
-  ~CudaStream() override;  // drains: what was enqueued is done first
+  ~CudaStream() override;  // waits for everything enqueued
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 

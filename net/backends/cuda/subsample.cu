@@ -1,4 +1,4 @@
-// The voxel at the middle of every block of a target: a thread per byte that is made.
+// The middle voxel of each block of a target, one thread per output byte.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/own_kernels.h"
 

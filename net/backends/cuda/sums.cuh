@@ -1,6 +1,6 @@
-// Sums over the voxels of every sample and channel, in two launches: a block adds up what its threads have
-// found and writes it down; a second kernel adds up the blocks'. Everything after a thread's own f32 sums is
-// double, in an order that depends on the shape alone, and without atomics: the same bits every time.
+// Sums over the voxels of each sample and channel, in two launches: each block writes the sum of its threads,
+// then a second kernel adds up the blocks. A thread's own sums are f32; everything after is double, in an
+// order that depends only on the shape, without atomics. So results are deterministic.
 #pragma once
 
 #include "net/backends/cuda/launch.h"
@@ -8,12 +8,12 @@
 
 namespace voxswap::net::cuda {
 
-// What blocks write down: [samples][chunks][kinds][slots] doubles.
+// Partial sums of the blocks: [samples][chunks][kinds][slots] doubles.
 inline std::int64_t sums_bytes(const Rows& rows, int kinds) {
   return rows.samples * rows.chunks * kinds * rows.slots() * static_cast<std::int64_t>(sizeof(double));
 }
 
-// Adds sums[kind][lane] over the groups of the block. To be called by all of its threads.
+// Adds sums[kind][lane] over the groups of the block. All threads of the block must call it.
 template <int width, int kinds>
 __device__ void write_sums_of_block(const Rows& rows, const double (&sums)[kinds][width], double* written) {
   __shared__ double shared[width][block_threads];

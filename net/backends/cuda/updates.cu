@@ -1,5 +1,5 @@
-// What updates parameters, Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay and SGD with
-// Nesterov's momentum, in one pass over parameters and states and one launch for all parameters of a node.
+// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay, and SGD with Nesterov
+// momentum. One pass over parameters and states, and one launch for all parameters of a node.
 #include <algorithm>
 #include <cmath>
 #include <vector>

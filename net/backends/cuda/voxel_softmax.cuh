@@ -1,4 +1,4 @@
-// The soft-max of one voxel's logits, by one thread.
+// Soft-max of one voxel's logits, by one thread.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace voxswap::net::cuda {
 
-// What a voxel's probabilities are made of: exp(x_c - largest) / sum.
+// For the probabilities of a voxel: exp(x_c - largest) / sum.
 struct VoxelSoftmax {
   float largest, sum;
 };

@@ -1,4 +1,4 @@
-// A thread's way down the rows of a volume (rows.h), on the device.
+// A thread's iteration over the rows of a volume (rows.h), on the device.
 #pragma once
 
 #include "net/backends/cuda/elements.cuh"
@@ -31,13 +31,13 @@ __device__ int channel_of_lane(const Rows& rows, int lane) {
   return (phase_of_thread(rows) * width + lane) % rows.channels;
 }
 
-// The sample's place in memory: vectors before its first.
+// Vectors before the sample's first one.
 __device__ inline std::int64_t sample_start(const Rows& rows) {
   return static_cast<std::int64_t>(blockIdx.z) * rows.vectors;
 }
 
-// Calls use(vector, load(vector)) down the walk. Several loads are under way before the first is used: the
-// compiler may not move a load before a store by itself, since what is written may be what is read.
+// Calls use(vector, load(vector)) along the walk. Several loads are issued before the first use. The compiler
+// cannot do that, because stores might alias loads.
 template <int ahead, class Load, class Use>
 __device__ void go_down(const Walk& walk, Load load, Use use) {
   for (std::int64_t vector = walk.first; vector < walk.end; vector += ahead * walk.step) {

@@ -1,5 +1,5 @@
-// Around a convolution of a library: its weights in the library's layout and type, their gradient back or out
-// of parts, and the bias. Channel sums are in norm_sums.cu.
+// Around a library's convolution: conversion of weights to the library's layout and type, conversion or
+// summation of their gradient, and the bias. Channel sums are in norm_sums.cu.
 #include "net/backends/cuda/indices.cuh"
 #include "net/backends/cuda/walk.cuh"
 #include "net/backends/cuda/weights.h"

@@ -1,6 +1,6 @@
-// What our own kernels do around a convolution of a library (weights.cu): its weights in the library's layout
-// and type, their gradient back, and the bias. All enqueue on the current stream; addresses are of device
-// memory, 64-byte aligned.
+// Our own kernels around a library's convolution (weights.cu): conversion of weights to the library's layout
+// and type, and of their gradient back, and the bias. All are enqueued on the current stream. Addresses are
+// in device memory, 64-byte aligned.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ void add_parts(const float* from, std::int64_t parts, std::int64_t count, float*
 void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels, std::int64_t channels,
               const Device& device);
 
-// sums[c] = sum of y[voxel][c] over the voxels, f32, the same bits every time. The operation channel_sum does
-// the same. `workspace`: as many bytes as channel_sums_workspace says.
+// sums[c] = sum of y[voxel][c] over voxels, f32, deterministic; as operation channel_sum. `workspace`:
+// channel_sums_workspace bytes.
 std::int64_t channel_sums_workspace(ElementType type, std::int64_t voxels, std::int64_t channels,
                                     const Device& device);
 void channel_sums(const void* y, float* sums, ElementType type, std::int64_t voxels, std::int64_t channels,

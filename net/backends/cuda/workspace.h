@@ -1,4 +1,4 @@
-// Places within a kernel's workspace, booked when it is made.
+// Offsets in a kernel's workspace, assigned when the kernel is made.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace voxswap::net::cuda {
 class WorkspacePlan {
  public:
   static constexpr std::int64_t alignment = 256;
-  std::int64_t book(std::int64_t bytes) {  // returns the place: an offset
+  std::int64_t book(std::int64_t bytes) {  // returns the offset
     const std::int64_t place = bytes_;
     bytes_ += (bytes + alignment - 1) / alignment * alignment;
     return place;
   }
-  // Workspaces are aligned less than places within them: there is room to begin later.
+  // Workspaces are less aligned than offsets in them, so the first offset may be shifted.
   std::int64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + alignment; }
 
   template <class T>

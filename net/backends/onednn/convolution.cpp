@@ -1,6 +1,6 @@
-// Convolution by oneDNN: activations in N,D,H,W,C, weights in whatever format the library likes best,
-// reordered from the graph's plain O,I,D,H,W in f32 on every run (they are small beside the activations). All
-// temporaries lie in the kernel's workspace.
+// Convolution by oneDNN. Activations are N,D,H,W,C. Weights are converted on each run from the graph's
+// O,I,D,H,W in f32 to the library's preferred format (they are small compared with the activations). All
+// temporaries are in the kernel's workspace.
 #include "net/backends/onednn/convolution.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// What the three kernels of a convolution share: its description, its weights in the library's format, the
-// forward kernel itself (which also computes some data gradients).
+// Shared by the three kernels of a convolution: its description, its weights in the library's format, and the
+// forward kernel (which also computes some data gradients).
 //
 // Only files that use oneDNN include this header.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace voxswap::net::onednn {
 
-// The descriptions of a convolution y = w * x that its three kernels share.
+// Description of a convolution y = w * x, shared by its three kernels.
 struct Geometry {
   dnnl::memory::desc x, y, plain_weights, weights, full_weights,
       bias;                                 // weights: of the activations' type, any format
@@ -36,8 +36,8 @@ std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, Start start);
 // The same with weights in I,O,D,H,W and mirrored in space: a node of inputs dy, w (, b) whose g.x is dy.
 std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, Start start);
 
-// How many planes of this size the library takes into a weight gradient at once: it counts what it transposes
-// for it in 32 bits.
+// Most planes of this size in one weight gradient of the library, which counts its transposed copies in 32
+// bits.
 std::int64_t most_planes(std::int64_t height, std::int64_t width, ElementType type);
 
 // dw (, db) of a node of inputs x, dy; dx of a node of inputs dy, w (, b) whose g.x is dx.
@@ -46,12 +46,12 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType ty
 std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,
                                              const Node& node);
 
-// Throws Exit::does_not_fit when the system maps no more memory. oneDNN 2.6 writes the code of its kernels
-// without looking whether it was given memory for it.
+// Throws Exit::does_not_fit if the system maps no more memory. oneDNN 2.6 writes generated code without
+// checking that the allocation succeeded.
 void require_memory_for_code(const Node& node);
 
-// oneDNN's own errors say nothing of the node. What it has no memory for does not fit; it says so in other
-// words where its own numbers of 32 bits are too small for a volume.
+// Adds the node to oneDNN's errors. Out of memory becomes Exit::does_not_fit; a volume too large for the
+// library's 32-bit sizes gets its own message.
 template <class Make>
 std::unique_ptr<Kernel> guarded(const Node& node, Make make) {
   require_memory_for_code(node);

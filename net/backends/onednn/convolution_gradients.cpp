@@ -1,5 +1,5 @@
-// The gradients of a convolution by oneDNN: with respect to its input (also the transposed convolution) and
-// to its weights and bias, which come out in the library's format and are reordered to the graph's.
+// Gradients of a convolution by oneDNN: with respect to its input (also the transposed convolution), and to
+// its weights and bias, which are converted from the library's format to the graph's.
 #include <algorithm>
 #include <limits>
 

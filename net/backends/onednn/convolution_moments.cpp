@@ -1,6 +1,6 @@
-// A part of a plane is summed by the thread that made it, while it is in a core's caches; what all parts of a
-// plane gave is then put together in their order (Chan, Golub & LeVeque 1979). Parts follow from the shape of
-// a plane alone, so the bits do too: for any number of threads, and in pieces of a volume.
+// Each part of a plane is summed by the thread that made it, while it is in cache. The sums of a plane's
+// parts are merged in order (Chan, Golub & LeVeque 1979). Parts depend only on the shape of a plane, so
+// results do not depend on threads or slabs.
 #include "net/backends/onednn/convolution_moments.h"
 
 #include "net/backends/convolution/observable_kernel.h"

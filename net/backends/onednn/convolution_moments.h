@@ -1,19 +1,20 @@
-// Convolutions that give the moments of the planes that they make too (net/graph/fused_moments.h).
+// Convolutions that also output the moments of their planes (net/graph/fused_moments.h).
 #pragma once
 
 #include "net/backends/backend.h"
 
 namespace voxswap::net::onednn {
 
-// Whether it pays: for kernels with more than one tap, which our own make, and channels in sixteens. By the
-// graph alone, so that a step is the same whatever computes its convolutions.
+// Whether fusing pays: for kernels with more than one tap that our own kernels compute, and channels in
+// multiples of 16. Depends only on the graph, so a step is the same whichever kernels compute its
+// convolutions.
 bool makes_moments(const Graph& graph, const Node& node);
 
-// A node of a conv3d or conv3d_sum as it is without the attribute moments: a graph of that node alone.
+// The node without the attribute moments, as a graph of its own.
 Graph without_moments(const Graph& graph, const Node& node);
 
-// Of a conv3d or conv3d_sum with the attribute moments; `plain` makes the convolution alone. Our own kernels'
-// planes are summed as they are made, those of the library in a pass behind it.
+// For a conv3d or conv3d_sum with the attribute moments; `plain` makes the convolution without them. Our own
+// kernels sum planes as they make them. For the library's kernels a separate pass does.
 std::unique_ptr<Kernel> make_with_moments(const Graph& graph, const Node& node,
                                           std::unique_ptr<Kernel> plain);
 

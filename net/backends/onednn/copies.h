@@ -1,4 +1,4 @@
-// Copies: of many bytes on all threads; of short rows, and how many of them a thread takes at once.
+// Copies: large ones on all threads, and short rows, with the number of rows per thread.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@ namespace voxswap::net::onednn {
 
 void copy(void* to, const void* from, std::int64_t bytes);
 
-// In pieces that the compiler turns into single moves; rows are short where channels are cut.
+// In sizes that compile to single moves, because rows are short where channels are split.
 VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   std::int64_t i = 0;
   for (; i + 32 <= bytes; i += 32) __builtin_memcpy(to + i, from + i, 32);
   for (; i + 2 <= bytes; i += 2) __builtin_memcpy(to + i, from + i, 2);
 }
 
-// Rows given to a thread at once.
+// Rows per thread at a time.
 inline std::int64_t rows_at_once(std::int64_t bytes) {
   return std::max<std::int64_t>(1, (std::int64_t{256} << 10) / bytes);
 }

@@ -1,4 +1,4 @@
-// From an element type known at run time to a template's argument.
+// Dispatch from a run-time element type to a template argument.
 #pragma once
 
 #include <memory>

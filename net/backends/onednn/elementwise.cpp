@@ -1,4 +1,4 @@
-// Operations that look at one element at a time.
+// Elementwise operations.
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/exponential.h"
 #include "net/backends/onednn/kernels.h"

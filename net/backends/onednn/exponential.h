@@ -1,4 +1,4 @@
-// Sigmoid and log(1 + exp) in lanes, to about a unit in the last place of a float.
+// Vectorised sigmoid and log(1 + exp), accurate to about one unit in the last place of a float.
 #pragma once
 
 #include "net/backends/onednn/lanes.h"

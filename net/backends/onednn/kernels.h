@@ -1,4 +1,4 @@
-// The table of this backend: operation name -> maker of its kernel.
+// This backend's table: operation name -> function that makes its kernel.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&);
 
 Maker find_maker(const Operation& operation);
 
-// Operations with kernels of their own, in files of this folder. The others are on a handful of numbers,
-// which cost nothing: those are computed by the reference backend.
+// Operations with kernels in this folder. All others work on a few numbers, so the reference backend computes
+// them.
 #define VOXSWAP_ONEDNN_KERNELS(X) \
   X(conv3d)                       \
   X(conv3d_sum)                   \

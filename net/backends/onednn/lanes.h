@@ -1,9 +1,9 @@
-// Sixteen floats at a time, for any x86: arithmetic on GCC's vector types, compiled three times (AVX-512,
-// AVX2, baseline) and picked at run time.
+// Vectors of sixteen floats on any x86: GCC's vector types, compiled three times (AVX-512, AVX2, baseline)
+// and selected at run time.
 //
-// The loops are written once, as templates on V: Floats for whole rows, float for what is left over. Sums are
-// kept in sixteen lanes on every instruction set and nothing is contracted into a fused multiply-add, so the
-// passes give the same bits on all of them.
+// Loops are written once, as templates on V: Floats for whole rows, float for the remainder. Sums are kept in
+// sixteen lanes on every instruction set, and multiply-adds are never fused, so results are identical on all
+// of them.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Bf16 {  // the upper half of a float
 template <class V>
 constexpr std::int64_t lanes = static_cast<std::int64_t>(sizeof(V) / sizeof(float));
 
-// The bits of V's floats. Lane by lane, GCC makes single instructions of the moves between them and stored
-// bf16s, which it does not of its own vector conversions.
+// The bits of V's floats. Lane-by-lane moves to and from stored bf16 compile to single instructions; GCC's
+// own vector conversions do not.
 template <class V>
 struct Bits;
 template <>
@@ -80,9 +80,9 @@ VOXSWAP_INLINE void store(Bf16* to, const V& value) {
   Bits<V>::narrow(to, value != value ? quiet : rounded);
 }
 
-// Past the caches, for what is too large to wait there for its reader: lines that are written as a whole are
-// not read from memory first, which is a third of what a copy costs. Whoever writes so ends with
-// finish_streams(), so that other threads see it. REQUIRES: `to` is a multiple of 16 bytes, as are `bytes`.
+// Non-temporal stores, for data too large to stay in cache until it is read: full lines are written without
+// reading them first, which saves a third of a copy's traffic. Call finish_streams() afterwards, so that
+// other threads see the data. REQUIRES: `to` and `bytes` are multiples of 16 bytes.
 VOXSWAP_INLINE void stream_bytes(void* to, const void* from, std::int64_t bytes) {
 #if defined(__x86_64__)
   using Quarter = float __attribute__((vector_size(16)));

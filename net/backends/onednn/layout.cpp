@@ -1,4 +1,4 @@
-// Operations that move elements about: tensors joined and cut, sides doubled and halved.
+// Operations that move elements: concatenation, split, upsampling, max pooling.
 #include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"

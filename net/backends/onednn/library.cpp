@@ -1,4 +1,4 @@
-// What oneDNN says of itself and of the CPU.
+// What oneDNN reports about itself and the CPU.
 #include "net/backends/onednn/library.h"
 
 #include <dnnl.hpp>

@@ -1,4 +1,4 @@
-// oneDNN behind plain types: its version and what it can do on this CPU.
+// oneDNN behind plain types: its version and what it supports on this CPU.
 #pragma once
 
 #include <string>

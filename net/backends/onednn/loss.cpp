@@ -1,5 +1,5 @@
-// The passes over the logits: sums of the loss and their gradient. A voxel has a bit mask of its channels, so
-// the target of every lane is looked up through small tables.
+// Passes over the logits: sums of the losses, and their gradient. A voxel has a bit mask of its channels, so
+// each lane's target comes from small lookup tables.
 #include <cstdint>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the gradient through all of them in
+// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the gradient of all of them in
 // another.
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"

@@ -1,7 +1,7 @@
-// The parameters of a norm + activation, one per lane of a row: what its three passes share.
+// Shared by the three passes of norm + activation: its parameters, one per lane of a row.
 //
-// z = (x - mean) factor + beta with factor = gamma / deviation, written the same way in the forward and in
-// the backward passes, so that they agree on the sign of every z.
+// z = (x - mean) factor + beta with factor = gamma / deviation is written the same way in forward and
+// backward passes, so that they agree on the sign of each z.
 #pragma once
 
 #include "net/backends/onednn/passes.h"
@@ -13,8 +13,8 @@ struct NormArrays {
   float slope;
 };
 
-// Where they lie in a kernel's workspace. The inputs begin with x, statistics, gamma, beta in every one of
-// the operations; the optional scale is the input at `scale_input`.
+// Offsets in a kernel's workspace. Inputs begin with x, statistics, gamma, beta in all three operations; the
+// optional scale is input `scale_input`.
 class NormPlaces {
  public:
   NormPlaces(const RowLayout& layout, const Node& node, std::size_t scale_input, WorkspacePlan& plan)

@@ -1,5 +1,5 @@
-// Sums over the voxels of every sample and channel: norm statistics, the sums of the norm's backward pass,
-// bias gradients; plane by plane (plane_sums.h), and for the operations on whole volumes added up.
+// Sums over the voxels of each sample and channel: norm statistics, the sums of the norm's backward pass,
+// bias gradients. They are computed per plane (plane_sums.h) and added up for operations on whole volumes.
 #include "net/backends/moments.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"

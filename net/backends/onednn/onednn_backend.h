@@ -1,6 +1,6 @@
-// The CPU at its own speed: convolutions by oneDNN, everything else by single passes of ours, vectorised and
-// threaded. f32, and bf16 with f32 accumulation (fast where the CPU has AMX or AVX512-BF16;
-// elsewhere convolutions go through f32).
+// The fast CPU backend: convolutions by oneDNN or our own kernels (own_convolutions.h), everything else by
+// our own vectorised and threaded passes. f32, and bf16 with f32 accumulation (fast on CPUs with AMX or
+// AVX512-BF16; elsewhere convolutions are computed in f32).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Which convolutions are computed by kernels of our own (net/backends/convolution), and not by oneDNN.
+// Which convolutions use our own kernels (net/backends/convolution) instead of oneDNN.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace voxswap::net::onednn {
 
 bool has_own_convolutions(ElementType type);
 
-// None where oneDNN is to do it.
+// Null if oneDNN is to compute it.
 std::unique_ptr<Kernel> own_convolution(const Graph& graph, const Node& node);  // also onto a sum
 std::unique_ptr<Kernel> own_data_gradient(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node);  // also on a window

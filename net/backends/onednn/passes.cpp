@@ -1,4 +1,4 @@
-// How tensors are cut into chunks and their sums put together again; which instruction set runs the passes.
+// Splits tensors into chunks, combines their sums, and selects the instruction set of the passes.
 #include "net/backends/onednn/passes.h"
 
 #include <numeric>

@@ -1,7 +1,7 @@
-// Single passes over N,D,H,W,C memory: how a tensor is cut into chunks, and the threads that walk over them.
+// Passes over N,D,H,W,C memory: how a tensor is split into chunks, and the threads that process them.
 //
-// Chunks depend on the shape alone. Sums are taken per chunk and added up in the chunks' order, in double, so
-// they are the same for any number of threads.
+// Chunks depend only on the shape. Sums are computed per chunk and added in chunk order, in double, so
+// results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ std::unique_ptr<Kernel> make_pass(Function function, std::int64_t workspace = 0)
   return make_function_kernel(std::move(function), workspace, pass_name());
 }
 
-// Calls task(begin, end) for [0, count) in pieces of `grain`, handed out as threads come free: a core that
-// other programs use as well does fewer.
+// Calls task(begin, end) for [0, count) in parts of `grain`, given to threads as they become free, so a core
+// shared with other programs does fewer.
 template <class Task>
 void parallel(std::int64_t count, std::int64_t grain, const Task& task) {
   const std::int64_t pieces = (count + grain - 1) / grain;
@@ -33,8 +33,8 @@ void parallel(std::int64_t count, std::int64_t grain, const Task& task) {
   }
 }
 
-// A tensor as rows whose length is a multiple of 16, whatever its channels: `group` voxels make a row, in
-// which channel c stands at c, c + C, c + 2C, …
+// A tensor as rows whose length is a multiple of 16 for any number of channels: `group` voxels make a row, in
+// which channel c is at c, c + C, c + 2C, …
 struct RowLayout {
   std::int64_t samples = 1, voxels = 0, channels = 1;
   std::int64_t group = 1, wide = 16;    // wide = group * channels
@@ -43,12 +43,12 @@ struct RowLayout {
   std::int64_t elements() const { return samples * voxels * channels; }
 };
 RowLayout row_layout(const Shape& shape);  // of N,D,H,W,C
-// The same with every plane for a sample, so that its sums depend on it alone; those of a sample share its
-// parameters.
+// The same with each plane treated as a sample, so that its sums depend only on it. Planes of a sample share
+// its parameters.
 RowLayout plane_layout(const Shape& shape);
 RowLayout flat_layout(std::int64_t elements);  // where channels do not matter
 
-// A stretch of one sample: rows * wide elements from `offset` on.
+// A range of one sample: rows * wide elements from `offset` on.
 struct Rows {
   std::int64_t sample, offset, rows, wide;
   std::int64_t voxel;       // of the first element, counted over all samples
@@ -70,7 +70,7 @@ inline std::int64_t expanded_bytes(const RowLayout& layout) {
   return layout.samples * layout.wide * static_cast<std::int64_t>(sizeof(float));
 }
 
-// What a pass makes goes past the caches from so many bytes on, where it writes whole lines.
+// Outputs of at least this many bytes bypass the caches where whole lines are written.
 constexpr std::int64_t streamed_bytes = std::int64_t{8} << 20;
 
 // Runs body.rows<Floats> and, for the last few voxels, body.rows<float> on every chunk of [begin, end).
@@ -82,7 +82,7 @@ struct ChunkTask {
   std::int64_t kinds;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    const Body own_body = body;  // a copy that no store can be suspected to change stays in registers
+    const Body own_body = body;  // a copy that no store can alias stays in registers
     for (std::int64_t index = begin; index < end; ++index) {
       const std::int64_t sample = index / layout.chunks, first = index % layout.chunks * layout.chunk;
       const std::int64_t voxels = first + layout.chunk < layout.voxels ? layout.chunk : layout.voxels - first;
@@ -105,11 +105,12 @@ void for_each_chunk(const RowLayout& layout, const Body& body) {
   parallel(layout.samples * layout.chunks, 1, ChunkTask<Body>{layout, body, nullptr, 0});
 }
 
-// The same for bodies that sum: `kinds` sums per sample and channel, handed to take(sample, channel, sums).
+// The same for bodies that compute sums: `kinds` per sample and channel, passed to take(sample, channel,
+// sums).
 inline std::int64_t sums_bytes(const RowLayout& layout, std::int64_t kinds) {
   return layout.samples * layout.chunks * kinds * layout.wide * static_cast<std::int64_t>(sizeof(double));
 }
-// Adds lanes and chunks up; the sums of a sample then start at its first chunk's.
+// Adds up lanes and chunks. A sample's sums are then at its first chunk's position.
 void combine_sums(const RowLayout& layout, std::int64_t kinds, double* sums);
 
 template <std::int64_t kinds, class Body, class Take>
@@ -130,8 +131,7 @@ void sum_over_voxels(const RowLayout& layout, const Body& body, double* sums, Ta
 // Float sums run over this many rows before they are added to the doubles.
 constexpr std::int64_t summed_rows = 64;
 
-// Rows that a pass goes down before it turns to the next sixteen channels, whose parameters it then loads
-// anew.
+// Rows that a pass processes before it moves on to the next sixteen channels and loads their parameters.
 constexpr std::int64_t rows_per_column = 32;
 
 // Calls body.at<Floats>(c) for sixteen channels at a time, then body.at<float>(c) for one.

@@ -1,5 +1,5 @@
-// Sums over every plane of a volume, in double, and over planes one after the other: what operations on whole
-// volumes and those on pieces (net/ops/plane_sums.cpp) share, so that both give the same bits.
+// Sums over each plane of a volume, in double, and over planes in order. Shared by the operations on whole
+// volumes and those on slabs (net/ops/plane_sums.cpp), so that both give identical results.
 #pragma once
 
 #include "net/backends/onednn/passes.h"
@@ -10,13 +10,13 @@ namespace voxswap::net::onednn {
 inline std::int64_t plane_sums_bytes(const RowLayout& layout, std::int64_t kinds) {
   return layout.samples * layout.channels * kinds * static_cast<std::int64_t>(sizeof(double));
 }
-// Where [N,D,C] has plane z of `instance` = n * C + c.
+// Index in [N,D,C] of plane z of `instance` = n * C + c.
 inline std::int64_t plane_sum_index(const RowLayout& layout, std::int64_t instance, std::int64_t z) {
   const std::int64_t n = instance / layout.channels, c = instance % layout.channels;
   return (n * layout.sharing + z) * layout.channels + c;
 }
 
-// to[N,D,C,kinds]; finish(plane, channel, sums) makes what is wanted of a plane's sums.
+// to[N,D,C,kinds]; finish(plane, channel, sums) converts a plane's sums.
 template <std::int64_t kinds, class Body, class Finish>
 void sum_planes(const RowLayout& layout, const Body& body, double* scratch, double* to, Finish finish) {
   sum_over_voxels<kinds>(layout, body, scratch, [&](std::int64_t plane, std::int64_t channel, double* sums) {

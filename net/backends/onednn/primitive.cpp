@@ -1,5 +1,5 @@
-// Running a oneDNN primitive through the C call: it takes an array of arguments, where the C++ one builds
-// one.
+// Runs a oneDNN primitive through the C function, which takes an array of arguments. The C++ one would build
+// one on each call.
 #include "net/backends/onednn/primitive.h"
 
 namespace voxswap::net::onednn {

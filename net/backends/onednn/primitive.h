@@ -1,5 +1,5 @@
-// A oneDNN primitive made ready to run again and again: its arguments are memory objects that are pointed at
-// the tensors before every run, its scratchpad lies in the kernel's workspace.
+// A oneDNN primitive for repeated execution. Its memory objects are pointed at the tensors before each run,
+// and its scratchpad is in the kernel's workspace.
 //
 // Only files that use oneDNN include this header.
 #pragma once

@@ -1,5 +1,5 @@
-// The weights of a convolution in the format that the library likes best, made anew on every run from the
-// graph's O,I,D,H,W in f32.
+// Weights of a convolution in the library's preferred format, converted on each run from the graph's
+// O,I,D,H,W in f32.
 //
 // Only files that use oneDNN include this header.
 #pragma once
@@ -13,11 +13,11 @@ namespace voxswap::net::onednn {
 
 dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
 
-// Places in the workspace and what fills them, or neither where the wanted format is the graph's own.
+// Offsets in the workspace and the conversion; neither if the preferred format is the graph's.
 class ReorderedWeights {
  public:
-  // `plain`: what the convolution calls them, O,I,D,H,W in f32. Where they are mirrored, those of the graph
-  // are I,O,D,H,W, and their taps come in reverse order.
+  // `plain`: the layout as the convolution names it, O,I,D,H,W in f32. If mirrored, the graph's weights are
+  // I,O,D,H,W, with taps in reverse order.
   ReorderedWeights(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, bool mirrored,
                    WorkspacePlan& plan);
   const void* ready(const KernelArguments& arguments, const float* weights);

@@ -1,4 +1,4 @@
-// Other sides by linear interpolation, the mean over a volume, and the gradients of both.
+// Linear interpolation, average pooling, and the gradients of both.
 #include <vector>
 
 #include "net/backends/onednn/element_types.h"

@@ -1,4 +1,4 @@
-// The maximum under a sliding kernel, and its gradient: rows of y, and rows of x, are the units of work.
+// Sliding max pooling and its gradient. The units of work are rows of y and rows of x.
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"

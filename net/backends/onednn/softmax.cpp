@@ -1,4 +1,4 @@
-// Soft-max over the channels of a voxel: blocks of voxels are the unit of work.
+// Soft-max over the channels of a voxel. The units of work are blocks of voxels.
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"

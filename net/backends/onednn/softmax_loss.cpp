@@ -1,6 +1,6 @@
-// Sums of soft Dice and cross entropy of classes that exclude one another, and their gradient (the formulas
-// are in net/ops/softmax_loss.cpp). Planes are cut into blocks that depend on the shape alone, and added up
-// block after block, in double: the bits are the same for any number of threads, and in pieces.
+// Sums of soft Dice and cross entropy of mutually exclusive classes, and their gradient (formulas:
+// net/ops/softmax_loss.cpp). Planes are split into blocks that depend only on the shape, and blocks are
+// summed in order, in double. So results do not depend on threads or slabs.
 #include <cmath>
 
 #include "net/backends/onednn/element_types.h"

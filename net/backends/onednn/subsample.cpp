@@ -1,4 +1,4 @@
-// The voxel at the middle of every block of a target, row by row.
+// The middle voxel of each block of a target, row by row.
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 

@@ -1,4 +1,4 @@
-// The sum over blocks of planes (net/graph/sum_blocks.h) of a volume's pieces.
+// The sum over blocks of planes (net/graph/sum_blocks.h) of a volume's slabs.
 #include <utility>
 #include <vector>
 

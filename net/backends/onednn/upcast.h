@@ -1,4 +1,4 @@
-// Runs a bf16 node with its f32 kernel where the CPU has no bf16 instructions.
+// Runs a bf16 node with its f32 kernel on a CPU without bf16 instructions.
 #pragma once
 
 #include "net/backends/onednn/kernels.h"

@@ -1,6 +1,6 @@
-// What updates parameters, Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay and SGD with
-// Nesterov's momentum, in one pass over parameters and states: all parameters of a node are cut into pieces,
-// which the threads share. And the sum of squares by which gradients are clipped.
+// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay, and SGD with Nesterov
+// momentum, in one pass over parameters and states. All parameters of a node are split into parts for the
+// threads. Also the sum of squares for gradient clipping.
 #include <array>
 #include <cmath>
 #include <vector>

@@ -1,5 +1,5 @@
-// The parts of a convolution of an upsampled volume that are not a convolution
-// (net/ops/upsampled_convolution.cpp): the kernels of its eight phases, and the places of their outputs.
+// Convolution of an upsampled volume (net/ops/upsampled_convolution.cpp), without the convolution itself: the
+// kernels of its eight phases, and the rearrangement of its output.
 #include "net/backends/onednn/copies.h"
 #include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"

@@ -1,4 +1,4 @@
-// The soft-max of one voxel's logits, in few passes over them.
+// Soft-max of one voxel's logits, in few passes over them.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace voxswap::net::onednn {
 
-// What a voxel's probabilities are made of: exp(x_c - largest) / sum.
+// For the probabilities of a voxel: exp(x_c - largest) / sum.
 struct VoxelSoftmax {
   float largest, sum;
 };
@@ -28,7 +28,7 @@ VOXSWAP_INLINE float probability(const VoxelSoftmax& voxel, const T* x) {
   return exp_of_negative<float>(load<float>(x) - voxel.largest) / voxel.sum;
 }
 
-// Voxels of a block, the unit of work: some thousand exponentials.
+// Voxels per block, the unit of work: some thousand exponentials.
 inline std::int64_t block_of(std::int64_t channels) {
   return std::max<std::int64_t>(1, 8192 / channels);
 }

@@ -1,4 +1,4 @@
-// Statistics and sums of a batch out of those of its samples, and the running ones (net/ops/batch_norm.cpp).
+// Statistics and sums of a batch from those of its samples, and running statistics (net/ops/batch_norm.cpp).
 #include <cmath>
 
 #include "net/backends/reference/kernels.h"

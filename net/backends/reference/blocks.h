@@ -1,4 +1,4 @@
-// The blocks of 2x2x2 that upsampling fills and max pooling looks at.
+// The 2x2x2 blocks of upsampling and max pooling.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace voxswap::net::reference {
 
-// Calls visit(fine, coarse) for every element of a fine N,D,H,W,C array and the element of the array of half
-// the sides whose 2x2x2 block it lies in; fine ones in scan order.
+// Calls visit(fine, coarse) for each element of a fine N,D,H,W,C array, in scan order, and the element of the
+// half-size array whose 2x2x2 block contains it.
 template <class Visit>
 void for_each_in_blocks(const Shape& fine, Visit visit) {
   std::int64_t i = 0;

@@ -1,4 +1,4 @@
-// Two tensors side by side along an axis, and taken apart again; one with zeros behind it.
+// Concatenation along an axis, split, and zero padding.
 #include <algorithm>
 
 #include "net/backends/reference/kernels.h"

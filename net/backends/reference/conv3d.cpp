@@ -1,5 +1,5 @@
-// Convolution and its gradients. All three are one sum over the same triples (output voxel, input voxel, tap
-// of the kernel); they differ in which of y, x and w is the one that is added to.
+// Convolution and its gradients. All three are one sum over the same triples (output voxel, input voxel,
+// kernel tap). They differ in which of y, x and w they accumulate.
 #include <algorithm>
 
 #include "net/backends/reference/kernels.h"

@@ -1,4 +1,4 @@
-// Operations that look at one element at a time, and those that make values out of nothing.
+// Elementwise operations, and operations without inputs.
 #include <algorithm>
 #include <cmath>
 

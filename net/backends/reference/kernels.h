@@ -1,9 +1,8 @@
 // The reference backend's table: operation name -> routine.
 //
 // A routine is the operation's formula in plain loops over doubles. The kernel around it
-// (reference_backend.cpp) reads every input into doubles first and rounds the outputs to their element type
-// last, so routines know nothing of element types, are free to assume that nothing overlaps, and accumulate
-// in double throughout.
+// (reference_backend.cpp) converts every input to double first and rounds the outputs to their element type
+// last. So routines need no element types, may assume that nothing overlaps, and accumulate in double.
 #pragma once
 
 #include <string_view>
@@ -19,7 +18,7 @@ struct Array {
   Shape shape;
 };
 
-// One execution of a node. Outputs hold anything on entry; updates hold their old values.
+// One execution of a node. On entry, outputs are uninitialised; updates hold their old values.
 struct Call {
   std::vector<Array> inputs, outputs, updates;
   Attributes attributes;
@@ -28,7 +27,7 @@ struct Call {
 
 using Routine = void (*)(const Call&);
 
-Routine find_routine(std::string_view operation);  // null: of an operation on windows (windowed.h)
+Routine find_routine(std::string_view operation);  // null for windowed operations (windowed.h)
 
 // Samples, voxels per sample and channels of an N,D,H,W,C shape.
 struct Extents {

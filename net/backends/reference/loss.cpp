@@ -1,5 +1,5 @@
-// The losses: sums over the volume per sample and channel, and soft Dice + binary cross entropy made of them
-// (the formulas are in net/ops/loss.cpp).
+// Losses: sums over the volume per sample and channel, and soft Dice + binary cross entropy computed from
+// them (formulas: net/ops/loss.cpp).
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Dynamic loss scaling: where the backward pass starts, whether gradients are finite, what becomes of the
+// Dynamic loss scaling: the seed of the backward pass, the check for finite gradients, the update of the
 // scale.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Instance norm (Ulyanov et al. 2016: per sample and channel, over the voxels) with what rides on its pass
-// over memory: leaky ReLU, the scale of spatial dropout, a residual.
+// Instance norm (Ulyanov et al. 2016: per sample and channel, over the voxels), fused with leaky ReLU, the
+// scale of spatial dropout, and a residual.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The sums of planes put together (net/ops/plane_sums.cpp), and the sum of what windows give.
+// Sums over planes (net/ops/plane_sums.cpp), and the sums of windowed results.
 #include <algorithm>
 
 #include "net/backends/moments.h"

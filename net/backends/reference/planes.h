@@ -1,4 +1,4 @@
-// Sums over the voxels of every sample and channel, plane after plane: for each plane, or all added up.
+// Sums over the voxels of each sample and channel, plane after plane: per plane, or in total.
 #pragma once
 
 #include "net/backends/reference/kernels.h"

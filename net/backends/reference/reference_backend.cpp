@@ -1,5 +1,5 @@
-// The reference backend: a kernel reads its inputs into doubles, runs the operation's routine, and rounds
-// what it made.
+// The reference backend: a kernel converts its inputs to double, runs the operation's routine, and rounds the
+// result.
 #include "net/backends/reference/reference_backend.h"
 
 #include <optional>

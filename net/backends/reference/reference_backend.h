@@ -1,5 +1,5 @@
-// Plain loops that accumulate in double: slow, obvious, and what every other backend is measured against.
-// Runs every operation for every element type, f64 included.
+// The reference backend: slow, simple loops that accumulate in double, with which all other backends are
+// compared. It runs every operation for every element type, including f64.
 #pragma once
 
 #include <memory>

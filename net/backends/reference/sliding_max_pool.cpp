@@ -1,4 +1,4 @@
-// The maximum under a sliding kernel, and its gradient, which goes to the first maximum in scan order.
+// Sliding max pooling. Its gradient goes to the first maximum in scan order.
 #include <algorithm>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// Soft-max over the channels of a voxel, and the sums of soft Dice and cross entropy of classes that exclude
-// one another (the formulas are in net/ops/softmax_loss.cpp).
+// Soft-max over the channels of a voxel, and the sums of soft Dice and cross entropy of mutually exclusive
+// classes (formulas: net/ops/softmax_loss.cpp).
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-// The voxel at the middle of every block.
+// The middle voxel of each block.
 #include "net/backends/reference/kernels.h"
 
 namespace voxswap::net::reference {

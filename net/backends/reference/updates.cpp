@@ -1,5 +1,5 @@
-// What updates parameters: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov &
-// Hutter 2019), SGD with Nesterov's momentum, and the clipping of gradients before either.
+// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov & Hutter
+// 2019), SGD with Nesterov momentum, and gradient clipping.
 #include <algorithm>
 #include <cmath>
 

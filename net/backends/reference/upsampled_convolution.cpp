@@ -1,5 +1,5 @@
-// The parts of a convolution of an upsampled volume that are not a convolution: the kernels of its eight
-// phases, and the places of their outputs.
+// Convolution of an upsampled volume, without the convolution itself: the kernels of its eight phases, and
+// the rearrangement of its output.
 #include <algorithm>
 
 #include "net/backends/reference/kernels.h"

@@ -1,5 +1,5 @@
-// Operations on windows (net/graph/window.h) as their inner operation on a copy of the window in one array:
-// what better routes through the pieces are held against.
+// Windowed operations (net/graph/window.h): the inner operation on a copy of the window in one array. Faster
+// implementations are compared with this.
 #pragma once
 
 #include "net/backends/reference/kernels.h"
@@ -9,7 +9,7 @@ namespace voxswap::net::reference {
 class WindowCopy {
  public:
   WindowCopy(const Graph& graph, const Node& node);
-  std::int64_t doubles() const;  // of the copies
+  std::int64_t doubles() const;  // size of the copies
   // Copies the windows of `call` to `place` and runs the inner operation's routine.
   void run(const Call& call, double* place);
 
