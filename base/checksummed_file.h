@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 

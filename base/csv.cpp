@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
+#include "base/text.h"
 
 namespace voxswap {
 

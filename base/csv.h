@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 

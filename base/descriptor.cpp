@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/filesystem.h"
-
 namespace voxswap {
 
 Exit exit_of(int system_error) {
@@ -22,7 +20,7 @@ Exit exit_of(int system_error) {
   }
 }
 
-Descriptor::Descriptor(const fs::path& path, int flags) {
+Descriptor::Descriptor(const std::string& path, int flags) {
   number_ = uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
   if (number_ < 0) error_ = errno;
 }
@@ -81,7 +79,7 @@ int sync(int descriptor) {
   return result == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP ? 0 : errno;
 }
 
-int sync_folder(const fs::path& folder) {
+int sync_folder(const std::string& folder) {
   const Descriptor open(folder, O_RDONLY | O_DIRECTORY);
   if (open.is_open()) return sync(open.number());
   return open.error() == EACCES ? 0 : open.error();  // a folder may be writable but not readable

@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <string>
 
 #include "base/error.h"
-#include "base/filesystem.h"
 
 namespace voxswap {
 
@@ -30,7 +30,7 @@ class Descriptor {
  public:
   Descriptor() = default;
   // Like open(2), with close-on-exec. On failure number() is -1 and error() is the error number.
-  Descriptor(const fs::path& path, int flags);
+  Descriptor(const std::string& path, int flags);
   ~Descriptor();
   Descriptor(Descriptor&& other) noexcept;
   Descriptor& operator=(Descriptor&& other) noexcept;
@@ -56,6 +56,6 @@ ssize_t read_up_to(int descriptor, void* bytes, std::size_t size);
 int sync(int descriptor);
 
 // The same for a folder's entries, so that a new file name survives a power cut.
-int sync_folder(const fs::path& folder);
+int sync_folder(const std::string& folder);
 
 }  // namespace voxswap

@@ -12,8 +12,6 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "base/temporary_file.h"
 
 namespace voxswap {
 
@@ -36,7 +34,7 @@ Exit exit_of_reading(int system_error) {
 // Hands `take` the bytes of a file, at most `most`, in pieces.
 template <class Take>
 void read_pieces(const fs::path& path, std::size_t most, Take take) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path.string(), O_RDONLY);
   if (!file.is_open()) fail_reading(path, file.error());
   std::vector<char> buffer(std::min<std::size_t>(most, 1 << 20));
   while (most > 0) {
@@ -55,24 +53,6 @@ void fail_reading(const fs::path& path, int system_error) {
        system_error == ENOENT   ? "no such file"
        : system_error == EISDIR ? "it is a folder"
                                 : std::strerror(system_error));
-}
-
-void write_file(const fs::path& path, std::string_view content) {
-  TemporaryFile file(path);
-  file.append(content.data(), content.size());
-  file.commit();
-}
-
-void write_file(const fs::path& path, const std::function<void(const Append&)>& produce) {
-  TemporaryFile file(path);
-  produce([&](const void* bytes, size_t size) { file.append(bytes, size); });
-  file.commit();
-}
-
-void write_through(const fs::path& path, const std::function<void(const fs::path&)>& produce) {
-  TemporaryFile file(path);
-  produce(file.path());
-  file.commit();
 }
 
 std::string read_file(const fs::path& path, std::size_t most_bytes) {
@@ -95,7 +75,7 @@ void make_directories(const fs::path& directory) {
     fail(exit_of(error.value()), "{}: this folder cannot be created: {}", directory.string(),
          error ? error.message() : "a file with this name exists");
   }
-  for (const fs::path& folder : made_in) sync_folder(folder);
+  for (const fs::path& folder : made_in) sync_folder(folder.string());
 }
 
 void make_writable_directory(const fs::path& directory) {
@@ -133,6 +113,23 @@ Hasher& Hasher::add_file(const fs::path& path) {
 std::string Hasher::digest() const {
   const XXH128_hash_t hash = XXH3_128bits_digest(static_cast<const XXH3_state_t*>(state_));
   return format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+fs::path seen_from(const fs::path& folder, const fs::path& path) {
+  return path.is_absolute() ? path : folder / path;
+}
+
+fs::path plain(const fs::path& path) {
+  fs::path result;
+  for (const fs::path& part : path) {  // a separator at the end is a part "."
+    const bool below_something = result.has_filename() && result.filename() != "..";
+    if (part == ".") continue;
+    if (part != ".." || !below_something)
+      result /= part;
+    else if (result != result.root_path())
+      result = result.parent_path();
+  }
+  return result.empty() && !path.empty() ? fs::path(".") : result;
 }
 
 }  // namespace voxswap

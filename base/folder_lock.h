@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/descriptor.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 

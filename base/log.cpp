@@ -11,7 +11,7 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/run_log.h"
 #include "base/terminal.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 
@@ -34,5 +34,13 @@ class Outputs {
   std::set<std::pair<std::uint64_t, std::uint64_t>> inputs_;  // device and inode
   std::vector<fs::path> folders_;                             // of inputs, canonical paths
 };
+
+// Checks of --out before the work, not after it.
+// Throws Exit::usage when the folder of `file` is not there or `file` is a folder, Exit::failed when it may
+// not be written to.
+void check_output_file(const std::string& option, const fs::path& file);
+
+// May a folder be written to, that may have to be made? Throws Exit::failed.
+void check_output_folder(const fs::path& folder);
 
 }  // namespace voxswap

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::log {
 

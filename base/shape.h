@@ -1,6 +1,7 @@
 // The extents of a dense array, outermost first. Five axes mean N, D, H, W, C throughout the project.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -44,5 +45,14 @@ class Shape {
  private:
   std::vector<std::int64_t> extents_;
 };
+
+// Ids and counts are signed, so that differences and "none" can be represented; containers are indexed by
+// unsigned numbers.
+
+// REQUIRES: an integer that is not negative, or an enumerator.
+template <class Id>
+constexpr std::size_t index(Id id) {
+  return static_cast<std::size_t>(id);
+}
 
 }  // namespace voxswap

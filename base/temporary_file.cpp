@@ -14,7 +14,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 
@@ -56,7 +56,7 @@ void remove_abandoned(const fs::path& folder) {
   while (const dirent* entry = ::readdir(open.get())) {
     const std::string name = entry->d_name;
     if (!name.starts_with(prefix) || name.find(".part") == name.npos) continue;
-    const Descriptor file(folder / name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    const Descriptor file((folder / name).string(), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (file.is_open() && lock(file)) ::unlink((folder / name).c_str());
   }
 }
@@ -77,7 +77,7 @@ TemporaryFile::TemporaryFile(const fs::path& target) : target_(target) {
   // Another process may find it before it has its lock, and remove it.
   for (bool removed = true; removed;) {
     path_ = neighbour(target);
-    file_ = Descriptor(path_, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+    file_ = Descriptor(path_.string(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
     if (!file_.is_open()) fail_writing(target_, file_.error());
     struct stat status {};
     removed = (!lock(file_) && errno == EWOULDBLOCK) ||
@@ -99,7 +99,25 @@ void TemporaryFile::commit() {
   if (::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   committed_ = true;
   if (const int error = file_.close(); error != 0) fail_writing(target_, error);
-  if (const int error = sync_folder(folder_of(target_)); error != 0) fail_writing(target_, error);
+  if (const int error = sync_folder(folder_of(target_).string()); error != 0) fail_writing(target_, error);
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  TemporaryFile file(path);
+  file.append(content.data(), content.size());
+  file.commit();
+}
+
+void write_file(const fs::path& path, const std::function<void(const Append&)>& produce) {
+  TemporaryFile file(path);
+  produce([&](const void* bytes, size_t size) { file.append(bytes, size); });
+  file.commit();
+}
+
+void write_through(const fs::path& path, const std::function<void(const fs::path&)>& produce) {
+  TemporaryFile file(path);
+  produce(file.path());
+  file.commit();
 }
 
 }  // namespace voxswap

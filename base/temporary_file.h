@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/descriptor.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap {
 

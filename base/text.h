@@ -1,13 +1,19 @@
-// Text: fmt's format under the project's name, and the few string helpers that several rooms need.
+// Text: numbers with the noun that they count, fmt's format under the project's name, and the few string
+// helpers that several rooms need.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace voxswap {
+
+// `noun` in the singular, with its adjectives: counted(2, "validation case") is "2 validation cases". Its
+// last word gets the plural by the rules of English, with those exceptions that the program's words need.
+std::string counted(std::int64_t count, std::string_view noun);
 
 using fmt::format;
 

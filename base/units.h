@@ -2,9 +2,12 @@
 // times seconds.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace voxswap {
 
@@ -15,5 +18,17 @@ double parse_rate(std::string_view text);
 
 std::string format_bytes(std::int64_t bytes);  // "1.50 GiB"
 std::string format_seconds(double seconds);    // "850 ms", "12.3 s", "4 min 05 s", "2 h 03 min"
+
+// Text to numbers, the same in every locale.
+// What the whole of a text is as a number of this type: nothing for what is none, has more behind it, or does
+// not fit. Floating point takes "nan" and "inf" as well.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return value;
+}
 
 }  // namespace voxswap

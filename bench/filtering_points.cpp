@@ -1,4 +1,4 @@
-// Accuracy of minimal filtering along rows (net/backends/convolution/filtered_sizes.h), compared with direct
+// Accuracy of minimal filtering along rows (net/backends/convolution/sizes.h), compared with direct
 // products. The reference is computed in double. It computes four voxels of a row from nine rows of three
 // taps and CHANNELS channels, in f32, on random numbers, with F(4,3) at points 0, ± near, ± far and infinity,
 // and with F(2,3).

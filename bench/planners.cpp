@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/parse_number.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "bench/where_time_goes.h"
 #include "net/steps/step.h"
 #include "swap/model/bound.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "base/philox.h"
 #include "net/backends/backends.h"
 #include "net/networks/network.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "net/graph/piece.h"
+#include "net/graph/names.h"
 #include "swap/model/simulator.h"
 
 namespace voxswap {

@@ -2,10 +2,10 @@
 
 #include <cstdlib>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/parse_number.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
 #include "net/collective/launched.h"

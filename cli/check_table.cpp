@@ -1,13 +1,11 @@
-#include "cli/check_table.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "base/counts.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "data/layouts/unused.h"
-#include "data/prepare/resolutions.h"
+#include "cli/tables.h"
+#include "data/layouts/incomplete.h"
+#include "data/prepare/prepare.h"
 #include "metrics/box_statistics.h"
 
 namespace voxswap::cli {

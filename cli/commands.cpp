@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 
+#include <cstdio>
+
 namespace voxswap::cli {
 
 namespace {
@@ -18,6 +20,7 @@ constexpr Command table_of_commands[] = {
     {"bench", "measure training steps and compare them with the plan", bench_command},
     {"preview", "show prepared and augmented cases in one image", preview_command},
     {"check", "check every case of a data set and list all problems", check_command},
+    {"configure", "choose an experiment for a data set and say why", configure_command},
     {"convert", "convert a data set of any layout to nnU-Net's format", convert_command},
     {"phantom", "create a data set of synthetic brain phantoms", phantom_command},
     {"schema", "print a JSON Schema of the experiment file, for editors", schema_command},

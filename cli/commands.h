@@ -31,6 +31,7 @@ Exit plan_command(const Arguments& arguments);
 Exit bench_command(const Arguments& arguments);
 Exit preview_command(const Arguments& arguments);
 Exit check_command(const Arguments& arguments);
+Exit configure_command(const Arguments& arguments);
 Exit convert_command(const Arguments& arguments);
 Exit phantom_command(const Arguments& arguments);
 Exit schema_command(const Arguments& arguments);

@@ -1,9 +1,8 @@
-#include "cli/completion.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "cli/describe.h"
+#include "cli/reference.h"
 #include "experiments/keys.h"
 
 namespace voxswap::cli {

@@ -1,7 +1,12 @@
 #include "cli/describe.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
 
 namespace voxswap::cli {
 

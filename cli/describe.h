@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "cli/commands.h"
 
 namespace CLI {

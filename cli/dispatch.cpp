@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "cli/manual.h"
 #include "cli/reference.h"
 
 namespace voxswap::cli {

@@ -7,11 +7,10 @@
 #include "metrics/metrics.h"
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/cases/split.h"
-#include "pipeline/report/calibration_table.h"
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/folds.h"
-#include "pipeline/report/table_columns.h"
+#include "pipeline/report/tables.h"
 #include "pipeline/sweep/sweep_results.h"
 
 namespace voxswap::cli {

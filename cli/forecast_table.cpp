@@ -1,11 +1,9 @@
-#include "cli/forecast_table.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "base/counts.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/tables.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/report/tables.h"
 
@@ -122,7 +120,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
       {"device", forecast.device},
       {"precision", forecast.precision},
       {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
-      {"pieces", forecast.pieces},
+      {"slabs", forecast.pieces},
       {"parameters", options.network.frozen.empty()
                          ? std::to_string(forecast.parameters)
                          : format("{}, {} of them trained", forecast.parameters, forecast.trained)},
@@ -272,7 +270,7 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
   const metrics::BoxStatistics& seconds = b.step_seconds;
   const double steps = static_cast<double>(b.steps.seconds.size());
   Rows rows = {
-      {"device", b.device}, {"precision", b.precision}, {"pieces", b.pieces}, {"planner", b.plan.planner}};
+      {"device", b.device}, {"precision", b.precision}, {"slabs", b.pieces}, {"planner", b.plan.planner}};
   add_memory(b.plan, {b.plan.budget_bytes, b.plan.host_budget_bytes, b.plan.disk_budget_bytes}, b.arena_bytes,
              rows);
   add_traffic(b.plan, rows);

@@ -5,10 +5,11 @@
 #include <system_error>
 
 #include "base/descriptor.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/standard_streams.h"
+#include "cli/commands.h"
 #include "cli/dispatch.h"
 #include "cli/ranks.h"
 #include "cli/restart.h"

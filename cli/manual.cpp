@@ -1,6 +1,5 @@
-#include "cli/manual.h"
-
 #include "cli/describe.h"
+#include "cli/reference.h"
 #include "experiments/key_help.h"
 #include "experiments/keys.h"
 

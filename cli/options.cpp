@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "base/log.h"
-#include "base/parse_number.h"
 #include "base/progress.h"
+#include "base/units.h"
 #include "cli/describe.h"
 #include "cli/ranks.h"
 #include "experiments/experiment.h"

@@ -1,7 +1,12 @@
 // The program as one of several ranks: which rank prints messages, and how all end.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "net/collective/ranks.h"
 
@@ -25,5 +30,12 @@ bool is_silent_rank();  // one of several, and not the first
 // one, and ends all; so one of them tells it.
 void let_first_rank_speak();
 std::string of_rank();  // "rank 3: " where it is not the first, to be said before an error
+
+// The ranks in `voxswap info`: machine, device, and latency and rate to the first.
+// All ranks call this; each gets the list of all.
+Json rank_list(net::Ranks& ranks);
+
+// A line for each: "rank 1", "node7, cores 8-15, oneDNN ..., 30.1 GiB of memory; 11.2 GB/s to rank 0, 2 us".
+std::vector<std::pair<std::string, std::string>> rank_lines(const Json& list);
 
 }  // namespace voxswap::cli

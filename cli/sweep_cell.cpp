@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/folder_lock.h"
 #include "base/json.h"
 #include "pipeline/report/tables.h"

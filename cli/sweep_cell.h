@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/sweep.h"
 
 namespace voxswap::cli {
@@ -39,5 +39,15 @@ fs::path cell_log(const experiments::SweepCell& cell);
 
 // How far a run is: "epoch 3/20, Dice 0.412"; empty where nothing is known.
 std::string cell_progress(const experiments::SweepCell& cell);
+
+// The status of a cell of a sweep.
+enum class CellState { waiting, running, done, failed };
+
+struct CellStatus {
+  CellState state = CellState::waiting;
+  bool before = false;                 // settled by an earlier call
+  std::optional<CellOutcome> outcome;  // of this call, or what settled it before
+  double running_seconds = 0;
+};
 
 }  // namespace voxswap::cli

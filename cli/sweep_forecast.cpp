@@ -1,13 +1,12 @@
-#include "cli/sweep_forecast.h"
-
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "cli/tables.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/forecast.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "cli/cell_runner.h"
-#include "cli/cell_status.h"
 #include "cli/sweep_cell.h"
 
 namespace voxswap::cli {
@@ -30,5 +30,24 @@ struct SweptCells {
 // Runs what is not settled. When the user interrupts it, the running cells are interrupted, each leaving a
 // state that a later call takes up, and waited for; they are `waiting` then.
 SweptCells run_cells(const experiments::Sweep& sweep, const std::vector<CellPlace>& places);
+
+// A lock on a sweep's folder: one sweep at a time, or one for each part of its cells.
+// Held by this process and, inherited, by the cells' processes: whoever comes after a sweep that was killed
+// waits until they have ended.
+class SweepLock {
+ public:
+  // On the file `name` in the folder. What to do where a living process holds it: `waits` for it, as what it
+  // does is brief, or throw Exit::failed.
+  SweepLock(const fs::path& folder, const std::string& name, bool waits);
+  ~SweepLock();
+  SweepLock(const SweepLock&) = delete;
+  SweepLock& operator=(const SweepLock&) = delete;
+
+ private:
+  bool holder_lives() const;
+
+  fs::path file_;
+  int descriptor_ = -1;
+};
 
 }  // namespace voxswap::cli

@@ -1,13 +1,12 @@
-#include "cli/sweep_table.h"
-
 #include <algorithm>
 #include <cstdio>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "cli/tables.h"
 
 namespace voxswap::cli {
 

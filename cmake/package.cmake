@@ -1,6 +1,6 @@
 # `cmake --install build/release`, and by `cpack` from there a Debian package (docs/how_to/install.md).
 #
-# The program lies with its module for MPI in lib/voxswap, which it looks for beside itself; bin/ has a link to it.
+# The program is installed with its module for MPI in lib/voxswap, which it looks for beside itself; bin/ has a link to it.
 install(TARGETS voxswap RUNTIME DESTINATION lib/voxswap)
 if(TARGET voxswap_mpi)
   install(TARGETS voxswap_mpi LIBRARY DESTINATION lib/voxswap)
@@ -10,6 +10,10 @@ install(CODE [[
   file(MAKE_DIRECTORY "${bin}")
   file(CREATE_LINK ../lib/voxswap/voxswap "${bin}/voxswap" SYMBOLIC)
 ]])
+# The library, with what `find_package(voxswap)` needs.
+install(TARGETS libvoxswap EXPORT voxswap LIBRARY DESTINATION lib)
+install(DIRECTORY include/voxswap DESTINATION include)
+install(EXPORT voxswap NAMESPACE voxswap:: DESTINATION lib/cmake/voxswap FILE voxswap-config.cmake)
 install(DIRECTORY experiments/ DESTINATION share/voxswap/experiments FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES README.md CITATION.cff DESTINATION share/doc/voxswap)
 

@@ -1,6 +1,6 @@
 #include "experiments/allowed.h"
 
-#include "base/parse_number.h"
+#include "base/units.h"
 
 namespace voxswap::experiments::allowed {
 

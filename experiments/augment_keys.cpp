@@ -1,6 +1,5 @@
-#include "experiments/augment_keys.h"
-
 #include "base/error.h"
+#include "experiments/keys.h"
 #include "experiments/kinds.h"
 
 #define AT(member)                    \

@@ -1,9 +1,8 @@
-#include "experiments/effects.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "experiments/keys.h"
+#include "experiments/rules.h"
 
 namespace voxswap::experiments {
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
-#include "experiments/effects.h"
+#include "base/text.h"
 #include "experiments/keys.h"
 #include "experiments/presets.h"
 #include "experiments/rules.h"
@@ -106,23 +104,6 @@ pipeline::SettingList settings_of(const pipeline::RunOptions& given) {
   return settings;
 }
 
-std::string experiment_text(const pipeline::SettingList& settings) {
-  std::string text;
-  std::vector<std::string> open;  // the sections that the last line lies in
-  for (const pipeline::Setting& setting : settings) {
-    std::vector<std::string> parts = split(setting.key, '.');
-    const std::string name = parts.back();
-    parts.pop_back();
-    std::size_t shared = 0;
-    while (shared < std::min(open.size(), parts.size()) && open[shared] == parts[shared]) ++shared;
-    for (std::size_t level = shared; level < parts.size(); ++level)
-      text += std::string(2 * level, ' ') + parts[level] + ":\n";
-    text += std::string(2 * parts.size(), ' ') + name + ": " + setting.value + "\n";
-    open = parts;
-  }
-  return text;
-}
-
 const Key* find_key(const std::string& path) {
   const auto found =
       std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.path == path; });
@@ -186,6 +167,27 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   run.resolved = experiment_text(run.settings);
   experiment.without_effect = without_effect(asked_for, run);
   return experiment;
+}
+
+std::string experiment_text(const pipeline::SettingList& settings,
+                            const std::map<std::string, std::string>& comments) {
+  std::string text;
+  std::vector<std::string> open;  // the sections that the last line lies in
+  for (const pipeline::Setting& setting : settings) {
+    std::vector<std::string> parts = split(setting.key, '.');
+    const std::string name = parts.back();
+    parts.pop_back();
+    std::size_t shared = 0;
+    while (shared < std::min(open.size(), parts.size()) && open[shared] == parts[shared]) ++shared;
+    for (std::size_t level = shared; level < parts.size(); ++level)
+      text += std::string(2 * level, ' ') + parts[level] + ":\n";
+    const std::string indent(2 * parts.size(), ' ');
+    if (const auto comment = comments.find(setting.key); comment != comments.end())
+      text += indent + "# " + comment->second + "\n";
+    text += indent + name + ": " + setting.value + "\n";
+    open = parts;
+  }
+  return text;
 }
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides) {

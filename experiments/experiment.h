@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/settings.h"
 #include "pipeline/cases/options.h"
 
@@ -16,7 +16,7 @@ struct Experiment {
   pipeline::RunOptions run;
   fs::path file;
   std::vector<std::string> preset;                    // "key: value" of what training.preset set (presets.h)
-  std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (effects.h)
+  std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (rules.h)
 };
 
 // Reads FILE, applies "dotted.key=value" overrides in order (value is YAML), checks everything that can be
@@ -34,6 +34,10 @@ Experiment make_experiment(const fs::path& file, Settings settings);
 // The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
 // when it is no run.
 Experiment load_run(const fs::path& run_directory);
+
+// As a file; a key's comment, one line, stands above it.
+std::string experiment_text(const pipeline::SettingList& settings,
+                            const std::map<std::string, std::string>& comments = {});
 
 // The keys whose values differ, with those of `after`: what a resumed run would do differently.
 pipeline::SettingList changed_settings(const pipeline::RunOptions& before, const pipeline::RunOptions& after);

@@ -5,13 +5,8 @@
 
 #include "base/error.h"
 #include "data/layouts/open_dataset.h"
-#include "experiments/augment_keys.h"
 #include "experiments/kinds.h"
-#include "experiments/level_keys.h"
-#include "experiments/loss_keys.h"
 #include "experiments/maps.h"
-#include "experiments/memory_keys.h"
-#include "experiments/special.h"
 #include "experiments/sweep_words.h"
 #include "net/networks/networks.h"
 

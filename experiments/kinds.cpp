@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/parse_number.h"
 #include "base/units.h"
 
 namespace voxswap::experiments::kinds {

@@ -1,12 +1,9 @@
-#include "experiments/level_keys.h"
-
+#include "experiments/keys.h"
 #include "experiments/kinds.h"
 
 namespace voxswap::experiments::kinds {
 
 namespace {
-
-using Levels = std::vector<net::Along>;
 
 net::Along read_axes(const Yaml& value, const std::string& path, const Range& side) {
   if (value.kind != Yaml::Kind::list) {
@@ -17,13 +14,6 @@ net::Along read_axes(const Yaml& value, const std::string& path, const Range& si
   net::Along axes;
   for (std::size_t axis = 0; axis < 3; ++axis) axes[axis] = read_whole(value.items[axis], path, side);
   return axes;
-}
-
-std::string print_levels(const Levels& levels) {
-  std::vector<std::string> words;
-  for (const auto& [x, y, z] : levels)
-    words.push_back(x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z));
-  return words.empty() ? "auto" : "[" + join(words, ", ") + "]";
 }
 
 template <class Field>
@@ -47,6 +37,13 @@ Key of_levels(const std::string& path, const std::string& meaning, Field field, 
 }
 
 }  // namespace
+
+std::string print_levels(const std::vector<net::Along>& levels) {
+  std::vector<std::string> words;
+  for (const auto& [x, y, z] : levels)
+    words.push_back(x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z));
+  return words.empty() ? "auto" : "[" + join(words, ", ") + "]";
+}
 
 Key deep_supervision() {
   const std::string path = "training.deep_supervision";

@@ -1,8 +1,7 @@
-#include "experiments/loss_keys.h"
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "experiments/keys.h"
 #include "experiments/kinds.h"
 
 // Where a value lies in the options, for reading and for printing.

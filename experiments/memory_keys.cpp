@@ -1,9 +1,8 @@
-#include "experiments/memory_keys.h"
-
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/parse_number.h"
+#include "base/units.h"
+#include "experiments/keys.h"
 #include "experiments/kinds.h"
 #include "swap/planners/planner.h"
 

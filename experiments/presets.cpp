@@ -1,6 +1,7 @@
 #include "experiments/presets.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "net/networks/networks.h"
@@ -33,24 +34,6 @@ const std::vector<std::pair<std::string, std::string>>& nnunet() {
   return settings;
 }
 
-constexpr std::int64_t least_side = 4;  // that nnU-Net leaves of an axis
-
-// Every level halves the axes that stay long enough and whole.
-std::vector<net::Along> strides_of(data::Size3 size, std::int64_t most_levels) {
-  std::vector<net::Along> strides = {{1, 1, 1}};
-  while (static_cast<std::int64_t>(strides.size()) < most_levels) {
-    net::Along stride = {1, 1, 1};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (size[axis] % 2 == 0 && size[axis] >= 2 * least_side) {
-        stride[axis] = 2;
-        size[axis] /= 2;
-      }
-    if (stride == net::Along{1, 1, 1}) break;
-    strides.push_back(stride);
-  }
-  return strides;
-}
-
 }  // namespace
 
 std::vector<std::string> add_preset(Settings& settings) {
@@ -68,17 +51,63 @@ std::vector<std::string> settle_preset(pipeline::RunOptions& options, const Give
   std::vector<std::string> set;
   if (options.training.preset != pipeline::Preset::nnunet || !net::has_levels(network.name)) return set;
   if (!given("network.depth") && !given("network.strides")) {
-    network.strides = strides_of(pipeline::input_size(options), net::network_depths(network.name).second);
+    network.strides = levels_of(pipeline::input_size(options), {1, 1, 1},
+                                net::network_depths(network.name).second, /*round_up=*/false)
+                          .strides;
     network.depth = std::max<std::int64_t>(2, static_cast<std::int64_t>(network.strides.size()));
     set.insert(set.end(), {"network.depth", "network.strides"});
   }
-  if (!given("training.deep_supervision")) {  // the smallest logits have none, where there are others
-    network.deep_supervision.assign(1, 1.0);
-    for (std::int64_t level = 1; level < network.depth - 2; ++level)
-      network.deep_supervision.push_back(network.deep_supervision.back() / 2);
+  if (!given("training.deep_supervision")) {
+    network.deep_supervision = deep_supervision_weights(network.depth);
     set.emplace_back("training.deep_supervision");
   }
   return set;
+}
+
+namespace {
+
+constexpr std::int64_t least_side = 4;  // that nnU-Net leaves of an axis
+constexpr double coarse = 2;            // times as long as the shortest
+
+}  // namespace
+
+Levels levels_of(const data::Size3& size, std::array<double, 3> spacing, std::int64_t most_levels,
+                 bool round_up) {
+  Levels levels;
+  data::Size3 left = size;
+  net::Along stride = {1, 1, 1};
+  for (;;) {
+    const double finest = *std::min_element(spacing.begin(), spacing.end());
+    net::Along kernel;
+    for (std::size_t axis = 0; axis < 3; ++axis) kernel[axis] = spacing[axis] > coarse * finest ? 1 : 3;
+    levels.strides.push_back(stride);
+    levels.kernels.push_back(kernel);
+    if (static_cast<std::int64_t>(levels.strides.size()) >= most_levels) break;
+    const auto can_be_halved = [&](std::size_t axis) {
+      return left[axis] >= 2 * least_side && (round_up || left[axis] % 2 == 0);
+    };
+    double shortest = std::numeric_limits<double>::infinity();
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (can_be_halved(axis)) shortest = std::min(shortest, spacing[axis]);
+    stride = {1, 1, 1};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (can_be_halved(axis) && spacing[axis] <= coarse * shortest) stride[axis] = 2;
+    if (stride == net::Along{1, 1, 1}) break;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      left[axis] = (left[axis] + stride[axis] - 1) / stride[axis];
+      spacing[axis] *= static_cast<double>(stride[axis]);
+    }
+  }
+  levels.size = left;
+  for (const net::Along& one : levels.strides)
+    for (std::size_t axis = 0; axis < 3; ++axis) levels.size[axis] *= one[axis];
+  return levels;
+}
+
+std::vector<double> deep_supervision_weights(std::int64_t depth) {
+  std::vector<double> weights = {1};
+  for (std::int64_t level = 1; level < depth - 2; ++level) weights.push_back(weights.back() / 2);
+  return weights;
 }
 
 }  // namespace voxswap::experiments

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "experiments/keys.h"
 #include "experiments/maps.h"
 #include "net/networks/networks.h"

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
+#include "experiments/settings.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::experiments {
@@ -20,5 +22,12 @@ void settle_images(pipeline::RunOptions& options, const Given& given);
 
 // Throws Exit::usage with the place of the key that breaks a rule.
 void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given);
+
+// Which keys have no effect because of other keys: a factor of a schedule without one, a slope of a network
+// without leaky ReLUs.
+
+// The keys that were given another value than their default, and in vain: key -> why, as in "network.name is
+// unet3d".
+std::map<std::string, std::string> without_effect(const Settings& given, const pipeline::RunOptions& options);
 
 }  // namespace voxswap::experiments

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "experiments/allowed.h"
 #include "experiments/keys.h"
-#include "experiments/sweep_words.h"
+#include "experiments/sweep_draft.h"
 
 namespace voxswap::experiments {
 

@@ -1,5 +1,3 @@
-#include "experiments/special.h"
-
 #include <algorithm>
 #include <cctype>
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/kinds.h"
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/experiment.h"
 #include "pipeline/sweep/sweep_results.h"
 

@@ -1,10 +1,11 @@
 #include "experiments/sweep_draft.h"
 
+#include <algorithm>
 #include <cctype>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "experiments/experiment.h"
 #include "experiments/kinds.h"
 #include "experiments/sweep_words.h"

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/settings.h"
+#include "experiments/yaml.h"
 
 namespace voxswap::experiments {
 

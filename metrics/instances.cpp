@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "metrics/components.h"
+#include "metrics/lesions.h"
 
 namespace voxswap::metrics {
 

@@ -15,6 +15,9 @@
 // elements by area. docs/results/agreement.md says by how much.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "metrics/mask.h"
 #include "metrics/overlap.h"
 
@@ -34,5 +37,14 @@ struct LesionScores {
 // border.
 LesionScores lesion_scores(const Mask& truth, const Mask& prediction, const Spacing& spacing,
                            const LesionOptions& options, EmptyRule rule);
+
+// Connected components of a region: voxels that touch with a face, an edge or a corner (26 neighbours) belong
+// together, as in the BraTS challenge.
+struct Components {
+  std::vector<std::int32_t> labels;  // per voxel: 1, 2, … in the order of their first voxels; 0 outside
+  std::vector<std::int64_t> sizes;   // voxels of component 1, 2, …
+};
+
+Components connected_components(const Mask& mask);
 
 }  // namespace voxswap::metrics

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "metrics/boundary.h"
+#include "metrics/surface.h"
 
 namespace voxswap::metrics {
 

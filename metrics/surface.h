@@ -39,4 +39,27 @@ double average_surface_distance(const SurfaceDistances& distances, EmptyRule rul
 // the tolerance but for rounding is within.
 double surface_dice(const SurfaceDistances& distances, double tolerance, EmptyRule rule);
 
+// Boundary IoU (Cheng et al., CVPR 2021), which Metrics Reloaded recommends beside Dice: the intersection
+// over union of two regions' rims. It falls with every error of the outline, also of structures so large that
+// Dice hides it.
+//
+// A region's rim: its voxels whose centres are at most `width` mm from that of one of its surface voxels
+// (metrics/surface.h), so that the surface itself always belongs to it.
+
+// Voxels of both rims, and of their intersection. Both masks are cut from the same box, around both regions.
+Overlap rim_overlap(const Mask& truth, const Mask& prediction, double width, const Spacing& spacing);
+
+// Empty regions as for Dice.
+double boundary_iou(const Overlap& rims, EmptyRule rule);
+
+// Exact Euclidean distances on an anisotropic grid (Felzenszwalb and Huttenlocher, "Distance transforms of
+// sampled functions", Theory of Computing 8, 2012): one pass per axis, each the lower envelope of parabolas.
+//
+// It stands here and not on ITK's filter because metrics are pure functions without third parties, it is
+// short, and it works in double on a mask that was cut to what matters.
+
+// Per voxel the squared distance in mm^2 between its centre and the centre of the nearest voxel inside the
+// mask: 0 inside, infinity where the mask is empty.
+std::vector<double> squared_distances(const Mask& mask, const Spacing& spacing);
+
 }  // namespace voxswap::metrics

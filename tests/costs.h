@@ -2,7 +2,7 @@
 // takes seconds. It decides how long steps are said to take, and no number that comes out of them.
 #pragma once
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::test {
 

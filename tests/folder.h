@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::test {
 

@@ -3,11 +3,10 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/outputs.h"
-#include "cli/forecast_table.h"
+#include "cli/describe.h"
 #include "cli/options.h"
-#include "cli/output.h"
+#include "cli/tables.h"
 
 namespace voxswap::cli {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/parse_number.h"
-#include "cli/check_table.h"
+#include "base/units.h"
 #include "cli/options.h"
+#include "cli/tables.h"
 #include "data/layouts/open_dataset.h"
 
 namespace voxswap::cli {

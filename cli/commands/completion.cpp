@@ -1,10 +1,11 @@
 // voxswap completion: a script for the shell.
-#include "cli/completion.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/options.h"
+#include "cli/reference.h"
+#include "experiments/schema.h"
 
 namespace voxswap::cli {
 
@@ -20,6 +21,19 @@ Exit completion_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
   std::fputs(completion_script(shell).c_str(), stdout);
+  return Exit::done;
+}
+
+// voxswap schema: the schema of the experiment file, for editors.
+Exit schema_command(const Arguments& arguments) {
+  CLI::App app(
+      "Print a JSON Schema (draft 7) of the experiment file. Editors use it to complete and check files that "
+      "begin with `# yaml-language-server: $schema=FILE`.",
+      "voxswap schema");
+  CommonOptions common;
+  add_common(app, common);
+  if (!parse(app, arguments, common)) return Exit::done;
+  std::printf("%s\n", experiments::schema().dump(2).c_str());
   return Exit::done;
 }
 

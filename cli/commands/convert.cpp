@@ -4,9 +4,9 @@
 
 #include "base/outputs.h"
 #include "cli/options.h"
-#include "cli/run_folder.h"
 #include "data/cases/nnunet_writing.h"
 #include "data/layouts/open_dataset.h"
+#include "library/run_folder.h"
 
 namespace voxswap::cli {
 
@@ -43,7 +43,7 @@ Exit convert_command(const Arguments& arguments) {
 
   const data::Dataset dataset = data::open_dataset(data_of(path, layout));
   Outputs outputs(force);
-  const auto lock = lock_output(out);
+  const auto lock = library::lock_output(out);
   data::write_nnunet(dataset, out, as_regions, outputs);
   std::printf("%s\n", (fs::path(out) / "dataset.json").string().c_str());
   return Exit::done;

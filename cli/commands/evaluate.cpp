@@ -7,12 +7,12 @@
 #include <cstdio>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/outputs.h"
-#include "base/parse_number.h"
+#include "base/units.h"
+#include "cli/describe.h"
 #include "cli/options.h"
-#include "cli/output.h"
 #include "data/layouts/incomplete.h"
 
 namespace voxswap::cli {

@@ -3,13 +3,11 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/outputs.h"
+#include "cli/describe.h"
 #include "cli/options.h"
-#include "cli/output.h"
 #include "experiments/experiment.h"
-#include "pipeline/export/onnx_file.h"
-#include "pipeline/export/pytorch_files.h"
+#include "pipeline/export/onnx_graph.h"
 #include "pipeline/export/trained_network.h"
 
 namespace voxswap::cli {

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "cli/options.h"
-#include "cli/run_folder.h"
 #include "experiments/experiment.h"
+#include "library/run_folder.h"
 #include "pipeline/export/import_run.h"
 
 namespace voxswap::cli {
@@ -28,7 +28,7 @@ Exit import_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   const experiments::Experiment run = experiments::load_run(folder);
-  const auto lock = lock_run(out);
+  const auto lock = library::lock_run(out);
   pipeline::import_run(run.run, repeat, file, out);
   std::printf("%s\n", out.c_str());
   return Exit::done;

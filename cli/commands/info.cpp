@@ -3,20 +3,20 @@
 #include <cstdio>
 #include <fstream>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "cli/forecast_table.h"
 #include "cli/options.h"
-#include "cli/rank_list.h"
+#include "cli/ranks.h"
+#include "cli/tables.h"
 #include "data/formats/libraries.h"
 #include "experiments/yaml.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
 #include "net/collective/launched.h"
-#include "pipeline/export/onnx_file.h"
+#include "pipeline/export/onnx_graph.h"
 #include "swap/measure/profile.h"
 
 namespace voxswap::cli {

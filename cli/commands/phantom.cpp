@@ -1,10 +1,11 @@
 // voxswap phantom: synthetic data for training and tests without patient data.
+#include "data/phantoms/phantom.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <limits>
 
 #include "cli/options.h"
-#include "data/phantoms/phantom_dataset.h"
 #include "data/phantoms/phantom_layouts.h"
 
 namespace voxswap::cli {

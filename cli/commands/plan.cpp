@@ -4,20 +4,16 @@
 #include <cstdio>
 #include <iterator>
 
-#include "base/counts.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/outputs.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "cli/forecast_table.h"
-#include "cli/largest_table.h"
+#include "cli/describe.h"
 #include "cli/options.h"
-#include "cli/output.h"
-#include "pipeline/plan/several_ranks.h"
+#include "cli/tables.h"
+#include "pipeline/plan/forecast.h"
 #include "swap/model/simulator.h"
-#include "swap/plan/arena_picture.h"
 #include "swap/plan/plan_report.h"
-#include "swap/plan/trace.h"
 
 namespace voxswap::cli {
 

@@ -1,86 +1,19 @@
 // voxswap predict: label maps of new cases.
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-#include <set>
+#include "voxswap/predict.h"
 
-#include "base/filesystem.h"
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
 #include "cli/options.h"
-#include "cli/run_folder.h"
-#include "experiments/experiment.h"
-#include "pipeline/predict/new_scans.h"
-#include "pipeline/predict/postprocessing.h"
 
 namespace voxswap::cli {
 
 namespace {
 
-void parse_window(const std::string& text, pipeline::PredictOptions& how) {
+void parse_window(const std::string& text, PredictOptions& how) {
   if (text.empty()) return;
   how.whole = text == "whole";
   if (!how.whole) how.window = parse_size("--window", text, 1, 65536);
-}
-
-// The run as it is to be used: how the new scans lie there may be said anew, what the network is may not.
-pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
-  pipeline::RunOptions run = experiments::load_run(folder).run;
-  if (overrides.empty()) return run;
-  const auto given = [&](const std::string& key) {
-    return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
-      return one.starts_with(key + "=") || one.starts_with(key + ".");
-    });
-  };
-  const std::vector<std::string> allowed{"data.layout", "data.files", "data.modalities", "data.align",
-                                         "data.missing_modalities"};
-  for (const std::string& one : overrides) {
-    if (std::none_of(allowed.begin(), allowed.end(), [&](const std::string& key) {
-          return one.starts_with(key + "=") || one.starts_with(key + ".");
-        }))
-      fail(Exit::usage,
-           "{}: predict accepts only the keys {} of an experiment. The run sets all others, and --input is "
-           "the folder of the images",
-           one, join(allowed, ", "));
-  }
-  const bool modalities = given("data.modalities");
-  if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
-  if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
-  data::DatasetOptions data =
-      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).run.data;
-  if (!modalities) data.modalities = run.data.modalities;
-  run.data = std::move(data);
-  return run;
-}
-
-// The runs in a sweep's folder, one for each cell that trained; of a run's own folder, that one.
-std::vector<std::string> runs_in(const std::string& folder) {
-  if (fs::exists(fs::path(folder) / "experiment.yaml") || !fs::is_directory(folder)) return {folder};
-  std::vector<std::string> runs, unfinished;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!fs::exists(entry.path() / experiments::cell_file)) continue;
-    const bool is_done =
-        fs::exists(entry.path() / "experiment.yaml") && fs::exists(entry.path() / "dice.csv");
-    (is_done ? runs : unfinished).push_back(entry.path().string());
-  }
-  std::sort(runs.begin(), runs.end());
-  if (!unfinished.empty())
-    fail(Exit::bad_data,
-         "{}: {} of its cells are not finished runs (the first is {}). Complete the sweep first", folder,
-         unfinished.size(), unfinished.front());
-  if (runs.empty()) return {folder};  // what is missing of a run is told there
-  return runs;
-}
-
-// Where it stands what is done to label maps: of a run in its folder, of several in that of their sweep.
-fs::path postprocessing_of(const std::vector<std::string>& folders, const std::vector<std::string>& runs,
-                           const std::string& asked) {
-  if (asked == "none") return {};
-  if (!asked.empty()) return asked;
-  std::set<fs::path> places;
-  for (const std::string& run : runs)
-    places.insert(runs.size() == 1 ? fs::path(run) : plain(fs::absolute(run)).parent_path());
-  if (folders.size() == 1) places = {fs::path(folders.front())};
-  const fs::path file = *places.begin() / pipeline::postprocessing_file;
-  return places.size() == 1 && fs::exists(file) ? file : fs::path();
 }
 
 }  // namespace
@@ -89,8 +22,8 @@ Exit predict_command(const Arguments& arguments) {
   CLI::App app("Predict label maps of new cases with a finished run, on each case's own grid.",
                "voxswap predict");
   CommonOptions common;
-  pipeline::PredictOptions how;
-  std::string input, out, window, largest, postprocessing;
+  PredictOptions how;
+  std::string input, out, window, largest;
   std::vector<std::string> folders, overrides;
   app.validate_positionals();
   app.add_option("RUN_DIR", folders, "Folder of a finished run or sweep; several are averaged")
@@ -111,7 +44,7 @@ Exit predict_command(const Arguments& arguments) {
   app.add_option("--overlap", how.overlap, "Overlap of windows, as a fraction")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  app.add_option("--postprocessing", postprocessing,
+  app.add_option("--postprocessing", how.postprocessing,
                  "File with post-processing steps, or none (default: postprocessing.json of the run)");
   app.add_option("--keep-largest", largest,
                  "Keep only the largest component of these regions: all, or a comma-separated list");
@@ -126,17 +59,9 @@ Exit predict_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  how.version = VOXSWAP_VERSION;
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
-  std::vector<std::string> runs;
-  for (const std::string& folder : folders)
-    for (std::string& run : runs_in(folder)) runs.push_back(std::move(run));
-  how.postprocessing = postprocessing_of(folders, runs, postprocessing);
-  std::vector<pipeline::RunOptions> members;
-  for (const std::string& run : runs) members.push_back(run_for(run, overrides));
-  const auto lock = lock_output(out);
-  pipeline::predict(members, input, out, how);
+  predict(folders, input, out, how, overrides);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/outputs.h"
 #include "base/text.h"
+#include "cli/describe.h"
 #include "cli/options.h"
-#include "cli/output.h"
 
 namespace voxswap::cli {
 

@@ -1,13 +1,11 @@
 // voxswap report: compares finished runs.
-#include "pipeline/report/report.h"
+#include "voxswap/report.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "cli/options.h"
-#include "cli/run_folder.h"
-#include "experiments/experiment.h"
 
 namespace voxswap::cli {
 
@@ -28,9 +26,7 @@ Exit report_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
-  const auto lock = lock_output(out);
-  pipeline::report({folders.begin(), folders.end()}, out, experiments::read_settings_of_run, {},
-                   Outputs(force));
+  voxswap::report(folders, out, force);
   std::printf("%s\n", (fs::path(out) / "report.html").string().c_str());
   return Exit::done;
 }

@@ -1,22 +1,21 @@
 // voxswap run, voxswap train: an experiment from its file to its results.
-#include "pipeline/train/run.h"
+#include "voxswap/run.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/run_log.h"
-#include "cli/forecast_table.h"
+#include "cli/configuring.h"
 #include "cli/options.h"
 #include "cli/ranks.h"
-#include "cli/run_folder.h"
-#include "cli/table_json.h"
-#include "commit.h"
+#include "cli/tables.h"
+#include "library/content.h"
 #include "net/collective/launched.h"
-#include "pipeline/predict/classify.h"
 #include "pipeline/predict/evaluate.h"
+#include "pipeline/predict/inference.h"
 
 namespace voxswap::cli {
 
@@ -25,8 +24,8 @@ namespace {
 struct TrainingCommand {
   const char* name;
   const char* summary;
-  void (*work)(const pipeline::RunOptions& options, bool json);
-  void (*follow)(const pipeline::RunOptions& options);  // of ranks that print nothing
+  bool (*work)(const Experiment& experiment, const TrainingOptions& options);
+  void (*show)(const pipeline::RunOptions& options, bool json);
 };
 
 void print_json(const Json& json) {
@@ -34,18 +33,18 @@ void print_json(const Json& json) {
 }
 
 // Nothing is written: the experiment as it would be, and what it would take.
-void print_dry_run(const experiments::Experiment& experiment, bool json) {
-  const pipeline::DataShape data = pipeline::data_shape(experiment.run);
-  const pipeline::StepForecast step(experiment.run, data, {.estimate = false, .as = "", .remember = false});
-  const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment.run);
+void print_dry_run(const pipeline::RunOptions& run, bool json) {
+  const pipeline::DataShape data = pipeline::data_shape(run);
+  const pipeline::StepForecast step(run, data, {.estimate = false, .as = "", .remember = false});
+  const pipeline::Forecast prediction = pipeline::forecast(step, data, run);
   if (json) {
     Json settings = Json::object();
-    for (const pipeline::Setting& setting : experiment.run.settings) settings[setting.key] = setting.value;
-    print_json({{"experiment", settings}, {"forecast", run_forecast_json(experiment.run, prediction)}});
+    for (const pipeline::Setting& setting : run.settings) settings[setting.key] = setting.value;
+    print_json({{"experiment", settings}, {"forecast", run_forecast_json(run, prediction)}});
     return;
   }
-  std::fputs(experiment.run.resolved.c_str(), stdout);
-  std::printf("\n%s", forecast_table(experiment.run, prediction).c_str());
+  std::fputs(run.resolved.c_str(), stdout);
+  std::printf("\n%s", forecast_table(run, prediction).c_str());
 }
 
 // A run goes on under its folder's name as well: what it was asked stands there.
@@ -64,41 +63,33 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   CLI::App app(command.summary, std::string("voxswap ") + command.name);
   CommonOptions common;
   ExperimentArguments where;
-  bool resume = false, dry_run = false, trace = false;
+  bool dry_run = false;
+  TrainingOptions how;
   add_experiment(app, where);
+  app.get_option("EXPERIMENT")->description("Experiment file (YAML), or a data set to choose one for");
   app.add_option("--out", where.out, "Folder of the run (output.dir)");
-  app.add_flag("--resume", resume, "Resume the run in that folder, or start it");
+  app.add_flag("--resume", how.resume, "Resume the run in that folder, or start it");
   app.add_flag("--dry-run", dry_run,
                "Print the resolved experiment with its memory, disk and time, and stop");
-  app.add_flag("--trace", trace, "Write timeline.json of one step, for Perfetto");
+  app.add_flag("--trace", how.trace, "Write timeline.json of one step, for Perfetto");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  resolve_folder(where, resume);
-  experiments::Experiment experiment = load(where);
+  resolve_folder(where, how.resume);
+  const Experiment experiment =
+      holding(is_dataset_folder(where.file) ? configured(where, how.resume) : load(where));
+  const pipeline::RunOptions& options = experiment.content().experiment.run;
   if (dry_run) {
-    print_dry_run(experiment, common.json);
+    print_dry_run(options, common.json);
     return Exit::done;
   }
-  experiment.run.ranks = &net::launched_ranks();
-  experiment.run.resume = resume;
-  experiment.run.trace = trace;
-  net::agree(*experiment.run.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
-  warn_of_shared_cores(*experiment.run.ranks);
-  if (!experiment.run.ranks->is_first()) {
-    command.follow(experiment.run);
-    return Exit::done;
-  }
-  log::begin_record(format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " ")));
-  const auto lock = lock_run(experiment.run.output);
-  check_run_folder(experiment, resume);
-  experiment.run.resolved += ran_with(experiment.run);
-  command.work(experiment.run, common.json);
+  warn_of_shared_cores(net::launched_ranks());
+  how.record = format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " "));
+  if (command.work(experiment, how)) command.show(options, common.json);
   return Exit::done;
 }
 
-void run_and_show(const pipeline::RunOptions& options, bool json) {
-  pipeline::run(options, experiments::read_settings_of_run);
+void show_run(const pipeline::RunOptions& options, bool json) {
   const fs::path scores = options.output / "dice.csv", classes = options.output / "classes.csv";
   if (json) {
     const bool classified = fs::exists(classes);
@@ -117,12 +108,7 @@ void run_and_show(const pipeline::RunOptions& options, bool json) {
   }
 }
 
-void follow_run(const pipeline::RunOptions& options) {
-  pipeline::run(options, experiments::read_settings_of_run);
-}
-
-void train_and_show(const pipeline::RunOptions& options, bool json) {
-  pipeline::train(options);
+void show_training(const pipeline::RunOptions& options, bool json) {
   if (json)
     print_json({{"run", options.output.string()},
                 {"checkpoints", (options.output / "checkpoints").string()},
@@ -135,14 +121,14 @@ void train_and_show(const pipeline::RunOptions& options, bool json) {
 
 Exit run_command(const Arguments& arguments) {
   return execute({"run", "Check, prepare, train, predict the validation cases, evaluate, report.",
-                  run_and_show, follow_run},
+                  voxswap::run, show_run},
                  arguments);
 }
 
 Exit train_command(const Arguments& arguments) {
   return execute(
       {"train", "Train without predicting and scoring; `voxswap run --resume` continues from there.",
-       train_and_show, pipeline::train},
+       voxswap::train, show_training},
       arguments);
 }
 

@@ -9,24 +9,20 @@
 #include <cstring>
 #include <optional>
 
-#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/log.h"
-#include "base/parse_number.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
-#include "cli/sweep_forecast.h"
 #include "cli/sweep_jobs.h"
-#include "cli/sweep_lock.h"
-#include "cli/table_json.h"
+#include "cli/tables.h"
 #include "data/layouts/open_dataset.h"
 #include "net/collective/launched.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
-#include "pipeline/predict/find_postprocessing.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/sweep/sweep_output.h"
 #include "pipeline/sweep/sweep_results.h"
 

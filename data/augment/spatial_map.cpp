@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/index.h"
+#include "base/shape.h"
 
 namespace voxswap::data {
 

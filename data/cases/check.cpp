@@ -5,7 +5,6 @@
 #include <mutex>
 #include <set>
 
-#include "base/counts.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/parallel.h"
@@ -13,7 +12,6 @@
 #include "base/text.h"
 #include "data/layouts/incomplete.h"
 #include "data/layouts/open_dataset.h"
-#include "data/layouts/unused.h"
 
 namespace voxswap::data {
 

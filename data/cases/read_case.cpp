@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "data/cases/case_checks.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "data/cases/check_case.h"
 #include "data/formats/image_io.h"
-#include "data/layouts/file_trouble.h"
-#include "data/volumes/align.h"
+#include "data/layouts/incomplete.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 

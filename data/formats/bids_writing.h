@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/volumes/labels.h"
+#include "data/volumes/volume.h"
 
 namespace voxswap::data {
 

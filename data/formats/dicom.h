@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
-#include "data/formats/image_header.h"
+#include "base/file.h"
+#include "data/formats/header_text.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
@@ -25,5 +25,9 @@ std::string dicom_description(const fs::path& folder);  // the SeriesDescription
 
 ImageHeader dicom_header(const fs::path& folder);
 std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t first, std::int64_t count);
+
+// Finds the DICOM files of a folder, by content, not by name.
+std::vector<fs::path> dicom_files(const fs::path& folder);  // sorted
+bool is_dicom_folder(const fs::path& folder);               // holds at least one DICOM file itself
 
 }  // namespace voxswap::data

@@ -1,14 +1,13 @@
-#include "data/formats/dicom_compressed.h"
-
 #include <gdcmImageReader.h>
 #include <gdcmTrace.h>
 
 #include <sstream>
 
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "data/formats/gdcm_turn.h"
+#include "base/file.h"
+#include "data/formats/dicom_slice.h"
 #include "data/formats/itk_buffer.h"
+#include "data/formats/libraries.h"
 
 namespace voxswap::data {
 

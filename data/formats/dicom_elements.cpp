@@ -1,14 +1,12 @@
-#include "data/formats/dicom_elements.h"
-
 #include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
+#include "data/formats/dicom_slice.h"
 #include "data/formats/file_bytes.h"
 #include "data/formats/header_text.h"
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/formats/dicom_files.h"
+#include "data/formats/dicom.h"
 #include "data/formats/dicom_slice.h"
 
 namespace voxswap::data {

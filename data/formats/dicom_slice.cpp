@@ -5,11 +5,9 @@
 #include <bit>
 #include <cmath>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
-#include "data/formats/dicom_compressed.h"
 #include "data/formats/file_bytes.h"
 #include "data/formats/voxel_bytes.h"
 

@@ -9,9 +9,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
-#include "data/formats/gdcm_turn.h"
 #include "data/formats/itk_buffer.h"
+#include "data/formats/libraries.h"
 
 namespace voxswap::data {
 

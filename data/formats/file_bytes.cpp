@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 
 namespace voxswap::data {
 
@@ -18,7 +17,7 @@ constexpr std::int64_t piece_size = 1 << 14;
 
 }  // namespace
 
-FileBytes::FileBytes(const fs::path& path) : path_(path), file_(path, O_RDONLY) {
+FileBytes::FileBytes(const fs::path& path) : path_(path), file_(path.string(), O_RDONLY) {
   if (!file_.is_open()) fail_reading(path_, file_.error());
 }
 

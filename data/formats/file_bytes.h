@@ -1,11 +1,14 @@
 // Reads a file in small parts. A failing device is reported as such, and never taken for the end of the file.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/descriptor.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::data {
 
@@ -30,5 +33,15 @@ class FileBytes {
   std::int64_t piece_begin_ = 0, at_ = 0;
   bool ended_ = false;
 };
+
+// Numbers in the byte order of other machines.
+template <class T>
+T swap_bytes(T value) {
+  std::array<char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  std::reverse(bytes.begin(), bytes.end());
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return value;
+}
 
 }  // namespace voxswap::data

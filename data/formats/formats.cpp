@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace voxswap::data {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "base/parse_number.h"
+#include "base/file.h"
+#include "base/units.h"
 
 namespace voxswap::data {
 

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "data/formats/dicom.h"
-#include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/placeholders.h"

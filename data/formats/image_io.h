@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
-#include "data/formats/image_header.h"
+#include "base/file.h"
+#include "data/formats/header_text.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {

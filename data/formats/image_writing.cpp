@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "data/formats/formats.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/raster.h"

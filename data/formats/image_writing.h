@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {

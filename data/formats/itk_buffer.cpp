@@ -5,9 +5,9 @@
 #include <cmath>
 #include <new>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "data/formats/formats.h"
 
 namespace voxswap::data {

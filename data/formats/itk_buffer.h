@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/volumes/volume.h"
 
 namespace itk {

@@ -1,16 +1,15 @@
 // MetaImage headers (.mha, .mhd): lines of `Key = Value`, the last of them ElementDataFile. World coordinates
 // are LPS millimetres, as in ITK; TransformMatrix lists the cosines of one axis after the other.
-#include "data/formats/meta_image.h"
-
 #include <algorithm>
 #include <bit>
 #include <map>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "data/formats/header_text.h"
-#include "data/volumes/affine.h"
+#include "data/formats/raw_voxels.h"
+#include "data/volumes/orientation.h"
 
 namespace voxswap::data {
 

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <optional>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "data/formats/byte_order.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "data/formats/file_bytes.h"
 #include "data/formats/voxel_bytes.h"
-#include "data/volumes/affine.h"
+#include "data/volumes/orientation.h"
 
 namespace voxswap::data {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/filesystem.h"
-#include "data/formats/image_header.h"
+#include "base/file.h"
+#include "data/formats/header_text.h"
 
 namespace voxswap::data {
 

@@ -9,11 +9,10 @@
 #include <cstring>
 #include <memory>
 
-#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
+#include "base/text.h"
 #include "data/formats/itk_buffer.h"
 #include "data/formats/nifti_header.h"
 #include "data/formats/voxel_bytes.h"
@@ -29,7 +28,7 @@ using File = std::unique_ptr<gzFile_s, Closer>;
 
 // zlib hands files through that are not compressed.
 File open(const fs::path& path) {
-  Descriptor descriptor(path, O_RDONLY);
+  Descriptor descriptor(path.string(), O_RDONLY);
   if (!descriptor.is_open()) fail_reading(path, descriptor.error());
   File file(gzdopen(descriptor.number(), "rb"));
   if (!file) no_memory_for(path);

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/filesystem.h"
-#include "data/formats/image_header.h"
+#include "base/file.h"
+#include "data/formats/header_text.h"
 
 namespace voxswap::data {
 

@@ -1,18 +1,17 @@
 // NRRD headers (.nrrd, .nhdr), as teem's documentation of the format has them: "NRRD000X", lines of `field:
 // value`, an empty line. Spatial axes are those with a direction; one other axis may hold several volumes,
 // the first of all axes or the last.
-#include "data/formats/nrrd.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "data/formats/header_text.h"
-#include "data/volumes/affine.h"
+#include "data/formats/raw_voxels.h"
+#include "data/volumes/orientation.h"
 
 namespace voxswap::data {
 

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::data {

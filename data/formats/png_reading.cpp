@@ -1,6 +1,4 @@
 // libpng reports errors by longjmp: the functions that it jumps to hold nothing that needs a destructor.
-#include "data/formats/png_reading.h"
-
 #include <png.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/itk_buffer.h"
+#include "data/formats/raster.h"
 
 namespace voxswap::data {
 

@@ -12,12 +12,11 @@
 #include <limits>
 #include <string>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "data/formats/formats.h"
 #include "data/formats/itk_buffer.h"
-#include "data/formats/png_reading.h"
 #include "data/volumes/picture.h"
 
 namespace voxswap::data {

@@ -4,11 +4,12 @@
 // Colours are read like the volumes of a 4D file, red, green, blue; how opaque a pixel is, is not read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "base/filesystem.h"
-#include "data/formats/image_header.h"
+#include "base/file.h"
+#include "data/formats/header_text.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
@@ -25,5 +26,21 @@ void write_raster_labels(const fs::path& path, const LabelMap& labels);
 // REQUIRES: one or three channels on one grid of one plane.
 void write_raster_image(const fs::path& path, const std::vector<Image>& channels,
                         const std::vector<float>& white);
+
+// PNG files, decoded by libpng: ITK's reader ends the program on a damaged file.
+struct PngPixels {
+  std::int64_t width = 0, height = 0;
+  std::int64_t channels = 0;    // 1 grey, 3 colours; how opaque pixels are is left out
+  std::int64_t bytes = 1;       // of a channel: 1 or 2, as this machine has them
+  std::vector<std::byte> rows;  // from the top left; empty where only the header was asked for
+};
+
+enum class PngPart { header, pixels };
+// As what a palette is read: its colours, or the numbers that pixels have in it. Greys of fewer than 8 bits
+// are numbers as well, or brightness.
+enum class PngMeaning { brightness, numbers };
+
+// Throws Exit::bad_data naming the file for one that is no PNG, truncated or damaged.
+PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning);
 
 }  // namespace voxswap::data

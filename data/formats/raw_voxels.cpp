@@ -9,15 +9,12 @@
 #include <cstring>
 #include <memory>
 
-#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
+#include "base/text.h"
 #include "data/formats/formats.h"
 #include "data/formats/itk_buffer.h"
-#include "data/formats/meta_image.h"
-#include "data/formats/nrrd.h"
 #include "data/formats/placeholders.h"
 #include "data/formats/voxel_bytes.h"
 
@@ -36,7 +33,7 @@ RawImage open_header(const fs::path& path) {
 // The file that holds voxels, from one of its bytes on.
 class VoxelFile {
  public:
-  VoxelFile(const fs::path& path, std::size_t begin) : path_(path), file_(path, O_RDONLY) {
+  VoxelFile(const fs::path& path, std::size_t begin) : path_(path), file_(path.string(), O_RDONLY) {
     if (!file_.is_open()) failed(file_.error());
     if (::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0) failed(errno);
   }

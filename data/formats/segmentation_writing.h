@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "data/formats/byte_order.h"
+#include "data/formats/file_bytes.h"
 
 namespace voxswap::data {
 

@@ -7,14 +7,12 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
-#include "base/parse_number.h"
+#include "base/units.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 
 namespace voxswap::data {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <regex>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"

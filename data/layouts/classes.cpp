@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "data/formats/formats.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"

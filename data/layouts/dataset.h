@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
-#include "data/volumes/labels.h"
+#include "base/file.h"
+#include "data/volumes/volume.h"
 
 namespace voxswap::data {
 
@@ -85,7 +85,7 @@ struct Dataset {
   bool classes = false;              // a case has one label as a whole: labels are the classes
   std::vector<CaseFiles> cases;      // sorted by id
   std::vector<SeriesGuess> guesses;  // layout dicom
-  std::vector<Unused> left_out;      // what the layout itself saw and has no use for (unused.h: all of it)
+  std::vector<Unused> left_out;      // what the layout itself saw and has no use for (unused.cpp: all of it)
 };
 
 }  // namespace voxswap::data

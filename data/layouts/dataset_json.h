@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "data/layouts/dataset.h"
 
 namespace voxswap::data {
 
@@ -30,5 +31,16 @@ fs::path dataset_json_path(const fs::path& root);
 // Nothing when there is no such file. Throws Exit::bad_data, naming file and key, for what is no JSON or
 // holds something else than it should.
 std::optional<DatasetJson> read_dataset_json(const fs::path& root);
+
+// What a run stores of its training data, so that new cases can be predicted where the training data is not
+// available.
+
+// Layout, channels, labels and regions, as JSON, and which run it is of; no cases.
+void write_description(const fs::path& path, const Dataset& dataset, const std::string& run);
+
+// Throws Exit::bad_data naming the file when it is not what write_description wrote.
+Dataset read_description(const fs::path& path);
+// Empty where that is not known, or there is no such file.
+std::string described_run(const fs::path& path);
 
 }  // namespace voxswap::data

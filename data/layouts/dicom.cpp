@@ -8,17 +8,14 @@
 #include <algorithm>
 #include <map>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
 #include "base/text.h"
-#include "data/formats/dicom_files.h"
 #include "data/formats/formats.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 #include "data/layouts/sequences.h"
 
 namespace voxswap::data {

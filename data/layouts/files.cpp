@@ -6,15 +6,14 @@
 #include <regex>
 #include <set>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
-#include "data/formats/dicom_files.h"
+#include "base/text.h"
+#include "data/formats/dicom.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 
 namespace voxswap::data {
 

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "data/layouts/dataset.h"
 
 namespace voxswap::data {
 
@@ -17,5 +18,14 @@ fs::path nifti_file(const fs::path& folder, const std::string& stem);
 // The file name without .nii.gz or .nii; empty for other files.
 std::string nifti_stem(const std::string& name);
 bool fits_pattern(const std::string& text, const std::string& pattern);  // * and ?, upper or lower case
+
+// Names of channels, labels and regions, normalised.
+// The regions that go with labels: the tumour's three when the labels are a tumour's, else one per label.
+Regions default_regions(const Labels& labels);
+// For layouts that say nothing of labels: the values that occur in the first label maps, told in a warning.
+Labels observed_labels(const Dataset& dataset);
+// One name for each MRI sequence: t1n, T1w -> t1; t1c, t1gd -> t1ce; t2w -> t2; t2f -> flair; others in
+// snake_case.
+std::string modality_name(const std::string& written);
 
 }  // namespace voxswap::data

@@ -1,12 +1,14 @@
 // Incomplete cases: with missing channels, or with labels that were not annotated.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/layouts/dataset.h"
 
 namespace voxswap::data {
@@ -28,5 +30,28 @@ void mark_missing(Dataset& dataset);
 
 // "t1ce in 3, flair in 1 of 20 cases"; empty where no channel is missing.
 std::string missing_text(const Dataset& dataset);
+
+// Checks whether the files of a case exist and can be used, before any of them is read.
+// What is wrong with the file of a channel, or with the truth, before it is read: it is not there, is no
+// file, or it is not clear which one it is. Empty when all is well.
+struct FileTrouble {
+  std::string what, fix;
+  explicit operator bool() const { return !what.empty(); }
+};
+FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
+FileTrouble truth_trouble(const CaseFiles& files);
+
+// Files in the folder of a data set that belong to no case: a series without a known sequence, a label map
+// without an image, an empty folder. They are listed, because nobody would notice an overlooked image.
+
+// In the order of their paths. Looks at names, and into folders for DICOM files; reads no image.
+std::vector<Unused> unused_in(const Dataset& dataset);
+
+// The same thing said of several: "labelsTr/a.nii.gz and 3 others".
+struct UnusedGroup {
+  std::string severity, what, why;
+  std::size_t count = 0;
+};
+std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const fs::path& root);
 
 }  // namespace voxswap::data

@@ -8,7 +8,6 @@
 #include "data/formats/formats.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 #include "data/layouts/pictures.h"
 
 namespace voxswap::data {

@@ -3,16 +3,15 @@
 // folder of nothing but images (imagesTs itself, scans to predict).
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 
 namespace voxswap::data {
 

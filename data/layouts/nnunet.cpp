@@ -7,15 +7,14 @@
 #include <map>
 #include <set>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "data/formats/formats.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 
 namespace voxswap::data {
 

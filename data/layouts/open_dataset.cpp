@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
 #include "base/log.h"
-#include "data/layouts/file_trouble.h"
+#include "base/text.h"
+#include "data/layouts/folders.h"
 #include "data/layouts/incomplete.h"
 #include "data/layouts/layouts.h"
-#include "data/layouts/names.h"
 
 namespace voxswap::data {
 

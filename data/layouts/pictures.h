@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/layouts/dataset.h"
 
 namespace voxswap::data {

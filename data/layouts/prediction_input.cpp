@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
-#include "data/formats/dicom_files.h"
+#include "base/text.h"
+#include "data/formats/dicom.h"
 #include "data/formats/formats.h"
-#include "data/layouts/file_trouble.h"
 #include "data/layouts/folders.h"
+#include "data/layouts/incomplete.h"
 #include "data/layouts/layouts.h"
 #include "data/layouts/open_dataset.h"
 

@@ -1,7 +1,7 @@
 // The input of `voxswap predict`: images like those that the network was trained on, in any layout.
 #pragma once
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/layouts/dataset.h"
 
 namespace voxswap::data {

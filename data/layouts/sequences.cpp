@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "data/layouts/names.h"
+#include "data/layouts/folders.h"
 
 namespace voxswap::data {
 

@@ -1,15 +1,14 @@
-#include "data/layouts/unused.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
-#include "data/formats/dicom_files.h"
+#include "data/formats/dicom.h"
 #include "data/formats/formats.h"
 #include "data/formats/placeholders.h"
 #include "data/layouts/folders.h"
+#include "data/layouts/incomplete.h"
 
 namespace voxswap::data {
 

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/phantoms/phantom_anatomy.h"
 #include "data/volumes/smooth_field.h"
 
 namespace voxswap::data {

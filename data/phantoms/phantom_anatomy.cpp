@@ -1,8 +1,8 @@
 // Brain, ventricles, folds and tumour of one subject.
-#include "data/phantoms/phantom_anatomy.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "data/phantoms/phantom.h"
 
 namespace voxswap::data {
 

@@ -3,20 +3,17 @@
 // phantom.json tells which files are ours. It is written first as unfinished and last as complete, so that a
 // killed call is taken up again, a finished set is left alone, and nothing that somebody else put there is
 // overwritten.
-#include "data/phantoms/phantom_dataset.h"
-
 #include <algorithm>
 #include <mutex>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/phantoms/phantom.h"
 
 namespace voxswap::data {

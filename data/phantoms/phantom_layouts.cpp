@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
 #include "data/formats/bids_writing.h"

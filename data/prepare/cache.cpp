@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/log.h"
 #include "data/cases/read_case.h"
 

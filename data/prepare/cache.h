@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,5 +97,18 @@ std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
 // does. Of more than 255 classes it takes two bytes, the low one first, and 65535 stands for none.
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
                                          const std::vector<std::vector<int>>& classes);
+
+// Suggests resolutions for a data set, from the sizes of its foregrounds.
+struct ResolutionAdvice {
+  Size3 size;
+  std::string why;          // "fits the median foreground"
+  std::int64_t shrunk = 0;  // cases of which some axis has more voxels than `size` gives it
+  double kept = 1;          // mean over the cases of the share of foreground voxels that are left
+};
+
+// Boxes and cubes with sides that are multiples of `multiple` (what a U-Net of depth 5 asks for is 16),
+// smallest first. `foregrounds` are extents in voxels; empty gives nothing.
+std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregrounds,
+                                                   std::int64_t multiple = 16);
 
 }  // namespace voxswap::data

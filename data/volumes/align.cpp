@@ -1,8 +1,8 @@
-#include "data/volumes/align.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "data/volumes/transforms.h"
 
 namespace voxswap::data {
 

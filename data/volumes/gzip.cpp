@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "base/counts.h"
 #include "base/error.h"
+#include "base/text.h"
 
 namespace voxswap::data {
 

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/index.h"
+#include "base/shape.h"
 
 namespace voxswap::data {
 

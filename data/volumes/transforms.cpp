@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/index.h"
+#include "base/shape.h"
 
 namespace voxswap::data {
 

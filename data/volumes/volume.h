@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace voxswap::data {
@@ -57,5 +58,10 @@ struct Volume {
   const Geometry& geometry() const { return channels.front().geometry; }
   const Geometry& stored() const { return file_geometry.count() > 0 ? file_geometry : geometry(); }
 };
+
+// Names of the values of a label map, and the regions that are scored.
+// A named label value, or a named set of them; both keep the order in which they were written down.
+using Labels = std::vector<std::pair<std::string, int>>;                // {necrosis: 1, oedema: 2, …}
+using Regions = std::vector<std::pair<std::string, std::vector<int>>>;  // {whole_tumor: [1, 2, 4], …}
 
 }  // namespace voxswap::data

@@ -3,14 +3,8 @@
 #include <array>
 
 #include "base/error.h"
-#include "net/backends/device_features.h"
-#include "net/backends/onednn/onednn_backend.h"
-#include "net/backends/reference/reference_backend.h"
+#include "net/backends/backend.h"
 #include "net/graph/fused_moments.h"
-#ifdef VOXSWAP_CUDA
-#include "net/backends/cuda/cuda_backend.h"
-#include "net/backends/cuda/open_device.h"
-#endif
 
 namespace voxswap::net {
 

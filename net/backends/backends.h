@@ -17,6 +17,21 @@ int device_count(const std::string& backend);           // REQUIRES: in the tabl
 std::string why_no_device(const std::string& backend);  // for people; empty if there is one
 std::vector<std::string> backends_without_device();     // the other backends of the table
 
+// The backends of the table. Throw Exit::does_not_fit as make_backend() does.
+//
+// reference: slow, simple loops that accumulate in double, with which all other backends are compared. It
+// runs every operation for every element type, including f64.
+std::unique_ptr<Backend> make_reference_backend();
+// onednn, the fast one on CPUs: convolutions by oneDNN or our own kernels (onednn/own_convolutions.cpp),
+// everything else by our own vectorised and threaded passes. f32, and bf16 with f32 accumulation (fast on
+// CPUs with AMX or AVX512-BF16; elsewhere convolutions are computed in f32).
+std::unique_ptr<Backend> make_onednn_backend();
+// cuda, for NVIDIA GPUs. It is built if the CUDA toolkit is found. It also loads without GPU, driver or
+// cuDNN; then it has no devices and reports why.
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);
+int cuda_device_count();
+std::string why_no_cuda_device();  // empty if there is one
+
 // Adapts a finished step to the backend: fuses sums into kernels where the backend can do so at no cost.
 void suit(const Backend& backend, Graph& graph);
 

@@ -9,7 +9,6 @@
 
 #include "net/backends/function_kernel.h"
 #include "net/graph/operation.h"
-#include "net/graph/sum_blocks.h"
 #include "net/graph/window.h"
 
 namespace voxswap::net {

@@ -1,15 +1,50 @@
-// The kernel of operation `exchange` (all-reduce). Input: partial sums of this rank. Output: the sum over the
-// batch, the same on every rank to the bit, for any number of ranks (net/steps/batch_tree.h).
+// The kernel of operation `exchange` (all-reduce), and its transport. Input: partial sums of this rank.
+// Output: the sum over the batch, the same on every rank to the bit, for any number of ranks
+// (net/steps/batch_tree.h).
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "net/backends/backend.h"
-#include "net/collective/carrier.h"
 #include "net/collective/ranks.h"
 
 namespace voxswap::net {
+
+// Memory and transport for the rows of an exchange: host memory and the ranks' own transport, or memory of
+// GPUs that communicate directly.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  virtual bool on_host()
+      const = 0;  // true: calls are finished when they return; false: enqueued on the current stream
+
+  // Reserves memory for rows, at least `bytes`. Shared by all callers.
+  virtual void reserve(std::int64_t bytes) = 0;
+  virtual std::byte* rows() = 0;
+  virtual std::int64_t bytes() const = 0;
+
+  // Copy from the plan's memory to a row, and back. settle() waits for all such copies.
+  virtual void take(void* row, const void* value, std::int64_t bytes) = 0;
+  virtual void give(void* value, const void* row, std::int64_t bytes) = 0;
+  virtual void settle() = 0;
+
+  // Operate on rows.
+  virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void add(float* to, const float* from, std::int64_t count) = 0;
+  virtual void add(double* to, const double* from, std::int64_t count) = 0;
+  // Ranks::swap() of rows.
+  virtual void swap(int other, const void* sent, std::int64_t sent_count, void* received,
+                    std::int64_t received_count) = 0;
+};
+
+// Through host memory and `ranks`. Rows of a device that does not compute in host memory are staged there.
+// `backend`: null if it computes in host memory.
+std::unique_ptr<Carrier> carry_through_host(Ranks& ranks, Backend* backend);
+
+// From GPU to GPU if all ranks have one. Null if not, and, with one line of message, if the GPUs cannot
+// communicate. Collective: all ranks call it.
+std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend);
 
 class Exchange {
  public:

@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "net/collective/mpi_ranks.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace voxswap::net {
 

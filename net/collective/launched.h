@@ -30,4 +30,15 @@ bool have_left();  // several ranks joined and have left
 // Ends all ranks at once with this exit code. Returns if there are no others.
 void end_all_ranks(int exit_code);
 
+// Ranks over MPI, in a separate module, libvoxswap_mpi.so, which is loaded only when ranks were launched
+// (launched.cpp). So the program runs without MPI installed.
+extern "C" {
+
+// Starts MPI. Returns null if MPI lacks thread support (MPI_THREAD_SERIALIZED). Only one thread at a time may
+// use the result.
+Ranks* voxswap_join_mpi();
+bool voxswap_has_left_mpi();            // by Ranks::leave(). REQUIRES: joined
+void voxswap_abort_mpi(int exit_code);  // likewise; ends all ranks, unless they have left
+}
+
 }  // namespace voxswap::net

@@ -1,13 +1,13 @@
 // A rank that waits for another polls with growing sleeps, up to 0.2 ms. MPI's own waiting is a busy loop,
 // which takes a core from other ranks that share it.
-#include "net/collective/mpi_ranks.h"
-
 #include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "net/collective/launched.h"
 
 namespace voxswap::net {
 

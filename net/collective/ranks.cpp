@@ -3,7 +3,6 @@
 #include <cassert>
 #include <utility>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/text.h"
 

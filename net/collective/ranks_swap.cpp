@@ -1,4 +1,4 @@
-// A separate file because MPI's module (mpi_ranks.h) contains it too. The compiler emits a class's vtable
+// A separate file because MPI's module (launched.h) contains it too. The compiler emits a class's vtable
 // with its first virtual function, and the module links nothing from the program.
 #include "net/collective/ranks.h"
 

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 

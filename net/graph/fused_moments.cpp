@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::net {

@@ -1,5 +1,5 @@
-// Attributes of losses, for operations and backends: of the sums over voxels (net/ops/loss.cpp,
-// softmax_loss.cpp) and of the loss computed from them.
+// Attributes of losses, for operations and backends: of the sums over voxels (net/ops/loss.cpp)
+// and of the loss computed from them.
 #pragma once
 
 #include <string>

@@ -3,7 +3,6 @@
 #include <cassert>
 
 #include "base/text.h"
-#include "net/networks/frozen.h"
 
 namespace voxswap::net {
 

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "net/graph/kernel_axes.h"
+#include "net/graph/axes.h"
 #include "net/networks/network.h"
 
 namespace voxswap::net {
@@ -121,7 +122,7 @@ struct Network {
   bool images = false;         // takes only volumes of one plane (2D), whose rows become the planes
   bool classifies = false;     // logits of the image, not of voxels: N,1,1,1,outputs
   bool mixes_samples = false;  // batch norm: needs the whole batch at once
-  // Supports kernels, strides and loss weights per level (net/networks/levels.h).
+  // Supports kernels, strides and loss weights per level (net/networks/builder.h).
   bool by_level = false;
 };
 const Network& isensee2017();
@@ -150,5 +151,31 @@ struct ResNet {
 constexpr ResNet resnet50_layout = {true, {3, 4, 6, 3}};
 ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId image, const ResNet& layout,
                         std::int64_t output_stride);
+
+// Shared parts of nnU-Net's U-Nets (Isensee et al., "nnU-Net: a self-configuring method for deep
+// learning-based biomedical image segmentation", 2021; residual encoder: "nnU-Net Revisited", 2024): filters,
+// kernels and strides per level, their common block, and the decoder. Parameter names are those of MIC-DKFZ's
+// dynamic-network-architectures.
+std::int64_t level_channels(const NetworkOptions& options, std::int64_t level);
+// Kernel sides of a level along x, y, z.
+Along level_kernel(const NetworkOptions& options, std::int64_t level);
+// Downsampling factor from the level above, along x, y, z.
+Along level_stride(const NetworkOptions& options, std::int64_t level);
+// Kernel of a level's convolutions, with "same" padding; and that of its first one, which may be strided.
+KernelAxes level_axes(const NetworkOptions& options, std::int64_t level);
+KernelAxes strided_level_axes(const NetworkOptions& options, std::int64_t level);
+
+// A row of the network table. Its check throws Exit::usage for kernels, strides or loss weights of levels
+// that do not exist.
+Network network_of_levels(const char* name, const char* meaning,
+                          ValueId (*build)(NetworkBuilder&, ValueId, std::int64_t outputs));
+
+// Convolution, instance norm, leaky ReLU. Parameters NAME.conv and NAME.norm.
+ValueId level_block(NetworkBuilder& b, const std::string& name, ValueId x, std::int64_t channels,
+                    const KernelAxes& axes);
+
+// From the encoder's outputs, the largest first, to the logits, with `convolutions` per level.
+ValueId decode(NetworkBuilder& b, const std::vector<ValueId>& skips, std::int64_t convolutions,
+               std::int64_t outputs);
 
 }  // namespace voxswap::net

@@ -1,11 +1,10 @@
-#include "net/networks/frozen.h"
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/keys.h"
+#include "net/networks/network.h"
 
 namespace voxswap::net {
 

@@ -1,4 +1,4 @@
-// Options of a network, and the graph of its forward pass.
+// Options of a network, the graph of its forward pass, and what of it is frozen.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct NetworkOptions {
   // plain_unet, resenc_unet: per level, the largest first; the last entry holds for all further levels.
   // Empty: kernels of 3, and each level halves the sides.
   std::vector<Along> kernels{}, strides{};
-  // Name patterns of frozen parameters (net/networks/frozen.h).
+  // Name patterns of frozen parameters (is_frozen).
   std::vector<std::string> frozen{};
   // Deep supervision: loss weights of the full resolution and the levels below it, normalised to sum 1.
   // Empty: only the full resolution has a loss.
@@ -65,5 +65,16 @@ struct ForwardGraph {
   std::vector<ValueId> trained;       // parameters that some node reads: no biases before a norm,
                                       // no frozen parameters
 };
+
+// Frozen parameters: parts of a network that training does not change, selected by name. They get no
+// gradients, and gradients needed only for them are not computed. Frozen batch norms use their running
+// statistics.
+
+// A pattern is a name or its beginning up to a dot ("encoder", "encoder.stages.0"). * matches anything, also
+// dots. The running mean and variance of a norm are frozen together.
+bool is_frozen(const NetworkOptions& options, const std::string& parameter);
+
+// Throws Exit::usage for a pattern that matches no parameter, and when no parameter is left to train.
+void check_frozen(const NetworkOptions& options, const ForwardGraph& network);
 
 }  // namespace voxswap::net

@@ -1,18 +1,20 @@
 // The table of networks, the checks common to all of them, and initial values of parameters.
+
 #include "net/networks/networks.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <vector>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/philox.h"
+#include "base/text.h"
 #include "net/graph/operation.h"
 #include "net/networks/builder.h"
-#include "net/networks/frozen.h"
-#include "net/networks/levels.h"
 
 namespace voxswap::net {
 

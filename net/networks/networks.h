@@ -27,8 +27,8 @@ Along side_multiples(const NetworkOptions& options);
 // "16", or "16 along x, 16 along y, 4 along z".
 std::string side_multiples_text(const NetworkOptions& options);
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // smallest and largest
-bool has_levels(const std::string& name);         // has kernels and strides per level (net/networks/levels.h)
-bool takes_images(const std::string& name);       // 2D: only volumes of one plane
+bool has_levels(const std::string& name);    // has kernels and strides per level (net/networks/builder.h)
+bool takes_images(const std::string& name);  // 2D: only volumes of one plane
 bool classifies_images(const std::string& name);  // logits of the image, not of its voxels
 // Has batch norm over the whole batch, so a training step takes the batch at once.
 bool takes_batch_at_once(const std::string& name);

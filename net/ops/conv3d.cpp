@@ -2,9 +2,9 @@
 // three differentiates into the others.
 #include <algorithm>
 
-#include "net/graph/kernel_axes.h"
-#include "net/graph/sum_blocks.h"
-#include "net/ops/windows.h"
+#include "net/graph/axes.h"
+#include "net/graph/window.h"
+#include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
 
@@ -297,7 +297,7 @@ std::vector<OperationCase> cases_weight_gradient() {
 }  // namespace
 
 // x, w[O,I,kd,kh,kw] (, b[O]) -> y; zero padding. Attributes stride, padding (, dilation), for all axes or
-// per axis (net/graph/kernel_axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
+// per axis (net/graph/axes.h): output side = (n + 2 padding - (k - 1) dilation - 1) / stride + 1.
 // Attributes front and back, if present, are the padding before and behind the volume along the depth, also
 // for the three operations below. Attribute moments: also outputs the moments of y's planes (plane_moments),
 // which have no gradient (net/graph/fused_moments.h).
@@ -341,7 +341,7 @@ const Operation& conv3d_data_gradient() {
 }
 
 // x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias. block,
-// blocks and apart define the blocks of planes of dy for summation (net/graph/sum_blocks.h).
+// blocks and apart define the blocks of planes of dy for summation (net/graph/window.h).
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

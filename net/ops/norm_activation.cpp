@@ -1,10 +1,13 @@
-// Instance normalisation, leaky ReLU, dropout and residual, fused into one pass over memory because they are
-// memory-bound. The backward pass takes two: sums, then dx.
+// Instance normalisation: its statistics, its fusion with leaky ReLU, dropout and residual, and the factors
+// of dropout.
 #include <limits>
 
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
+
+// Instance normalisation, leaky ReLU, dropout and residual, fused into one pass over memory because they are
+// memory-bound. The backward pass takes two: sums, then dx.
 
 namespace {
 
@@ -213,6 +216,83 @@ const Operation& norm_parameter_gradient() {
                                       whole,
                                       {{"one sample", {full({1, 16, 2})}, {}, {}},
                                        {"three samples, odd channels", {full({3, 5, 2})}, {}, {}}}};
+  return operation;
+}
+
+// Statistics of instance normalisation (Ulyanov et al. 2016), per sample and channel over the whole volume.
+// They are separate from norm_activation, which applies them, because the backward pass needs to keep only
+// them.
+
+namespace {
+
+std::vector<ValueSpec> infer_instance_norm(const Graph& graph, const std::vector<ValueId>& inputs,
+                                           const Attributes&) {
+  assert(inputs.size() == 1);
+  const Shape& x = shape_of(graph, inputs[0]);
+  assert(x.rank() == 5);
+  return {{{x[0], x[4], 2}, full_type(graph, inputs[0])}};
+}
+
+// No gradient here: that of norm_activation already treats the statistics as functions of x.
+std::vector<ValueId> gradient_instance_norm(Graph&, NodeId, std::span<const ValueId>,
+                                            const std::vector<bool>&) {
+  return {none};
+}
+
+OperationCase example(std::string name, Shape x, Fill fill = Fill::normal) {
+  return {std::move(name), {activation(std::move(x), fill)}, {{"epsilon", 1e-5}}, {}};
+}
+
+}  // namespace
+
+// x -> [N,C,2] full: mean, 1/sqrt(variance + epsilon). Attribute epsilon.
+const Operation& instance_norm_statistics() {
+  static const Operation operation = {
+      "instance_norm_statistics",
+      infer_instance_norm,
+      gradient_instance_norm,
+      per_element<4>,
+      {},
+      /*cheap=*/false,
+      summed("plane_moments", "statistics_of_planes"),
+      {example("one voxel", {1, 1, 1, 1, 3}), example("odd channels, batch of two", {2, 3, 5, 4, 5}),
+       example("16 channels, unequal sides", {1, 9, 7, 11, 16}), example("20 channels", {2, 4, 3, 6, 20}),
+       example("32 channels, positive: mean far from 0", {1, 6, 8, 10, 32}, Fill::positive),
+       example("3 channels, positive", {1, 12, 13, 14, 3}, Fill::positive),
+       example("256 channels, few voxels", {1, 2, 2, 3, 256})}};
+  return operation;
+}
+
+// Spatial dropout of whole channels (Tompson et al. 2015). This operation draws only the factors.
+// norm_activation multiplies by them, so dropout needs no pass over memory.
+
+namespace {
+
+std::vector<ValueSpec> infer_dropout(const Graph&, const std::vector<ValueId>& inputs,
+                                     const Attributes& attributes) {
+  assert(inputs.empty());
+  assert(attributes.real("rate") >= 0 && attributes.real("rate") < 1);
+  const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
+  return {{{attributes.integer("n"), attributes.integer("c")}, type}};
+}
+
+}  // namespace
+
+// (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as Philox(seed, step,
+// key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type).
+const Operation& spatial_dropout_scale() {
+  static const Operation operation = {
+      "spatial_dropout_scale",
+      infer_dropout,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"study's rate", {}, {{"n", 1}, {"c", 64}, {"rate", 0.3}, {"key", 0}}, {}},
+       {"odd channels, batch of two, another key", {}, {{"n", 2}, {"c", 5}, {"rate", 0.5}, {"key", 7}}, {}},
+       {"rate 0", {}, {{"n", 2}, {"c", 3}, {"rate", 0}, {"key", 1}}, {}}},
+      /*depends_on_step=*/true};
   return operation;
 }
 

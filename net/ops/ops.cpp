@@ -1,6 +1,12 @@
-// The table of operations. To add one, add a file in this folder and a line in net/graph/operation_list.h.
+// The table of operations. To add one, write its function in this folder and add a line to
+// net/graph/operation_list.h.
+
 #include "net/ops/ops.h"
 
+#include <cassert>
+#include <cstdlib>
+
+#include "net/graph/operation.h"
 #include "net/graph/operation_list.h"
 
 namespace voxswap::net {
@@ -13,6 +19,14 @@ const std::vector<const Operation*>& operations() {
 #undef WINDOWED_ROW
 #undef ROW
   return table;
+}
+
+const Operation& find_operation(std::string_view name) {
+  for (const Operation* operation : operations())
+    if (operation->name == name) return *operation;
+  if (name == exchange_operation().name) return exchange_operation();
+  assert(false && "the operation is in the table of net/ops/ops.cpp");
+  std::abort();
 }
 
 }  // namespace voxswap::net

@@ -1,9 +1,11 @@
-// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov & Hutter
-// 2019), and stochastic gradient descent with Nesterov momentum (Sutskever et al. 2013, as in PyTorch's SGD).
-// A node updates one parameter as soon as its gradient is available, or many small ones together.
+// Parameter updates, the loss scale and gradient clipping.
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
+
+// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay (Loshchilov & Hutter
+// 2019), and stochastic gradient descent with Nesterov momentum (Sutskever et al. 2013, as in PyTorch's SGD).
+// A node updates one parameter as soon as its gradient is available, or many small ones together.
 
 namespace {
 
@@ -114,6 +116,147 @@ const Operation& sgd() {
        with(with(sgd_case("scaled and clipped", {{1}, {263}}, 0), scaled(Fill::positive)),
             {full({1}, Fill::positive)})},
       /*depends_on_step=*/true};
+  return operation;
+}
+
+// Dynamic loss scaling (Micikevicius et al. 2018, section 3.2) for f16, in which small gradients underflow.
+// The backward pass starts from the scale instead of 1, and the optimiser divides by it. If a gradient is
+// infinite or NaN, the whole update is skipped and the scale is halved. After many good updates in a row the
+// scale is doubled.
+//
+// The state is [3]: the scale, the updates since it last changed, and the total number of updates. Adam
+// counts the latter instead of steps, because some steps are skipped.
+
+namespace {
+
+bool is_state(const Graph& graph, ValueId id) {
+  return shape_of(graph, id) == Shape{3};
+}
+
+std::vector<ValueSpec> infer_seed(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 1 && is_state(graph, inputs[0]));
+  return {{{1}, graph.value(inputs[0]).type}};
+}
+
+std::vector<ValueSpec> infer_all_finite(const Graph& graph, const std::vector<ValueId>& inputs,
+                                        const Attributes&) {
+  assert(inputs.size() == 1 || inputs.size() == 2);
+  assert(inputs.size() == 1 || shape_of(graph, inputs[1]) == Shape{1});
+  return {{{1}, full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueId>& inputs,
+                                    const Attributes&) {
+  assert(inputs.size() == 1 && shape_of(graph, inputs[0]) == Shape{1});
+  return {};
+}
+
+const Attributes usual = {{"interval", 3}, {"least", 1}, {"most", 8}, {"initial", 4}};
+
+}  // namespace
+
+// state[3] (scale, updates since it changed, updates ever) full -> [1]: the scale.
+const Operation& loss_scale_seed() {
+  static const Operation operation = {
+      "loss_scale_seed", infer_seed, nullptr,
+      nullptr,           {},
+      /*cheap=*/false,   whole,      {{"one", {full({3}, Fill::positive)}, {}, {}}}};
+  return operation;
+}
+
+// gradient full (, so far[1]) -> [1] full: 1 if every number is finite and so far is not 0, else 0.
+const Operation& all_finite() {
+  static const Operation operation = {
+      "all_finite",
+      infer_all_finite,
+      nullptr,
+      per_element<1>,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"all are", {full({16, 4, 3, 3, 3})}, {}, {}},
+       {"one number", {full({1}), full({1}, Fill::positive)}, {}, {}},
+       {"one is not", {full({20, 5, 3, 3, 3}, Fill::one_infinite), full({1}, Fill::positive)}, {}, {}},
+       {"many, one is not", {full({64, 64, 3, 3, 3}, Fill::one_infinite)}, {}, {}},
+       {"all are, some before were not", {full({33}), full({1}, Fill::zeros)}, {}, {}}}};
+  return operation;
+}
+
+// finite[1]; updates state[3]. If finite, both counts grow by 1; when the first reaches `interval`, the scale
+// doubles (up to `most`) and the first count restarts. Otherwise the scale halves (down to `least`) and the
+// first count restarts. Attributes interval, least, most, initial (scale before the first step).
+const Operation& loss_scale_update() {
+  static const Operation operation = {
+      "loss_scale_update",
+      infer_update,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"a good one", {full({1}, Fill::positive)}, usual, {full({3}, Fill::positive)}},
+       {"a bad one", {full({1}, Fill::zeros)}, usual, {full({3}, Fill::positive)}},
+       {"the first", {full({1}, Fill::positive)}, usual, {full({3}, Fill::zeros)}},
+       {"each counts",
+        {full({1}, Fill::positive)},
+        {{"interval", 1}, {"least", 1}, {"most", 1e30}, {"initial", 4}},
+        {full({3}, Fill::positive)}}}};
+  return operation;
+}
+
+// Gradient clipping by the global norm (Pascanu et al. 2013): all gradients are scaled by one factor if their
+// norm is too large. Parameter updates therefore wait for all gradients.
+
+namespace {
+
+std::vector<ValueSpec> infer_squares(const Graph& graph, const std::vector<ValueId>& inputs,
+                                     const Attributes&) {
+  assert(inputs.size() == 1 || (inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{1}));
+  return {{{1}, full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_factor(const Graph& graph, const std::vector<ValueId>& inputs,
+                                    const Attributes& attributes) {
+  assert(inputs.size() == 1 || (inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{3}));
+  assert(shape_of(graph, inputs[0]) == Shape{1} && attributes.real("most") > 0);
+  static_cast<void>(attributes);
+  return like(graph, inputs[0]);
+}
+
+}  // namespace
+
+// gradient full (, so far[1]) -> [1] full: sum of its squares, plus `so far`. Accumulated in double.
+const Operation& sum_of_squares() {
+  static const Operation operation = {
+      "sum_of_squares",
+      infer_squares,
+      nullptr,
+      per_element<2>,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"one number", {full({1})}, {}, {}},
+       {"a weight", {full({16, 4, 3, 3, 3})}, {}, {}},
+       {"odd, behind another", {full({263}), full({1}, Fill::positive)}, {}, {}},
+       {"many", {full({64, 64, 3, 3, 3}), full({1}, Fill::positive)}, {}, {}}}};
+  return operation;
+}
+
+// squares[1] (, state[3]: loss scaling) full -> [1]: min(1, most / (sqrt(squares) / scale + 1e-6)), as in
+// PyTorch's clip_grad_norm_. Attribute most: the largest norm that is not clipped.
+const Operation& clip_factor() {
+  static const Operation operation = {
+      "clip_factor",
+      infer_factor,
+      nullptr,
+      nullptr,
+      {},
+      /*cheap=*/false,
+      whole,
+      {{"too large", {full({1}, Fill::positive)}, {{"most", 0.01}}, {}},
+       {"small enough", {full({1}, Fill::positive)}, {{"most", 1000}}, {}},
+       {"nothing", {full({1}, Fill::zeros)}, {{"most", 1}}, {}},
+       {"scaled", {full({1}, Fill::positive), full({3}, Fill::positive)}, {{"most", 0.1}}, {}}}};
   return operation;
 }
 

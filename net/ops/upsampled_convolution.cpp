@@ -8,7 +8,7 @@
 //   y[2j + p] = z[j + p], channels of phase p.
 // This is the sub-pixel convolution of Shi et al., "Real-Time Single Image and Video Super-Resolution Using
 // an Efficient Sub-Pixel Convolutional Neural Network" (2016), with the kernels that follow from upsampling.
-#include "net/ops/windows.h"
+#include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
 

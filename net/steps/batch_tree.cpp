@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
+#include <utility>
+
+#include "net/graph/operation.h"
 
 namespace voxswap::net {
 
@@ -65,6 +69,97 @@ std::vector<Sum> sums_ending_with(const Share& share, std::int64_t sample) {
       sums.push_back({tree.node(first, width / 2), tree.node(tree.middle(first, width), width / 2)});
   }
   return sums;
+}
+
+namespace {
+
+constexpr std::int64_t least_stretch = 1024;  // half of it would take as long as all of it
+constexpr std::int64_t grain = 16;            // ranges begin at multiples, to align vector code
+
+std::int64_t middle_of(std::int64_t begin, std::int64_t end) {
+  if (end - begin < least_stretch) return end;
+  return begin + ((end - begin) / 2 + grain - 1) / grain * grain;
+}
+
+// Finds all swaps by walking the tree. Swaps of a node follow those of its children.
+class Walk {
+ public:
+  Walk(std::int64_t batch, std::int64_t ranks, std::int64_t length)
+      : batch_(batch), share_(batch / ranks), length_(length), parts_(static_cast<std::size_t>(ranks), 0) {}
+
+  SumByHalves run() {
+    std::int64_t width = 1;
+    while (width < batch_) width *= 2;
+    SumByHalves result;
+    result.stretches = visit(0, width);
+    result.swaps = std::move(swaps_);
+    return result;
+  }
+
+ private:
+  std::int64_t owner(std::int64_t sample) const { return sample / share_; }
+
+  // Where the sum of samples first .. first + width is stored, in row order.
+  std::vector<Stretch> visit(std::int64_t first, std::int64_t width) {
+    const std::int64_t last = std::min(first + width, batch_), middle = first + width / 2;
+    if (const std::int64_t here = owner(first); owner(last - 1) == here)
+      return {{0, length_, {here, parts_[static_cast<std::size_t>(here)]++}}};
+    std::vector<Stretch> left = visit(first, width / 2);
+    if (middle >= batch_) return left;
+    return meet(left, visit(middle, width / 2));
+  }
+
+  // Intersects the ranges of two children that were split differently.
+  std::vector<Stretch> meet(const std::vector<Stretch>& left, const std::vector<Stretch>& right) {
+    std::vector<Stretch> sum;
+    for (auto a = left.begin(), b = right.begin(); a != left.end() && b != right.end();) {
+      const Swap swap = swap_of(*a, *b);
+      swaps_.push_back(swap);
+      add(sum, {swap.begin, swap.middle, swap.left});
+      add(sum, {swap.middle, swap.end, swap.right});
+      const std::int64_t reached = swap.end;
+      if (a->end == reached) ++a;
+      if (b->end == reached) ++b;
+    }
+    return sum;
+  }
+
+  static Swap swap_of(const Stretch& a, const Stretch& b) {
+    const std::int64_t begin = std::max(a.begin, b.begin), end = std::min(a.end, b.end);
+    return {a.at, b.at, begin, a.at.rank == b.at.rank ? end : middle_of(begin, end), end};
+  }
+
+  static void add(std::vector<Stretch>& sum, const Stretch& next) {
+    if (next.begin == next.end) return;
+    if (!sum.empty() && sum.back().at == next.at)
+      sum.back().end = next.end;
+    else
+      sum.push_back(next);
+  }
+
+  std::int64_t batch_, share_, length_;
+  std::vector<std::int64_t> parts_;  // number of parts per rank so far
+  std::vector<Swap> swaps_;
+};
+
+}  // namespace
+
+SumByHalves sum_by_halves(std::int64_t batch, std::int64_t ranks, std::int64_t length) {
+  assert(ranks > 0 && batch % ranks == 0 && length > 0);
+  return Walk(batch, ranks, length).run();
+}
+
+SumByHalves of_rank(const SumByHalves& all, std::int64_t rank) {
+  SumByHalves mine;
+  std::copy_if(all.swaps.begin(), all.swaps.end(), std::back_inserter(mine.swaps),
+               [&](const Swap& swap) { return swap.left.rank == rank || swap.right.rank == rank; });
+  std::copy_if(all.stretches.begin(), all.stretches.end(), std::back_inserter(mine.stretches),
+               [&](const Stretch& stretch) { return stretch.at.rank == rank; });
+  return mine;
+}
+
+std::int64_t exchange_chunk_bytes(std::int64_t ranks) {
+  return std::min<std::int64_t>(ranks, 16) * exchange_block_bytes;
 }
 
 }  // namespace voxswap::net

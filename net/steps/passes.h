@@ -1,5 +1,8 @@
-// Graph passes that change how a step is computed, but not its results, to the bit.
+// Orders of a step's nodes, which change its memory and time but not its results, to the bit.
 #pragma once
+
+#include <functional>
+#include <vector>
 
 #include "net/graph/graph.h"
 
@@ -10,5 +13,11 @@ namespace voxswap::net {
 // order of exchanges, so that communication overlaps with the remaining computation. REQUIRES: an update
 // reads only gradients.
 void update_early(Graph& graph);
+
+// Order in which the nodes of a step are split into slabs: the original order, except that volumes are made
+// as late as possible. A node whose outputs are all volumes moves to just before their first reader, if
+// its input volumes are needed until then anyway. An example is the part of a convolution that reads a skip
+// connection: its output would otherwise be live during all of the lower levels.
+std::vector<NodeId> late_order(const Graph& graph, const std::function<bool(ValueId)>& is_volume);
 
 }  // namespace voxswap::net

@@ -1,15 +1,13 @@
-#include "net/steps/piece_sizes.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
 
-#include "base/counts.h"
-#include "base/index.h"
+#include "base/shape.h"
 #include "base/text.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/piece.h"
+#include "net/steps/pieces.h"
 
 namespace voxswap::net {
 

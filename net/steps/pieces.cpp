@@ -5,13 +5,11 @@
 #include <compare>
 #include <string>
 
-#include "base/index.h"
+#include "base/shape.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/piece.h"
-#include "net/graph/sample_name.h"
-#include "net/graph/sum_blocks.h"
 #include "net/graph/window.h"
-#include "net/steps/late_order.h"
+#include "net/steps/passes.h"
 
 namespace voxswap::net {
 

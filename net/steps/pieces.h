@@ -7,12 +7,43 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "net/graph/graph.h"
-#include "net/steps/piece_sizes.h"
 
 namespace voxswap::net {
+
+// The slab size is given in planes of the largest volume of the finest resolution. Resolutions whose volumes
+// all have less than 1/small_volume_part of the largest volume's bytes do not count. Slabs of other volumes
+// have at most as many bytes; volumes that are no larger stay whole. A slab consists of whole blocks of
+// planes (planes_of_blocks).
+constexpr std::int64_t whole_volumes = -1;
+constexpr std::int64_t automatic_pieces = 0;  // no slabs unless that volume exceeds large_volume_bytes
+constexpr std::int64_t large_volume_bytes = std::int64_t{128} << 20;
+constexpr std::int64_t small_volume_part = 4;
+// Automatic slabs have usual_piece_bytes, or more to have at most usual_pieces of them. They have at most
+// large_piece_elements as long as that gives at most most_pieces: the window of a node covers up to three
+// slabs of each volume in a chain of convolutions, which is what limits volumes larger than the device.
+constexpr std::int64_t usual_piece_bytes = std::int64_t{64} << 20, usual_pieces = 32;
+constexpr std::int64_t large_piece_elements = std::int64_t{1} << 26, most_pieces = 128;
+
+// For people: "32 of 16 planes" (slabs of the finest split volume), or "none".
+std::string pieces_text(const Graph& step);
+
+// Planes per block of each value; a slab is a multiple of it. At the finest resolution: 2 up to a depth of
+// 32, 4 up to 128, else 8, and fewer if automatic slabs are not a multiple of that. Other volumes: as many as
+// have no more bytes, and an even number, because networks halve their sides. 0: never split.
+std::vector<std::int64_t> planes_of_blocks(const Graph& graph);
+
+// Planes per slab of each value (the last slab may have fewer). 0: stays whole.
+std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece);
+
+// For planners (swap/planners/by_sample.h): a slab size that gives a quarter as many slabs as
+// `planes_per_piece`. Nullopt if the finest volume has fewer than many_pieces.
+constexpr std::int64_t many_pieces = 64;
+std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
 struct CutGraph {
   Graph graph;
@@ -23,7 +54,7 @@ struct CutGraph {
 // far as possible, everything computed from a slab comes before the next slab.
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece);
 
-// Sets on each weight gradient the blocks of planes in which it sums (net/graph/sum_blocks.h). No slab
+// Sets on each weight gradient the blocks of planes in which it sums (net/graph/window.h). No slab
 // boundary cuts a block, whatever the slab size. So steps with and without slabs have the same results to the
 // bit.
 void sum_in_blocks(Graph& graph);

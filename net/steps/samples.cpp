@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/index.h"
+#include "base/shape.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/sample_name.h"
 
 namespace voxswap::net {
 

@@ -4,10 +4,10 @@
 #include <cassert>
 #include <numeric>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/index.h"
 #include "base/keys.h"
+#include "base/shape.h"
+#include "base/text.h"
 #include "net/graph/autodiff.h"
 #include "net/graph/graph.h"
 #include "net/graph/loss_terms.h"

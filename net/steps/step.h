@@ -20,7 +20,7 @@ struct LossOptions {
   double cross_entropy = 0;  // weight of the binary cross entropy term
   double epsilon = 1e-5;
   bool classes = false;  // soft-max over exclusive classes instead of labels; class 0 is the background
-  double smoothing = 0;  // label smoothing in the cross entropy (net/ops/loss.cpp, softmax_loss.cpp)
+  double smoothing = 0;  // label smoothing in the cross entropy (net/ops/loss.cpp)
   double focus = 0;      // gamma of the focal loss; 0: plain cross entropy
   std::vector<double> weights{};       // relative weights of the outputs; empty: equal
   bool batch_dice = false;             // Dice over all samples of a batch as one volume
@@ -61,7 +61,7 @@ struct OptimizerOptions {
   std::int64_t small_parameter = 4096;
 };
 
-// Dynamic loss scaling, used for f16 (net/ops/loss_scale.cpp).
+// Dynamic loss scaling, used for f16 (net/ops/updates.cpp).
 struct LossScaleOptions {
   double initial = 65536, least = 1, most = 16777216;  // powers of 2, so that scaling is exact
   std::int64_t interval = 2000;                        // good updates in a row before the scale doubles
@@ -78,7 +78,7 @@ struct StepOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
-  std::int64_t pieces = whole_volumes;  // slab size in planes of the largest volume (piece_sizes.h)
+  std::int64_t pieces = whole_volumes;  // slab size in planes of the largest volume (pieces.h)
   // Training: samples of the step, run one after the other (samples.h); `input` is the shape of one sample. A
   // network with batch norm takes the batch at once: it has one share, and `input` is the shape of the batch.
   Share share;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/heap_retention.h"
 #include "base/interrupt.h"
@@ -10,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/patches.h"
 

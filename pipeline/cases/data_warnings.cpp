@@ -6,13 +6,12 @@
 #include <set>
 
 #include "base/checksummed_file.h"
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "data/cases/check.h"
-#include "data/layouts/unused.h"
+#include "data/layouts/incomplete.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/choice.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/augment/augment.h"
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"

@@ -6,11 +6,15 @@
 // volume.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "data/prepare/prepare.h"
+#include "data/volumes/transforms.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::pipeline {
@@ -29,5 +33,45 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& 
 
 // The part of a prepared case, with its place in the world and the statistics of the whole.
 data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box);
+
+// Sliding windows: how a network that sees a part of a volume at a time predicts all of it.
+//
+// As nnU-Net does it (Isensee et al., Nature Methods 2021): windows lie evenly and overlap, and where several
+// see a voxel their probabilities are averaged with Gaussian weights, since a network knows the middle of its
+// window best. Weights are a product over the axes and so are their sums, so each axis is normalised by
+// itself: the weights of all windows at a voxel sum to 1, nothing is divided at the end, and where there is
+// one window its weight is exactly 1.
+struct WindowAxis {
+  std::vector<std::int64_t> starts;         // ascending, in voxels
+  std::vector<std::vector<float>> weights;  // of each start, along its window
+};
+
+struct Windows {
+  data::Size3 volume{0, 0, 0}, window{0, 0, 0};  // voxels
+  std::array<WindowAxis, 3> axes;
+
+  std::size_t count() const;
+  data::Box box(std::size_t index) const;
+};
+
+// `overlap`: the part of a window that the next one sees again, at least; from 0 to below 1. nnU-Net's is
+// 0.5. REQUIRES: no side of the window is longer than the volume's.
+Windows make_windows(const data::Size3& volume, const data::Size3& window, double overlap);
+
+// The box of a D,H,W,C array (C innermost) of `size`.
+template <class T>
+std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const data::Box& box,
+                   std::int64_t channels);
+
+// What takes the planes of a volume, D,H,W,C, one after the other in order, some at a time.
+using TakePlanes = std::function<void(std::span<const float>)>;
+
+// Puts together what `compute` says about each window's box, D,H,W,`channels`, and hands planes on as soon as
+// no window is left that sees them: no more of them are held than a window is deep.
+void stitch(const Windows& windows, std::int64_t channels,
+            const std::function<std::vector<float>(const data::Box&)>& compute, const TakePlanes& take);
+// All of them at once.
+std::vector<float> stitch(const Windows& windows, std::int64_t channels,
+                          const std::function<std::vector<float>(const data::Box&)>& compute);
 
 }  // namespace voxswap::pipeline

@@ -5,12 +5,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/picture.h"
-#include "data/volumes/picture_text.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"

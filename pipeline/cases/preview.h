@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "pipeline/cases/options.h"
 
 namespace voxswap::pipeline {

@@ -6,15 +6,13 @@
 #include <numeric>
 #include <set>
 
-#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
 #include "base/philox.h"
-#include "pipeline/cases/stratified_split.h"
+#include "base/text.h"
 
 namespace voxswap::pipeline {
 

@@ -1,17 +1,16 @@
-#include "pipeline/cases/stratified_split.h"
-
 #include <algorithm>
 #include <numeric>
 #include <regex>
 
-#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/parallel.h"
 #include "base/philox.h"
+#include "base/text.h"
 #include "data/formats/image_io.h"
+#include "pipeline/cases/split.h"
 
 namespace voxswap::pipeline {
 

@@ -13,7 +13,6 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/device/session.h"
 #include "swap/plan/plan_report.h"
-#include "swap/plan/trace.h"
 
 namespace voxswap::pipeline {
 
@@ -95,6 +94,26 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   result.plan_json = swap::plan_json(session.graph(), result.plan);
   result.timeline = swap::timeline_json(session.graph(), result.plan, report.begin, report.end);
   return result;
+}
+
+void StepStatistics::add(const swap::StepReport& report) {
+  seconds.push_back(report.seconds);
+  compute_seconds += report.compute_seconds;
+  stall_seconds += report.stall_seconds;
+  for (std::size_t lane = 0; lane < swap::lane_count; ++lane) busy_seconds[lane] += report.busy_seconds[lane];
+}
+
+double StepStatistics::median_seconds() const {
+  if (seconds.empty()) return 0;
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+double StepStatistics::rate(swap::Lane lane, std::int64_t bytes_per_step) const {
+  const double busy = busy_seconds[static_cast<std::size_t>(lane)];
+  return busy > 0 ? static_cast<double>(bytes_per_step) * static_cast<double>(seconds.size()) / busy : 0;
 }
 
 }  // namespace voxswap::pipeline

@@ -4,10 +4,9 @@
 
 #include "base/error.h"
 #include "net/networks/networks.h"
-#include "pipeline/device/input_writer.h"
-#include "pipeline/device/upload.h"
+#include "pipeline/device/staging.h"
 #include "pipeline/record/routines.h"
-#include "swap/measure/network_rate.h"
+#include "swap/measure/copy_rates.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::pipeline {

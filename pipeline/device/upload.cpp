@@ -1,9 +1,8 @@
-#include "pipeline/device/upload.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "base/error.h"
+#include "pipeline/device/staging.h"
 
 namespace voxswap::pipeline {
 

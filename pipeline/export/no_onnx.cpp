@@ -1,6 +1,6 @@
 // In place of onnx_file.cpp where the ONNX library is not installed.
 #include "base/error.h"
-#include "pipeline/export/onnx_file.h"
+#include "pipeline/export/onnx_graph.h"
 
 namespace voxswap::pipeline {
 

@@ -1,13 +1,12 @@
-#include "pipeline/export/onnx_file.h"
-
 #include <onnx/checker.h>
 #include <onnx/common/version.h>
 #include <onnx/onnx_pb.h>
 
 #include <limits>
 
-#include "base/counts.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "pipeline/export/onnx_graph.h"
 
 namespace voxswap::pipeline {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "net/graph/kernel_axes.h"
+#include "net/graph/axes.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::pipeline {

@@ -1,5 +1,5 @@
 // A network as ONNX has it: nodes of its operators on tensors N,C,D,H,W, or N,C,H,W of images, with a batch
-// of any size. Without the library that writes the file (onnx_file.h).
+// of any size. Without the library that writes the file.
 //
 // Operators are those that every runtime takes: instance norm is decomposed, because several refuse the
 // operator on volumes; a convolution of an upsampled volume, which we compute on the small one, is what it
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -52,5 +53,14 @@ struct OnnxOptions {
 // for an operation that has no counterpart here.
 OnnxGraph onnx_graph(const net::ForwardGraph& network, const std::vector<Tensor>& weights,
                      const OnnxOptions& options);
+
+// Writes a network as an .onnx file, if the program was built with the ONNX library.
+// The format's own checker has looked at it. `about` becomes its metadata. Throws Exit::usage where the
+// program was built without the library, Exit::failed for what does not fit into a file of the format (2
+// GiB).
+std::string onnx_file(const OnnxGraph& graph, const std::string& name,
+                      const std::map<std::string, std::string>& about);
+
+std::string onnx_library();  // for `voxswap info`; empty: there is none
 
 }  // namespace voxswap::pipeline

@@ -2,10 +2,11 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "net/networks/levels.h"
+#include "net/networks/builder.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/export/pytorch_model_py.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/record/resume.h"
 
@@ -121,6 +122,32 @@ TrainedNetwork trained_network(const RunOptions& given, std::int64_t repeat, con
   network.about = description(network, run, dataset);
   network.about["voxswap"] = version;
   return network;
+}
+
+namespace {
+
+Shape of_image(const std::string& name, const Shape& shape) {
+  if (shape.rank() != 5) return shape;
+  if (name == "fc.weight") return {shape[0], shape[1]};
+  return {shape[0], shape[1], shape[2], shape[4]};
+}
+
+}  // namespace
+
+Checkpoint pytorch_weights(const TrainedNetwork& network) {
+  Checkpoint file;
+  file.metadata = network.about;
+  for (const net::ValueId id : network.graph.parameters) {
+    const std::string& name = network.graph.graph.value(id).name;
+    Tensor tensor = network.weights.checkpoint.tensor(name, network.weights.where);
+    if (network.images) tensor.shape = of_image(name, tensor.shape);
+    file.tensors.push_back(std::move(tensor));
+  }
+  return file;
+}
+
+std::string pytorch_model() {
+  return pytorch_model_py;
 }
 
 }  // namespace voxswap::pipeline

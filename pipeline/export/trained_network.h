@@ -8,7 +8,7 @@
 
 #include "net/networks/network.h"
 #include "pipeline/cases/options.h"
-#include "pipeline/record/trained.h"
+#include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
 
@@ -27,5 +27,14 @@ TrainedNetwork trained_network(const RunOptions& run, std::int64_t repeat, const
 
 // Voxels x, y, z that such a network sees at a time, as N,D,H,W,C of one sample.
 Shape input_shape(const RunOptions& run, std::int64_t channels);
+
+// A network for PyTorch: its weights as a safetensors file in PyTorch's shapes, and the Python file that
+// loads them.
+
+// With network.about as metadata. Of images, kernels are O,I,H,W and dense layers O,I.
+Checkpoint pytorch_weights(const TrainedNetwork& network);
+
+// The same for every network: what it is stands in the metadata.
+std::string pytorch_model();
 
 }  // namespace voxswap::pipeline

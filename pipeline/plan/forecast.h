@@ -2,13 +2,17 @@
 // where allowed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "net/collective/ranks.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/plan/planning.h"
+#include "swap/model/costs.h"
 
 namespace voxswap::pipeline {
 
@@ -84,5 +88,32 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
 // Of its training part. REQUIRES: the data set is there.
 double epoch_seconds(const Forecast& forecast, const RunOptions& options);
 double megavoxels_per_step(const RunOptions& options);
+
+// What a training step takes on several ranks, which need not be here (docs/explanation/ranks.md).
+// Throws Exit::usage, naming the nearest batches that can be, when ranks cannot share one out equally.
+void check_share(std::int64_t batch, std::int64_t ranks);
+
+// The first of so many ranks, for planning: there is nobody to talk to.
+std::unique_ptr<net::Ranks> planned_ranks(int count);
+
+struct RanksForecast {
+  swap::Network network;
+  double step_seconds = 0;
+  double alone_seconds = 0;     // of a rank by itself that has as many samples
+  double exchange_seconds = 0;  // of the step, during which ranks exchange gradients
+  std::int64_t exchanged_bytes = 0;
+
+  // Sums are rounded: where all is hidden, a step may come out a little shorter.
+  double exposed_seconds() const { return std::max(step_seconds - alone_seconds, 0.0); }
+  double efficiency() const {  // volumes per second, of the ideal
+    return std::min(alone_seconds / step_seconds, 1.0);
+  }
+  std::string limit() const;  // for people: what keeps it from more
+};
+
+// REQUIRES: `step` and `forecast` are of these options, whose ranks are planned, and of `how`, which has
+// their network.
+RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,
+                             const DataShape& data, const ForecastOptions& how);
 
 }  // namespace voxswap::pipeline

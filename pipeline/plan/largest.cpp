@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/log.h"
-#include "net/backends/device_features.h"
+#include "net/backends/backend.h"
 #include "net/networks/network.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/patches.h"

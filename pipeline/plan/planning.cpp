@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "net/graph/sample_name.h"
+#include "net/graph/names.h"
 #include "swap/measure/profile.h"
 #include "swap/planners/planner.h"
 

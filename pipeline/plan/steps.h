@@ -8,6 +8,9 @@
 #include "net/steps/step.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/plan/target.h"
+#include "pipeline/report/tables.h"
+#include "swap/model/costs.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::pipeline {
 
@@ -26,5 +29,11 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
 // What training keeps in the host's memory beside all plans: a mean of the weights, where it makes one.
 std::int64_t held_beside(const RunOptions& options, const Steps& steps);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
+
+// memory.csv: planned contents of each memory over the predicted time of a step.
+// `host_budget`: what the host pool may take; 0: nobody said.
+std::vector<MemoryRow> step_memory(const net::Graph& graph, const swap::Plan& plan,
+                                   const swap::CostModel& costs, const std::string& run,
+                                   const std::string& resolution, std::int64_t host_budget = 0);
 
 }  // namespace voxswap::pipeline

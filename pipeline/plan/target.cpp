@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/log.h"
-#include "base/parse_number.h"
 #include "base/units.h"
 #include "net/backends/backends.h"
 

@@ -8,9 +8,8 @@
 
 #include "net/backends/backend.h"
 #include "pipeline/cases/options.h"
-#include "swap/model/budgets.h"
 #include "swap/model/costs.h"
-#include "swap/model/network.h"
+#include "swap/model/needs.h"
 
 namespace voxswap::pipeline {
 

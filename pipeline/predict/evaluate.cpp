@@ -5,17 +5,17 @@
 #include <mutex>
 #include <set>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/formats/formats.h"
 #include "data/formats/image_io.h"
 #include "data/volumes/orientation.h"
-#include "pipeline/report/boxes.h"
+#include "pipeline/report/comparison.h"
 
 namespace voxswap::pipeline {
 

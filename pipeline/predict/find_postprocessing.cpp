@@ -1,23 +1,21 @@
-#include "pipeline/predict/find_postprocessing.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/formats/image_io.h"
-#include "data/volumes/align.h"
 #include "data/volumes/orientation.h"
+#include "data/volumes/transforms.h"
 #include "metrics/metrics.h"
-#include "pipeline/predict/largest_component.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
-#include "pipeline/record/run_folder.h"
+#include "pipeline/record/resume.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -82,7 +80,9 @@ struct Candidate {
 std::vector<Candidate> candidates_of(const std::string& region, std::size_t regions) {
   std::vector<Candidate> candidates;
   const auto add = [&](Removal remove, double below) {
-    candidates.push_back({{region, remove, below, 0}, std::vector<double>(regions, 0.0), 0, 0});
+    Candidate& candidate = candidates.emplace_back();
+    candidate.step = {region, remove, below, 0};
+    candidate.dice.assign(regions, 0.0);
   };
   add(Removal::all_but_largest, 0);
   for (const Removal remove : {Removal::small_components, Removal::small_whole})

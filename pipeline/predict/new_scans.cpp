@@ -4,31 +4,26 @@
 #include <functional>
 #include <set>
 
-#include "base/counts.h"
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/log.h"
 #include "base/outputs.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_segmentation.h"
 #include "data/formats/image_writing.h"
 #include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
-#include "pipeline/predict/classify.h"
-#include "pipeline/predict/ensemble.h"
-#include "pipeline/predict/largest_component.h"
+#include "pipeline/predict/inference.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
-#include "pipeline/predict/prediction_files.h"
 #include "pipeline/predict/prediction_record.h"
 #include "pipeline/record/resume.h"
-#include "pipeline/record/trained.h"
 
 namespace voxswap::pipeline {
 
@@ -182,7 +177,7 @@ PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOpti
 std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOptions& how) {
   if (how.postprocessing.empty()) return {};
   const Postprocessing found = read_postprocessing(how.postprocessing, dataset.regions);
-  for (const PostStep& step : found.steps) log::info("{}: {}", how.postprocessing.string(), step_words(step));
+  for (const PostStep& step : found.steps) log::info("{}: {}", how.postprocessing, step_words(step));
   return found.steps;
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/predictor.h"
 
@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 // Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
 // with the weights of finished runs.
 // Of one run with several repeats a folder for each, or, with how.ensemble, one mean; of several runs, which
-// are alike (ensemble.h), one mean of all. Probabilities go to OUT/probabilities/CASE_OUTPUT.nii.gz.
+// are alike (predict.h), one mean of all. Probabilities go to OUT/probabilities/CASE_OUTPUT.nii.gz.
 void predict(const std::vector<RunOptions>& runs, const fs::path& input, const fs::path& out,
              const PredictOptions& how);
 

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "data/layouts/dataset.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/options.h"
+#include "pipeline/predict/predictor.h"
 
 namespace voxswap::pipeline {
 
@@ -65,5 +68,16 @@ Prediction decide(std::span<const float> probabilities, const data::PreparedCase
 // A channel of D,H,W,`channels` on the case's own grid; 0 outside the crop.
 data::Image native_probability(std::span<const float> probabilities, std::size_t channel,
                                std::size_t channels, const data::PreparedCase& prepared);
+
+// Ensembles: several runs that predict together, as the folds of a cross-validation or models with other
+// seeds.
+
+// Every repeat of every run.
+std::vector<Member> members_of(const std::vector<RunOptions>& runs);
+
+// Their probabilities can be averaged where they prepare cases alike and are one network with one meaning of
+// its channels and outputs. Throws Exit::usage naming what differs. `trained`: what each was trained on.
+void check_alike(const std::vector<RunOptions>& runs, const std::vector<data::Dataset>& trained,
+                 const PredictOptions& how);
 
 }  // namespace voxswap::pipeline

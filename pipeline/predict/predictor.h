@@ -8,25 +8,14 @@
 
 #include "pipeline/cases/options.h"
 #include "pipeline/predict/inference.h"
-#include "pipeline/record/trained.h"
+#include "pipeline/record/resume.h"
+#include "voxswap/predict.h"
 
 namespace voxswap::pipeline {
 
-struct PredictOptions {
-  std::string version{};               // of the program, for the record
-  std::optional<data::Size3> window;   // voxels the network sees at a time; none: as it was trained
-  bool whole = false;                  // it sees the whole volume, however it was trained
-  double overlap = 0.5;                // of windows
-  bool mirror = false;                 // average over the mirrorings that training made as well
-  bool ensemble = false;               // average over the repeats; else each predicts by itself
-  bool probabilities = false;          // write them as well
-  bool segmentations = false;          // write label maps with names and colours as well
-  bool dicom_segmentations = false;    // write DICOM segmentation objects as well
-  bool bids = false;                   // name the files as a BIDS derivative has them
-  bool raw_weights = false;            // of a run that averaged its weights: those that were not
-  bool force = false;                  // write over files that voxswap did not write
-  fs::path postprocessing{};           // the file that says what is done to label maps; empty: nothing
-  std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
+// As in the public header, which says what each means, but `postprocessing` names a file or is empty.
+struct PredictOptions : voxswap::PredictOptions {
+  std::string version{};  // of the program, for the record
 };
 
 // A network of an ensemble: a repeat, counted from 1, of a run.
@@ -42,7 +31,7 @@ class Predictor {
   Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how);
 
   // Reads the best weights of these repeats of its run, counted from 1; or of several runs, which
-  // are alike (ensemble.h).
+  // are alike (predict.h).
   void use(const std::vector<std::int64_t>& repeats);
   void use_members(const std::vector<Member>& members);
   // D,H,W,outputs, or outputs of an image that gets one class, which `take` gets in order of depth; the mean

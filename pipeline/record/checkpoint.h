@@ -7,12 +7,17 @@
 // Written whole and renamed into place, so the last good one survives a full disk or a kill.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/shape.h"
+#include "data/prepare/prepare.h"
+#include "net/collective/ranks.h"
 
 namespace voxswap::pipeline {
 
@@ -38,5 +43,30 @@ std::string write_checkpoint(const fs::path& path, const Checkpoint& checkpoint)
 Checkpoint read_checkpoint(const fs::path& path);
 // The metadata and the digest alone: tensors are not read, and so not looked at.
 Checkpoint read_checkpoint_header(const fs::path& path);
+
+// Broadcasts a checkpoint that rank 0 read to all ranks.
+// What rank 0 gives; what the others give does not count.
+std::optional<Checkpoint> broadcast(net::Ranks& ranks, std::optional<Checkpoint> checkpoint);
+
+// Floating point types of safetensors files, read as f32.
+
+// Bytes of a number of such a type ("F64", "F32", "F16", "BF16"); nothing for others.
+std::optional<std::size_t> stored_bytes(std::string_view type);
+
+// REQUIRES: a type that there are, and whole numbers' bytes.
+std::vector<float> read_numbers(std::string_view type, std::string_view bytes);
+
+// Lists of numbers in a checkpoint's metadata.
+// A part that is no number is an Exit::bad_data that names `key` and `where`.
+std::string numbers_text(const std::vector<double>& values);
+std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string& key,
+                                 const std::string& where);
+
+// The normalization of a network's inputs, in a checkpoint's metadata.
+// What prediction needs of the data set, in a checkpoint's metadata.
+std::map<std::string, std::string> normalization_metadata(const data::Normalization& normalization);
+// Throws Exit::bad_data where it is not one of so many channels.
+data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                       const std::string& where);
 
 }  // namespace voxswap::pipeline

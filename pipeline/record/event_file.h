@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/journal.h"
 
 namespace voxswap::pipeline {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/log.h"
 
 namespace voxswap::pipeline {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "net/networks/networks.h"
 #include "pipeline/record/starting_weights.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/record/checkpoint.h"

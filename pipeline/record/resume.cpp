@@ -1,11 +1,16 @@
 #include "pipeline/record/resume.h"
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
 #include "base/log.h"
 #include "base/parallel.h"
-#include "data/layouts/dataset_description.h"
+#include "base/text.h"
+#include "data/layouts/dataset_json.h"
+#include "data/layouts/open_dataset.h"
+#include "pipeline/record/checkpoint.h"
+#include "pipeline/record/generations.h"
+#include "pipeline/record/identity.h"
 #include "pipeline/report/written_files.h"
 
 namespace voxswap::pipeline {
@@ -100,6 +105,57 @@ RunOptions confirmed_for_prediction(RunOptions options) {
          description.string(), run, identity.run);
   options.identity = identity.run;
   return options;
+}
+
+data::Dataset trained_on(const RunOptions& options) {
+  const fs::path noted = options.output / description_file;
+  return fs::exists(noted) ? data::read_description(noted) : data::open_dataset(options.data);
+}
+
+namespace {
+
+const char* predicting_weights(const RunOptions& options, std::int64_t repeat, bool raw) {
+  const bool averaged = options.training.averaging.name != Averaging::none && !raw &&
+                        has_averaged(checkpoint_folder(options, repeat));
+  return averaged ? averaged_weights_name : best_weights_name;
+}
+
+}  // namespace
+
+fs::path predicting_file(const RunOptions& options, std::int64_t repeat, bool raw) {
+  return checkpoint_folder(options, repeat) /
+         (std::string(predicting_weights(options, repeat, raw)) + ".safetensors");
+}
+
+BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat,
+                         bool raw) {
+  const fs::path folder = checkpoint_folder(options, repeat);
+  auto model = model_metadata(dataset, options, options.identity, repeat);
+  if (options.identity.empty()) model.erase("run");
+  BestWeights weights{
+      predicting_file(options, repeat, raw).string(),
+      read_best(
+          folder,
+          [&](const Checkpoint& best, const std::string& where) { check_metadata(best, model, where); },
+          predicting_weights(options, repeat, raw)),
+      {}};
+  if (weights.checkpoint.digest.empty())
+    log::warn(
+        "{}: these weights have no checksums, as in files of other programs, so damage cannot be detected",
+        weights.where);
+  if (options.preprocess.normalize == data::Normalize::dataset)
+    weights.normalization = normalization_from(weights.checkpoint, dataset.modalities.size(), weights.where);
+  return weights;
+}
+
+fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
+  const fs::path folder = options.output / "checkpoints";
+  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
+}
+
+fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
+  const fs::path folder = options.output / "predictions";
+  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
 }
 
 }  // namespace voxswap::pipeline

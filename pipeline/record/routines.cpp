@@ -5,12 +5,11 @@
 #include "base/checksummed_file.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "net/backends/device_features.h"
+#include "net/backends/backend.h"
 #include "pipeline/record/checkpoint.h"
-#include "pipeline/record/run_folder.h"
+#include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
 

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "pipeline/report/slices.h"
+#include "pipeline/report/slice_view.h"
 
 namespace voxswap::pipeline {
 

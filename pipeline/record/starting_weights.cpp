@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "pipeline/record/generations.h"
 
 namespace voxswap::pipeline {

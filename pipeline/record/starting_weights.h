@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/shape.h"
 #include "pipeline/record/checkpoint.h"
 

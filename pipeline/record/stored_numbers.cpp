@@ -1,11 +1,14 @@
-#include "pipeline/record/stored_numbers.h"
-
+#include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
-#include "base/bfloat16.h"
+#include "base/error.h"
 #include "base/float16.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {
 
@@ -37,6 +40,42 @@ std::vector<float> read_numbers(std::string_view type, std::string_view bytes) {
   if (type == "F16") return converted<std::uint16_t>(bytes, from_float16);
   if (type == "BF16") return converted<std::uint16_t>(bytes, from_bfloat16);
   return converted<float>(bytes, [](float x) { return x; });
+}
+
+std::string numbers_text(const std::vector<double>& values) {
+  std::vector<std::string> parts;
+  for (double value : values) parts.push_back(number(value));
+  return join(parts, " ");
+}
+
+std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string& key,
+                                 const std::string& where) {
+  std::vector<double> values;
+  for (const std::string& part : split(checkpoint.text(key, where), ' ')) {
+    if (part.empty()) continue;
+    const auto value = parse_number<double>(part);
+    if (!value) fail(Exit::bad_data, "{}: '{}' contains '{}', which is not a number", where, key, part);
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::map<std::string, std::string> normalization_metadata(const data::Normalization& normalization) {
+  return {{"normalization.mean", numbers_text(normalization.mean)},
+          {"normalization.deviation", numbers_text(normalization.deviation)}};
+}
+
+data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
+                                       const std::string& where) {
+  const data::Normalization made{numbers_from(checkpoint, "normalization.mean", where),
+                                 numbers_from(checkpoint, "normalization.deviation", where)};
+  for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
+    if (list->size() != channels ||
+        !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
+      fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {}", where,
+           counted(channels, "channel"));
+  }
+  return made;
 }
 
 }  // namespace voxswap::pipeline

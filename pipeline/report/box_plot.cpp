@@ -1,16 +1,14 @@
 // Dice per region as boxes: a panel per grid, regions along the axis, one colour per group of runs; with one
 // group, one per region, as in pictures of cases.
-#include "pipeline/report/box_plot.h"
-
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "base/text.h"
 #include "base/xml.h"
-#include "pipeline/report/gnuplot.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 

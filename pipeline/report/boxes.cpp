@@ -1,7 +1,5 @@
 // Box statistics of dice.csv: a model trained several times answers once per case, with the mean of its
 // answers, so that repeats do not count as cases (as in the study).
-#include "pipeline/report/boxes.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <tuple>
 
 #include "metrics/metrics.h"
+#include "pipeline/report/comparison.h"
 
 namespace voxswap::pipeline {
 

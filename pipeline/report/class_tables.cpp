@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/parse_number.h"
+#include "base/units.h"
 
 namespace voxswap::pipeline {
 

@@ -1,16 +1,14 @@
 // A training over its epochs: losses, Dice, learning rate and seconds; a colour per group of runs, a line per
 // run and repeat, and a ring at the epoch whose weights are kept.
-#include "pipeline/report/epochs_plot.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
 #include "base/text.h"
-#include "pipeline/report/gnuplot.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 

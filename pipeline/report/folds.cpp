@@ -3,11 +3,10 @@
 #include <map>
 #include <set>
 
-#include "base/counts.h"
 #include "base/keys.h"
-#include "base/parse_number.h"
 #include "base/text.h"
-#include "pipeline/report/boxes.h"
+#include "base/units.h"
+#include "pipeline/report/comparison.h"
 
 namespace voxswap::pipeline {
 

@@ -1,14 +1,12 @@
 // Memory over a step: a panel per memory and a colour per group of runs.
-#include "pipeline/report/memory_plot.h"
-
 #include <algorithm>
 #include <map>
 
 #include "base/text.h"
 #include "base/units.h"
-#include "pipeline/report/gnuplot.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 

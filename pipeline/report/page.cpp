@@ -1,20 +1,9 @@
 #include "pipeline/report/page.h"
 
-#include "base/counts.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/page_cases.h"
-#include "pipeline/report/page_classes.h"
-#include "pipeline/report/page_data.h"
-#include "pipeline/report/page_parts.h"
-#include "pipeline/report/page_runs.h"
-#include "pipeline/report/page_scores.h"
-#include "pipeline/report/page_speed.h"
-#include "pipeline/report/page_trust.h"
-#include "pipeline/report/page_viewer.h"
 
 namespace voxswap::pipeline {
 

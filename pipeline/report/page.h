@@ -1,13 +1,115 @@
-// report.html: what a person looks at after a run.
+// report.html: its contents, the sections that show them, and the parts that sections share. A section is
+// HTML, empty where there is nothing to show.
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "base/filesystem.h"
-#include "pipeline/report/report_parts.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "pipeline/report/class_tables.h"
+#include "pipeline/report/comparison.h"
+#include "pipeline/report/folds.h"
+#include "pipeline/report/plots.h"
+#include "pipeline/report/read_runs.h"
+#include "pipeline/report/run_groups.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
+// What a sweep adds to the report of its runs.
+struct ReportFrame {
+  std::string title;    // empty: the names of the runs
+  std::string section;  // HTML, behind what is asked first
+};
+
+struct NamedPicture {
+  std::string name;  // of its files: "boxplot"
+  Picture picture;
+};
+
+// The contents of a report over all its runs, read and computed before any of it is shown.
+struct ReportParts {
+  std::vector<RunFolder> runs;
+  std::vector<std::string> notes;  // what was left out, and why
+  std::vector<RunGroup> groups;
+  std::vector<EpochRow> epochs;
+  std::vector<ValidationRow> validation;
+  std::vector<DiceRow> dice;
+  std::vector<ClassRow> classes;
+  std::vector<AccuracyRow> accuracy;
+  std::vector<CalibrationRow> calibration;
+  std::vector<TimingRow> timing;
+  std::vector<MemoryRow> memory;
+  std::vector<PhaseRow> phases;
+  std::vector<BoxRow> boxes;
+  std::vector<ComparisonRow> comparisons;
+  std::vector<NamedPicture> pictures;
+  Ranking ranking;
+  Folds folds;
+  std::string plot_problem;  // why there are no plots
+  ReportFrame frame;
+};
+
 std::string report_page(const ReportParts& parts, const fs::path& out);
+
+// Parts that the sections of report.html share.
+using Rows = std::vector<std::vector<std::string>>;  // of a table; the first is the header
+
+std::string decimals(double value);         // "0.871", "nan"
+std::string signed_decimals(double value);  // "+0.012"
+std::string p_text(double p);               // "0.0123", "< 0.0001"
+std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption);
+// A table with a link that saves the numbers behind it.
+std::string table_section(const Rows& rows, const std::string& file, const Csv& csv);
+std::string table_section(const Rows& rows, const std::string& file);  // with what is shown
+// Leaves out columns that say nothing in any row.
+Rows without_empty_columns(Rows rows);
+// Leaves out the column with this heading where all rows say the same; what they say, empty where they
+// differ.
+std::string take_out_common(Rows& rows, const std::string& heading);
+// In the order in which they first appear, which is that of the experiment: the place of a region in it is
+// the place of its colour in the palette.
+std::vector<std::string> region_names(const std::vector<DiceRow>& rows);
+// "A, B and 4 more"
+std::string listed(const std::vector<std::string>& names, std::size_t most);
+// Without an order, as they come.
+std::vector<std::size_t> groups_from_best(const ReportParts& parts);
+std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
+
+// The section of cases.
+std::string cases_section(const ReportParts& parts);
+
+// The section of classifiers: accuracy and confusion matrix.
+std::string classes_section(const ReportParts& parts);
+
+// The section of data warnings.
+std::string data_section(const ReportParts& parts);
+
+// The section of runs.
+std::string runs_section(const ReportParts& parts);
+// When, with what, on which data, for how long: what all runs have in common, and where they differ.
+std::string facts_section(const ReportParts& parts);
+
+// The section of Dice.
+std::string answer_section(const ReportParts& parts);   // which group is best, in a sentence
+std::string ranking_section(const ReportParts& parts);  // all groups, from the best on
+std::string dice_section(const ReportParts& parts);
+std::string comparison_section(const ReportParts& parts);
+
+// The section of time and memory.
+std::string speed_section(const ReportParts& parts);
+std::string memory_section(const ReportParts& parts);
+
+// Sections of folds, post-processing and calibration.
+std::string folds_section(const ReportParts& parts);
+std::string postprocessing_section(const ReportParts& parts, const fs::path& out);
+std::string calibration_section(const ReportParts& parts);
+
+// The slice viewer of the report.
+// A section with the cases of every group (of many groups, the best and the worst) and as many of their
+// volumes, from the worst case on, as output.viewer has room for. Empty where no run has volumes to look
+// into.
+std::string viewer_section(const ReportParts& parts);
 
 }  // namespace voxswap::pipeline

@@ -1,17 +1,17 @@
 // The section of cases: the worst, the median and the best one of every group of runs.
-#include "pipeline/report/page_cases.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/xml.h"
-#include "data/volumes/picture_text.h"
+#include "data/volumes/picture.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/page_parts.h"
+#include "pipeline/report/page.h"
 #include "pipeline/report/palette.h"
 
 namespace voxswap::pipeline {
@@ -160,6 +160,43 @@ std::string cases_section(const ReportParts& parts) {
                       "sagittal slices anterior "
                       "is on the left.</p>\n" +
                           html);
+}
+
+// The section of data warnings: what `voxswap check` reports for the cases of the runs.
+
+namespace {
+
+// Runs on one data set have the same warnings; each is told once.
+void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen, Rows& rows) {
+  error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return;  // written by an earlier version
+  try {
+    const Csv csv = read_csv(file);
+    const std::string where = file.string();
+    for (const auto& row : csv.rows) {
+      std::vector<std::string> cells;
+      for (const char* column : {"case", "problem", "what_to_do"})
+        cells.push_back(row[csv.column(column, where)]);
+      if (cells[0].empty()) cells[0] = "(all)";
+      if (seen.insert(cells).second) rows.push_back(cells);
+    }
+  } catch (const Error& error) {
+    rows.push_back({"(all)", error.what(), "none: the run itself is not affected"});
+  }
+}
+
+}  // namespace
+
+std::string data_section(const ReportParts& parts) {
+  Rows rows(1, {"Case", "Warning", "What to do"});
+  std::set<std::vector<std::string>> seen;
+  for (const RunFolder& run : parts.runs) add_warnings(run.path / warnings_file, seen, rows);
+  if (rows.size() == 1) return {};
+  const std::string words =
+      format("<p><code>voxswap check</code> gives {} for the cases of these runs.</p>\n",
+             counted(rows.size() - 1, "warning"));
+  Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
+  return html_section("warnings", "Data warnings", words + table_section(rows, warnings_file, csv));
 }
 
 }  // namespace voxswap::pipeline

@@ -1,12 +1,10 @@
-#include "pipeline/report/page_parts.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "base/counts.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/page.h"
 
 namespace voxswap::pipeline {
 

@@ -1,22 +1,18 @@
 // The section of runs: versions, devices, progress, and the experiments themselves.
-#include "pipeline/report/page_runs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 
-#include "base/counts.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/keys.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
-#include "pipeline/report/headings.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/page_parts.h"
+#include "pipeline/report/page.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 

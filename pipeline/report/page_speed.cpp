@@ -1,16 +1,13 @@
 // The section of time and memory: step times, and the memory of their plans.
-#include "pipeline/report/page_speed.h"
-
 #include <map>
 #include <set>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/page_parts.h"
+#include "pipeline/report/page.h"
 
 namespace voxswap::pipeline {
 

@@ -1,5 +1,3 @@
-#include "pipeline/report/page_trust.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -9,9 +7,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/xml.h"
-#include "pipeline/report/headings.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/page_parts.h"
+#include "pipeline/report/page.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 

@@ -1,22 +1,18 @@
-#include "pipeline/report/page_viewer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/keys.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/page_parts.h"
+#include "pipeline/report/page.h"
 #include "pipeline/report/palette.h"
-#include "pipeline/report/viewer_blocks.h"
 #include "pipeline/report/viewer_case.h"
 #include "pipeline/report/viewer_cases_js.h"
 #include "pipeline/report/viewer_drawing_js.h"

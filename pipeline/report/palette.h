@@ -5,10 +5,12 @@
 // of runs, the first group has it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace voxswap::pipeline {
 
@@ -26,5 +28,16 @@ inline constexpr Color missed_color{255, 48, 48}, false_color{32, 224, 255};  //
 inline constexpr const char* limit_color = "#d1242f";                         // of a memory budget
 inline constexpr const char* plot_ink = "#444444";                            // text, axes, medians
 inline constexpr const char* plot_line = "#dddddd";                           // grid
+
+// A colour picture in memory, black at first.
+struct Pixels {
+  std::int64_t width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+  Pixels(std::int64_t w, std::int64_t h)
+      : width(w), height(h), rgb(static_cast<std::size_t>(w * h * 3), std::uint8_t{0}) {}
+  void set(std::int64_t x, std::int64_t y, const Color& color) {
+    std::copy(color.begin(), color.end(), rgb.begin() + (y * width + x) * 3);
+  }
+};
 
 }  // namespace voxswap::pipeline

@@ -1,10 +1,22 @@
 #include "pipeline/report/plot_parts.h"
 
-#include <algorithm>
-#include <cmath>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "base/descriptor.h"
 #include "base/text.h"
-#include "pipeline/report/gnuplot.h"
+#include "base/xml.h"
+#include "pipeline/report/palette.h"
+#include "pipeline/report/plots.h"
+
+extern char** environ;
 
 namespace voxswap::pipeline {
 
@@ -108,6 +120,155 @@ std::string panel_place(double top, double bottom, int picture_height) {
 std::string side_margins(double left, double right, int picture_width) {
   return format("set lmargin at screen {}\nset rmargin at screen {}\n", left / picture_width,
                 1 - right / picture_width);
+}
+
+namespace {
+
+// A file in memory instead of a pipe: three pipes and one reader would have to be interleaved with care, and
+// a file on disk would need a disk that is not full.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {
+    if (descriptor_ < 0)
+      fail(Exit::failed, "cannot create a file in memory for gnuplot: {}", std::strerror(errno));
+  }
+  ~MemoryFile() { ::close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  void write(std::string_view bytes) {
+    if (const int error = write_all(descriptor_, bytes.data(), bytes.size()); error != 0)
+      fail(exit_of(error), "cannot send gnuplot its script: {}", std::strerror(error));
+    ::lseek(descriptor_, 0, SEEK_SET);
+  }
+  std::string content() const {
+    std::string bytes(static_cast<std::size_t>(std::max<off_t>(0, ::lseek(descriptor_, 0, SEEK_END))), '\0');
+    ::lseek(descriptor_, 0, SEEK_SET);
+    const ssize_t got = read_up_to(descriptor_, bytes.data(), bytes.size());
+    if (got < 0) fail(exit_of(errno), "cannot read what gnuplot drew: {}", std::strerror(errno));
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// Returns the status as waitpid(2) gives it.
+int run(const MemoryFile& input, const MemoryFile& output, const MemoryFile& messages) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDERR_FILENO);
+  std::string name = "gnuplot", no_user_settings = "-d";
+  char* arguments[] = {name.data(), no_user_settings.data(), nullptr};
+  pid_t child = 0;
+  const int trouble = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (trouble != 0) {
+    throw NoGnuplot(Exit::failed, format("no plots: gnuplot cannot be started ({}). Install gnuplot-nox and "
+                                         "run voxswap report to draw them",
+                                         std::strerror(trouble)));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) fail(Exit::failed, "cannot wait for gnuplot: {}", std::strerror(errno));
+  }
+  return status;
+}
+
+// How it ended, where not well; empty: well.
+std::string trouble_of(int status) {
+  if (WIFSIGNALED(status)) return format("it was ended by signal {}", WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+std::string gnuplot(const std::string& script) {
+  MemoryFile input("gnuplot script"), output("gnuplot picture"), messages("gnuplot messages");
+  input.write(script);
+  const std::string trouble = trouble_of(run(input, output, messages));
+  std::string picture = output.content();
+  if (trouble.empty() && is_whole_picture(picture)) return picture;
+  const std::string said = trim(messages.content());
+  fail(Exit::failed, "gnuplot drew no complete picture: {}{}{}",
+       trouble.empty() ? format("its output ends after {}", counted(picture.size(), "byte")) : trouble,
+       said.empty() ? "" : ": ", said);
+}
+
+bool is_whole_picture(std::string_view bytes) {
+  // PNG specification, 5.2 and 11.2.5: the signature, and the last chunk, which is always the same.
+  constexpr std::string_view signature("\x89PNG\r\n\x1A\n", 8), end("\0\0\0\0IEND\xAE\x42\x60\x82", 12);
+  if (bytes.starts_with(signature)) return bytes.ends_with(end);
+  while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.remove_suffix(1);
+  return bytes.find("<svg") != bytes.npos && bytes.ends_with("</svg>");
+}
+
+std::string gnuplot_text(std::string_view text) {
+  std::string literal = "\"";
+  for (const char c : as_utf8(text)) {
+    if (c == '\n') {
+      literal += "\\n";
+    } else if (c == '\\' || c == '"') {
+      literal += '\\';
+      literal += c;
+    } else if (c == '`') {
+      literal += "\\140";  // gnuplot runs what stands between backquotes, even inside double quotes
+    } else {
+      literal += c == '\t' ? ' ' : c;
+    }
+  }
+  return literal + "\"";
+}
+
+std::string gnuplot_tic(std::string_view text) {
+  std::string doubled;
+  for (const char c : text) doubled += c == '%' ? "%%" : std::string(1, c);
+  return gnuplot_text(doubled);
+}
+
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+// gnuplot calls every SVG "Gnuplot" and its parts "gnuplot_plot_1", which browsers show where a pointer
+// rests, and leaves "]]>" in texts, which XML forbids.
+std::string tidied(std::string svg, const std::string& title) {
+  replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", xml_escaped(title)));
+  for (std::size_t at = 0; (at = svg.find("<title>gnuplot_plot_", at)) != svg.npos;)
+    svg.erase(at, svg.find("</title>", at) + 8 - at);
+  replace_all(svg, "]]>", "]]&gt;");
+  return svg;
+}
+
+}  // namespace
+
+Picture draw(const std::string& script, int width, int height, const std::string& title) {
+  const std::string shared = format(
+      "set encoding utf8\n"
+      "set border 3 lc rgb '{0}' lw 0.8\n"
+      "set grid y lc rgb '{1}' lt 1 lw 0.6\n"
+      "set tics textcolor rgb '{0}' nomirror scale 0.5\n"
+      "set key textcolor rgb '{0}' samplen 1.5 spacing 1.15\n",
+      plot_ink, plot_line);
+  // The PNG is twice as fine as a screen, so that it can be printed.
+  const std::string svg = format(
+      "set terminal svg size {},{} dynamic font 'Helvetica,Arial,sans-serif,13' noenhanced background "
+      "'#ffffff'\n"
+      "small = ',11'; point = 0.75\n",
+      width, height);
+  const std::string png = format(
+      "set terminal pngcairo size {},{} font 'Sans,10' fontscale 2 linewidth 2 pointscale 2 noenhanced "
+      "background '#ffffff'\n"
+      "small = ',8.5'; point = 1\n",
+      2 * width, 2 * height);
+  return {tidied(gnuplot(svg + shared + script), title), gnuplot(png + shared + script)};
 }
 
 }  // namespace voxswap::pipeline

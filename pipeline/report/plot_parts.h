@@ -3,7 +3,10 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/error.h"
 
 namespace voxswap::pipeline {
 
@@ -40,5 +43,30 @@ struct Legend {
 // Margins of panels, in pixels from the top of a picture.
 std::string panel_place(double top, double bottom, int picture_height);
 std::string side_margins(double left, double right, int picture_width);
+
+// gnuplot as a child process: a script in, a picture out.
+//
+// The script travels through standard input and the picture through standard output, so no file name and no
+// shell is involved; whatever text comes from outside enters a script through gnuplot_text() only.
+
+// There is no gnuplot on this machine: everything but the plots can still be had.
+class NoGnuplot : public Error {
+ public:
+  using Error::Error;
+};
+
+// The bytes that gnuplot writes for `script`: a whole SVG or PNG. Throws NoGnuplot when it cannot be started,
+// Exit::failed when it reports an error, is killed, or does not finish its picture, which it does not notice
+// itself.
+std::string gnuplot(const std::string& script);
+
+// Ends as an SVG or a PNG does.
+bool is_whole_picture(std::string_view bytes);
+
+// A gnuplot string literal that shows `text` as it is (with `set termoption noenhanced`). Line feeds stay,
+// other control characters become spaces, what is no UTF-8 becomes U+FFFD.
+std::string gnuplot_text(std::string_view text);
+// The same for the name of a tic, where gnuplot looks for a format of numbers.
+std::string gnuplot_tic(std::string_view text);
 
 }  // namespace voxswap::pipeline

@@ -5,9 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/keys.h"
-#include "base/parse_number.h"
+#include "base/units.h"
 #include "pipeline/report/written_files.h"
 
 namespace voxswap::pipeline {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
-#include "pipeline/report/calibration_table.h"
+#include "base/file.h"
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/setting.h"

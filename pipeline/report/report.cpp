@@ -1,20 +1,17 @@
 #include "pipeline/report/report.h"
 
+#include <algorithm>
 #include <functional>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "pipeline/report/box_plot.h"
-#include "pipeline/report/boxes.h"
-#include "pipeline/report/drawing.h"
-#include "pipeline/report/epochs_plot.h"
-#include "pipeline/report/gnuplot.h"
-#include "pipeline/report/memory_plot.h"
+#include "pipeline/report/comparison.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/timing_plot.h"
-#include "pipeline/report/validation_plot.h"
+#include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 

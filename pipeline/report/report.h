@@ -1,11 +1,13 @@
 // Merges finished runs into CSVs, plots and one page that a person looks at.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/outputs.h"
-#include "pipeline/report/report_frame.h"
+#include "pipeline/report/page.h"
 #include "pipeline/report/setting.h"
 
 namespace voxswap::pipeline {

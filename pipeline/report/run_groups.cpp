@@ -4,7 +4,6 @@
 #include <cassert>
 #include <set>
 
-#include "base/counts.h"
 #include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/tables.h"

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/folder_lock.h"
 #include "base/keys.h"
-#include "base/parse_number.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "pipeline/report/tables.h"

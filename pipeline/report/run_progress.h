@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "pipeline/report/setting.h"
 

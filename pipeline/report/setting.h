@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::pipeline {
 

@@ -1,10 +1,13 @@
-#include "pipeline/report/table_columns.h"
-
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
+#include <map>
 
-#include "base/parse_number.h"
+#include "base/keys.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
@@ -248,6 +251,70 @@ const std::vector<CsvColumn>& boxplot_columns() {
       {"outliers", "scores outside the whiskers, separated by ;"},
       {"setting", "values of the keys in which groups of runs differ (only then)"}};
   return columns;
+}
+
+namespace {
+
+const std::map<std::string, std::string>& known() {
+  static const std::map<std::string, std::string> headings = {
+      {key::preprocess_resolution, "Resolution, voxels"},
+      {"resolution", "Resolution, voxels"},
+      {"evaluated_at", "Scored on grid"},
+      {"dice", "Mean Dice"},
+      {"hd95", "Mean HD95, mm"},
+      {"n", "Cases"},
+      {"sd", "SD"},
+      {"size", "Largest that fits"},
+      {"next", "Next, which does not fit"},
+      {"fits", "Fits"},
+      {"megavoxels", "Megavoxels per step"},
+      {"epoch_seconds", "Epoch, s"},
+      {"epoch_seconds_mean", "Epoch, s"},
+      {"step_seconds_median", "Step, measured, s"},
+      {"predicted_step_seconds", "Step, predicted, s"},
+      {"simulated_step_seconds", "Step, simulated, s"},
+      {"bound_step_seconds", "Step, lower bound, s"},
+      {"overhead", "Overhead"},
+      {"utilization", "Utilisation"},
+      {"stall_seconds", "Stall per step, s"},
+      {"to_host_gbps", "Swap-out rate, GB/s"},
+      {"to_device_gbps", "Swap-in rate, GB/s"},
+      {key::memory_link, "Link, GB/s"},
+      {"swapped_out_bytes", "Swapped out per step"},
+      {"swapped_in_bytes", "Swapped in per step"},
+      {"recomputed_nodes", "Nodes recomputed per step"},
+      {"device_peak_bytes", "Device memory"},
+      {"budget_bytes", "Budget"},
+      {"host_budget_bytes", "Host budget"},
+      {"host_bytes", "Host pool"},
+      {"disk_bytes", "Scratch file"}};
+  return headings;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string with_spaces(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string heading_of(const std::string& column) {
+  if (const auto found = known().find(column); found != known().end()) return found->second;
+  const std::string last = column.substr(column.rfind('.') + 1);
+  if (const auto found = known().find(last); found != known().end()) return found->second;
+  if (last.starts_with("dice_")) return "Dice, " + with_spaces(last.substr(5));
+  constexpr std::pair<const char*, const char*> units[] = {
+      {"_seconds", ", s"}, {"_gbps", ", GB/s"}, {"_bytes", ""}, {"_minutes", ", min"}};
+  for (const auto& [ending, unit] : units) {
+    if (last.size() > std::string_view(ending).size() && ends_with(last, ending))
+      return capitalised(with_spaces(last.substr(0, last.size() - std::string_view(ending).size()))) + unit;
+  }
+  return capitalised(with_spaces(last));
 }
 
 }  // namespace voxswap::pipeline

@@ -3,13 +3,86 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/csv.h"
-#include "pipeline/report/table_rows.h"
+#include "metrics/box_statistics.h"
+#include "metrics/calibration.h"
+#include "metrics/metrics.h"
 
 namespace voxswap::pipeline {
+
+// The rows of the tables that a run writes.
+struct EpochRow {  // epochs.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution;  // "128" for a cube, "48x64x48" (x, y, z) for a box
+  std::int64_t epoch = 1;
+  double seconds = 0, train_loss = 0, validation_loss = 0, learning_rate = 0, megavoxels_per_second = 0;
+  double wait_seconds = 0, stall_seconds = 0;
+  std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, recomputed_nodes = 0, device_peak_bytes = 0,
+               host_peak_bytes = 0;
+  // With the mean of the weights (training.averaging): a column to the right where any row has one.
+  double averaged_validation_loss = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct ValidationRow {  // validation.csv: how good the network was after an epoch
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution;
+  std::int64_t epoch = 1;
+  double trained_seconds = 0;  // of this epoch and those before it
+  std::string region;
+  double dice = 0;  // mean over the validation cases, on the training grid
+  double averaged_dice = std::numeric_limits<double>::quiet_NaN();  // likewise, a column where any has one
+};
+
+struct DiceRow {  // dice.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution, evaluated_at, case_id, region;
+  static constexpr double not_asked_for = std::numeric_limits<double>::quiet_NaN();
+  double dice = not_asked_for, hd95 = not_asked_for, sensitivity = not_asked_for, specificity = not_asked_for;
+  std::int64_t truth_voxels = 0, predicted_voxels = 0;
+  std::map<std::string, double> further;  // other metrics that were asked for: columns to the right
+};
+
+struct BoxRow {  // boxplot.csv
+  std::string resolution, evaluated_at, region, metric;
+  metrics::BoxStatistics statistics;
+  std::string setting;  // of a group of runs; a column to the right where any box has one
+  // What the statistics are of, a value per case and the cases' names; not columns.
+  std::vector<double> values;
+  std::vector<std::string> cases;
+};
+
+struct TimingRow {  // timing.csv
+  std::string run, resolution, device, planner;
+  std::int64_t budget_bytes = 0;
+  double link_to_host_gbps = 0, link_to_device_gbps = 0, epoch_seconds_mean = 0, step_seconds_median = 0;
+  double predicted_step_seconds = 0, bound_step_seconds = 0, overhead = 0, utilization = 0, to_host_gbps = 0,
+         to_device_gbps = 0;
+  std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, device_peak_bytes = 0;
+};
+
+struct MemoryRow {  // memory.csv: what the memories hold over the time of a step, as planned
+  std::string run, resolution, planner;
+  double seconds = 0;  // from here to the next row, as simulated
+  std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+  // Of the device and, where memory.host gives one, of the host pool; 0: none (also in tables of earlier
+  // versions).
+  std::int64_t budget_bytes = 0, host_budget_bytes = 0;
+};
+
+struct PhaseRow {  // phases.csv: what a run spent its time with
+  std::string run;
+  std::string phase;  // planning | preparing | training | predicting
+  double seconds = 0;
+};
 
 inline constexpr const char* warnings_file = "warnings.csv";  // what `voxswap check` says of the data
 // What helped on validation cases, and prediction does (predict/postprocessing.h): of a run, or of a sweep.
@@ -37,5 +110,58 @@ void set_metric(DiceRow& row, const std::string& metric, double value);
 
 std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128", "48x64x48", of images "64x48"
 double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts
+
+// calibration.csv: calibration of the probabilities of validation cases (metrics/calibration.h), on the
+// training grid.
+struct CalibrationRow {
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution, case_id, output;
+  std::int64_t voxels = 0;
+  double expected_error = 0, maximum_error = 0, brier = 0, log_loss = 0;
+};
+
+void set_scores(CalibrationRow& row, const metrics::Calibration& found);
+
+const std::vector<CsvColumn>& calibration_columns();
+Csv calibration_csv(const std::vector<CalibrationRow>& rows);
+// The way back; throws Exit::bad_data naming `where` for what no run writes there.
+std::vector<CalibrationRow> calibration_rows(const Csv& csv, const std::string& where);
+
+// The columns of the tables that a run writes: name and meaning of each, and how it is written and read.
+// One list per table, so that header, order, writing, reading and the reference page cannot drift apart.
+template <class Row>
+struct Column {
+  std::string name, meaning;
+  std::function<std::string(const Row&)> write;
+  std::function<std::string(Row&, const std::string&)> read;  // what the field should be; empty: it is that
+};
+
+const std::vector<Column<EpochRow>>& epoch_columns();
+const std::vector<Column<ValidationRow>>& validation_columns();
+const std::vector<Column<DiceRow>>& dice_columns();
+const std::vector<Column<TimingRow>>& timing_columns();
+const std::vector<Column<MemoryRow>>& memory_columns();
+const std::vector<Column<PhaseRow>>& phase_columns();
+
+// Columns to the right of these, in tables whose rows have such a value.
+const Column<EpochRow>& averaged_loss_column();
+const Column<ValidationRow>& averaged_dice_column();
+Column<DiceRow> further_column(const metrics::Metric& metric);
+
+// Of boxplot.csv; the last only where groups of runs differ in a setting.
+const std::vector<CsvColumn>& boxplot_columns();
+
+template <class Row>
+std::vector<CsvColumn> described(const std::vector<Column<Row>>& columns) {
+  std::vector<CsvColumn> list;
+  for (const Column<Row>& column : columns) list.push_back({column.name, column.meaning});
+  return list;
+}
+
+// Headings of columns and keys for people, with units.
+// "epoch_seconds_mean" -> "Epoch, s", "preprocess.resolution" -> "Resolution, voxels", "dice_core" -> "Dice,
+// core". A name that is not known is taken apart: "a.b.stall_seconds" -> "Stall, s".
+std::string heading_of(const std::string& column);
 
 }  // namespace voxswap::pipeline

@@ -1,6 +1,4 @@
 // Time of epochs and steps by group of runs: seconds, overhead, utilisation, and copy rates.
-#include "pipeline/report/timing_plot.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,10 +6,10 @@
 
 #include "base/keys.h"
 #include "base/text.h"
-#include "pipeline/report/gnuplot.h"
-#include "pipeline/report/headings.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 

@@ -1,15 +1,13 @@
 // Dice of the validation cases over the time of training: a panel per region, a line per run and repeat, a
 // colour per group of runs; with one group a colour per region.
-#include "pipeline/report/validation_plot.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "base/text.h"
-#include "pipeline/report/gnuplot.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 

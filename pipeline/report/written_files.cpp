@@ -5,7 +5,6 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
 
 namespace voxswap::pipeline {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::pipeline {
 

@@ -1,18 +1,22 @@
 #include "pipeline/sweep/sweep_output.h"
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/log.h"
-#include "pipeline/report/drawing.h"
-#include "pipeline/report/gnuplot.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/xml.h"
+#include "pipeline/report/html.h"
+#include "pipeline/report/page.h"
+#include "pipeline/report/plot_parts.h"
+#include "pipeline/report/plots.h"
 #include "pipeline/report/report.h"
-#include "pipeline/sweep/sweep_page.h"
-#include "pipeline/sweep/sweep_plot.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
@@ -51,6 +55,106 @@ void write_sweep_results(const SweepResults& results, const fs::path& out,
   }
   if (!fs::exists(page)) write_file(page, sweep_page(results, section));
   if (problem != Exit::done) throw Error(problem, what);
+}
+
+namespace {
+
+// The figures that a person compares; sweep.csv and timing.csv have all.
+const std::vector<std::string> worth_showing = {"dice",
+                                                "size",
+                                                "next",
+                                                "predicted_step_seconds",
+                                                "simulated_step_seconds",
+                                                "step_seconds_median",
+                                                "bound_step_seconds",
+                                                "epoch_seconds",
+                                                "epoch_seconds_mean",
+                                                "overhead",
+                                                "utilization",
+                                                "stall_seconds",
+                                                "to_host_gbps",
+                                                "to_device_gbps",
+                                                "swapped_out_bytes",
+                                                "swapped_in_bytes",
+                                                "recomputed_nodes",
+                                                "device_peak_bytes",
+                                                "host_bytes"};
+
+bool is_shown(const SweepResults& results, const std::string& column) {
+  const auto among = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), column) != names.end();
+  };
+  return among(worth_showing) || among(results.columns) || among(results.plot.by) ||
+         column.starts_with("dice_") || column == results.plot.x || column == results.plot.y;
+}
+
+std::string cell_text(const std::string& column, const std::string& value) {
+  if (value == "nan" || value.empty()) return "-";
+  if (column.ends_with("_bytes") && value.find_first_not_of("0123456789") == value.npos)
+    return format_bytes(std::stoll(value));
+  // Four digits are more than such measurements are good for.
+  const bool decimal = value.find('.') != value.npos && value.find_first_not_of("-0123456789.") == value.npos;
+  return decimal ? format("{:.4g}", std::stod(value)) : value;
+}
+
+// Says nothing in any row.
+bool is_blank(const Csv& figures, std::size_t column) {
+  return std::all_of(figures.rows.begin(), figures.rows.end(), [&](const auto& row) {
+    const std::string text = cell_text(figures.header[column], row[column]);
+    return text == "-" || text == "0" || text == "0 B";
+  });
+}
+
+// What was varied, then what the sweep is about, then the rest.
+std::vector<std::size_t> shown_columns(const SweepResults& results, const Csv& figures) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 1; i < figures.header.size(); ++i) {
+    const bool varied = i <= results.columns.size();
+    if (varied || (is_shown(results, figures.header[i]) && !is_blank(figures, i))) shown.push_back(i);
+  }
+  std::stable_partition(shown.begin(), shown.end(), [&](std::size_t i) {
+    return i <= results.columns.size() || figures.header[i] == results.plot.y;
+  });
+  return shown;
+}
+
+std::string figures_table(const SweepResults& results, const Csv& figures) {
+  const auto fits = static_cast<std::size_t>(std::find(figures.header.begin(), figures.header.end(), "fits") -
+                                             figures.header.begin());
+  Rows rows(1);
+  const std::vector<std::size_t> shown = shown_columns(results, figures);
+  for (const std::size_t i : shown) rows[0].push_back(heading_of(figures.header[i]));
+  for (const auto& row : figures.rows) {
+    auto& fields = rows.emplace_back();
+    for (const std::size_t i : shown) fields.push_back(cell_text(figures.header[i], row[i]));
+    if (row[fits] == "no" && fields.size() > results.columns.size())
+      fields[results.columns.size()] = "does not fit";
+  }
+  return table_section(rows, results.command == "run" ? "cells.csv" : "sweep.csv", figures);
+}
+
+}  // namespace
+
+std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
+  std::string table = figures_table(results, figures);
+  if (results.command == "plan")
+    table += "<p>Planned and simulated, not measured. The column costs of sweep.csv has their source.</p>\n";
+  for (const std::string& failure : results.failures)
+    table += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
+  const std::string figure = plot.svg.empty() ? "" : html_figure(inline_svg(plot.svg, "sweep"), "");
+  std::string html = html_section("sweep", "Comparison", html_beside(figure, table));
+  if (!results.published.rows.empty()) {
+    Rows rows(1);
+    for (const std::string& name : results.published.header) rows[0].push_back(heading_of(name));
+    rows.insert(rows.end(), results.published.rows.begin(), results.published.rows.end());
+    html += html_section("published", "Published results",
+                         table_section(rows, "published.csv", results.published));
+  }
+  return html;
+}
+
+std::string sweep_page(const SweepResults& results, const std::string& section) {
+  return html_page(results.title, "<h1>" + xml_escaped(results.title) + "</h1>\n" + section);
 }
 
 }  // namespace voxswap::pipeline

@@ -2,7 +2,11 @@
 // results beside it.
 #pragma once
 
-#include "base/filesystem.h"
+#include <string>
+
+#include "base/csv.h"
+#include "base/file.h"
+#include "pipeline/report/plots.h"
 #include "pipeline/report/setting.h"
 #include "pipeline/sweep/sweep_results.h"
 
@@ -12,5 +16,15 @@ namespace voxswap::pipeline {
 // there is something to plot, published.csv, and the report: that of the runs with the sweep's section added,
 // or a page of its own. Without gnuplot there is a warning instead of plots.
 void write_sweep_results(const SweepResults& results, const fs::path& out, const ReadSettings& read_settings);
+
+// A sweep's section of the report: its plot, its table, and published results for comparison.
+std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
+std::string sweep_page(const SweepResults& results, const std::string& section);  // where there are no runs
+
+// The plot of a sweep's table.
+// y over x, a line per value of `by`; bars where x is no number. Rows without a number in y are left out,
+// and where there is none the picture is empty. Throws Exit::usage for a column that the table has not,
+// NoGnuplot.
+Picture sweep_plot(const Csv& figures, const SweepPlot& plot);
 
 }  // namespace voxswap::pipeline

@@ -1,16 +1,14 @@
-#include "pipeline/sweep/sweep_plot.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/error.h"
 #include "base/keys.h"
-#include "base/parse_number.h"
-#include "pipeline/report/gnuplot.h"
-#include "pipeline/report/headings.h"
+#include "base/units.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plot_parts.h"
+#include "pipeline/report/tables.h"
+#include "pipeline/sweep/sweep_output.h"
 
 namespace voxswap::pipeline {
 

@@ -6,10 +6,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/json.h"
-#include "base/parse_number.h"
-#include "pipeline/report/boxes.h"
+#include "base/units.h"
+#include "pipeline/report/comparison.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {

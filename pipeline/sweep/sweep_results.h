@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::pipeline {
 

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "base/parse_number.h"
+#include "base/file.h"
+#include "base/units.h"
 #include "net/backends/cpu/host_device.h"
 #include "pipeline/plan/planning.h"
 

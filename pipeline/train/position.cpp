@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "pipeline/record/number_lists.h"
+#include "base/text.h"
+#include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {
 

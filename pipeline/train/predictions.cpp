@@ -1,6 +1,4 @@
 // In every round each rank predicts one case, and all ranks stop together when one is interrupted.
-#include "pipeline/train/predictions.h"
-
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -14,17 +12,17 @@
 #include "data/formats/image_writing.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/cases/patches.h"
-#include "pipeline/predict/classify.h"
 #include "pipeline/predict/evaluate.h"
-#include "pipeline/predict/find_postprocessing.h"
+#include "pipeline/predict/inference.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/predictor.h"
-#include "pipeline/record/run_folder.h"
-#include "pipeline/report/calibration_table.h"
-#include "pipeline/report/slices.h"
+#include "pipeline/record/resume.h"
+#include "pipeline/report/slice_view.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/report/viewer_case.h"
 #include "pipeline/report/written_files.h"
+#include "pipeline/train/validation.h"
 
 namespace voxswap::pipeline {
 

@@ -1,35 +1,30 @@
-#include "pipeline/train/run.h"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/log.h"
 #include "base/run_log.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "data/layouts/dataset_description.h"
+#include "data/layouts/dataset_json.h"
 #include "data/layouts/open_dataset.h"
 #include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
-#include "pipeline/plan/several_ranks.h"
-#include "pipeline/plan/step_memory.h"
+#include "pipeline/plan/forecast.h"
+#include "pipeline/plan/steps.h"
 #include "pipeline/record/resume.h"
 #include "pipeline/record/routines.h"
-#include "pipeline/record/run_folder.h"
 #include "pipeline/record/run_logs.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/written_files.h"
-#include "pipeline/train/predictions.h"
 #include "pipeline/train/train.h"
+#include "pipeline/train/validation.h"
 #include "pipeline/train/weight_average.h"
-#include "swap/plan/arena_picture.h"
 #include "swap/plan/plan_report.h"
 
 namespace voxswap::pipeline {
@@ -122,9 +117,11 @@ void compare_with_forecast(const RunOptions& options, const TimingRow& row) {
   if (found == 0 || planned == 0 || (found < 2 * planned && found > planned / 2)) return;
   log::info(
       "a step took {}, but {} were predicted: another program used the machine, now or when the costs were "
-      "measured. {}A new plan measures the costs again",
+      "measured. {}",
       format_seconds(found), format_seconds(planned),
-      options.cache.empty() ? "" : format("after removing {}, ", (options.cache / "costs").string()));
+      options.cache.empty()
+          ? "The next plan measures the costs again"
+          : format("Remove {} to measure the costs again", (options.cache / "costs").string()));
 }
 
 // What the steps will use and take, on one line.

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/log.h"
@@ -15,19 +14,17 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/record/checkpoint.h"
 #include "pipeline/record/generations.h"
 #include "pipeline/record/identity.h"
-#include "pipeline/record/normalization.h"
+#include "pipeline/record/resume.h"
 #include "pipeline/record/routines.h"
-#include "pipeline/record/run_folder.h"
 #include "pipeline/record/run_logs.h"
-#include "pipeline/record/shared_checkpoint.h"
 #include "pipeline/train/position.h"
 #include "pipeline/train/schedule.h"
 #include "pipeline/train/validation.h"
-#include "pipeline/train/validation_pictures.h"
 #include "pipeline/train/weight_average.h"
-#include "swap/plan/trace.h"
+#include "swap/plan/plan_report.h"
 
 namespace voxswap::pipeline {
 

@@ -8,9 +8,9 @@
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/options.h"
 #include "pipeline/cases/split.h"
+#include "pipeline/device/benchmark.h"
 #include "pipeline/device/session.h"
-#include "pipeline/device/step_statistics.h"
-#include "pipeline/train/time_left.h"
+#include "pipeline/train/schedule.h"
 #include "pipeline/train/training_tables.h"
 
 namespace voxswap::pipeline {
@@ -27,5 +27,15 @@ struct TrainingResult {
 // Exit::interrupted.
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left);
+
+// The work of run and train, end to end. Everything is checked before anything is written. All functions
+// throw Error.
+
+// Split, prepare, train every repeat; writes experiment.yaml, split.csv, epochs.csv, validation.csv,
+// timing.csv, plan.json, checkpoints/.
+void train(const RunOptions& options);
+
+// train(), then predict the validation cases with the best weights, evaluate and report.
+void run(const RunOptions& options, const ReadSettings& read_settings);
 
 }  // namespace voxswap::pipeline

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/train/validation.h"

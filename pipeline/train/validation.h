@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "data/layouts/dataset.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/options.h"
 #include "pipeline/device/session.h"
 #include "pipeline/predict/predict.h"
-#include "pipeline/train/time_left.h"
+#include "pipeline/train/schedule.h"
 
 namespace voxswap::pipeline {
 
@@ -59,5 +61,30 @@ class Validation {
 std::optional<Validation> validate(const RunOptions& options, Session& session, Cases& cases,
                                    const std::vector<std::size_t>& validated, TimeLeft& left,
                                    const Look& look = {});
+
+// Predictions of the first validation cases during training: slices with ground truth and prediction as
+// outlines, for logs with pictures.
+class ValidationPictures {
+ public:
+  explicit ValidationPictures(const data::Dataset& dataset) : dataset_(dataset) {}
+
+  // For validate(): makes pictures of the first three cases that it shows, on the grid on which the network
+  // computes.
+  Look look();
+  // Ids of cases and the bytes of their PNGs, since the last time.
+  std::vector<std::pair<std::string, std::string>> take() { return std::exchange(made_, {}); }
+
+ private:
+  const data::Dataset& dataset_;
+  std::vector<std::pair<std::string, std::string>> made_;
+};
+
+// The part of a run after training: the best weights of every repeat predict the validation cases, whose
+// label maps and pictures are written and scored. The cases are divided among ranks.
+
+// All ranks call it when the first has written the weights; it writes dice.csv.
+void predict_and_score(const RunOptions& options, Cases& cases, const Split& split);
+// The same of images that get one class: classes.csv and confusion.csv. The first rank does it alone.
+void predict_and_count(const RunOptions& options, Cases& cases, const Split& split);
 
 }  // namespace voxswap::pipeline

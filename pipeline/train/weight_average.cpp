@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "pipeline/record/number_lists.h"
+#include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {
 

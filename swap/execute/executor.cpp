@@ -2,9 +2,9 @@
 // poisoned after which instruction. A step then only enqueues, in the plan's order, each instruction on the
 // stream of its lane: first the waits for other lanes, then the work, then, where others wait for it, an
 // event that has no time. Two more events around the work give the instruction's time where that is asked
-// for; otherwise a device that can record takes kernels in groups (launches.h), each recorded in its second
-// step, and only stretches of them and copies are timed. Nothing waits on the host before all is enqueued. A
-// full queue holds the enqueuing up but never for ever, because waits only point backwards.
+// for; otherwise a device that can record takes kernels in groups (step_command.h), each recorded in its
+// second step, and only stretches of them and copies are timed. Nothing waits on the host before all is
+// enqueued. A full queue holds the enqueuing up but never for ever, because waits only point backwards.
 //
 // Lanes that the plan does not use have no stream. When something fails, its stream skips the rest of its
 // work while its events still happen, so that all lanes run empty; the results of such a step mean nothing.
@@ -17,11 +17,11 @@
 #include <optional>
 #include <utility>
 
-#include "base/counts.h"
 #include "base/error.h"
-#include "base/index.h"
 #include "base/log.h"
-#include "net/backends/device_features.h"
+#include "base/shape.h"
+#include "base/text.h"
+#include "net/backends/backend.h"
 #include "swap/execute/poison.h"
 #include "swap/execute/resolved_step.h"
 #include "swap/execute/streamed_values.h"

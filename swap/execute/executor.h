@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "net/backends/backend.h"
-#include "swap/execute/compiled_graph.h"
-#include "swap/execute/step_report.h"
+#include "swap/execute/resolved_step.h"
+#include "swap/execute/step_command.h"
 #include "swap/execute/tiers.h"
 #include "swap/plan/plan.h"
 

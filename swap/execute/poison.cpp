@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/plan/places.h"
 #include "swap/plan/stream_order.h"
 

@@ -1,14 +1,17 @@
 #include "swap/execute/resolved_step.h"
 
+#include <cassert>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
-#include "base/index.h"
-#include "net/backends/device_features.h"
-#include "swap/plan/disk_blocks.h"
+#include "base/shape.h"
+#include "net/backends/backend.h"
+#include "net/graph/operation.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::swap {
+
 namespace {
 
 class Resolver {
@@ -133,6 +136,18 @@ std::unique_ptr<net::Event> make_order_event(net::Backend& backend) {
 
 ResolvedStep resolve(CompiledGraph& compiled, const Plan& plan, const StepParts& parts) {
   return Resolver(compiled, plan, parts).run();
+}
+
+CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange)
+    : backend_(&backend),
+      exchanges_on_host_(exchange == nullptr || exchange->on_host()),
+      graph_(std::move(graph)) {
+  for (const net::Node& node : graph_.nodes()) {
+    const bool exchanges = net::is_exchange(node);
+    assert((!exchanges || exchange != nullptr) && "a graph for several ranks needs a communicator");
+    kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));
+    workspaces_.push_back(kernels_.back()->workspace_bytes());
+  }
 }
 
 }  // namespace voxswap::swap

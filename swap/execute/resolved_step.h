@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "swap/execute/compiled_graph.h"
-#include "swap/execute/disk_access.h"
+#include "net/backends/backend.h"
+#include "net/collective/exchange.h"
+#include "swap/execute/scratch_file.h"
 #include "swap/execute/slow_link.h"
 #include "swap/execute/step_command.h"
 #include "swap/execute/streamed_values.h"
@@ -16,6 +18,25 @@
 #include "swap/plan/plan.h"
 
 namespace voxswap::swap {
+
+// Kernels for every node of a graph, compiled before planning because the plan contains their workspaces.
+class CompiledGraph {
+ public:
+  // `exchange`: makes the kernels of exchanges, of which a graph for one rank has none.
+  CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange = nullptr);
+  const net::Graph& graph() const { return graph_; }
+  const std::vector<std::int64_t>& workspaces() const { return workspaces_; }
+  net::Kernel& kernel(net::NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }
+  net::Backend& backend() { return *backend_; }
+  bool exchanges_on_host() const { return exchanges_on_host_; }  // for a host stream
+
+ private:
+  net::Backend* backend_;
+  bool exchanges_on_host_;
+  net::Graph graph_;
+  std::vector<std::unique_ptr<net::Kernel>> kernels_;
+  std::vector<std::int64_t> workspaces_;
+};
 
 using Links = std::array<std::unique_ptr<SlowLink>, lane_count>;  // null: a lane at its own speed
 

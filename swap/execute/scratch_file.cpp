@@ -15,13 +15,13 @@
 #include <new>
 #include <string>
 
-#include "base/counts.h"
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "swap/plan/disk_blocks.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::swap {
 namespace {

@@ -5,13 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "net/backends/backend.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::swap {
 
 class ScratchFile {
  public:
-  // Room is reserved at once, in whole blocks (disk_blocks.h). Throws Exit::does_not_fit when the disk has
+  // Room is reserved at once, in whole blocks (plan.h). Throws Exit::does_not_fit when the disk has
   // not got it, Exit::failed when the folder cannot be written.
   ScratchFile(const fs::path& folder, std::int64_t bytes);
   ~ScratchFile();
@@ -34,6 +36,30 @@ class ScratchFile {
   std::int64_t bytes_ = 0;
   int descriptor_ = -1;
   bool direct_ = false;
+};
+
+// A disk access of a plan as a kernel for a host stream.
+class DiskAccess : public net::Kernel {
+ public:
+  DiskAccess(ScratchFile& file, const Instruction& instruction, std::byte* pool)
+      : file_(&file),
+        writes_(instruction.kind == Instruction::Kind::write_disk),
+        offset_(instruction.disk),
+        place_(pool + instruction.host),
+        bytes_(whole_blocks(instruction.bytes)) {}
+  void run(const net::KernelArguments&) override {
+    if (writes_)
+      file_->write(offset_, place_, bytes_);
+    else
+      file_->read(offset_, place_, bytes_);
+  }
+
+ private:
+  ScratchFile* file_;
+  bool writes_;
+  std::int64_t offset_;
+  std::byte* place_;
+  std::int64_t bytes_;
 };
 
 }  // namespace voxswap::swap

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/keys.h"
 #include "base/units.h"
 #include "swap/execute/scratch_file.h"
-#include "swap/plan/disk_blocks.h"
+#include "swap/plan/plan.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::swap {

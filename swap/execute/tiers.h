@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "net/backends/backend.h"
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/plan.h"

@@ -7,8 +7,9 @@
 #include <memory>
 #include <thread>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "net/backends/backend.h"
+#include "net/collective/exchange.h"
 #include "swap/model/costs.h"
 
 namespace voxswap::swap {
@@ -49,5 +50,10 @@ class BackgroundCopies {
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
+
+// Measures the exchanges between the ranks of this run.
+// Exchanges a little and 8 MiB, a few times each. All ranks call it, with an exchange that has a backend, and
+// all get what the first found: of machines it knows nothing, one rate stands for all ways.
+Network measure_network(net::Exchange& exchange);
 
 }  // namespace voxswap::swap

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "base/checksummed_file.h"
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
-#include "base/index.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/shape.h"
+#include "base/text.h"
 #include "swap/measure/copy_rates.h"
 #include "swap/measure/timed_steps.h"
 #include "swap/planners/planner.h"

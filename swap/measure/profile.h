@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "swap/execute/executor.h"
 #include "swap/model/costs.h"
 

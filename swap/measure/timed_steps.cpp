@@ -4,8 +4,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/index.h"
 #include "base/philox.h"
+#include "base/shape.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 

@@ -17,7 +17,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/operation.h"
 #include "swap/model/needs.h"
 #include "swap/model/relaxation.h"

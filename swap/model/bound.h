@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "swap/model/budgets.h"
 #include "swap/model/costs.h"
+#include "swap/model/needs.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::swap {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/in_place.h"
+#include "swap/plan/places.h"
 
 namespace voxswap::swap {
 namespace {

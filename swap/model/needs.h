@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/graph/graph.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::swap {
 
@@ -37,5 +38,12 @@ Needs find_needs(const net::Graph& graph, const std::vector<std::int64_t>& works
 // all); one more entry, 0, at the end.
 std::vector<std::int64_t> bytes_across(const net::Graph& graph, const Needs& needs,
                                        const std::function<bool(net::ValueId)>& counts = {});
+
+// Bytes of each memory that a plan may use.
+struct Budgets {
+  std::int64_t device = unlimited;
+  std::int64_t host = 0;  // 0: none
+  std::int64_t disk = 0;  // 0: none
+};
 
 }  // namespace voxswap::swap

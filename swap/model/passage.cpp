@@ -1,10 +1,9 @@
-#include "swap/model/passage.h"
-
 #include <algorithm>
 #include <numeric>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/operation.h"
+#include "swap/model/relaxation.h"
 
 namespace voxswap::swap {
 namespace {

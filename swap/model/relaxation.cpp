@@ -1,5 +1,5 @@
-// A linear program and its dual. Borders (passage.h) divide the step into stretches; the time T_s of each is
-// at least that of its compute, of its copies out and of its copies in, every byte of which also delays
+// A linear program and its dual. Borders (passage.cpp) divide the step into stretches; the time T_s of each
+// is at least that of its compute, of its copies out and of its copies in, every byte of which also delays
 // computation. A byte of a value is on its way from its first use to its last, and in every stretch of it
 //   stays           and is in the way at every moment of the stretch,
 //   leaves          after it was copied out, at some time before; once for the whole step,
@@ -41,8 +41,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/index.h"
-#include "swap/model/passage.h"
+#include "base/shape.h"
 #include "swap/plan/arena.h"
 
 namespace voxswap::swap {

@@ -3,9 +3,10 @@
 // recomputed repeatedly, and that adds up.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
-#include "swap/model/budgets.h"
 #include "swap/model/costs.h"
 #include "swap/model/needs.h"
 
@@ -17,5 +18,46 @@ namespace voxswap::swap {
 // REQUIRES: no bound at one node is infinite.
 double relaxed_seconds(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
                        const CostModel& costs, const Budgets& budgets, net::NodeId cut);
+
+// The step as ways of values through time: of every byte, where it may be between two nodes that use it. What
+// the bound in relaxation.h is about.
+
+// An instant that divides the step: the begin or the end of the first run of a node, whose working set is on
+// the device just then.
+struct Border {
+  std::size_t at = 0;  // nodes whose first run is over
+  net::NodeId node = net::none;
+};
+
+// The part of a gap, between two nodes that use a value, that lies between two borders.
+struct Part {
+  std::size_t stretch = 0;          // of the step: that many borders are before it
+  std::size_t from = 0, to = 0;     // nodes beside whose working sets the value lies if it stays
+  std::int32_t border = net::none;  // at the end; none: there is a node that uses the value
+  bool counts_there = false;        // at the border: it is not in the working set, or may be written over
+  bool ends_step = false;           // nobody uses what is kept after it
+};
+
+// A value on its way from its first use to its last, in parts one after the other.
+struct Way {
+  double bytes = 0;
+  bool read = false, given = false;  // an input, which lies outside at first; kept
+  double again_per_byte =
+      std::numeric_limits<double>::infinity();  // seconds to make it again; or it cannot be
+  std::size_t from = 0, to = 0;                 // its parts
+};
+
+struct Passage {
+  std::vector<Border> borders;
+  std::vector<double> compute;       // seconds per stretch between them, every node once
+  std::vector<std::size_t> moments;  // nodes at which memory is counted besides the borders, ascending
+  std::vector<Way> ways;
+  std::vector<Part> parts;  // of all ways
+};
+
+// With borders around `cut` (none: without), and where the step's compute time is divided into equal parts.
+// Moments are where most would be on the device if nothing left, and more than `room` bytes.
+Passage find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
+                     double room, net::NodeId cut);
 
 }  // namespace voxswap::swap

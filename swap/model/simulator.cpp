@@ -10,7 +10,7 @@
 #include <cassert>
 #include <limits>
 
-#include "base/index.h"
+#include "base/shape.h"
 
 namespace voxswap::swap {
 namespace {

@@ -1,4 +1,4 @@
-// The program. Of every volume v and stretch s (volume_stretches.h), parts of v between 0 and 1: held when s
+// The program. Of every volume v and stretch s (volume_program.h), parts of v between 0 and 1: held when s
 // begins (h), stays all through s (y), made again (r) and copied in (i) during s, copied out since the step
 // began until s ends (o). In s the part h + r + i + made is there at some time. Then
 //
@@ -39,7 +39,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "swap/model/volume_stretches.h"
 #include "swap/plan/arena.h"
 
 namespace voxswap::swap {

@@ -1,14 +1,13 @@
-#include "swap/model/volume_stretches.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <string>
 #include <utility>
 
-#include "base/index.h"
+#include "base/shape.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/piece.h"
+#include "swap/model/volume_program.h"
 #include "swap/plan/arena.h"
 
 namespace voxswap::swap {

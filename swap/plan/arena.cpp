@@ -7,8 +7,6 @@
 #include <numeric>
 
 #include "base/philox.h"
-#include "swap/plan/placed.h"
-#include "swap/plan/sweep.h"
 
 namespace voxswap::swap {
 namespace {

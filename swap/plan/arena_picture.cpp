@@ -1,21 +1,18 @@
 // Plain SVG, written by hand: no scripts, names as tooltips. Across: the kernels in the order in which they
 // run; what a plan does between two kernels falls on the line between them. What is less than a pixel high or
 // wide is joined with its neighbours, so that the picture stays small for graphs of thousands of nodes.
-#include "swap/plan/arena_picture.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-#include "base/counts.h"
-#include "base/index.h"
+#include "base/shape.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
-#include "net/graph/piece.h"
+#include "net/graph/names.h"
 #include "swap/plan/arena_style.h"
-#include "swap/plan/svg.h"
+#include "swap/plan/plan_report.h"
 
 namespace voxswap::swap {
 namespace {

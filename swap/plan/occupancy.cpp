@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "base/index.h"
+#include "base/shape.h"
 
 namespace voxswap::swap {
 namespace {

@@ -17,7 +17,7 @@
 // kept value may leave for there by copy_out and not come back. The bytes of both are not in the pool but
 // wherever the step's user has them, as if behind the pool: at offsets from host_bytes on.
 //
-// Disk is accessed in blocks of disk_block bytes (disk_blocks.h). `bytes` of a disk instruction is what
+// Disk is accessed in blocks of disk_block bytes. `bytes` of a disk instruction is what
 // belongs to the value, as everywhere; the access itself covers that rounded up to whole blocks, in the host
 // pool as in the file: write_disk also reads, and read_disk also overwrites, the rest of the last block.
 // `begin`, `host` and `disk` of disk instructions are multiples of the block.
@@ -115,5 +115,12 @@ struct PlanTotals {
   std::int64_t recomputed_nodes = 0;
 };
 PlanTotals totals(const Plan& plan);
+
+// The disk is accessed in whole blocks: offsets, sizes and addresses are multiples of one.
+constexpr std::int64_t disk_block = 4096;  // bytes
+
+constexpr std::int64_t whole_blocks(std::int64_t bytes) {
+  return (bytes + disk_block - 1) / disk_block * disk_block;
+}
 
 }  // namespace voxswap::swap

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <map>
 
-#include "base/counts.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "net/graph/graph.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/piece.h"
 
 namespace voxswap::swap {
 namespace {
@@ -260,9 +259,10 @@ std::string plan_text(const net::Graph& graph, const Plan& plan) {
       format("planner {}, {}\n", plan.planner, counted(plan.instructions.size(), "instruction"));
   if (!plan.remarks.empty()) text += plan.remarks + "\n";
   text += "\n" + tiers_text(plan) + "\n";
-  text += format("{:<20}{:>12}   lower bound of the peak; this plan is {} % above it\n", "largest live sum",
-                 format_bytes(plan.live_peak_bytes),
-                 percent(plan.peak_bytes - plan.live_peak_bytes, plan.live_peak_bytes, 2));
+  text += format(
+      "{:<20}{:>12}   lower bound of the peak; this plan is {} % above it\n", "largest live sum",
+      format_bytes(plan.live_peak_bytes),
+      percent(std::max<std::int64_t>(plan.peak_bytes - plan.live_peak_bytes, 0), plan.live_peak_bytes, 2));
   text += format("{:<20}{:>12}   parameters and optimiser state\n", "persistent",
                  format_bytes(plan.persistent_bytes));
   text += work_text(plan);

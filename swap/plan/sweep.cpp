@@ -1,11 +1,11 @@
-#include "swap/plan/sweep.h"
-
 #include <algorithm>
 #include <iterator>
 #include <limits>
 #include <numeric>
 #include <queue>
 #include <span>
+
+#include "swap/plan/arena.h"
 
 namespace voxswap::swap {
 namespace {

@@ -1,15 +1,14 @@
 // The time line: an event per instruction in the row of its lane, and counters of the memories.
-#include "swap/plan/trace.h"
-
 #include <algorithm>
 #include <map>
 
-#include "base/index.h"
 #include "base/json.h"
+#include "base/shape.h"
 #include "base/text.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "swap/plan/occupancy.h"
+#include "swap/plan/plan_report.h"
 
 namespace voxswap::swap {
 namespace {

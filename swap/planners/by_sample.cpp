@@ -4,13 +4,14 @@
 #include <map>
 #include <optional>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/graph.h"
-#include "net/graph/sample_name.h"
+#include "net/graph/names.h"
 #include "swap/plan/arena.h"
-#include "swap/planners/planners.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap::swap {
+
 namespace {
 
 constexpr int attempts =

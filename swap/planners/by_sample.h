@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "swap/planners/decisions.h"
+#include "swap/planners/scheduling.h"
 #include "swap/planners/search.h"
 
 namespace voxswap::swap {

@@ -1,12 +1,11 @@
-#include "swap/planners/coarser.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/graph.h"
-#include "net/graph/piece.h"
+#include "net/graph/names.h"
+#include "swap/planners/search.h"
 
 namespace voxswap::swap {
 namespace {

@@ -1,6 +1,6 @@
 #include "swap/planners/decisions.h"
 
-#include "base/index.h"
+#include "base/shape.h"
 
 namespace voxswap::swap {
 namespace {

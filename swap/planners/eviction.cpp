@@ -1,12 +1,11 @@
-#include "swap/planners/eviction.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <queue>
 #include <utility>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/planners/range_max.h"
+#include "swap/planners/scheduling.h"
 
 namespace voxswap::swap {
 namespace {

@@ -4,15 +4,15 @@
 #include <map>
 #include <string>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "base/text.h"
 #include "net/graph/graph.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/piece.h"
 #include "swap/model/needs.h"
-#include "swap/model/volume_stretches.h"
+#include "swap/model/volume_program.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/in_place.h"
+#include "swap/plan/places.h"
 
 namespace voxswap::swap {
 namespace {

@@ -62,7 +62,7 @@ struct GraphFacts {
   std::vector<net::ValueId> value_of_gap;
   std::int64_t persistent_bytes = 0;
   double compute_seconds = 0;
-  // Of steps in pieces, passages over the volumes, as the bound has them (swap/model/volume_stretches.h).
+  // Of steps in pieces, passages over the volumes, as the bound has them (swap/model/volume_program.h).
   std::vector<std::int32_t> passage;  // per node
   std::size_t passages = 1;
 

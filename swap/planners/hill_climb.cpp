@@ -1,11 +1,10 @@
-#include "swap/planners/hill_climb.h"
-
 #include <algorithm>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/planners/layout.h"
-#include "swap/planners/planners.h"
+#include "swap/planners/planner.h"
 #include "swap/planners/scheduling.h"
+#include "swap/planners/search.h"
 #include "swap/planners/spare_memory.h"
 
 namespace voxswap::swap {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/model/simulator.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/disk_blocks.h"
+#include "swap/plan/plan.h"
 #include "swap/planners/waits.h"
 
 namespace voxswap::swap {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "swap/plan/arena.h"
-#include "swap/planners/schedule.h"
+#include "swap/planners/scheduling.h"
 
 namespace voxswap::swap {
 

@@ -31,7 +31,8 @@ struct PlanRequest {
   // Of a step that takes several samples one after the other: the same step of one of them, with its costs.
   // Null: it is searched as a whole.
   const PlanRequest* one_sample = nullptr;
-  // Of a step in many pieces: the same step in fewer, on which searches begin (coarser.h). Null: they do not.
+  // Of a step in many pieces: the same step in fewer, on which searches begin (search.h). Null: they do
+  // not.
   const net::Graph* coarser = nullptr;
 };
 
@@ -42,5 +43,15 @@ std::vector<std::string> planner_names();  // those for any device
 
 // A baseline for GPUs: keep's plan, whose arena allocate_tiers() takes as memory that moves by itself.
 constexpr const char* unified_planner = "unified";
+
+// The planners, one file each. They return a plan of any size; make_plan() checks it against the budgets.
+Plan plan_keep(const PlanRequest& request);
+Plan plan_unified(const PlanRequest& request);
+Plan plan_lms_threshold(const PlanRequest& request);
+Plan plan_tflms(const PlanRequest& request);
+Plan plan_checkpoint(const PlanRequest& request);
+Plan plan_hybrid(const PlanRequest& request);
+
+bool within(const Budgets& budgets, const Plan& plan);
 
 }  // namespace voxswap::swap

@@ -1,15 +1,14 @@
 // The table of planners, and the check of a plan against the budgets.
-#include "swap/planners/planners.h"
-
 #include <algorithm>
 #include <array>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap::swap {
 namespace {
@@ -83,11 +82,12 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
        "{}: {} ({}) is too small: planner {} needs at least {} ({}), {} of it for parameters and optimiser "
-       "state. Node '{}' ({}) needs the most. No planner can use less than {}. Set a {} of at least {}, {}a "
+       "state. Node '{}' ({}) needs the most. No planner can use less{}. Set a {} of at least {}, {}a "
        "lower {}, {}or a lower {}",
        key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
        format_bytes(needed), counted(needed, "byte"), format_bytes(plan.persistent_bytes), node.name,
-       node.operation->name, format_bytes(floor.bytes), key::memory_budget, whole_mebibytes(needed),
+       node.operation->name, floor.bytes < needed ? " than " + format_bytes(floor.bytes) : "",
+       key::memory_budget, whole_mebibytes(needed),
        budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "", key::preprocess_resolution,
        could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
        key::network_base_filters);

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/index.h"
 #include "base/parallel.h"
-#include "swap/planners/coarser.h"
-#include "swap/planners/hill_climb.h"
+#include "base/shape.h"
 #include "swap/planners/layout.h"
-#include "swap/planners/planners.h"
+#include "swap/planners/planner.h"
 #include "swap/planners/spare_memory.h"
 
 namespace voxswap::swap {

@@ -5,8 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "base/index.h"
-#include "swap/planners/sort_by_step.h"
+#include "base/shape.h"
 
 namespace voxswap::swap {
 namespace {

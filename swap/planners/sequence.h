@@ -2,7 +2,9 @@
 // with repeated runs of earlier nodes in between.
 #pragma once
 
+#include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "swap/planners/decisions.h"
@@ -26,7 +28,7 @@ struct SequenceStep {
 };
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
-// (schedule.h).
+// (scheduling.h).
 struct IdleTime {
   std::int32_t life = net::none;
   // Steps of the uses around it; used = -1: before the first step; needed = number of steps: after the last
@@ -77,5 +79,19 @@ std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const Id
 
 // Bytes per step when nothing leaves.
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& sequence);
+
+// Numbers of things in order of a step of each, in time that grows with their count and that of the steps: a
+// schedule in pieces has thousands of both, and is judged thousands of times.
+
+// step_of(number) is from -1 to `steps`; those of one step stay in their order.
+template <class Of>
+void sort_by_step(std::vector<std::int32_t>& numbers, std::int32_t steps, Of step_of) {
+  std::vector<std::int32_t> place(index(steps) + 3, 0);
+  for (const std::int32_t number : numbers) ++place[index(step_of(number) + 2)];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<std::int32_t> sorted(numbers.size());
+  for (const std::int32_t number : numbers) sorted[index(place[index(step_of(number) + 1)]++)] = number;
+  numbers = std::move(sorted);
+}
 
 }  // namespace voxswap::swap

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/planners/range_max.h"
 
 namespace voxswap::swap {

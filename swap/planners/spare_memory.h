@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "swap/planners/decisions.h"
-#include "swap/planners/schedule.h"
+#include "swap/planners/scheduling.h"
 
 namespace voxswap::swap {
 

@@ -9,10 +9,10 @@
 // fixed: what fits here fits when it runs.
 #include <algorithm>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "base/text.h"
 #include "swap/planners/layout.h"
-#include "swap/planners/planners.h"
+#include "swap/planners/planner.h"
 #include "swap/planners/range_max.h"
 #include "swap/planners/scheduling.h"
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <map>
 
-#include "base/index.h"
-#include "swap/plan/disk_blocks.h"
+#include "base/shape.h"
 #include "swap/plan/places.h"
+#include "swap/plan/plan.h"
 
 namespace voxswap::swap {
 namespace {

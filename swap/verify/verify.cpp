@@ -1,16 +1,14 @@
 // Checks a plan against its graph alone, independently of the planner: first that everything is in range,
-// then the allocations (verify_places.h), then their contents (verify_memory.h).
+// then the allocations (verify_places.cpp), then their contents (verify_memory.cpp).
 #include "swap/verify/verify.h"
 
 #include <algorithm>
 
-#include "base/counts.h"
-#include "base/index.h"
+#include "base/shape.h"
+#include "base/text.h"
 #include "net/graph/operation.h"
-#include "swap/plan/disk_blocks.h"
-#include "swap/verify/verify_memory.h"
-#include "swap/verify/verify_places.h"
-#include "swap/verify/violations.h"
+#include "swap/plan/plan.h"
+#include "swap/verify/checks.h"
 
 namespace voxswap::swap {
 namespace {

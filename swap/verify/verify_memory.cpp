@@ -1,11 +1,10 @@
-#include "swap/verify/verify_memory.h"
-
 #include <optional>
 
-#include "base/index.h"
-#include "swap/plan/disk_blocks.h"
+#include "base/shape.h"
 #include "swap/plan/places.h"
+#include "swap/plan/plan.h"
 #include "swap/plan/stream_order.h"
+#include "swap/verify/checks.h"
 #include "swap/verify/shadow.h"
 
 namespace voxswap::swap {

@@ -1,11 +1,9 @@
-#include "swap/verify/verify_places.h"
-
 #include <algorithm>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/in_place.h"
 #include "swap/plan/places.h"
+#include "swap/verify/checks.h"
 
 namespace voxswap::swap {
 namespace {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/folder.h"
 

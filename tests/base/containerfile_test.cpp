@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 
 namespace voxswap {
 namespace {

@@ -1,11 +1,8 @@
-#include "base/counts.h"
-
 #include <gtest/gtest.h>
 
 #include <regex>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap {

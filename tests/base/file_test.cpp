@@ -13,7 +13,6 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "base/filesystem.h"
 #include "tests/folder.h"
 
 namespace voxswap {
@@ -87,7 +86,7 @@ TEST_F(File, IsMadeUnderANameWithTheSameExtensionForLibrariesThatGoByIt) {
 
 TEST_F(File, LeftHalfWrittenByAProcessThatWasKilledIsRemovedAndOneStillBeingWrittenIsNot) {
   fs::ofstream(folder_ / ".voxswap-1-0.part") << "half";
-  const Descriptor other(folder_ / ".voxswap-1-1.part.png", O_WRONLY | O_CREAT);
+  const Descriptor other((folder_ / ".voxswap-1-1.part.png").string(), O_WRONLY | O_CREAT);
   ASSERT_EQ(::flock(other.number(), LOCK_EX), 0);
   write_file(folder_ / "a.csv", "x");
   EXPECT_FALSE(fs::exists(folder_ / ".voxswap-1-0.part"));

@@ -1,11 +1,10 @@
 // What the house relies on in Boost.Filesystem where it differs from std::filesystem, and what makes up for
 // it.
-#include "base/filesystem.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "base/file.h"
 #include "tests/folder.h"
 
 namespace voxswap {

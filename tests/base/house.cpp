@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 
 namespace voxswap::house {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 
 namespace voxswap::house {
 

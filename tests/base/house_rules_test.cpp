@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/base/house.h"
 
 namespace voxswap {
@@ -16,8 +15,8 @@ namespace {
 using testing::IsEmpty;
 
 const fs::path source = VOXSWAP_SOURCE_DIR;
-const std::vector<std::string> rooms = {"base", "data",     "metrics",     "net",
-                                        "swap", "pipeline", "experiments", "cli"};
+const std::vector<std::string> rooms = {"base",     "data",        "metrics", "net", "swap",
+                                        "pipeline", "experiments", "library", "cli"};
 
 // What each folder may include besides itself: a room, whatever part of it, or a part alone. In the order of
 // docs/explanation/architecture.md, which says what lives in each.
@@ -61,13 +60,15 @@ const std::vector<house::Folder> folders = {
       "pipeline/predict"}},
     {"pipeline/sweep", {"base", "net", "pipeline/report", "pipeline/cases", "pipeline/plan"}},
     {"experiments", {"base", "data", "metrics", "net", "swap", "pipeline"}},
-    {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments"}},
+    {"library", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments"}},
+    {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments", "library"}},
 };
 
 // What is in base is in everybody's words; every other room says whose its names are.
 const house::Namespaces namespaces = [] {
   house::Namespaces all;
-  for (const std::string& room : rooms) all[room] = room == "base" ? "voxswap" : "voxswap::" + room;
+  for (const std::string& room : rooms)
+    all[room] = room == "base" || room == "library" ? "voxswap" : "voxswap::" + room;
   return all;
 }();
 
@@ -107,6 +108,15 @@ TEST(HouseRules, SourcesAreThere) {
   EXPECT_GT(sources().size(), 300u);
 }
 
+// What a program of others includes brings nothing but the standard library with it.
+TEST(HouseRules, PublicHeadersIncludeOnlyOneAnother) {
+  const std::vector<house::SourceFile> headers = house::read_sources(source, {"include"});
+  EXPECT_GT(headers.size(), 5u);
+  for (const house::SourceFile& header : headers)
+    for (const std::string& name : header.includes)
+      EXPECT_TRUE(name.starts_with("voxswap/") || name.find('.') == name.npos) << header.path << ": " << name;
+}
+
 TEST(HouseRules, FoldersIncludeOnlyFoldersBelowThem) {
   EXPECT_THAT(house::faults_of_order(folders), IsEmpty());
   EXPECT_THAT(house::faults_of_includes(sources(), folders), IsEmpty());
@@ -126,7 +136,7 @@ TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmtJsonAndTheFileSystem) 
   at_home_nowhere["fmt/"] = rooms;
   std::vector<house::SourceFile> headers;
   for (const house::SourceFile& file : sources())
-    if (file.path.extension() == ".h" && file.path != "base/json.h" && file.path != "base/filesystem.h")
+    if (file.path.extension() == ".h" && file.path != "base/json.h" && file.path != "base/file.h")
       headers.push_back(file);
   EXPECT_THAT(house::faults_of_third_parties(headers, at_home_nowhere), IsEmpty());
 }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/folder.h"
 
 namespace voxswap::house {

@@ -1,9 +1,9 @@
-#include "base/parse_number.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
+
+#include "base/units.h"
 
 namespace voxswap {
 namespace {

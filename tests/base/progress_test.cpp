@@ -1,6 +1,7 @@
+#include "base/progress.h"
+
 #include <gtest/gtest.h>
 
-#include "base/progress_line.h"
 #include "base/terminal.h"
 #include "base/text.h"
 

@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "tests/cli/program.h"

@@ -4,7 +4,6 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {

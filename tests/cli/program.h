@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/costs.h"
 #include "tests/folder.h"
 

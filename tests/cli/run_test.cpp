@@ -12,7 +12,6 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
@@ -97,9 +96,9 @@ evaluate: {at: [native, training, 24]}
         name = stem + ".svg, .png";
       }
       EXPECT_NE(reference.find("| `" + name + "` |"), reference.npos) << name;
-      if (entry.path().extension() == ".csv")
-        for (const std::string& column : read_csv(entry.path()).header)
-          EXPECT_NE(reference.find("| `" + column + "` |"), reference.npos) << name << ": " << column;
+      if (entry.path().extension() != ".csv") continue;
+      for (const std::string& column : read_csv(entry.path()).header)
+        EXPECT_NE(reference.find("| `" + column + "` |"), reference.npos) << name << ": " << column;
     }
   }
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <optional>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <thread>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "tests/cli/program.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <regex>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 

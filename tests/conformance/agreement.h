@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "net/backends/reference/reference_backend.h"
+#include "net/backends/backends.h"
 #include "tests/conformance/failed_case.h"
 #include "tests/net/run_graph.h"
 

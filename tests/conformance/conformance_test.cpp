@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "net/backends/backends.h"
 #include "tests/conformance/agreement.h"
 #include "tests/folder.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/net/run_graph.h"
 

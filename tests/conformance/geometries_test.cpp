@@ -5,7 +5,7 @@
 
 #include "base/philox.h"
 #include "net/backends/backends.h"
-#include "net/graph/kernel_axes.h"
+#include "net/graph/axes.h"
 #include "tests/conformance/agreement.h"
 
 namespace voxswap::net {

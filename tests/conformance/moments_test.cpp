@@ -7,7 +7,7 @@
 
 #include "net/backends/backends.h"
 #include "net/backends/convolution/instruction_set.h"
-#include "net/graph/kernel_axes.h"
+#include "net/graph/axes.h"
 #include "tests/conformance/agreement.h"
 #include "tests/conformance/forced_convolutions.h"
 #include "tests/conformance/tiles_alone.h"

@@ -149,7 +149,7 @@ TEST(Reference, DropoutDropsWholeChannelsAtItsRateAndKeepsTheMean) {
   EXPECT_NEAR(dropped / 10000, 0.3, 5 * std::sqrt(0.3 * 0.7 / 10000));  // five standard deviations
 }
 
-// Kernels of other operations are recorded once and repeated in every step (swap/execute/launches.h).
+// Kernels of other operations are recorded once and repeated in every step (swap/execute/step_command.h).
 TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
   const StepContext first{.seed = 7, .step = 3, .learning_rate = 1e-2},
       second{.seed = 8, .step = 4, .learning_rate = 2e-2};

@@ -4,7 +4,7 @@
 #include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/convolution/weight_gradient.h"
 #include "net/backends/cpu/host_device.h"
-#include "net/backends/onednn/convolution_moments.h"
+#include "net/backends/onednn/kernels.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 

@@ -1,12 +1,13 @@
 // What only the CUDA backend does, on the emulated GPU: choosing engines, and saying what is wrong.
+#include "net/backends/backend.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "base/error.h"
-#include "net/backends/cuda/cuda_backend.h"
+#include "net/backends/backends.h"
 #include "net/backends/cuda/engine_survey.h"
-#include "net/backends/device_features.h"
 #include "net/graph/operation.h"
 #include "tests/conformance/agreement.h"
 #include "tests/cuda_emulation/cudnn_version.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 #include "net/backends/reference/elements.h"
 #include "tests/cuda_emulation/gpu.h"
 

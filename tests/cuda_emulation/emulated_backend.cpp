@@ -1,8 +1,8 @@
 #include "tests/cuda_emulation/emulated_backend.h"
 
+#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/kernels.h"
-#include "net/backends/reference/reference_backend.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/folder.h"
 

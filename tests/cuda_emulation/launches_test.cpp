@@ -1,15 +1,14 @@
 // Steps that are repeated as CUDA graphs, on the emulated GPU: the bits and the order of steps that are
 // enqueued kernel by kernel, and fewer launches; and what cannot be recorded.
-#include "swap/execute/launches.h"
-
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "net/backends/cuda/cuda_backend.h"
+#include "net/backends/backend.h"
+#include "net/backends/backends.h"
 #include "net/backends/cuda/runtime.h"
-#include "net/backends/device_features.h"
 #include "pipeline/device/session.h"
+#include "swap/execute/step_command.h"
 #include "swap/planners/planner.h"
 #include "tests/cuda_emulation/gpu.h"
 #include "tests/folder.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace voxswap::net {

@@ -2,8 +2,7 @@
 // so that the gradients and the updates between them count.
 #include <gtest/gtest.h>
 
-#include "net/backends/cuda/cuda_backend.h"
-#include "net/backends/reference/reference_backend.h"
+#include "net/backends/backends.h"
 #include "net/networks/network.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"

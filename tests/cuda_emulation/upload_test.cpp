@@ -1,14 +1,13 @@
 // Batches that reach the emulated GPU while it is busy with the step before.
-#include "pipeline/device/upload.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "net/backends/cuda/cuda_backend.h"
+#include "base/file.h"
+#include "net/backends/backends.h"
 #include "pipeline/device/session.h"
+#include "pipeline/device/staging.h"
 #include "tests/cuda_emulation/gpu.h"
 #include "tests/folder.h"
 

@@ -1,6 +1,4 @@
 // Resampling one grid onto another equals ITK's, and `data.align` is what lets a case need it.
-#include "data/volumes/align.h"
-
 #include <itkImage.h>
 #include <itkLinearInterpolateImageFunction.h>
 #include <itkNearestNeighborInterpolateImageFunction.h>
@@ -14,6 +12,7 @@
 #include "data/layouts/dataset.h"
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/orientation.h"
+#include "data/volumes/transforms.h"
 #include "tests/data/support.h"
 
 namespace voxswap::data {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "data/augment/augment.h"
 #include "tests/data/support.h"

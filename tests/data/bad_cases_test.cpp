@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/cases/check.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"

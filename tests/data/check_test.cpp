@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
-#include "data/prepare/resolutions.h"
+#include "data/prepare/prepare.h"
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 

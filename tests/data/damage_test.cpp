@@ -7,9 +7,8 @@
 #include <memory>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "data/cases/read_case.h"
-#include "data/formats/image_header.h"
+#include "data/formats/header_text.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/layouts/dataset.h"

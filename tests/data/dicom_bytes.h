@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace voxswap::test {

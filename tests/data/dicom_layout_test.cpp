@@ -1,14 +1,14 @@
 // DICOM as a data set: cases, studies and series in folders, recognised by what they are called.
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/parallel.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/layouts/dataset.h"
+#include "data/layouts/incomplete.h"
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/prediction_input.h"
-#include "data/layouts/unused.h"
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 

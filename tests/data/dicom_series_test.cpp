@@ -1,8 +1,7 @@
 // Series of which something is missing or odd: the message names the file that it is, and says what it is.
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "data/formats/dicom.h"
-#include "data/formats/dicom_elements.h"
+#include "data/formats/dicom_slice.h"
 #include "data/formats/file_bytes.h"
 #include "data/formats/image_io.h"
 #include "tests/data/dicom_bytes.h"

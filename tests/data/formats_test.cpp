@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/formats/image_writing.h"
 #include "tests/data/support.h"
 

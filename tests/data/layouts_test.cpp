@@ -1,6 +1,6 @@
 // Each layout on tiny files, named as the challenge of that year names them.
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"

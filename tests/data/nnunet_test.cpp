@@ -1,6 +1,6 @@
 // nnU-Net's layout on tiny files: its dataset.json of today and of before, regions, other file endings, bare
 // folders to predict.
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/open_dataset.h"
-#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom.h"
 #include "tests/data/support.h"
 
 namespace voxswap::data {

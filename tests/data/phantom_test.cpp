@@ -9,11 +9,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/open_dataset.h"
-#include "data/phantoms/phantom_dataset.h"
 #include "data/phantoms/phantom_layouts.h"
 #include "tests/folder.h"
 

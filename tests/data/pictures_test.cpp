@@ -5,19 +5,16 @@
 #include <itkTIFFImageIO.h>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "data/cases/check.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/formats/raster.h"
-#include "data/layouts/dataset_description.h"
+#include "data/layouts/dataset_json.h"
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/prediction_input.h"
 #include "data/phantoms/phantom.h"
-#include "data/phantoms/phantom_dataset.h"
 #include "data/volumes/picture.h"
-#include "data/volumes/picture_text.h"
 #include "tests/data/support.h"
 
 namespace voxswap::data {

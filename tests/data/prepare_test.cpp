@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"

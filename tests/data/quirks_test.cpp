@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/csv.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/cases/read_case.h"
-#include "data/formats/image_header.h"
+#include "data/formats/header_text.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/dataset.h"
 #include "data/volumes/orientation.h"

@@ -1,11 +1,10 @@
 // One and the same phantom, written in every layout there is, becomes the same prepared volume to the last
 // bit.
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/dataset.h"
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom.h"
-#include "data/phantoms/phantom_dataset.h"
 #include "data/phantoms/phantom_layouts.h"
 #include "data/prepare/prepare.h"
 #include "tests/data/support.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/philox.h"
 #include "data/volumes/volume.h"
 #include "tests/folder.h"

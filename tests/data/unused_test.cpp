@@ -1,17 +1,16 @@
 // Scans that a week of use turned up: links, pipes, pointers to what was not fetched, folders nobody named,
 // labels without an image. Nothing of it may vanish unseen, stop the program, or be taken for something else.
-#include "data/layouts/unused.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/cases/check.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/layouts/dataset.h"
+#include "data/layouts/incomplete.h"
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/prediction_input.h"
 #include "tests/data/support.h"

@@ -1,7 +1,6 @@
 // Keys that are given in vain are told of.
-#include "experiments/effects.h"
-
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "experiments/rules.h"
 #include "experiments/sweep.h"
 #include "tests/experiments/support.h"
 

@@ -1,7 +1,7 @@
 // Experiment files as a whole: defaults, overrides, what is refused and how, the resolved file.
 #include <set>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/keys.h"
 #include "metrics/metrics.h"
 #include "pipeline/record/identity.h"

@@ -1,6 +1,5 @@
 // Keys of the loss: what is read and printed, what is refused, and what means nothing beside others.
-#include "experiments/loss_keys.h"
-
+#include "experiments/keys.h"
 #include "tests/experiments/support.h"
 
 namespace voxswap::experiments {

@@ -1,5 +1,5 @@
 // The keys of memory: tiers, links and the knobs of planners.
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "tests/experiments/support.h"
 
 namespace voxswap::experiments {

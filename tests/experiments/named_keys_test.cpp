@@ -9,6 +9,7 @@
 
 #include "base/keys.h"
 #include "experiments/keys.h"
+#include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"
 #include "tests/base/house.h"
 #include "tests/experiments/support.h"

@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
-#include "base/parse_number.h"
+#include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/keys.h"
 #include "tests/experiments/json_schema.h"

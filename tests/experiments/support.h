@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "experiments/experiment.h"
 #include "tests/folder.h"
 

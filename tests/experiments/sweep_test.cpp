@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "experiments/sweep_draft.h"
 #include "pipeline/report/tables.h"
 #include "tests/experiments/support.h"

@@ -1,5 +1,5 @@
 // Keys of the weights: where they begin, which stay, and what their mean is taken of.
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "tests/experiments/support.h"
 
 namespace voxswap::experiments {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "metrics/boundary.h"
+#include "metrics/surface.h"
 
 namespace voxswap::metrics {
 namespace {

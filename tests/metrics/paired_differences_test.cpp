@@ -7,7 +7,6 @@
 
 #include "base/csv.h"
 #include "base/text.h"
-#include "metrics/bootstrap.h"
 #include "metrics/paired_test.h"
 
 namespace voxswap::metrics {

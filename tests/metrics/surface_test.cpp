@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "metrics/components.h"
-#include "metrics/distance_map.h"
 #include "metrics/lesions.h"
 #include "tests/metrics/random_label_maps.h"
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/graph/piece.h"
 
 namespace voxswap::net {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "tests/folder.h"
 #include "tests/limit.h"
 

@@ -1,6 +1,4 @@
 // Which volumes wait until they are needed, when a step is cut into pieces.
-#include "net/steps/late_order.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "net/graph/graph.h"
+#include "net/steps/passes.h"
 
 namespace voxswap::net {
 namespace {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "net/backends/backends.h"
-#include "net/networks/frozen.h"
 #include "net/networks/network.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap::net {

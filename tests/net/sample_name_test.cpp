@@ -1,7 +1,7 @@
 // Names of what belongs to the samples of a batch.
-#include "net/graph/sample_name.h"
-
 #include <gtest/gtest.h>
+
+#include "net/graph/names.h"
 
 namespace voxswap::net {
 namespace {

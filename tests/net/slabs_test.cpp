@@ -1,12 +1,11 @@
 // Gradients of convolutions in slabs against the same gradients at once.
-#include "net/backends/onednn/slabs.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/philox.h"
 #include "net/backends/backends.h"
+#include "net/backends/onednn/kernels.h"
 #include "net/graph/graph.h"
 
 namespace voxswap::net {

@@ -1,7 +1,5 @@
 // What ranks do to sum up a batch: the same additions for every number of them, nobody waits for ever, and
 // nobody sends much more than his row.
-#include "net/steps/sum_by_halves.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

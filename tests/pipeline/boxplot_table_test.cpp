@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "pipeline/report/boxes.h"
+#include "pipeline/report/comparison.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "pipeline/predict/classify.h"
-#include "pipeline/report/page_classes.h"
+#include "pipeline/predict/inference.h"
+#include "pipeline/report/page.h"
 
 namespace voxswap::pipeline {
 namespace {

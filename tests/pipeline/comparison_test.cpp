@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "pipeline/report/boxes.h"
 #include "pipeline/report/read_runs.h"
 
 namespace voxswap::pipeline {

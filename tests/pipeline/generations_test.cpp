@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {

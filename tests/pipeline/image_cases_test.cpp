@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "data/layouts/open_dataset.h"
-#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/forecast.h"

@@ -1,10 +1,9 @@
 // Weights that other programs made, as they name them.
-#include "pipeline/export/imported_weights.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "net/networks/networks.h"
+#include "pipeline/export/import_run.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {

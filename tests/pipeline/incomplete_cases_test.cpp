@@ -13,10 +13,10 @@
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/layouts/open_dataset.h"
-#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/predict/new_scans.h"
-#include "pipeline/train/run.h"
+#include "pipeline/train/train.h"
 #include "pipeline/train/validation.h"
 #include "tests/folder.h"
 

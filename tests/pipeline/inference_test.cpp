@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/philox.h"
 #include "pipeline/cases/patches.h"
-#include "pipeline/predict/ensemble.h"
+#include "pipeline/predict/predict.h"
 #include "pipeline/predict/predictor.h"
+#include "pipeline/record/checkpoint.h"
 #include "pipeline/record/identity.h"
-#include "pipeline/record/normalization.h"
-#include "pipeline/record/run_folder.h"
+#include "pipeline/record/resume.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "data/layouts/open_dataset.h"
-#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom.h"
 #include "pipeline/cases/cases.h"
 #include "tests/folder.h"
 #include "tests/net/rank_threads.h"

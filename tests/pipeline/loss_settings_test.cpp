@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "data/layouts/open_dataset.h"
-#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom.h"
 #include "pipeline/cases/patches.h"
 #include "tests/folder.h"
 

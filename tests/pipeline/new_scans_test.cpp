@@ -6,14 +6,14 @@
 
 #include <optional>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
-#include "data/phantoms/phantom_dataset.h"
+#include "data/phantoms/phantom.h"
 #include "data/phantoms/phantom_layouts.h"
 #include "data/volumes/orientation.h"
-#include "pipeline/train/run.h"
+#include "pipeline/train/train.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {

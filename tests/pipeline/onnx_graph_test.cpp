@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/steps/step.h"
-#include "pipeline/export/onnx_file.h"
 #include "tests/net/every_network.h"
 #include "tests/net/safetensors.h"
 #include "tests/pipeline/onnx_interpreter.h"

@@ -2,10 +2,10 @@
 // unsaid.
 #include <cctype>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/report.h"
-#include "pipeline/report/slices.h"
+#include "pipeline/report/slice_view.h"
 #include "tests/pipeline/made_up_runs.h"
 
 namespace voxswap::pipeline {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "data/formats/png_reading.h"
-#include "pipeline/report/slices.h"
+#include "data/formats/raster.h"
+#include "pipeline/report/slice_view.h"
 #include "tests/pipeline/viewed_runs.h"
 
 namespace voxswap::pipeline {

@@ -1,19 +1,14 @@
 // The plots as their SVG says: as many boxes and points as there are in the tables, where the axis says, and
 // no label on another.
 
+#include "pipeline/report/plots.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pipeline/report/box_plot.h"
-#include "pipeline/report/drawing.h"
-#include "pipeline/report/epochs_plot.h"
-#include "pipeline/report/memory_plot.h"
 #include "pipeline/report/run_groups.h"
-#include "pipeline/report/timing_plot.h"
-#include "pipeline/report/validation_plot.h"
-#include "pipeline/sweep/sweep_page.h"
-#include "pipeline/sweep/sweep_plot.h"
+#include "pipeline/sweep/sweep_output.h"
 #include "tests/pipeline/svg_shapes.h"
 
 namespace voxswap::pipeline {

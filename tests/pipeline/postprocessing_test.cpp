@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "pipeline/predict/find_postprocessing.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {

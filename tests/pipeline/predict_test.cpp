@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "pipeline/predict/largest_component.h"
+#include "pipeline/predict/postprocessing.h"
 
 namespace voxswap::pipeline {
 namespace {

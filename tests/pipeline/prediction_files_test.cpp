@@ -1,9 +1,8 @@
 // Where predictions go.
-#include "pipeline/predict/prediction_files.h"
-
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "pipeline/predict/prediction_record.h"
 #include "pipeline/report/palette.h"
 
 namespace voxswap::pipeline {

@@ -5,9 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
-#include "data/phantoms/phantom_dataset.h"
-#include "data/volumes/picture_text.h"
+#include "data/phantoms/phantom.h"
+#include "data/volumes/picture.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {

@@ -1,12 +1,11 @@
 // Which group is best, by how much, and beyond what doubt.
-#include "pipeline/report/ranking.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/text.h"
-#include "pipeline/report/headings.h"
+#include "pipeline/report/comparison.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "pipeline/report/html.h"
 #include "tests/pipeline/made_up_runs.h"
 

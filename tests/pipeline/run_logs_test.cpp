@@ -15,7 +15,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "data/volumes/picture.h"
-#include "data/volumes/picture_text.h"
 #include "pipeline/record/event_file.h"
 #include "tests/folder.h"
 

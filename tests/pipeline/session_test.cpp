@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "tests/costs.h"
 #include "tests/folder.h"
 

@@ -1,10 +1,9 @@
 // What is told of ranks that are not here.
-#include "pipeline/plan/several_ranks.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "pipeline/plan/forecast.h"
 
 namespace voxswap::pipeline {
 namespace {

@@ -1,15 +1,12 @@
 // Pictures of cases: what is around the head is cut off, a truth has a column of its own, regions have the
 // palette's colours, and the file says in words what it shows.
-#include "pipeline/report/slices.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
-#include "data/volumes/picture_text.h"
+#include "data/volumes/picture.h"
 #include "pipeline/report/slice_view.h"
 #include "tests/folder.h"
 

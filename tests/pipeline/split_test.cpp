@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "data/formats/image_writing.h"
 #include "tests/folder.h"
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include "base/bfloat16.h"
 #include "base/float16.h"
 
 namespace voxswap::pipeline {

@@ -1,8 +1,7 @@
 // memory.csv of a step small enough to follow by hand.
-#include "pipeline/plan/step_memory.h"
-
 #include <gtest/gtest.h>
 
+#include "pipeline/plan/steps.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap::pipeline {

@@ -1,6 +1,6 @@
-#include "pipeline/device/step_statistics.h"
-
 #include <gtest/gtest.h>
+
+#include "pipeline/device/benchmark.h"
 
 namespace voxswap::pipeline {
 namespace {

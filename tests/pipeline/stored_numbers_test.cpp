@@ -1,10 +1,10 @@
 // Weights of other programs in other types of numbers.
-#include "pipeline/record/stored_numbers.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
+
+#include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {
 namespace {

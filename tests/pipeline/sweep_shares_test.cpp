@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "base/text.h"
 #include "tests/folder.h"
 

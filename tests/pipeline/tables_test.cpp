@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "pipeline/report/boxes.h"
+#include "pipeline/report/comparison.h"
 
 namespace voxswap::pipeline {
 namespace {

@@ -1,6 +1,6 @@
-#include "pipeline/train/time_left.h"
-
 #include <gtest/gtest.h>
+
+#include "pipeline/train/schedule.h"
 
 namespace voxswap::pipeline {
 namespace {

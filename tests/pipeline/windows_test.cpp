@@ -1,10 +1,10 @@
 // Sliding windows cover a volume, their weights sum to one, and one window changes nothing.
-#include "pipeline/cases/windows.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "pipeline/cases/patches.h"
 
 namespace voxswap::pipeline {
 namespace {

@@ -1,6 +1,4 @@
 // The picture of the arena: well formed, within its frame, small.
-#include "swap/plan/arena_picture.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +9,7 @@
 
 #include "base/text.h"
 #include "net/steps/step.h"
+#include "swap/plan/plan_report.h"
 #include "swap/planners/planner.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"

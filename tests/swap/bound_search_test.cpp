@@ -7,12 +7,12 @@
 #include <limits>
 #include <optional>
 
-#include "base/index.h"
 #include "base/philox.h"
+#include "base/shape.h"
 #include "swap/model/bound.h"
 #include "swap/model/simulator.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/in_place.h"
+#include "swap/plan/places.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap::swap {

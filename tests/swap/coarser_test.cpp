@@ -1,15 +1,14 @@
 // Steps in many pieces are searched first in fewer of them.
-#include "swap/planners/coarser.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "net/graph/piece.h"
+#include "net/graph/names.h"
 #include "net/steps/step.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
+#include "swap/planners/search.h"
 #include "swap/verify/verify.h"
 
 namespace voxswap::swap {

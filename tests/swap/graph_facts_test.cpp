@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/graph/fused_moments.h"
-#include "net/graph/piece.h"
+#include "net/graph/names.h"
 #include "net/steps/step.h"
 #include "swap/model/costs.h"
 #include "swap/verify/verify.h"

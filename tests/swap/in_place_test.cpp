@@ -1,7 +1,7 @@
 // Who may be written over whom.
-#include "swap/plan/in_place.h"
-
 #include <gtest/gtest.h>
+
+#include "swap/plan/places.h"
 
 namespace voxswap::swap {
 namespace {

@@ -1,11 +1,10 @@
 // Groups of kernels that are enqueued together: their bounds, on plans that move as much as a plan can.
-#include "swap/execute/launches.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "net/graph/operation.h"
+#include "swap/execute/step_command.h"
 #include "swap/planners/planner.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"

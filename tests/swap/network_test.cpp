@@ -1,9 +1,9 @@
 // What exchanges between ranks take, by the model.
-#include "swap/model/network.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "swap/model/costs.h"
 
 namespace voxswap::swap {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/filesystem.h"
 #include "net/backends/backends.h"
 #include "swap/planners/planner.h"
 #include "tests/folder.h"

@@ -7,7 +7,7 @@
 #include "net/collective/exchange.h"
 #include "net/steps/step.h"
 #include "swap/execute/executor.h"
-#include "swap/model/network.h"
+#include "swap/model/costs.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
 #include "swap/verify/verify.h"

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
+#include "net/backends/backend.h"
 #include "net/backends/backends.h"
-#include "net/backends/device_features.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "swap/execute/executor.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/filesystem.h"
-#include "swap/plan/disk_blocks.h"
+#include "base/file.h"
+#include "swap/plan/plan.h"
 #include "tests/folder.h"
 #include "tests/swap/disk.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/index.h"
+#include "base/shape.h"
 #include "net/steps/step.h"
 #include "swap/planners/scheduling.h"
 

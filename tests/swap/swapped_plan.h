@@ -9,8 +9,7 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "swap/plan/arena.h"
-#include "swap/plan/disk_blocks.h"
-#include "swap/plan/in_place.h"
+#include "swap/plan/places.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::test {

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "swap/execute/executor.h"

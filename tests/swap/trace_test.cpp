@@ -1,6 +1,4 @@
 // The time line of a step: readable JSON with everything that Perfetto needs.
-#include "swap/plan/trace.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "swap/plan/plan_report.h"
 #include "tests/swap/runs.h"
 #include "tests/swap/swapped_plan.h"
 

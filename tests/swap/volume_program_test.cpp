@@ -10,7 +10,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
-#include "net/graph/piece.h"
+#include "net/graph/names.h"
 #include "swap/model/relaxation.h"
 #include "tests/swap/graphs.h"
 

@@ -1,17 +1,102 @@
-#include "net/backends/convolution/filtered_convolution.h"
-
+// Convolutions and weight gradients by minimal filtering: how they are divided among threads, and the kernel
+// of convolutions.
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "base/text.h"
-#include "net/backends/convolution/filtered_cut.h"
-#include "net/backends/convolution/observable_kernel.h"
-#include "net/backends/convolution/volume_cut.h"
-#include "net/backends/convolution/volume_units.h"
+#include "net/backends/convolution/sizes.h"
+#include "net/backends/convolution/volume_convolution.h"
+#include "net/backends/convolution/weight_gradient.h"
 #include "net/backends/function_kernel.h"
 
 namespace voxswap::net::convolution {
 
 namespace {
+
+// How a convolution by minimal filtering is divided among threads. It depends only on shapes and does not
+// change results.
+struct FilteredCut {
+  std::int64_t tile = 1;               // output channels multiplied together
+  std::int64_t block = 1, blocks = 1;  // output channels of a unit, and blocks with that many
+  std::int64_t rest = 0;               // remaining output channels, fewer than a tile
+  std::int64_t tiles = 1, across = 1;  // in a unit's row; units per row
+  std::int64_t rows = 1, down = 1;     // per plane
+  std::int64_t planes = 1, deep = 1;   // per sample
+
+  std::int64_t units(const VolumeSizes& sizes) const {
+    return sizes.samples * (blocks + (rest > 0 ? 1 : 0)) * deep * down * across;
+  }
+  std::int64_t parts() const { return across * down; }  // units per plane
+  FilteredUnit unit(const VolumeSizes& sizes, std::int64_t index) const;
+};
+
+constexpr std::int64_t near_weights = 256 << 10;  // bytes of weights that stay in a core's second cache
+constexpr std::int64_t usual_rows = 8,
+                       usual_planes = 16;  // of a unit, that make what it transforms twice little
+constexpr std::int64_t least_planes = 4;
+constexpr std::int64_t enough_units = 16;
+
+// As many rows as fit, of as long parts as leave enough of them.
+bool cut_rows(const VolumeSizes& s, FilteredCut& cut) {
+  const std::int64_t tiles = parts_of(s.width.made, filtered_voxels);
+  const std::int64_t of_tile = s.depth.kernel * frequencies * whole_parts(s.inputs, filtered_channels);
+  for (cut.across = 1;; ++cut.across) {
+    cut.tiles = parts_of(tiles, cut.across);
+    cut.rows = std::min(filtered_numbers / (of_tile * cut.tiles) - (s.height.kernel - 1),
+                        filtered_sums / (frequencies * cut.tile * cut.tiles));
+    if (cut.rows >= std::min(usual_rows, s.height.made) || cut.tiles == 1) break;
+  }
+  if (cut.rows < 1) return false;
+  cut.across = parts_of(tiles, cut.tiles);
+  cut.down = parts_of(s.height.made, cut.rows);
+  cut.rows = parts_of(s.height.made, cut.down);
+  return true;
+}
+
+FilteredUnit FilteredCut::unit(const VolumeSizes& s, std::int64_t index) const {
+  const auto next = [&](std::int64_t count) {
+    const std::int64_t at = index % count;
+    index /= count;
+    return at;
+  };
+  const std::int64_t width = parts_of(s.width.made, filtered_voxels), whole = s.outputs - rest;
+  FilteredUnit unit;
+  unit.part = index % parts();
+  FilteredStrip& strip = unit.strip;
+  strip.tile = next(across) * tiles;
+  strip.row = next(down) * rows;
+  strip.plane = next(deep) * planes;
+  strip.sample = next(s.samples);
+  strip.tiles = std::min(tiles, width - strip.tile);
+  strip.rows = std::min(rows, s.height.made - strip.row);
+  strip.planes = std::min(planes, s.depth.made - strip.plane);
+  unit.first_output = std::min(index * block, whole);
+  unit.outputs = unit.first_output < whole ? std::min(block, whole - unit.first_output) : rest;
+  return unit;
+}
+
+// Nullopt if a unit exceeds a thread's scratch, or the transforms cost more than they save. `lanes`: of a
+// register.
+std::optional<FilteredCut> cut_filtered(const VolumeSizes& s, std::int64_t lanes) {
+  FilteredCut cut;
+  cut.tile = 2 * lanes;
+  cut.rest = s.outputs % cut.tile;
+  if (cut.rest > lanes) cut.rest = 0;
+  if (s.outputs == cut.rest) cut.tile = lanes;
+  if (!cut_rows(s, cut)) return std::nullopt;
+  const std::int64_t words = frequencies * s.depth.kernel * s.height.kernel * s.inputs;
+  cut.block = cut.tile * std::clamp<std::int64_t>(near_weights / (4 * words * cut.tile), 1,
+                                                  most_unit_outputs / cut.tile);
+  cut.blocks = parts_of(s.outputs - cut.rest, cut.block);
+  const auto cut_planes = [&](std::int64_t planes) {
+    cut.planes = planes;
+    cut.deep = parts_of(s.depth.made, planes);
+  };
+  cut_planes(s.depth.kernel > 1 ? std::min(s.depth.made, usual_planes) : 1);
+  while (cut.units(s) < enough_units && cut.planes > least_planes) cut_planes(parts_of(cut.planes, 2));
+  return cut;
+}
 
 constexpr std::int64_t arranged_together = 16;  // input channels of weights
 
@@ -138,6 +223,56 @@ bool is_filtered(const VolumeSizes& s) {
 std::unique_ptr<Kernel> make_filtered_convolution(const VolumeSizes& sizes, Instructions instructions,
                                                   Added added) {
   return std::make_unique<FilteredConvolution>(sizes, instructions, added);
+}
+
+namespace {
+
+// Measured: with shorter rows, fewer tiles of a plane or half empty blocks of channels, little is saved.
+bool is_worth_it(const Sizes& s) {
+  constexpr std::int64_t least_width = 6, least_lines = 3, least_tiles = 12;
+  const Axis* const axes[] = {&s.depth, &s.height, &s.width};
+  const bool is_plain = std::all_of(axes, axes + 3, [](const Axis* axis) {
+    return axis->kernel <= most_taps && axis->stride == 1 && axis->dilation == 1;
+  });
+  return is_plain && s.width.kernel == filter_taps && s.depth.kernel * s.height.kernel >= least_lines &&
+         4 * s.inputs >= 3 * whole_parts(s.inputs, filtered_channels) && s.width.output >= least_width &&
+         s.height.output * parts_of(s.width.output, filtered_voxels) >= least_tiles;
+}
+
+}  // namespace
+
+std::optional<WeightCut> cut_filtered_weights(const Sizes& s, const SumBlocks& blocks) {
+  if (!is_worth_it(s)) return std::nullopt;
+  const std::int64_t tiles = parts_of(s.width.output, filtered_voxels);
+  const std::int64_t lanes = std::min(whole_lanes(s.outputs), filtered_lanes);
+  WeightCut cut;
+  cut.blocks = blocks;
+  Slab& slab = cut.slab;
+  std::int64_t together = tiles;
+  for (std::int64_t across = 1;; ++across) {
+    together = parts_of(tiles, across);
+    const std::int64_t of_x = s.depth.kernel * frequencies * filtered_channels * together;
+    slab.rows = std::min({filtered_numbers / of_x - (s.height.kernel - 1),
+                          filtered_gradients / (frequencies * lanes * together), s.height.output});
+    if (slab.rows >= std::min(usual_rows, s.height.output) || together == 1) break;
+  }
+  slab.width = together * filtered_voxels;
+  slab.across = parts_of(tiles, together);
+  slab.down = parts_of(s.height.output, slab.rows);
+  slab.rows = parts_of(s.height.output, slab.down);
+  cut.inputs = std::min(s.inputs, filtered_channels), cut.outputs = std::min(s.outputs, filtered_lanes);
+  cut.input_groups = parts_of(s.inputs, cut.inputs), cut.output_groups = parts_of(s.outputs, cut.outputs);
+  const std::int64_t sums =
+      4 * filter_taps * s.depth.kernel * s.height.kernel * cut.inputs * lanes * cut.groups();
+  const std::int64_t wanted =
+      std::max<std::int64_t>(std::min(most_sum_bytes / sums, enough_weight_units) / blocks.all, 1);
+  const auto slabs = [&] {
+    return s.samples * parts_of(blocks.planes, slab.planes) * slab.down * slab.across;
+  };
+  slab.planes = std::min(blocks.planes, usual_planes);
+  while (slabs() < wanted && slab.planes > least_planes) slab.planes = parts_of(slab.planes, 2);
+  cut.parts = std::min(slabs(), wanted);
+  return cut;
 }
 
 }  // namespace voxswap::net::convolution

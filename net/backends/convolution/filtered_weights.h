@@ -1,4 +1,4 @@
-// Weight gradient by minimal filtering (filtered_sizes.h), written once for all instruction sets. Their
+// Weight gradient by minimal filtering (sizes.h), written once for all instruction sets. Their
 // sources include this file with the arithmetic of volume_rows.h. Nothing here is linked from one into
 // another.
 //
@@ -11,9 +11,8 @@
 // over the tiles of a plane start at zero, so rounding errors do not grow with the volume.
 #pragma once
 
-#include "net/backends/convolution/filtered_ahead.h"
 #include "net/backends/convolution/filtered_planes.h"
-#include "net/backends/convolution/filtered_weight_sizes.h"
+#include "net/backends/convolution/sizes.h"
 
 namespace voxswap::net::convolution {
 namespace {

@@ -16,7 +16,7 @@ enum class Instructions { portable, avx2, avx512, avx512_bf16, amx, emulated_amx
 
 std::string_view instructions_name(Instructions instructions);
 
-// Whether it uses tile products (tiles.h).
+// Whether it uses tile products (sizes.h).
 constexpr bool is_of_tiles(Instructions instructions) {
   return instructions == Instructions::amx || instructions == Instructions::emulated_amx;
 }

@@ -1,13 +1,10 @@
-#include "net/backends/convolution/tiled_convolution.h"
-
 #include <algorithm>
 #include <cassert>
 
 #include "base/text.h"
-#include "net/backends/convolution/observable_kernel.h"
-#include "net/backends/convolution/round.h"
-#include "net/backends/convolution/tiled_units.h"
-#include "net/backends/convolution/volume_cut.h"
+#include "net/backends/convolution/pack.h"
+#include "net/backends/convolution/sizes.h"
+#include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/function_kernel.h"
 
 namespace voxswap::net::convolution {

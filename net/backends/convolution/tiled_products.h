@@ -8,7 +8,7 @@
 // Included only by the sources of the instruction sets and by tests.
 #pragma once
 
-#include "net/backends/convolution/tiles.h"
+#include "net/backends/convolution/sizes.h"
 
 namespace voxswap::net::convolution {
 namespace {

@@ -1,8 +1,8 @@
 // Convolutions in bf16 by tile products, written once for the processor's tiles and for emulated ones
-// (tiles.h). As in volume_rows.h, except that the rows of a tile are consecutive voxels of a row of y, and
+// (sizes.h). As in volume_rows.h, except that the rows of a tile are consecutive voxels of a row of y, and
 // its columns are sixteen output channels.
 //
-// A row of a tile of x is a chunk of what a voxel reads along a row (tiled_sizes.h). Channels of neighbouring
+// A row of a tile of x is a chunk of what a voxel reads along a row (sizes.h). Channels of neighbouring
 // voxels are contiguous, so tiles are loaded in place for any number of channels and any stride, and with few
 // channels one product covers several taps: with 4 channels one product covers three taps, with 16 two
 // products do. Only a tile whose first or last voxel reads beyond the row uses a copy padded with zeros, of
@@ -16,11 +16,10 @@
 
 #include <cstring>
 
-#include "net/backends/convolution/notify.h"
 #include "net/backends/convolution/pack.h"
-#include "net/backends/convolution/reads.h"
+#include "net/backends/convolution/sizes.h"
 #include "net/backends/convolution/tiled_products.h"
-#include "net/backends/convolution/tiled_sizes.h"
+#include "net/backends/convolution/volume_tile.h"
 
 namespace voxswap::net::convolution {
 namespace {

@@ -3,7 +3,7 @@
 // Linux lets the process use tiles (instruction_set.h).
 #pragma once
 
-#include "net/backends/convolution/tiles.h"
+#include "net/backends/convolution/sizes.h"
 
 namespace voxswap::net::convolution {
 namespace {

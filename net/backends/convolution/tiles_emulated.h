@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "net/backends/convolution/tiles.h"
+#include "net/backends/convolution/sizes.h"
 
 namespace voxswap::net::convolution {
 namespace {

@@ -11,8 +11,6 @@
 // tile and the volume, so results do not depend on threads or slabs.
 #pragma once
 
-#include "net/backends/convolution/notify.h"
-#include "net/backends/convolution/reads.h"
 #include "net/backends/convolution/volume_tile.h"
 
 namespace voxswap::net::convolution {

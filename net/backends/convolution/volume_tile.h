@@ -5,13 +5,16 @@
 //
 // An arithmetic A provides: Element (of volumes), Sum and Factor (registers), lanes (output channels per
 // register), registers (of the processor), sums (registers for sums, at most), step and word (channels and
-// bytes of x per product), load, spread, multiply_add, store, mask and finish. Included only by
-// volume_rows.h.
+// bytes of x per product), load, spread, multiply_add, store, mask and finish.
+//
+// Then what convolutions in tiles and by minimal filtering also use: what a voxel reads, and the report of
+// finished rows. Included only by the sources of the instruction sets.
 #pragma once
 
-#include "net/backends/convolution/volume_sizes.h"
+#include "net/backends/convolution/sizes.h"
 
 namespace voxswap::net::convolution {
+
 namespace {
 
 // A row of taps: the first voxel of a row of x, and the position of the weights of its first channel.
@@ -209,5 +212,33 @@ class RowOfTiles {
   int best_[planned + 1] = {};
 };
 
+// What an output voxel reads along one axis, in order of position.
+struct Reads {
+  std::int64_t count = 0;
+  std::int64_t tap[most_taps], from[most_taps];
+};
+inline Reads reads_of(const VolumeAxis& axis, bool gradient, std::int64_t made) {
+  Reads reads;
+  for (std::int64_t i = 0; i < axis.kernel; ++i) {
+    const std::int64_t tap = gradient ? axis.kernel - 1 - i : i;
+    const std::int64_t place = gradient ? made + axis.before - tap : made * axis.stride - axis.before + tap;
+    const std::int64_t from = gradient ? place / axis.stride : place;
+    if (place < 0 || (gradient && place % axis.stride != 0) || from >= axis.read) continue;
+    reads.tap[reads.count] = tap;
+    reads.from[reads.count++] = from;
+  }
+  return reads;
+}
+
+// A whole row is finished. If it is the last row of a part, the observer is called.
+inline void notify_row(const VolumeSizes& s, const VolumeUnit& unit, std::int64_t plane, std::int64_t row) {
+  if (unit.made == nullptr) return;
+  const std::int64_t part = row / unit.part_rows, first = part * unit.part_rows, end = row + 1;
+  if (end < first + unit.part_rows && end < s.height.made) return;
+  unit.made->call(unit.made->context,
+                  {plane, part, first, end - first, 0, s.width.made, unit.first_output, unit.outputs});
+}
+
 }  // namespace
+
 }  // namespace voxswap::net::convolution

@@ -1,18 +1,56 @@
 // Our own weight gradient kernels. Results do not depend on threads. Activations are read in place, and the
 // workspace is at most 1 MiB.
 //
-// Threads take units of work (weight_cut.h) as they become free. Sums of units for the same channels are
+// Threads take units of work (WeightCut) as they become free. Sums of units for the same channels are
 // added in a fixed order of blocks and parts.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "net/backends/backend.h"
 #include "net/backends/convolution/instruction_set.h"
-#include "net/backends/convolution/weight_cut.h"
+#include "net/backends/convolution/sizes.h"
+#include "net/graph/axes.h"
+#include "net/graph/value.h"
+#include "net/graph/window.h"
 
 namespace voxswap::net::convolution {
+
+// How a weight gradient is divided among threads, by shapes only: into blocks of planes
+// (net/graph/window.h), each into parts, and into groups of channels if the sums of all channels would be
+// too large.
+
+// For x[N,D,H,W,I], dy[N,D,H,W,O] and a kernel.
+Sizes sizes_of(const Shape& x, const Shape& dy, const KernelAxes& axes);
+
+// How the work is divided; nullopt if the kernel has too many taps.
+struct WeightCut {
+  Slab slab;
+  SumBlocks blocks;
+  std::int64_t parts = 1, inputs = 1, outputs = 1;  // of a block; channels of a group
+  std::int64_t input_groups = 1, output_groups = 1;
+
+  std::int64_t groups() const { return input_groups * output_groups; }
+  std::int64_t units() const { return blocks.here * parts * groups(); }
+  // Parts of a block are consecutive, and so are blocks of a group.
+  WeightUnit unit(const Sizes& sizes, std::int64_t index) const;
+};
+std::optional<WeightCut> cut_weight_gradient(const Sizes& sizes, const SumBlocks& blocks);
+// The same by minimal filtering (filtered_weights.h). Nullopt where it is not faster. It needs three taps
+// along a row, no strides, and enough channels and voxels per row.
+std::optional<WeightCut> cut_filtered_weights(const Sizes& sizes, const SumBlocks& blocks);
+
+constexpr std::int64_t most_sum_bytes = std::int64_t{1}
+                                        << 20;    // of all parts' sums, where blocks have several
+constexpr std::int64_t enough_weight_units = 32;  // enough for all cores
+constexpr std::int64_t own_sums = 16 << 10;  // floats on the stack of a thread, where a unit needs no others
+
+// Output channels rounded up to whole registers on any instruction set.
+std::int64_t whole_lanes(std::int64_t outputs);
 
 // Where a kernel finds a plane of a sample of x.
 struct PlaneOfX {
@@ -36,5 +74,14 @@ WeightGradientNode weight_gradient_node(const Shape& x, const Shape& dy, const K
 // REQUIRES: it can be divided; f32 or bf16.
 std::unique_ptr<Kernel> make_weight_gradient(WeightGradientNode node, ElementType type,
                                              Instructions instructions);
+
+// Adds sums over blocks of planes (net/graph/window.h).
+struct SumsOfBlocks {
+  const float* first;    // sums of the first block
+  std::int64_t blocks;   // number of blocks
+  std::int64_t numbers;  // floats from one block's sums to the next
+};
+// to[i] = sum over blocks, in order, in double, for begin <= i < end. `to` may be the first block's sums.
+void add_blocks(float* to, std::int64_t begin, std::int64_t end, std::span<const SumsOfBlocks> sums);
 
 }  // namespace voxswap::net::convolution

@@ -10,165 +10,17 @@
 // all taps of a plane. With a single tap, floats are read in place. A tile's sums start at zero in each slab,
 // so rounding errors do not grow with the volume.
 //
-// An arithmetic A provides: Element (of volumes), Packed (of x), Sum and Factor (registers), lanes, step
-// (voxels per product), many_registers, load, load_last, spread, multiply_add, add, and pack.
+// An arithmetic A provides: Element (of volumes), Packed (of x), Sum and Factor (registers), lanes,
+// registers, step (voxels per product), load, load_last, spread, multiply_add, add, and pack.
 #pragma once
 
-#include "net/backends/convolution/pack.h"
-#include "net/backends/convolution/weight_sizes.h"
+#include "net/backends/convolution/weight_tile.h"
 
 namespace voxswap::net::convolution {
 namespace {
 
 template <class A>
-struct Tile {
-  const typename A::Packed* x;    // of the first tap, input channel and voxel
-  const typename A::Element* dy;  // of the first lane and voxel
-  float* sums;                    // of the first tap, input channel and lane
-  std::int64_t planes, rows, width;
-  std::int64_t x_plane, dy_plane;      // one plane of dy further
-  std::int64_t x_row, x_step, x_line;  // one row of dy further, one step along it; one row of x
-  std::int64_t dy_row, dy_voxel;
-  std::int64_t tap, line_taps, channel;  // in the sums: a tap further along a row, a row of taps, a channel
-  std::int64_t last_lanes;               // of the last register of lanes
-  std::int64_t channels;                 // that are there, of those that the tile has
-};
-
-// Channels I of P that are packed, taps H x W, V registers of lanes.
-template <class A, int P, int I, int H, int W, int V>
-inline __attribute__((always_inline)) void add_voxels(typename A::Sum (&sums)[H][W][I][V],
-                                                      const typename A::Factor (&dy)[V],
-                                                      const typename A::Packed* x, std::int64_t x_line) {
-#pragma GCC unroll 16
-  for (int h = 0; h < H; ++h) {
-#pragma GCC unroll 16
-    for (int w = 0; w < W; ++w) {
-#pragma GCC unroll 16
-      for (int i = 0; i < I; ++i) {
-        const auto spread = A::spread(x + h * x_line + w * P + i);
-#pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) sums[h][w][i][v] = A::multiply_add(sums[h][w][i][v], dy[v], spread);
-      }
-    }
-  }
-}
-
-template <class A, int P, int I, int H, int W, int V>
-__attribute__((noinline)) void add_tile(const Tile<A>& t) {
-  typename A::Sum sums[H][W][I][V] = {};
-  const auto last_lanes = A::mask(t.last_lanes), all_lanes = A::mask(A::lanes);
-  std::int64_t plane = 0, row = 0;
-  for (std::int64_t line = 0; line < t.planes * t.rows; ++line, ++row) {
-    if (row == t.rows) ++plane, row = 0;
-    const typename A::Packed* x = t.x + plane * t.x_plane + row * t.x_row;
-    const typename A::Element* dy = t.dy + plane * t.dy_plane + row * t.dy_row;
-    const typename A::Element* const end = dy + t.width / A::step * A::step * t.dy_voxel;
-    typename A::Factor factors[V];
-    for (; dy != end; dy += A::step * t.dy_voxel, x += t.x_step) {
-#pragma GCC unroll 16
-      for (int v = 0; v < V; ++v) {
-        fetch_beyond(dy + v * A::lanes);
-        factors[v] = A::load(dy + v * A::lanes, t.dy_voxel, v + 1 < V ? all_lanes : last_lanes);
-      }
-      add_voxels<A, P, I, H, W, V>(sums, factors, x, t.x_line);
-    }
-    if (A::step > 1 && t.width % A::step != 0) {
-#pragma GCC unroll 16
-      for (int v = 0; v < V; ++v)
-        factors[v] = A::load_last(dy + v * A::lanes, v + 1 < V ? all_lanes : last_lanes);
-      add_voxels<A, P, I, H, W, V>(sums, factors, x, t.x_line);
-    }
-  }
-#pragma GCC unroll 16
-  for (int h = 0; h < H; ++h) {
-#pragma GCC unroll 16
-    for (int w = 0; w < W; ++w) {
-#pragma GCC unroll 16
-      for (int i = 0; i < I; ++i) {
-        if (i >= t.channels) continue;
-        float* const to = t.sums + h * t.line_taps + w * t.tap + i * t.channel;
-#pragma GCC unroll 16
-        for (int v = 0; v < V; ++v) A::add(to + v * A::lanes, sums[h][w][i][v]);
-      }
-    }
-  }
-}
-
-// Three taps of a row without a stride: a number of x (or of a pair of voxels, those at an even and an odd
-// position) is multiplied with all voxels of dy that need it. `factors`: those of the last steps along dy,
-// then this one's.
-template <class A, int P, int I, int V, bool beyond>
-inline __attribute__((always_inline)) void add_sliding_step(
-    typename A::Sum (&sums)[3][I][V], const typename A::Factor (&factors)[4 - A::step][V],
-    const typename A::Packed* x) {
-#pragma GCC unroll 16
-  for (int i = 0; i < I; ++i) {
-    const auto spread = A::spread(x + i);
-    if constexpr (A::step == 1) {
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) {
-        sums[0][i][v] = A::multiply_add(sums[0][i][v], factors[2][v], spread);
-        sums[1][i][v] = A::multiply_add(sums[1][i][v], factors[1][v], spread);
-        sums[2][i][v] = A::multiply_add(sums[2][i][v], factors[0][v], spread);
-      }
-    } else {
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) {
-        sums[2][i][v] = A::multiply_add(sums[2][i][v], factors[0][v], spread);
-        if (!beyond) sums[0][i][v] = A::multiply_add(sums[0][i][v], factors[1][v], spread);
-      }
-      if (beyond) continue;
-      const auto odd = A::spread(x + P + i);
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) sums[1][i][v] = A::multiply_add(sums[1][i][v], factors[1][v], odd);
-    }
-  }
-}
-
-template <class A, int P, int I, int V>
-__attribute__((noinline)) void add_sliding_tile(const Tile<A>& t) {
-  constexpr int kept = 4 - A::step;
-  typename A::Sum sums[3][I][V] = {};
-  const auto last_lanes = A::mask(t.last_lanes), all_lanes = A::mask(A::lanes);
-  std::int64_t plane = 0, row = 0;
-  for (std::int64_t line = 0; line < t.planes * t.rows; ++line, ++row) {
-    if (row == t.rows) ++plane, row = 0;
-    const typename A::Packed* x = t.x + plane * t.x_plane + row * t.x_row;
-    const typename A::Element* dy = t.dy + plane * t.dy_plane + row * t.dy_row;
-    typename A::Factor factors[kept][V] = {};
-    for (std::int64_t at = 0; at < t.width; at += A::step, dy += A::step * t.dy_voxel, x += t.x_step) {
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) {
-#pragma GCC unroll 2
-        for (int k = 0; k + 1 < kept; ++k) factors[k][v] = factors[k + 1][v];
-        const auto mask = v + 1 < V ? all_lanes : last_lanes;
-        fetch_beyond(dy + v * A::lanes);
-        factors[kept - 1][v] = at + A::step <= t.width ? A::load(dy + v * A::lanes, t.dy_voxel, mask)
-                                                       : A::load_last(dy + v * A::lanes, mask);
-      }
-      add_sliding_step<A, P, I, V, false>(sums, factors, x);
-    }
-#pragma GCC unroll 2
-    for (int beyond = 1; beyond < kept; ++beyond, x += t.x_step) {
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) {
-#pragma GCC unroll 2
-        for (int k = 0; k + 1 < kept; ++k) factors[k][v] = factors[k + 1][v];
-        factors[kept - 1][v] = typename A::Factor{};
-      }
-      add_sliding_step<A, P, I, V, true>(sums, factors, x);
-    }
-  }
-#pragma GCC unroll 3
-  for (int w = 0; w < 3; ++w) {
-#pragma GCC unroll 16
-    for (int i = 0; i < I; ++i) {
-      if (i >= t.channels) continue;
-#pragma GCC unroll 2
-      for (int v = 0; v < V; ++v) A::add(t.sums + w * t.tap + i * t.channel + v * A::lanes, sums[w][i][v]);
-    }
-  }
-}
+constexpr bool many_registers = A::registers > 16;
 
 // One slab and one plane of taps, for a block of P input channels of which `channels` exist.
 template <class A>
@@ -192,35 +44,35 @@ struct Block {
 template <class A, int P, int H, int W>
 void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
   constexpr int most = W > 1 && P > 8 ? 8 : P;  // channels of a tile
-  constexpr int fewer = most == 8 && W > 1 ? 4 : most > 8 ? 8 : most, few = A::many_registers ? most : fewer;
-  constexpr int wide = A::many_registers && 2 * fewer * H * W <= 24 ? 2 : 1;  // registers of lanes
+  constexpr int fewer = most == 8 && W > 1 ? 4 : most > 8 ? 8 : most, few = many_registers<A> ? most : fewer;
+  constexpr int wide = many_registers<A> && 2 * fewer * H * W <= 24 ? 2 : 1;  // registers of lanes
   const Axis &height = b.sizes.height, &width = b.sizes.width;
   const bool sliding = width.stride == 1;
   const std::int64_t channel = b.unit.lanes, taps = b.unit.inputs * channel, line_taps = width.kernel * taps;
-  const Tile<A> at = {b.packed + line * b.x_line + tap * width.dilation * P,
-                      b.dy,
-                      b.sums + line * line_taps + tap * taps,
-                      b.together,
-                      b.rows,
-                      b.width,
-                      b.x_plane,
-                      b.dy_plane(),
-                      height.stride * b.x_line,
-                      b.x_step,
-                      b.x_line,
-                      width.output * b.sizes.outputs,
-                      b.sizes.outputs,
-                      taps,
-                      line_taps,
-                      channel,
-                      A::lanes,
-                      P};
+  const WeightTile<A> at = {b.packed + line * b.x_line + tap * width.dilation * P,
+                            b.dy,
+                            b.sums + line * line_taps + tap * taps,
+                            b.together,
+                            b.rows,
+                            b.width,
+                            b.x_plane,
+                            b.dy_plane(),
+                            height.stride * b.x_line,
+                            b.x_step,
+                            b.x_line,
+                            width.output * b.sizes.outputs,
+                            b.sizes.outputs,
+                            taps,
+                            line_taps,
+                            channel,
+                            A::lanes,
+                            P};
   for (std::int64_t lane = 0; lane < b.unit.outputs;) {
     const std::int64_t left = b.unit.outputs - lane;
     const int registers = left > A::lanes ? wide : 1;
     const std::int64_t last = left - (registers - 1) * A::lanes;
     for (std::int64_t first = 0; first<b.channels; first += registers> 1 ? fewer : few) {
-      Tile<A> tile = at;
+      WeightTile<A> tile = at;
       tile.x += first;
       tile.dy += lane;
       tile.sums += first * channel + lane;
@@ -240,7 +92,7 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
 // All packed taps. With few channels, those of three rows share a tile.
 template <class A, int P>
 void add_taps(const Block<A>& b) {
-  constexpr int few = A::many_registers ? 2 : 1;
+  constexpr int few = many_registers<A> ? 2 : 1;
   const Axis& width = b.sizes.width;
   for (std::int64_t line = 0; line < b.lines;) {
     std::int64_t lines = 1;

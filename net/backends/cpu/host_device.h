@@ -2,9 +2,13 @@
 // counter. Shared by all backends that compute on the host.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 
-#include "base/filesystem.h"
+#include "base/file.h"
 #include "net/backends/backend.h"
 
 namespace voxswap::net {
@@ -23,7 +27,7 @@ struct TakingHost {
 };
 std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHost& how = {});
 
-std::unique_ptr<Stream> make_host_stream();               // takes events that are HostEvents (host_event.h)
+std::unique_ptr<Stream> make_host_stream();               // takes events that are HostEvents
 std::unique_ptr<Event> make_host_event();                 // REQUIRES: outlives the commands that use it
 double host_elapsed(const Event& from, const Event& to);  // REQUIRES: of make_host_event, both occurred
 
@@ -43,6 +47,30 @@ class HostBackend : public Backend {
   std::int64_t free_bytes() const override;
   std::int64_t free_host_bytes() const override;
   bool computes_on_host() const override { return true; }
+};
+
+// The event: a counter. Each record starts a new generation. A wait is for the
+// generation last recorded when the wait was enqueued, so events can be reused in the next step.
+//
+// The events that order GPU and host streams derive from this one.
+class HostEvent : public Event {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Called when a record or wait is enqueued on a host stream. The result is passed to happen() or wait()
+  // when the stream reaches it.
+  virtual std::uint64_t record_enqueued();
+  virtual std::uint64_t wait_enqueued();
+  virtual void happen(std::uint64_t generation);
+  virtual void wait(std::uint64_t generation);
+
+  Clock::time_point time() const;  // of the last occurrence
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t recorded_ = 0, happened_ = 0;
+  Clock::time_point time_;
 };
 
 }  // namespace voxswap::net

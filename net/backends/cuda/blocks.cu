@@ -1,7 +1,7 @@
 // Nearest-neighbour upsampling and max pooling by 2, and their gradients. A thread handles one vector of
 // channels of a coarse voxel and its eight fine voxels.
-#include "net/backends/cuda/indices.cuh"
-#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/launch.cuh"
 
 namespace voxswap::net::cuda {
 

@@ -8,7 +8,6 @@
 #include "net/backends/cuda/matrix_product.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/weights.h"
-#include "net/backends/cuda/workspace.h"
 
 namespace voxswap::net::cuda {
 

@@ -7,7 +7,7 @@
 #include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "net/backends/cuda/convolution_timing.h"
+#include "net/backends/cuda/convolution_trial.h"
 #include "net/backends/cuda/libraries.h"
 
 namespace voxswap::net::cuda {

@@ -1,18 +1,36 @@
-// cuDNN's execution plans for a convolution on a device, and their execution.
+// The engines that cuDNN offers for a convolution, their execution plans on a device, and their execution.
 //
 // Plans can also be built for a device that is only described, so they are tested without a GPU.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/backends/cuda/convolution_graph.h"
-#include "net/backends/cuda/cudnn_descriptor.h"
-#include "net/backends/cuda/engine_offer.h"
 
 namespace voxswap::net::cuda {
+
+// What cuDNN offers for a convolution: engines with their settings ("knobs") and numerical notes.
+struct EngineOffer {
+  Descriptor configuration;
+  std::int64_t engine = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> knobs;  // kind and value, in order
+  std::vector<std::int32_t> numerical, behaviour;
+
+  bool has(cudnnBackendNumericalNote_t note) const;
+  bool compiled_at_run_time() const;
+  std::string name() const;        // for people: the engine's number and the most important notes
+  std::string choice() const;      // "25 0=1 4=7": only the engine and its knobs
+  std::string notes_text() const;  // all notes, unnamed ones by number
+};
+
+// In the order of cuDNN's heuristics, the fastest first, fallback engines last. The list is deterministic for
+// a problem, device and cuDNN version.
+std::vector<EngineOffer> engine_offers(const ConvolutionProblem& problem, const PlanDevice& device);
 
 struct PlanRules {
   bool deterministic = true;

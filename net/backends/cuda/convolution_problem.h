@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "net/graph/axes.h"
 #include "net/graph/graph.h"
-#include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::cuda {
 

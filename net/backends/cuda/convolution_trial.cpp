@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <optional>
 
-#include "base/bfloat16.h"
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/philox.h"
@@ -204,6 +205,24 @@ std::vector<float> ConvolutionTrial::result(const std::shared_ptr<const Convolut
   }
   check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   return loaded(bytes, problem_.type);
+}
+
+std::shared_ptr<const ConvolutionPlan> fastest(
+    const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
+    const Device& device) {
+  std::int64_t most = 0;
+  for (const auto& plan : plans) most = std::max(most, plan->workspace_bytes());
+  ConvolutionTrial trial(problem, most, device);
+  if (!trial.has_memory()) return plans[0];
+  float least = std::numeric_limits<float>::max();
+  std::shared_ptr<const ConvolutionPlan> best = plans[0];
+  for (const auto& plan : plans) {
+    const std::optional<float> time = trial.milliseconds(plan, least);
+    if (!time || *time >= least) continue;
+    least = *time;
+    best = plan;
+  }
+  return best;
 }
 
 }  // namespace voxswap::net::cuda

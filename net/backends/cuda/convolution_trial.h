@@ -1,5 +1,5 @@
-// Runs a single convolution on the device: random volumes and weights, timed runs, and a sample of the
-// result.
+// Runs a single convolution on the device, and finds the fastest engine: random volumes and weights, timed
+// runs, and a sample of the result.
 //
 // All accesses to its memory are enqueued on one stream, so nothing is timed or read before its inputs are
 // ready. The numbers are multiples of 1/128 from -1 to 1, which are exact in bf16, f16 and f32, so engines of
@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -53,5 +54,12 @@ class ConvolutionTrial {
   std::array<cudaEvent_t, 2> events_{};
   Block x_, w_, y_, bias_, workspace_, pattern_;
 };
+
+// Returns the fastest plan by the median of three runs. Plans that fail are skipped; plans much slower than
+// the best so far run only once. Memory for one run is allocated meanwhile; if there is not enough, the first
+// plan is returned untimed. REQUIRES: not empty.
+std::shared_ptr<const ConvolutionPlan> fastest(
+    const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
+    const Device& device);
 
 }  // namespace voxswap::net::cuda

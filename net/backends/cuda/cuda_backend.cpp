@@ -1,5 +1,3 @@
-#include "net/backends/cuda/cuda_backend.h"
-
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -9,17 +7,16 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "net/backends/backend.h"
+#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "net/backends/cuda/convolution_choice.h"
-#include "net/backends/cuda/event.h"
+#include "net/backends/cuda/device.h"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/libraries.h"
-#include "net/backends/cuda/memory.h"
-#include "net/backends/cuda/open_device.h"
 #include "net/backends/cuda/peers.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/stream.h"
-#include "net/backends/device_features.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 

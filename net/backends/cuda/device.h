@@ -1,8 +1,12 @@
-// The GPU for which kernels are built.
+// A GPU: its properties, for which kernels are built, and its types of memory behind the backend's interface:
+// device memory, pinned host memory for copies at full speed, and managed memory, which the driver migrates.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+
+#include "net/backends/backend.h"
 
 namespace voxswap::net::cuda {
 
@@ -25,5 +29,18 @@ struct Device {
   Libraries* libraries = nullptr;
   ConvolutionChoices* convolutions = nullptr;
 };
+
+// Makes the device the thread's current one, without loading libraries. Throws Exit::does_not_fit with the
+// reason if it is not available.
+Device open_device(const BackendOptions& options);
+
+int driver_version();                   // of CUDA, 13000 for 13.0; 0 without a driver
+std::string version_text(int version);  // "13.0" of 13000
+
+std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes);  // throws Exit::does_not_fit
+std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes);  // likewise
+// Never more than the free device memory: a GPU can hang when managed memory exceeds it.
+std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes);
+std::int64_t free_device_bytes(int ordinal);
 
 }  // namespace voxswap::net::cuda

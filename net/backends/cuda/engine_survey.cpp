@@ -9,8 +9,8 @@
 #include "base/units.h"
 #include "net/backends/cuda/convolution_choice.h"
 #include "net/backends/cuda/convolution_trial.h"
+#include "net/backends/cuda/device.h"
 #include "net/backends/cuda/libraries.h"
-#include "net/backends/cuda/open_device.h"
 
 namespace voxswap::net::cuda {
 

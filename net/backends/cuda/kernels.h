@@ -1,5 +1,7 @@
 // This backend's table: operation name -> function that makes its kernel. Convolutions use cuDNN and cuBLAS
-// (convolution.cpp, matrix_product.cpp); all other kernels are our own (own_kernels.h, *.cu).
+// (convolution.cpp, matrix_product.cpp). All other kernels are our own (*.cu). They share vectors of 16 bytes
+// (launch.cuh), the partition of a volume among threads (rows.h), and deterministic sums (passes.cuh). They
+// take f32, bf16 and f16 volumes and compute in f32. Their only workspace is for partial sums.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +20,10 @@ using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
 Maker find_maker(const Operation& operation);
 
-// own_kernels.cpp: the kernels that need no library.
 Maker find_own_maker(std::string_view operation);  // null for convolutions and windowed operations
 
-// convolution.cpp
 #define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&, Device&);
-VOXSWAP_CONVOLUTIONS(DECLARE)
+VOXSWAP_OPERATIONS(DECLARE)
 #undef DECLARE
 
 }  // namespace voxswap::net::cuda

@@ -66,4 +66,21 @@ class Libraries {
   cublasHandle_t cublas_ = nullptr;
 };
 
+// Functions of such a library, which is loaded on first use and stays loaded until the program ends.
+class EntryPoints {
+ public:
+  // Throws Exit::does_not_fit, as for a missing GPU, and lists the places searched.
+  explicit EntryPoints(std::string file);
+  template <class Function>
+  void find(Function& function, const char* name) const {
+    function = reinterpret_cast<Function>(address(name));
+  }
+
+ private:
+  void* address(const char* name) const;  // throws if the library has no such function
+
+  std::string file_;
+  void* handle_;
+};
+
 }  // namespace voxswap::net::cuda

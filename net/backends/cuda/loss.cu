@@ -1,6 +1,6 @@
 // Sums of the losses over a volume, and the gradient with respect to the logits.
-#include "net/backends/cuda/own_kernels.h"
-#include "net/backends/cuda/sums.cuh"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/passes.cuh"
 #include "net/graph/loss_terms.h"
 
 namespace voxswap::net::cuda {

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
-#include "base/counts.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/weights.h"
-#include "net/backends/cuda/workspace.h"
 
 namespace voxswap::net::cuda {
 

@@ -5,8 +5,8 @@
 // that forward and backward passes agree on the sign of each z.
 #pragma once
 
-#include "net/backends/cuda/launch.h"
-#include "net/backends/cuda/walk.cuh"
+#include "net/backends/cuda/launch.cuh"
+#include "net/backends/cuda/passes.cuh"
 
 namespace voxswap::net::cuda {
 

@@ -1,8 +1,8 @@
 // Sums over the voxels of each sample and channel, in one pass over memory each: norm statistics, the sums of
 // the norm's backward pass, bias gradients.
+#include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/norm_parameters.cuh"
-#include "net/backends/cuda/own_kernels.h"
-#include "net/backends/cuda/sums.cuh"
+#include "net/backends/cuda/passes.cuh"
 #include "net/backends/cuda/weights.h"
 
 namespace voxswap::net::cuda {

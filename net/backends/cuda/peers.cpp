@@ -7,12 +7,11 @@
 
 #include "base/error.h"
 #include "base/keys.h"
-#include "net/backends/cuda/peer_sums.h"
 #include "net/backends/cuda/runtime.h"
 #if __has_include(<nccl.h>)
 #include <nccl.h>
 
-#include "net/backends/cuda/entry_points.h"
+#include "net/backends/cuda/libraries.h"
 #define VOXSWAP_HAS_NCCL
 #endif
 

@@ -2,15 +2,19 @@
 // its sends and receives are used, because its reductions add in an order of their own.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
-#include "net/backends/device_features.h"
+#include "net/backends/backend.h"
 
 namespace voxswap::net::cuda {
 
 std::string why_no_peers();  // NCCL is missing, or this build had no NCCL header; empty if available
 std::string new_meeting();
 std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count, int ordinal);
+
+// Adds data received from another rank to data on this GPU.
+void add_floats(float* to, const float* from, std::int64_t count);  // on the current stream
 
 }  // namespace voxswap::net::cuda

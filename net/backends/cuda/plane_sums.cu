@@ -2,8 +2,8 @@
 // sums are gathered, and one thread adds up each result.
 #include <cuda_runtime_api.h>
 
-#include "net/backends/cuda/indices.cuh"
-#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/launch.cuh"
 #include "net/backends/cuda/runtime.h"
 
 namespace voxswap::net::cuda {

@@ -1,35 +1,13 @@
 // Sliding max pooling and its gradient. A thread handles one vector of channels of a voxel of y or, for the
 // gradient, of dx. The gradient is gathered per voxel of dx, so no two threads write to the same place.
-#include "net/backends/cuda/indices.cuh"
-#include "net/backends/cuda/own_kernels.h"
-#include "net/graph/kernel_axes.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/launch.cuh"
+#include "net/backends/pool_axis.h"
+#include "net/graph/axes.h"
 
 namespace voxswap::net::cuda {
 
 namespace {
-
-struct PoolAxis {
-  std::int64_t kernel, stride, before, input, output;
-
-  __device__ std::int64_t from(std::int64_t o) const {  // the first input position under the kernel
-    const std::int64_t start = o * stride - before;
-    return start < 0 ? 0 : start;
-  }
-  __device__ std::int64_t to(std::int64_t o) const {  // behind the last
-    const std::int64_t end = o * stride - before + kernel;
-    return end < input ? end : input;
-  }
-  // The outputs first <= o < end under whose kernels an input position lies.
-  __device__ std::int64_t first_over(std::int64_t i) const {
-    const std::int64_t least = i + before - kernel + 1;
-    return least <= 0 ? 0 : (least + stride - 1) / stride;
-  }
-  __device__ std::int64_t end_over(std::int64_t i) const {
-    const std::int64_t end = (i + before) / stride + 1;
-    return end < output ? end : output;
-  }
-  __device__ std::int64_t tap(std::int64_t o, std::int64_t i) const { return i - o * stride + before; }
-};
 
 using Tap = std::uint8_t;
 
@@ -114,11 +92,8 @@ template <class Start>
 std::unique_ptr<Kernel> make_for_pool(const Shape& x, const Shape& y, const Shape& taken, const Node& node,
                                       ElementType type, Start start) {
   const KernelAxes axes = kernel_axes(node.attributes);
-  const auto axis = [&](int i) {
-    const KernelAxis& a = axes[static_cast<std::size_t>(i)];
-    return PoolAxis{a.kernel, a.stride, a.before, x[i + 1], y[i + 1]};
-  };
-  const PoolAxis z_axis = axis(0), y_axis = axis(1), x_axis = axis(2);
+  const PoolAxis z_axis = pool_axis(x, y, axes, 0), y_axis = pool_axis(x, y, axes, 1),
+                 x_axis = pool_axis(x, y, axes, 2);
   return for_type(type, node.name, [&]<class T>(T) {
     const bool whole = taken[4] % full_width<T> == 0;
     const std::int64_t size = whole ? full_width<T> : 1, pieces = taken.count() / size,

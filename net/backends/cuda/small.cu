@@ -1,7 +1,7 @@
 // Operations on a few numbers. Their cost is the launch.
 #include "base/philox.h"
-#include "net/backends/cuda/launch.h"
-#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/launch.cuh"
 #include "net/graph/loss_terms.h"
 
 namespace voxswap::net::cuda {

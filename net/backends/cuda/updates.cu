@@ -1,14 +1,17 @@
-// Parameter updates: Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay, and SGD with Nesterov
-// momentum. One pass over parameters and states, and one launch for all parameters of a node.
+// Parameter updates, the loss scale and gradient clipping.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
-#include "net/backends/cuda/indices.cuh"
-#include "net/backends/cuda/own_kernels.h"
-#include "net/backends/cuda/walk.cuh"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/launch.cuh"
+#include "net/backends/cuda/passes.cuh"
 
 namespace voxswap::net::cuda {
+
+// Adam (Kingma & Ba 2015, algorithm 1) with decoupled weight decay, and SGD with Nesterov momentum. One pass
+// over parameters and states, and one launch for all parameters of a node.
 
 namespace {
 
@@ -177,6 +180,156 @@ std::unique_ptr<Kernel> make_sgd(const Graph& graph, const Node& node, Device& d
   const float decay = f32(node.attributes.real("weight_decay"));
   return make_update<Sgd>(graph, node, device, [=](const StepContext& context) {
     return Sgd{momentum, f32(context.learning_rate), decay};
+  });
+}
+
+// Dynamic loss scaling (net/ops/updates.cpp): the seed of the backward pass, the check for finite
+// gradients, the update of the scale. The state is [3]: the scale, the updates since it changed, the total
+// number of updates.
+
+namespace {
+
+__global__ void copy_scale(const float* state, float* seed) {
+  *seed = state[0];
+}
+
+__global__ void start_finite(const float* so_far, float* finite) {
+  *finite = so_far == nullptr || *so_far != 0 ? 1.0f : 0.0f;
+}
+
+__device__ inline bool is_finite(float x) {
+  return fabsf(x) <= std::numeric_limits<float>::max();  // not of NaN
+}
+
+// All threads that write, write the same. The first `rest` threads of the first block also look at what is
+// left after the last whole vector.
+__global__ void look_for_infinite(Rows rows, int rest, const float* gradient, float* finite) {
+  constexpr int width = full_width<float>;
+  bool all = true;
+  go_down<4>(
+      walk_of_thread(rows), [&](std::int64_t vector) { return load<width>(gradient, vector); },
+      [&](std::int64_t, const Vector<float, width>& loaded) {
+        for (int lane = 0; lane < width; ++lane) all = all && is_finite(loaded.lane[lane]);
+      });
+  if (blockIdx.x == 0 && static_cast<int>(threadIdx.x) < rest)
+    all = all && is_finite(gradient[rows.vectors * width + threadIdx.x]);
+  if (!all) *finite = 0;
+}
+
+struct ScaleRule {
+  float interval, least, most;
+};
+
+__global__ void update_scale(const float* finite, ScaleRule rule, float* state) {
+  if (*finite == 0) {
+    state[0] = fmaxf(state[0] / 2, rule.least);
+    state[1] = 0;
+    return;
+  }
+  state[2] += 1;
+  state[1] += 1;
+  if (state[1] < rule.interval) return;
+  state[0] = fminf(state[0] * 2, rule.most);
+  state[1] = 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_loss_scale_seed(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, input_type(graph, node));
+  return make_own([](const KernelArguments& arguments) {
+    launch("loss_scale_seed", copy_scale, dim3(1), 1, input<float>(arguments, 0), output<float>(arguments));
+  });
+}
+
+std::unique_ptr<Kernel> make_all_finite(const Graph& graph, const Node& node, Device& device) {
+  need_f32(node.name, input_type(graph, node));
+  const std::int64_t count = input_shape(graph, node).count();
+  const Rows rows = cut_flat(device, count, full_width<float>);
+  const int rest = static_cast<int>(count % full_width<float>);
+  return make_own([=](const KernelArguments& arguments) {
+    const float* so_far = arguments.inputs.size() > 1 ? input<float>(arguments, 1) : nullptr;
+    launch("all_finite, start", start_finite, dim3(1), 1, so_far, output<float>(arguments));
+    launch("all_finite", look_for_infinite, blocks_of(rows), rows.threads(), rows, rest,
+           input<float>(arguments, 0), output<float>(arguments));
+  });
+}
+
+std::unique_ptr<Kernel> make_loss_scale_update(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, input_type(graph, node));
+  const auto number = [&](const char* name) { return static_cast<float>(node.attributes.real(name)); };
+  const ScaleRule rule = {number("interval"), number("least"), number("most")};
+  return make_own([rule](const KernelArguments& arguments) {
+    launch("loss_scale_update", update_scale, dim3(1), 1, input<float>(arguments, 0), rule,
+           static_cast<float*>(arguments.updates[0]));
+  });
+}
+
+// Gradient clipping by the norm (net/ops/updates.cpp): squares are summed per block, in double, then over
+// blocks in order.
+
+namespace {
+
+constexpr std::int64_t most_blocks = 256;
+
+// The sum of `mine` over the threads of a block, in the first.
+__device__ inline double sum_of_block(double mine) {
+  __shared__ double shared[block_threads];
+  const int thread = static_cast<int>(threadIdx.x);
+  shared[thread] = mine;
+  __syncthreads();
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (thread < half) shared[thread] += shared[thread + half];
+    __syncthreads();
+  }
+  return shared[0];
+}
+
+__global__ void squares_of_blocks(std::int64_t count, const float* x, double* written) {
+  double sum = 0;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = index_of_thread(); i < count; i += step) sum += static_cast<double>(x[i]) * x[i];
+  sum = sum_of_block(sum);
+  if (threadIdx.x == 0) written[blockIdx.x] = sum;
+}
+
+__global__ void add_blocks(const double* written, int blocks, const float* so_far, float* sum) {
+  double all = so_far == nullptr ? 0 : static_cast<double>(*so_far);
+  for (int i = 0; i < blocks; ++i) all += written[i];
+  *sum = static_cast<float>(all);
+}
+
+__global__ void find_factor(const float* squares, const float* scale, double most, float* factor) {
+  const double norm = sqrt(static_cast<double>(*squares)) / (scale == nullptr ? 1.0 : scale[0]);
+  *factor = static_cast<float>(fmin(1.0, most / (norm + 1e-6)));
+}
+
+const float* second(const KernelArguments& arguments) {
+  return arguments.inputs.size() > 1 ? input<float>(arguments, 1) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_sum_of_squares(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, input_type(graph, node));
+  const std::int64_t count = input_shape(graph, node).count();
+  const std::int64_t blocks = std::min(most_blocks, (count + block_threads - 1) / block_threads);
+  return make_own(
+      [=](const KernelArguments& arguments) {
+        double* written = place<double>(arguments, 0);
+        launch("sum_of_squares", squares_of_blocks, dim3(static_cast<unsigned>(blocks)), block_threads, count,
+               input<float>(arguments, 0), written);
+        launch("sum_of_squares, finish", add_blocks, dim3(1), 1, written, static_cast<int>(blocks),
+               second(arguments), output<float>(arguments));
+      },
+      blocks * static_cast<std::int64_t>(sizeof(double)));
+}
+
+std::unique_ptr<Kernel> make_clip_factor(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, input_type(graph, node));
+  return make_own([most = node.attributes.real("most")](const KernelArguments& arguments) {
+    launch("clip_factor", find_factor, dim3(1), 1, input<float>(arguments, 0), second(arguments), most,
+           output<float>(arguments));
   });
 }
 

@@ -1,7 +1,7 @@
 // Convolution of an upsampled volume (net/ops/upsampled_convolution.cpp), without the convolution itself: the
 // kernels of its eight phases, and the rearrangement of its output.
-#include "net/backends/cuda/indices.cuh"
-#include "net/backends/cuda/own_kernels.h"
+#include "net/backends/cuda/kernels.h"
+#include "net/backends/cuda/launch.cuh"
 
 namespace voxswap::net::cuda {
 

@@ -1,7 +1,7 @@
 // Around a library's convolution: conversion of weights to the library's layout and type, conversion or
 // summation of their gradient, and the bias. Channel sums are in norm_sums.cu.
-#include "net/backends/cuda/indices.cuh"
-#include "net/backends/cuda/walk.cuh"
+#include "net/backends/cuda/launch.cuh"
+#include "net/backends/cuda/passes.cuh"
 #include "net/backends/cuda/weights.h"
 
 namespace voxswap::net::cuda {

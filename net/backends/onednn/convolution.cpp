@@ -10,14 +10,11 @@
 #include <cstring>
 #include <limits>
 
-#include "base/counts.h"
 #include "base/error.h"
 #include "base/keys.h"
-#include "net/backends/onednn/convolution_moments.h"
-#include "net/backends/onednn/copies.h"
+#include "base/text.h"
 #include "net/backends/onednn/kernels.h"
-#include "net/backends/onednn/own_convolutions.h"
-#include "net/backends/onednn/upcast.h"
+#include "net/backends/onednn/passes.h"
 
 namespace voxswap::net::onednn {
 

@@ -1,19 +1,64 @@
-// Shared by the three kernels of a convolution: its description, its weights in the library's format, and the
-// forward kernel (which also computes some data gradients).
+// Shared by the kernels of a convolution by oneDNN: primitives, weights in the library's format, the
+// description of a convolution, and the forward kernel (which also computes some data gradients).
 //
 // Only files that use oneDNN include this header.
 #pragma once
 
 #include <dnnl.hpp>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
-#include "net/backends/onednn/element_types.h"
-#include "net/backends/onednn/primitive.h"
-#include "net/backends/onednn/reordered_weights.h"
-#include "net/graph/kernel_axes.h"
+#include "net/backends/onednn/passes.h"
+#include "net/graph/axes.h"
 
 namespace voxswap::net::onednn {
+
+// A oneDNN primitive for repeated execution. Its memory objects are pointed at the tensors before each run,
+// and its scratchpad is in the kernel's workspace.
+const dnnl::engine& engine();  // the CPU
+
+class Primitive {
+ public:
+  Primitive(dnnl::primitive primitive, const dnnl::memory::desc& scratchpad, WorkspacePlan& plan);
+
+  // Adds an argument and returns its index for point().
+  std::size_t argument(int kind, const dnnl::memory::desc& description);
+  void point(std::size_t argument, const void* data);
+  void run(const KernelArguments& arguments);
+
+ private:
+  dnnl::primitive primitive_;
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;  // the scratchpad first
+  std::vector<dnnl_exec_arg_t> arguments_;
+  std::int64_t scratchpad_;
+};
+
+// Weights of a convolution in the library's preferred format, converted on each run from the graph's
+// O,I,D,H,W in f32.
+dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's workspace
+
+// Offsets in the workspace and the conversion; neither if the preferred format is the graph's.
+class ReorderedWeights {
+ public:
+  // `plain`: the layout as the convolution names it, O,I,D,H,W in f32. If mirrored, the graph's weights are
+  // I,O,D,H,W, with taps in reverse order.
+  ReorderedWeights(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, bool mirrored,
+                   WorkspacePlan& plan);
+  const void* ready(const KernelArguments& arguments, const float* weights);
+
+ private:
+  enum class First { nothing, mirror, round };
+  const void* arranged(const KernelArguments& arguments, const float* weights) const;
+
+  First first_ = First::nothing;
+  bool mirrored_;
+  std::int64_t outputs_, inputs_, taps_;
+  std::int64_t arranged_ = 0, place_ = 0;
+  std::optional<Primitive> reorder_;
+  std::size_t from_ = 0, to_ = 0;
+};
 
 // Description of a convolution y = w * x, shared by its three kernels.
 struct Geometry {

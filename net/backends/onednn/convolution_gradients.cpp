@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/counts.h"
 #include "base/keys.h"
+#include "base/text.h"
 #include "net/backends/onednn/convolution.h"
 #include "net/backends/onednn/kernels.h"
-#include "net/backends/onednn/own_convolutions.h"
-#include "net/backends/onednn/slabs.h"
-#include "net/backends/onednn/upcast.h"
 
 namespace voxswap::net::onednn {
 

@@ -1,10 +1,7 @@
 // Each part of a plane is summed by the thread that made it, while it is in cache. The sums of a plane's
 // parts are merged in order (Chan, Golub & LeVeque 1979). Parts depend only on the shape of a plane, so
 // results do not depend on threads or slabs.
-#include "net/backends/onednn/convolution_moments.h"
-
-#include "net/backends/convolution/observable_kernel.h"
-#include "net/backends/onednn/element_types.h"
+#include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 #include "net/graph/operation.h"

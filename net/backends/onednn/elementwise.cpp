@@ -1,7 +1,6 @@
 // Elementwise operations.
-#include "net/backends/onednn/element_types.h"
-#include "net/backends/onednn/exponential.h"
 #include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/lanes.h"
 #include "net/backends/onednn/passes.h"
 
 namespace voxswap::net::onednn {

@@ -1,10 +1,14 @@
-// This backend's table: operation name -> function that makes its kernel.
+// This backend's table: operation name -> function that makes its kernel. Then the ways to compute a
+// convolution: by the library, by our own kernels, in f32, with moments, or in slabs.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "net/backends/backend.h"
+#include "net/graph/graph.h"
+#include "net/graph/operation_list.h"
 
 namespace voxswap::net::onednn {
 
@@ -12,60 +16,63 @@ using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&);
 
 Maker find_maker(const Operation& operation);
 
-// Operations with kernels in this folder. All others work on a few numbers, so the reference backend computes
-// them.
+// The operations with kernels in this folder. All others work on a few numbers, so the reference backend
+// computes them.
 #define VOXSWAP_ONEDNN_KERNELS(X) \
-  X(conv3d)                       \
-  X(conv3d_sum)                   \
-  X(conv3d_data_gradient)         \
-  X(conv3d_weight_gradient)       \
-  X(channel_sum)                  \
-  X(instance_norm_statistics)     \
-  X(norm_activation)              \
-  X(norm_activation_sums)         \
-  X(norm_activation_gradient)     \
-  X(leaky_relu)                   \
-  X(leaky_relu_gradient)          \
-  X(sigmoid)                      \
-  X(sigmoid_gradient)             \
-  X(add)                          \
-  X(cast)                         \
-  X(concat)                       \
-  X(split)                        \
-  X(upsample_nearest)             \
-  X(upsample_nearest_gradient)    \
-  X(upsampled_weights)            \
-  X(upsampled_weights_gradient)   \
-  X(interleave)                   \
-  X(interleave_gradient)          \
-  X(max_pool)                     \
-  X(max_pool_gradient)            \
-  X(sliding_max_pool)             \
-  X(sliding_max_pool_gradient)    \
-  X(average_pool)                 \
-  X(average_pool_gradient)        \
-  X(resize_linear)                \
-  X(resize_linear_gradient)       \
-  X(subsample)                    \
-  X(softmax)                      \
-  X(loss_sums)                    \
-  X(loss_sums_gradient)           \
-  X(softmax_loss_sums)            \
-  X(softmax_loss_sums_gradient)   \
-  X(sum_of_squares)               \
-  X(adam)                         \
-  X(sgd)                          \
-  X(channel_plane_sums)           \
-  X(plane_moments)                \
-  X(norm_activation_plane_sums)   \
-  X(loss_plane_sums)              \
-  X(softmax_loss_plane_sums)      \
-  X(total)
-
+  VOXSWAP_CONVOLUTIONS(X)         \
+  VOXSWAP_VOLUME_OPERATIONS(X)
 #define DECLARE(operation) std::unique_ptr<Kernel> make_##operation(const Graph&, const Node&);
 VOXSWAP_ONEDNN_KERNELS(DECLARE)
 #undef DECLARE
 
 std::unique_ptr<Kernel> by_reference(const Graph&, const Node&);
+
+// oneDNN behind plain types: its version and what it supports on this CPU.
+std::string library_version();
+std::string instruction_set_name();
+bool has_native_bf16();  // AVX512-BF16 or AMX: faster than f32
+bool has_amx();
+
+// Runs a bf16 node with its f32 kernel on a CPU without bf16 instructions.
+bool needs_upcast(ElementType type);
+std::unique_ptr<Kernel> upcast(const Graph& graph, const Node& node, Maker maker);
+
+// Which convolutions use our own kernels (net/backends/convolution) instead of oneDNN.
+bool has_own_convolutions(ElementType type);
+
+// Null if oneDNN is to compute it.
+std::unique_ptr<Kernel> own_convolution(const Graph& graph, const Node& node);  // also onto a sum
+std::unique_ptr<Kernel> own_data_gradient(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node);  // also on a window
+
+// Convolutions that also output the moments of their planes (net/graph/fused_moments.h).
+//
+// Whether fusing pays: for kernels with more than one tap that our own kernels compute, and channels in
+// multiples of 16. Depends only on the graph, so a step is the same whichever kernels compute its
+// convolutions.
+bool makes_moments(const Graph& graph, const Node& node);
+
+// The node without the attribute moments, as a graph of its own.
+Graph without_moments(const Graph& graph, const Node& node);
+
+// For a conv3d or conv3d_sum with the attribute moments; `plain` makes the convolution without them. Our own
+// kernels sum planes as they make them. For the library's kernels a separate pass does.
+std::unique_ptr<Kernel> make_with_moments(const Graph& graph, const Node& node,
+                                          std::unique_ptr<Kernel> plain);
+
+// Gradients of convolutions slab by slab along the depth, for cases where the library's temporaries for the
+// whole volume are large. For bf16 it transposes both volumes, which takes twice their size and would be the
+// largest allocation in the arena.
+
+// Number of slabs for a gradient, given the workspace for the whole: so many that temporaries shrink to about
+// an eighth of what is read. 1: do not split, as with strides, or halos between slabs of a data gradient.
+std::int64_t slab_count(const Graph& graph, const Node& node, std::int64_t workspace);
+
+// Smallest number of slabs for which the library's 32-bit sizes suffice in a weight gradient.
+std::int64_t fewest_slabs(const Graph& graph, const Node& node);
+
+// Partial sums of slabs are added in order.
+std::unique_ptr<Kernel> weight_gradient_in_slabs(const Graph& graph, const Node& node, std::int64_t count);
+std::unique_ptr<Kernel> data_gradient_in_slabs(const Graph& graph, const Node& node, std::int64_t count);
 
 }  // namespace voxswap::net::onednn

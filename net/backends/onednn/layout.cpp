@@ -1,6 +1,4 @@
-// Operations that move elements: concatenation, split, upsampling, max pooling.
-#include "net/backends/onednn/copies.h"
-#include "net/backends/onednn/element_types.h"
+// Operations that move elements: concatenation, split, upsampling, max pooling, subsampling.
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
@@ -135,6 +133,17 @@ struct MaxPoolGradient {
   }
 };
 
+// The kernel of Body, which takes these inputs, for the blocks of a coarse shape.
+template <template <class> class Body, std::size_t... inputs>
+std::unique_ptr<Kernel> make_on_blocks(const Graph& graph, const Node& node, const Shape& coarse) {
+  const Blocks b = blocks(coarse);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      for_each_block(b, Body<T>{input<T>(arguments, inputs)..., output<T>(arguments)});
+    });
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_concat(const Graph& graph, const Node& node) {
@@ -164,39 +173,51 @@ std::unique_ptr<Kernel> make_split(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> make_upsample_nearest(const Graph& graph, const Node& node) {
-  const Blocks b = blocks(input_shape(graph, node));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass([=](const KernelArguments& arguments) {
-      for_each_block(b, Upsample<T>{input<T>(arguments, 0), output<T>(arguments)});
-    });
-  });
+  return make_on_blocks<Upsample, 0>(graph, node, input_shape(graph, node));
 }
-
 std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph& graph, const Node& node) {
-  const Blocks b = blocks(output_shape(graph, node));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass([=](const KernelArguments& arguments) {
-      for_each_block(b, UpsampleGradient<T>{input<T>(arguments, 0), output<T>(arguments)});
-    });
-  });
+  return make_on_blocks<UpsampleGradient, 0>(graph, node, output_shape(graph, node));
 }
-
 std::unique_ptr<Kernel> make_max_pool(const Graph& graph, const Node& node) {
-  const Blocks b = blocks(output_shape(graph, node));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass([=](const KernelArguments& arguments) {
-      for_each_block(b, MaxPool<T>{input<T>(arguments, 0), output<T>(arguments)});
-    });
-  });
+  return make_on_blocks<MaxPool, 0>(graph, node, output_shape(graph, node));
+}
+std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& node) {
+  return make_on_blocks<MaxPoolGradient, 0, 1>(graph, node, input_shape(graph, node, 1));
 }
 
-std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& node) {
-  const Blocks b = blocks(input_shape(graph, node, 1));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass([=](const KernelArguments& arguments) {
-      for_each_block(
-          b, MaxPoolGradient<T>{input<T>(arguments, 0), input<T>(arguments, 1), output<T>(arguments)});
-    });
+// The middle voxel of each block of a target, row by row.
+
+namespace {
+
+struct Subsample {
+  const std::uint8_t* x;
+  std::uint8_t* y;
+  Shape large, small;
+  std::int64_t d, h, w, bytes;
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t plane = row / small[2], n = plane / small[1], z = plane % small[1];
+      const std::int64_t line = (n * large[1] + z * d + d / 2) * large[2] + row % small[2] * h + h / 2;
+      const std::uint8_t* from = x + (line * large[3] + w / 2) * bytes;
+      std::uint8_t* to = y + row * small[3] * bytes;
+      for (std::int64_t i = 0; i < small[3]; ++i)
+        for (std::int64_t b = 0; b < bytes; ++b) to[i * bytes + b] = from[i * w * bytes + b];
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_subsample(const Graph& graph, const Node& node) {
+  const Shape &large = graph.value(node.inputs[0]).shape, &small = graph.value(node.outputs[0]).shape;
+  const std::int64_t d = node.attributes.integer("d"), h = node.attributes.integer("h"),
+                     w = node.attributes.integer("w"),
+                     bytes = large.rank() == 4 ? 1 : large[4];  // of a voxel
+  return make_pass([=](const KernelArguments& arguments) {
+    parallel(small[0] * small[1] * small[2], 64,
+             Subsample{input<std::uint8_t>(arguments, 0), output<std::uint8_t>(arguments), large, small, d, h,
+                       w, bytes});
   });
 }
 

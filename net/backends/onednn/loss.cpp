@@ -1,13 +1,13 @@
-// Passes over the logits: sums of the losses, and their gradient. A voxel has a bit mask of its channels, so
-// each lane's target comes from small lookup tables.
+// Losses of labels: sums over the logits, and their gradient; and the sum over blocks of planes. A voxel has
+// a bit mask of its channels, so each lane's target comes from small lookup tables.
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "net/backends/onednn/element_types.h"
-#include "net/backends/onednn/exponential.h"
+#include "net/backends/convolution/weight_gradient.h"
 #include "net/backends/onednn/kernels.h"
+#include "net/backends/onednn/lanes.h"
 #include "net/backends/onednn/passes.h"
-#include "net/backends/onednn/plane_sums.h"
 #include "net/graph/loss_terms.h"
 
 namespace voxswap::net::onednn {
@@ -273,6 +273,22 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& 
                                                           static_cast<float>(terms.focus)});
         },
         3 * expanded_bytes(layout));
+  });
+}
+
+// The sum over blocks of planes (net/graph/window.h) of a volume's slabs.
+std::unique_ptr<Kernel> make_total(const Graph& graph, const Node& node) {
+  if (graph.value(node.outputs[0]).type != ElementType::f32) return by_reference(graph, node);
+  const std::int64_t count = output_shape(graph, node).count();
+  std::vector<convolution::SumsOfBlocks> sums;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    sums.push_back({nullptr, input_shape(graph, node, i)[0], count});
+  constexpr std::int64_t grain = 4096;
+  return make_pass([sums = std::move(sums), count](const KernelArguments& arguments) mutable {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].first = input<float>(arguments, i);
+    float* const to = output<float>(arguments);
+    parallel(count, grain,
+             [&](std::int64_t begin, std::int64_t end) { convolution::add_blocks(to, begin, end, sums); });
   });
 }
 

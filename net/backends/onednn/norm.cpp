@@ -1,13 +1,55 @@
-// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the gradient of all of them in
-// another.
-#include "net/backends/onednn/element_types.h"
+// Norms: sums over the voxels, instance norm, leaky ReLU, dropout scale and residual in one pass, and the
+// gradient of all of them in another.
+#include "net/backends/moments.h"
 #include "net/backends/onednn/kernels.h"
-#include "net/backends/onednn/norm_parameters.h"
 #include "net/backends/onednn/passes.h"
 
 namespace voxswap::net::onednn {
 
 namespace {
+
+// Parameters of norm + activation, one per lane of a row.
+//
+// z = (x - mean) factor + beta with factor = gamma / deviation is written the same way in forward and
+// backward passes, so that they agree on the sign of each z.
+struct NormArrays {
+  const float *mean, *factor, *beta, *scale;
+  float slope;
+};
+
+// Offsets in a kernel's workspace. Inputs begin with x, statistics, gamma, beta in all three operations; the
+// optional scale is input `scale_input`.
+class NormPlaces {
+ public:
+  NormPlaces(const RowLayout& layout, const Node& node, std::size_t scale_input, WorkspacePlan& plan)
+      : layout_(layout), scale_input_(scale_input), has_scale_(node.attributes.flag("has_scale")) {
+    slope_ = static_cast<float>(node.attributes.real("slope"));
+    start_ = plan.book(4 * expanded_bytes(layout));
+  }
+
+  NormArrays fill(const KernelArguments& arguments) const {
+    const float *statistics = input<float>(arguments, 1), *gamma = input<float>(arguments, 2);
+    const float* beta = input<float>(arguments, 3);
+    const float* scale = has_scale_ ? input<float>(arguments, scale_input_) : nullptr;
+    const std::int64_t size = layout_.samples * layout_.wide;
+    float* at = place<float>(arguments, start_);
+    const auto instance = [&](std::int64_t sample, std::int64_t c) { return sample * layout_.channels + c; };
+    expand(at, layout_, [&](std::int64_t n, std::int64_t c) { return statistics[2 * instance(n, c)]; });
+    expand(at + size, layout_,
+           [&](std::int64_t n, std::int64_t c) { return gamma[c] * statistics[2 * instance(n, c) + 1]; });
+    expand(at + 2 * size, layout_, [&](std::int64_t, std::int64_t c) { return beta[c]; });
+    expand(at + 3 * size, layout_,
+           [&](std::int64_t n, std::int64_t c) { return scale != nullptr ? scale[instance(n, c)] : 1.0f; });
+    return {at, at + size, at + 2 * size, at + 3 * size, slope_};
+  }
+
+ private:
+  RowLayout layout_;
+  std::size_t scale_input_;
+  bool has_scale_;
+  float slope_;
+  std::int64_t start_;
+};
 
 template <class T, bool has_residual, bool streams>
 struct Forward {
@@ -129,6 +171,225 @@ std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const 
         },
         plan.bytes());
   });
+}
+
+// Sums over the voxels of each sample and channel: norm statistics, the sums of the norm's backward pass,
+// bias gradients. They are computed per plane (passes.h) and added up for operations on whole volumes.
+
+namespace {
+
+// Sums of x - shift and of its square. The shift is near the mean, so the variance does not come out as a
+// small difference of large numbers.
+template <class T>
+struct Moments {
+  const T* x;
+  const float* shift;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
+      const std::int64_t last = first + summed_rows < at.rows ? first + summed_rows : at.rows;
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        const V center = load<V>(shift + at.parameters + c);
+        V sum{}, squares{};
+        for (std::int64_t row = first; row < last; ++row) {
+          const V difference = load<V>(x + at.offset + row * at.wide + c) - center;
+          sum += difference;
+          squares += difference * difference;
+        }
+        add_to(at.sums + c, sum);
+        add_to(at.sums + at.stride + c, squares);
+      }
+    }
+  }
+};
+
+// The mean of a few voxels spread over the plane, for every lane.
+template <class T>
+void rough_means(float* to, const T* x, const RowLayout& layout) {
+  const std::int64_t count = std::min<std::int64_t>(layout.voxels, 16);
+  for (std::int64_t sample = 0; sample < layout.samples; ++sample, to += layout.wide) {
+    std::fill_n(to, layout.channels, 0.0f);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T* voxel = x + (sample * layout.voxels + i * layout.voxels / count) * layout.channels;
+      for (std::int64_t c = 0; c < layout.channels; ++c) to[c] += load<float>(voxel + c);
+    }
+    for (std::int64_t c = 0; c < layout.channels; ++c) to[c] /= static_cast<float>(count);
+    for (std::int64_t lane = layout.channels; lane < layout.wide; ++lane)
+      to[lane] = to[lane - layout.channels];
+  }
+}
+
+// Sums of dz and of dz (x - mean).
+template <class T>
+struct GradientSums {
+  const T *x, *dy;
+  NormArrays norm;
+
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    const V slope = all_lanes<V>(norm.slope);
+    for (std::int64_t first = 0; first < at.rows; first += summed_rows) {
+      const std::int64_t last = first + summed_rows < at.rows ? first + summed_rows : at.rows;
+      for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+        const std::int64_t p = at.parameters + c;
+        const V mean = load<V>(norm.mean + p), factor = load<V>(norm.factor + p);
+        const V beta = load<V>(norm.beta + p), scale = load<V>(norm.scale + p), low = scale * slope;
+        V sum{}, products{};
+        for (std::int64_t row = first; row < last; ++row) {
+          const std::int64_t i = at.offset + row * at.wide + c;
+          const V difference = load<V>(x + i) - mean;
+          const V z = difference * factor + beta;
+          const V dz = load<V>(dy + i) * (z > 0.0f ? scale : low);
+          sum += dz;
+          products += dz * difference;
+        }
+        add_to(at.sums + c, sum);
+        add_to(at.sums + at.stride + c, products);
+      }
+    }
+  }
+};
+
+// What a kernel that sums over planes keeps in its workspace.
+struct Places {
+  WorkspacePlan plan;
+  std::int64_t sums, planes;  // of the passes; [N,D,C,kinds]
+  Places(const RowLayout& layout, std::int64_t kinds)
+      : sums(plan.book(sums_bytes(layout, kinds))), planes(plan.book(plane_sums_bytes(layout, kinds))) {}
+};
+
+template <class T>
+void sum_channels(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+                  double* to) {
+  sum_planes<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, places.sums), to,
+                [](std::int64_t, std::int64_t, double*) {});
+}
+
+// Mean and sum of squared differences of every plane.
+template <class T>
+void find_moments(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+                  std::int64_t shift, double* to) {
+  const T* x = input<T>(arguments, 0);
+  auto* center = place<float>(arguments, shift);
+  const auto voxels = static_cast<double>(layout.voxels);
+  rough_means(center, x, layout);
+  RowLayout centered = layout;
+  centered.sharing = 1;  // every plane has its own shift
+  sum_planes<2>(centered, Moments<T>{x, center}, place<double>(arguments, places.sums), to,
+                [&](std::int64_t plane, std::int64_t channel, double* sums) {
+                  const double offset = sums[0] / voxels;
+                  sums[0] = static_cast<double>(center[plane * layout.wide + channel]) + offset;
+                  sums[1] = std::max(sums[1] - offset * offset * voxels, 0.0);
+                });
+}
+
+template <class T>
+void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+                   const NormPlaces& parameters, double* to) {
+  const NormArrays norm = parameters.fill(arguments);
+  const float* statistics = input<float>(arguments, 1);
+  const std::int64_t channels = layout.channels, depth = layout.sharing;
+  sum_planes<2>(layout, GradientSums<T>{input<T>(arguments, 0), input<T>(arguments, 4), norm},
+                place<double>(arguments, places.sums), to,
+                [=](std::int64_t plane, std::int64_t channel, double* sums) {
+                  sums[1] *= static_cast<double>(statistics[2 * (plane / depth * channels + channel) + 1]);
+                });
+}
+
+// Of every operation there are two: one gives the sums of each plane, the other adds those up.
+enum class Sums { of_planes, of_samples };
+
+// Where the sums of planes go.
+double* planes_of(const KernelArguments& arguments, const Places& places, Sums what) {
+  return what == Sums::of_planes ? output<double>(arguments) : place<double>(arguments, places.planes);
+}
+
+// find(T, arguments, planes) finds the sums of planes, add(planes, output) adds them up.
+template <class Find, class Add>
+std::unique_ptr<Kernel> make_sums(const Graph& graph, const Node& node, const Places& places, Sums what,
+                                  Find find, Add add) {
+  return for_type(input_type(graph, node), node, [&]<class T>(T type) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* planes = planes_of(arguments, places, what);
+          find(type, arguments, planes);
+          if (what == Sums::of_samples) add(planes, output<float>(arguments));
+        },
+        places.plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_sums(const Graph& graph, const Node& node, Sums what) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  const Places places(layout, 1);
+  return make_sums(
+      graph, node, places, what,
+      [=]<class T>(T, const KernelArguments& arguments, double* planes) {
+        sum_channels<T>(arguments, layout, places, planes);
+      },
+      [=](const double* planes, float* sums) { add_channels(layout, planes, sums); });
+}
+
+void add_moments(const RowLayout& layout, double epsilon, const double* planes, float* statistics) {
+  const auto voxels = static_cast<double>(layout.voxels);
+  for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
+    net::Moments moments;
+    for (std::int64_t z = 0; z < layout.sharing; ++z) {
+      const double* plane = planes + 2 * plane_sum_index(layout, i, z);
+      moments.add(plane[0], plane[1], voxels);
+    }
+    statistics[2 * i] = static_cast<float>(moments.mean);
+    statistics[2 * i + 1] = static_cast<float>(moments.inverse_deviation(voxels, epsilon));
+  }
+}
+
+// `epsilon`: not used for planes.
+std::unique_ptr<Kernel> make_moments(const Graph& graph, const Node& node, Sums what, double epsilon) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const std::int64_t shift = places.plan.book(expanded_bytes(layout));
+  return make_sums(
+      graph, node, places, what,
+      [=]<class T>(T, const KernelArguments& arguments, double* planes) {
+        find_moments<T>(arguments, layout, places, shift, planes);
+      },
+      [=](const double* planes, float* statistics) { add_moments(layout, epsilon, planes, statistics); });
+}
+
+std::unique_ptr<Kernel> make_gradient_sums(const Graph& graph, const Node& node, Sums what) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  Places places(layout, 2);
+  const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
+  return make_sums(
+      graph, node, places, what,
+      [=]<class T>(T, const KernelArguments& arguments, double* planes) {
+        sum_gradients<T>(arguments, layout, places, parameters, planes);
+      },
+      [=](const double* planes, float* sums) { add_planes(layout, 2, planes, sums); });
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node) {
+  return make_channel_sums(graph, node, Sums::of_samples);
+}
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node) {
+  return make_channel_sums(graph, node, Sums::of_planes);
+}
+
+std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const Node& node) {
+  return make_moments(graph, node, Sums::of_samples, node.attributes.real("epsilon"));
+}
+std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node) {
+  return make_moments(graph, node, Sums::of_planes, 0);
+}
+
+std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node) {
+  return make_gradient_sums(graph, node, Sums::of_samples);
+}
+std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, const Node& node) {
+  return make_gradient_sums(graph, node, Sums::of_planes);
 }
 
 }  // namespace voxswap::net::onednn

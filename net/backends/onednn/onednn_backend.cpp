@@ -1,17 +1,16 @@
-// The backend: kernels from the table, memory and streams of the CPU.
-#include "net/backends/onednn/onednn_backend.h"
-
+// The backend: its table of kernels, memory and streams of the CPU, and what oneDNN reports about itself.
 #include <omp.h>
 
-#include "base/counts.h"
+#include <dnnl.hpp>
+
 #include "base/text.h"
+#include "net/backends/backend.h"
+#include "net/backends/backends.h"
 #include "net/backends/convolution/instruction_set.h"
 #include "net/backends/cpu/host_device.h"
-#include "net/backends/device_features.h"
-#include "net/backends/onednn/convolution_moments.h"
 #include "net/backends/onednn/kernels.h"
-#include "net/backends/onednn/library.h"
-#include "net/backends/onednn/own_convolutions.h"
+#include "net/backends/onednn/passes.h"
+#include "net/backends/windowed.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 
@@ -48,5 +47,80 @@ class OnednnBackend final : public HostBackend, public SummingBackend {
 std::unique_ptr<Backend> make_onednn_backend() {
   return std::make_unique<OnednnBackend>();
 }
+
+namespace onednn {
+
+std::string library_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+std::string instruction_set_name() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+      return "SSE4.1";
+    case dnnl::cpu_isa::avx:
+      return "AVX";
+    case dnnl::cpu_isa::avx2:
+      return "AVX2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "AVX2 with VNNI";
+    case dnnl::cpu_isa::avx512_core:
+      return "AVX-512";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "AVX-512 with VNNI";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "AVX-512 with BF16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "AVX-512 with AMX";
+    default:
+      return "baseline instructions";
+  }
+}
+
+bool has_native_bf16() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+}
+
+bool has_amx() {
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+}
+
+namespace {
+
+struct Row {
+  std::string_view operation;
+  Maker maker;
+};
+
+#define ROW(operation) Row{#operation, make_##operation},
+constexpr Row table[] = {VOXSWAP_ONEDNN_KERNELS(ROW)};
+#undef ROW
+
+std::unique_ptr<Kernel> make_on_windows(const Graph& graph, const Node& node) {
+  const auto compile = [](const Graph& inner, const Node& of) {
+    return find_maker(*of.operation)(inner, of);
+  };
+  if (node.operation->inner().name == "conv3d_weight_gradient")
+    if (std::unique_ptr<Kernel> own = own_weight_gradient(graph, node)) return own;
+  return make_windowed(graph, node, {compile, copy});
+}
+
+}  // namespace
+
+Maker find_maker(const Operation& operation) {
+  if (operation.inner != nullptr) return make_on_windows;
+  for (const Row& row : table) {
+    if (row.operation == operation.name) return row.maker;
+  }
+  return by_reference;
+}
+
+std::unique_ptr<Kernel> by_reference(const Graph& graph, const Node& node) {
+  return make_reference_backend()->compile(graph, node);
+}
+
+}  // namespace onednn
 
 }  // namespace voxswap::net

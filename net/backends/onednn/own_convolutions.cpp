@@ -1,11 +1,8 @@
-#include "net/backends/onednn/own_convolutions.h"
-
 #include <algorithm>
 
 #include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/convolution/weight_gradient.h"
-#include "net/backends/onednn/element_types.h"
-#include "net/backends/onednn/library.h"
+#include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"

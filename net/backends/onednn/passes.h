@@ -1,15 +1,18 @@
-// Passes over N,D,H,W,C memory: how a tensor is split into chunks, and the threads that process them.
+// Passes over N,D,H,W,C memory: how a tensor is split into chunks, the threads that process them, and sums
+// over voxels and planes.
 //
 // Chunks depend only on the shape. Sums are computed per chunk and added in chunk order, in double, so
 // results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "net/backends/function_kernel.h"
 #include "net/backends/onednn/lanes.h"
 
@@ -159,5 +162,80 @@ struct ChannelSums {
     }
   }
 };
+
+// Dispatch from a run-time element type to a template argument.
+
+// Calls make(T{}) with T = float or Bf16.
+template <class Make>
+std::unique_ptr<Kernel> for_type(ElementType type, const Node& node, Make make) {
+  if (type == ElementType::f32) return make(float{});
+  if (type == ElementType::bf16) return make(Bf16{});
+  fail(Exit::failed, "node {}: the onednn backend supports f32 and bf16, not {}", node.name,
+       element_name(type));
+}
+
+// Sums over each plane of a volume, in double, and over planes in order. Shared by the operations on whole
+// volumes and those on slabs (net/ops/plane_sums.cpp), so that both give identical results.
+
+// All of these take a plane_layout(). Planes are counted through all samples.
+inline std::int64_t plane_sums_bytes(const RowLayout& layout, std::int64_t kinds) {
+  return layout.samples * layout.channels * kinds * static_cast<std::int64_t>(sizeof(double));
+}
+// Index in [N,D,C] of plane z of `instance` = n * C + c.
+inline std::int64_t plane_sum_index(const RowLayout& layout, std::int64_t instance, std::int64_t z) {
+  const std::int64_t n = instance / layout.channels, c = instance % layout.channels;
+  return (n * layout.sharing + z) * layout.channels + c;
+}
+
+// to[N,D,C,kinds]; finish(plane, channel, sums) converts a plane's sums.
+template <std::int64_t kinds, class Body, class Finish>
+void sum_planes(const RowLayout& layout, const Body& body, double* scratch, double* to, Finish finish) {
+  sum_over_voxels<kinds>(layout, body, scratch, [&](std::int64_t plane, std::int64_t channel, double* sums) {
+    finish(plane, channel, sums);
+    double* at = to + (plane * layout.channels + channel) * kinds;
+    for (std::int64_t k = 0; k < kinds; ++k) at[k] = sums[k];
+  });
+}
+
+// [N,D,C,kinds] -> [N,C,kinds]
+inline void add_planes(const RowLayout& layout, std::int64_t kinds, const double* planes, float* to) {
+  for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i)
+    for (std::int64_t k = 0; k < kinds; ++k) {
+      double sum = 0;
+      for (std::int64_t z = 0; z < layout.sharing; ++z)
+        sum += planes[plane_sum_index(layout, i, z) * kinds + k];
+      to[i * kinds + k] = static_cast<float>(sum);
+    }
+}
+
+// [N,D,C,1] -> [C]
+inline void add_channels(const RowLayout& layout, const double* planes, float* to) {
+  const std::int64_t samples = layout.samples / layout.sharing;
+  for (std::int64_t c = 0; c < layout.channels; ++c) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < samples; ++n) {
+      double sample = 0;
+      for (std::int64_t z = 0; z < layout.sharing; ++z)
+        sample += planes[plane_sum_index(layout, n * layout.channels + c, z)];
+      sum += sample;
+    }
+    to[c] = static_cast<float>(sum);
+  }
+}
+
+// Copies: large ones on all threads, and short rows, with the number of rows per thread.
+void copy(void* to, const void* from, std::int64_t bytes);
+
+// In sizes that compile to single moves, because rows are short where channels are split.
+VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  std::int64_t i = 0;
+  for (; i + 32 <= bytes; i += 32) __builtin_memcpy(to + i, from + i, 32);
+  for (; i + 2 <= bytes; i += 2) __builtin_memcpy(to + i, from + i, 2);
+}
+
+// Rows per thread at a time.
+inline std::int64_t rows_at_once(std::int64_t bytes) {
+  return std::max<std::int64_t>(1, (std::int64_t{256} << 10) / bytes);
+}
 
 }  // namespace voxswap::net::onednn

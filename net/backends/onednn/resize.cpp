@@ -1,18 +1,16 @@
 // Linear interpolation, average pooling, and the gradients of both.
 #include <vector>
 
-#include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
-#include "net/backends/onednn/plane_sums.h"
+#include "net/graph/axes.h"
 #include "net/graph/graph.h"
-#include "net/graph/linear_axis.h"
 
 namespace voxswap::net::onednn {
 
 namespace {
 
-// Where the outputs of an axis come from (net/ops/resize_linear.cpp), and which outputs an input goes to.
+// Where the outputs of an axis come from (net/ops/resampling.cpp), and which outputs an input goes to.
 struct Shares {
   std::vector<std::int64_t> low, high;   // inputs, per output
   std::vector<float> of_high;            // the second one's weight

@@ -1,13 +1,12 @@
-#include "net/backends/onednn/slabs.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "net/backends/onednn/convolution.h"
+#include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
+#include "net/graph/axes.h"
 #include "net/graph/graph.h"
-#include "net/graph/kernel_axes.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::net::onednn {

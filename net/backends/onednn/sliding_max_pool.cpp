@@ -1,43 +1,23 @@
 // Sliding max pooling and its gradient. The units of work are rows of y and rows of x.
-#include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
+#include "net/backends/pool_axis.h"
+#include "net/graph/axes.h"
 #include "net/graph/graph.h"
-#include "net/graph/kernel_axes.h"
 
 namespace voxswap::net::onednn {
 
 namespace {
 
-struct Axis {
-  std::int64_t kernel, stride, before, input, output;
-
-  VOXSWAP_INLINE std::int64_t from(std::int64_t o) const {  // the first input position under the kernel
-    const std::int64_t start = o * stride - before;
-    return start < 0 ? 0 : start;
-  }
-  VOXSWAP_INLINE std::int64_t to(std::int64_t o) const {  // behind the last
-    const std::int64_t end = o * stride - before + kernel;
-    return end < input ? end : input;
-  }
-  // The outputs first <= o < end under whose kernels an input position lies.
-  VOXSWAP_INLINE std::int64_t first_over(std::int64_t i) const {
-    const std::int64_t least = i + before - kernel + 1;
-    return least <= 0 ? 0 : (least + stride - 1) / stride;
-  }
-  VOXSWAP_INLINE std::int64_t end_over(std::int64_t i) const {
-    const std::int64_t end = (i + before) / stride + 1;
-    return end < output ? end : output;
-  }
-  VOXSWAP_INLINE std::int64_t tap(std::int64_t o, std::int64_t i) const { return i - o * stride + before; }
-};
-
 struct Pool {
-  Axis z, y, x;
+  PoolAxis z, y, x;
   std::int64_t channels;
 
   Pool(const Shape& in, const Shape& out, const KernelAxes& axes)
-      : z(axis(in, out, axes, 0)), y(axis(in, out, axes, 1)), x(axis(in, out, axes, 2)), channels(in[4]) {}
+      : z(pool_axis(in, out, axes, 0)),
+        y(pool_axis(in, out, axes, 1)),
+        x(pool_axis(in, out, axes, 2)),
+        channels(in[4]) {}
   // Elements of the first channel of a place of x, and of y.
   VOXSWAP_INLINE std::int64_t in(std::int64_t n, std::int64_t iz, std::int64_t iy, std::int64_t ix) const {
     return (((n * z.input + iz) * y.input + iy) * x.input + ix) * channels;
@@ -48,12 +28,6 @@ struct Pool {
   // Of the tap by which an output meets an input; small, so that a float is exact.
   VOXSWAP_INLINE float tap(std::int64_t of_z, std::int64_t of_y, std::int64_t of_x) const {
     return static_cast<float>((of_z * y.kernel + of_y) * x.kernel + of_x);
-  }
-
- private:
-  static Axis axis(const Shape& in, const Shape& out, const KernelAxes& axes, int i) {
-    const KernelAxis& a = axes[static_cast<std::size_t>(i)];
-    return {a.kernel, a.stride, a.before, in[i + 1], out[i + 1]};
   }
 };
 

@@ -1,13 +1,40 @@
-// Soft-max over the channels of a voxel. The units of work are blocks of voxels.
-#include "net/backends/onednn/element_types.h"
+// Soft-max over the channels of a voxel, and the losses of exclusive classes. The units of work are blocks of
+// voxels.
+#include <algorithm>
+#include <cmath>
+
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
-#include "net/backends/onednn/voxel_softmax.h"
 #include "net/graph/graph.h"
+#include "net/graph/loss_terms.h"
 
 namespace voxswap::net::onednn {
 
 namespace {
+
+// For the probabilities of a voxel: exp(x_c - largest) / sum.
+struct VoxelSoftmax {
+  float largest, sum;
+};
+template <class T>
+VOXSWAP_INLINE VoxelSoftmax look_at(const T* x, std::int64_t channels) {
+  float largest = load<float>(x), sum = 0;
+  for (std::int64_t c = 1; c < channels; ++c) {
+    const float value = load<float>(x + c);
+    largest = value > largest ? value : largest;
+  }
+  for (std::int64_t c = 0; c < channels; ++c) sum += exp_of_negative<float>(load<float>(x + c) - largest);
+  return {largest, sum};
+}
+template <class T>
+VOXSWAP_INLINE float probability(const VoxelSoftmax& voxel, const T* x) {
+  return exp_of_negative<float>(load<float>(x) - voxel.largest) / voxel.sum;
+}
+
+// Voxels per block, the unit of work: some thousand exponentials.
+inline std::int64_t block_of(std::int64_t channels) {
+  return std::max<std::int64_t>(1, 8192 / channels);
+}
 
 template <class T>
 struct Softmax {
@@ -32,6 +59,226 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
     return make_pass([=](const KernelArguments& arguments) {
       parallel(voxels, block_of(channels),
                Softmax<T>{input<T>(arguments, 0), output<T>(arguments), channels});
+    });
+  });
+}
+
+// Sums of soft Dice and cross entropy of mutually exclusive classes, and their gradient (formulas:
+// net/ops/loss.cpp). Planes are split into blocks that depend only on the shape, and blocks are
+// summed in order, in double. So results do not depend on threads or slabs.
+
+namespace {
+
+constexpr std::int64_t kinds = 4;
+constexpr std::int64_t most_blocks = 16;  // of a plane: many channels have large sums
+
+// Of every voxel, in one byte or in two, the low one first.
+struct Classes {
+  const std::uint8_t* target;
+  bool wide;
+
+  VOXSWAP_INLINE std::int64_t of(std::int64_t voxel) const {
+    return wide ? target[2 * voxel] | target[2 * voxel + 1] << 8 : target[voxel];
+  }
+};
+Classes classes_of(const KernelArguments& arguments, bool wide) {
+  return {input<std::uint8_t>(arguments, 1), wide};
+}
+bool are_wide(const Graph& graph, const Node& node) {
+  return graph.value(node.inputs[1]).shape.rank() == 5;
+}
+
+struct Planes {
+  std::int64_t samples, depth, voxels, channels;  // voxels of a plane
+  std::int64_t block, blocks;                     // voxels of a block, blocks of a plane
+
+  explicit Planes(const Shape& x) : samples(x[0]), depth(x[1]), voxels(x[2] * x[3]), channels(x[4]) {
+    block = std::max(block_of(channels), (voxels + most_blocks - 1) / most_blocks);
+    blocks = (voxels + block - 1) / block;
+  }
+  std::int64_t sums() const { return kinds * channels; }  // of a block, a plane or a sample
+  std::int64_t count() const { return samples * depth; }
+  std::int64_t bytes(std::int64_t each) const {
+    return count() * each * sums() * static_cast<std::int64_t>(sizeof(double));
+  }
+};
+
+// Cross entropy with terms (net/graph/loss_terms.h), of one class of a voxel.
+struct Terms {
+  bool plain;
+  float of_target, of_others, focus;  // what is wanted of the target's probability, and of the others'
+
+  Terms(const LossTerms& terms, std::int64_t channels)
+      : plain(terms.smoothing == 0 && terms.focus == 0),
+        of_others(static_cast<float>(terms.smoothing / static_cast<double>(channels))),
+        focus(static_cast<float>(terms.focus)) {
+    of_target = static_cast<float>(1 - terms.smoothing) + of_others;
+  }
+  float wanted(bool is_target) const { return is_target ? of_target : of_others; }
+  float power(float p) const { return focus == 0 ? 1.0f : std::pow(std::max(1.0f - p, 0.0f), focus); }
+  double entropy(bool is_target, float p, double minus_log) const {
+    return static_cast<double>(wanted(is_target)) * static_cast<double>(power(p)) * minus_log;
+  }
+  // What flows to log p. -log p / (1 - p) is by its series where p is almost 1.
+  float gradient(bool is_target, float p, float minus_log) const {
+    const float rest = 1.0f - p;
+    const float ratio = rest > 1e-3f ? minus_log / rest : 1.0f + rest * (0.5f + rest / 3.0f);
+    return -wanted(is_target) * power(p) * (1.0f + focus * p * ratio);
+  }
+};
+
+template <class T>
+struct BlockSums {
+  Planes planes;
+  Terms terms;
+  const T* logits;
+  Classes target;
+  double* sums;  // [planes][blocks][C][4]
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t channels = planes.channels;
+    for (std::int64_t index = begin; index < end; ++index) {
+      const std::int64_t plane = index / planes.blocks * planes.voxels;
+      const std::int64_t first = index % planes.blocks * planes.block;
+      const std::int64_t last = std::min(planes.voxels, first + planes.block);
+      double* to = sums + index * planes.sums();
+      std::fill_n(to, planes.sums(), 0.0);
+      for (std::int64_t voxel = plane + first; voxel < plane + last; ++voxel) {
+        const std::int64_t of = target.of(voxel);
+        if (of >= channels) continue;
+        const T* x = logits + voxel * channels;
+        const VoxelSoftmax v = look_at(x, channels);
+        for (std::int64_t c = 0; c < channels; ++c)
+          to[kinds * c + 2] += static_cast<double>(probability(v, x + c));
+        double* own = to + kinds * of;
+        own[0] += static_cast<double>(probability(v, x + of));
+        own[1] += 1;
+        const double log_sum = std::log(static_cast<double>(v.sum));
+        if (terms.plain) {
+          own[3] += static_cast<double>(v.largest - load<float>(x + of)) + log_sum;
+          continue;
+        }
+        for (std::int64_t c = 0; c < channels; ++c)
+          to[kinds * c + 3] += terms.entropy(c == of, probability(v, x + c),
+                                             static_cast<double>(v.largest - load<float>(x + c)) + log_sum);
+      }
+    }
+  }
+};
+
+// to[planes][C][4]
+template <class T>
+void sum_planes(const Planes& planes, const Terms& terms, bool wide, const KernelArguments& arguments,
+                double* blocks, double* to) {
+  parallel(planes.count() * planes.blocks, 1,
+           BlockSums<T>{planes, terms, input<T>(arguments, 0), classes_of(arguments, wide), blocks});
+  for (std::int64_t plane = 0; plane < planes.count(); ++plane)
+    for (std::int64_t i = 0; i < planes.sums(); ++i) {
+      double sum = 0;
+      for (std::int64_t b = 0; b < planes.blocks; ++b)
+        sum += blocks[(plane * planes.blocks + b) * planes.sums() + i];
+      to[plane * planes.sums() + i] = sum;
+    }
+}
+
+template <class T>
+struct SumsGradient {
+  const T* logits;
+  Classes target;
+  const float* dsums;
+  T* dlogits;
+  Terms terms;
+  std::int64_t channels, of_sample;  // voxels of a sample
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t voxel = begin; voxel < end; ++voxel) {
+      const T* x = logits + voxel * channels;
+      T* to = dlogits + voxel * channels;
+      const std::int64_t of = target.of(voxel);
+      if (of >= channels) {
+        for (std::int64_t c = 0; c < channels; ++c) store(to + c, 0.0f);
+        continue;
+      }
+      const float* d = dsums + voxel / of_sample * channels * kinds;
+      const VoxelSoftmax v = look_at(x, channels);
+      float mean = probability(v, x + of) * d[kinds * of];
+      for (std::int64_t c = 0; c < channels; ++c) mean += probability(v, x + c) * d[kinds * c + 2];
+      if (!terms.plain) {
+        with_terms(x, d, v, of, mean, to);
+        continue;
+      }
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
+        store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (p - t));
+      }
+    }
+  }
+
+  VOXSWAP_INLINE void with_terms(const T* x, const float* d, const VoxelSoftmax& v, std::int64_t of,
+                                 float mean, T* to) const {
+    const float log_sum = v.largest + std::log(v.sum);
+    const auto flow = [&](std::int64_t c, float p) {
+      return d[kinds * c + 3] * terms.gradient(c == of, p, log_sum - load<float>(x + c));
+    };
+    float all = 0;
+    for (std::int64_t c = 0; c < channels; ++c) all += flow(c, probability(v, x + c));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
+      const float entropy = flow(c, p) - p * all;  // before its logit may be overwritten
+      store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + entropy);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_softmax_loss_sums(const Graph& graph, const Node& node) {
+  const Planes planes(input_shape(graph, node));
+  const Terms terms(LossTerms(node.attributes), planes.channels);
+  const bool wide = are_wide(graph, node);
+  WorkspacePlan plan;
+  const std::int64_t blocks = plan.book(planes.bytes(planes.blocks)), whole = plan.book(planes.bytes(1));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* found = place<double>(arguments, whole);
+          sum_planes<T>(planes, terms, wide, arguments, place<double>(arguments, blocks), found);
+          for (std::int64_t n = 0; n < planes.samples; ++n)
+            for (std::int64_t i = 0; i < planes.sums(); ++i) {
+              double sum = 0;
+              for (std::int64_t z = 0; z < planes.depth; ++z)
+                sum += found[(n * planes.depth + z) * planes.sums() + i];
+              output<float>(arguments)[n * planes.sums() + i] = static_cast<float>(sum);
+            }
+        },
+        plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_plane_sums(const Graph& graph, const Node& node) {
+  const Planes planes(input_shape(graph, node));
+  const Terms terms(LossTerms(node.attributes), planes.channels);
+  const bool wide = are_wide(graph, node);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          sum_planes<T>(planes, terms, wide, arguments, place<double>(arguments, 0),
+                        output<double>(arguments));
+        },
+        planes.bytes(planes.blocks));
+  });
+}
+
+std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, const Node& node) {
+  const Shape& x = input_shape(graph, node);
+  const std::int64_t channels = x[4], voxels = x.count() / channels, of_sample = voxels / x[0];
+  const Terms terms(LossTerms(node.attributes), channels);
+  const bool wide = are_wide(graph, node);
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass([=](const KernelArguments& arguments) {
+      parallel(voxels, block_of(channels),
+               SumsGradient<T>{input<T>(arguments, 0), classes_of(arguments, wide),
+                               input<float>(arguments, 2), output<T>(arguments), terms, channels, of_sample});
     });
   });
 }

@@ -1,9 +1,7 @@
 // bf16 convolutions on a CPU without bf16 instructions: inputs are widened into the workspace, the f32 kernel
 // runs, and its output is rounded. This adds two passes over memory, while the library's own emulation takes
 // about three times as long as its f32 kernels there.
-#include "net/backends/onednn/upcast.h"
-
-#include "net/backends/onednn/library.h"
+#include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 #include "net/graph/operation.h"
 

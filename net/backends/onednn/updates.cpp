@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 

@@ -1,7 +1,5 @@
 // Convolution of an upsampled volume (net/ops/upsampled_convolution.cpp), without the convolution itself: the
 // kernels of its eight phases, and the rearrangement of its output.
-#include "net/backends/onednn/copies.h"
-#include "net/backends/onednn/element_types.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 

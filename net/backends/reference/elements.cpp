@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 
 namespace voxswap::net {
 

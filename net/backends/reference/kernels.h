@@ -27,7 +27,7 @@ struct Call {
 
 using Routine = void (*)(const Call&);
 
-Routine find_routine(std::string_view operation);  // null for windowed operations (windowed.h)
+Routine find_routine(std::string_view operation);  // null for windowed operations
 
 // Samples, voxels per sample and channels of an N,D,H,W,C shape.
 struct Extents {
@@ -39,5 +39,31 @@ Extents extents(const Shape& shape);
 #define DECLARE(operation) void operation(const Call&);
 VOXSWAP_OPERATIONS(DECLARE)
 #undef DECLARE
+
+// Sums over the voxels of each sample and channel, plane after plane: per plane, or in total.
+constexpr std::int64_t most_kinds = 5;
+enum class Sum { each_plane, all_planes };
+
+// Calls add(element, n * C + c, c, sums) for every element of an N,D,H,W,C shape; `to` gets [N,D,C,kinds] or
+// [N,C,kinds].
+template <class Add>
+void sum_over_planes(const Shape& shape, std::int64_t kinds, Sum what, double* to, Add add) {
+  const std::int64_t depth = shape[1], voxels = shape[2] * shape[3], channels = shape[4];
+  for (std::int64_t n = 0; n < shape[0]; ++n)
+    for (std::int64_t c = 0; c < channels; ++c) {
+      double all[most_kinds] = {};
+      for (std::int64_t z = 0; z < depth; ++z) {
+        double plane[most_kinds] = {};
+        const std::int64_t first = (n * depth + z) * voxels * channels + c;
+        for (std::int64_t v = 0; v < voxels; ++v) add(first + v * channels, n * channels + c, c, plane);
+        for (std::int64_t k = 0; k < kinds; ++k) {
+          if (what == Sum::each_plane) to[((n * depth + z) * channels + c) * kinds + k] = plane[k];
+          all[k] += plane[k];
+        }
+      }
+      for (std::int64_t k = 0; what == Sum::all_planes && k < kinds; ++k)
+        to[(n * channels + c) * kinds + k] = all[k];
+    }
+}
 
 }  // namespace voxswap::net::reference

@@ -1,7 +1,7 @@
 // CUDA's bfloat16 for the CPU (emulation.h), in place of CUDA's own header of this name.
 #pragma once
 
-#include "base/bfloat16.h"
+#include "base/float16.h"
 
 struct __nv_bfloat16 {
   unsigned short bits;

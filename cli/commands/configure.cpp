@@ -1,0 +1,87 @@
+// voxswap configure: from a data set to an experiment file, with a reason for every key.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/outputs.h"
+#include "base/units.h"
+#include "cli/configuring.h"
+#include "cli/options.h"
+#include "swap/model/costs.h"
+
+namespace voxswap::cli {
+
+namespace {
+
+struct ConfigureArguments {
+  experiments::ConfigureRequest request;
+  CommonOptions common;
+  std::string root, out = "experiment.yaml", memory;
+  bool leave_out = false;
+};
+
+void declare(CLI::App& app, ConfigureArguments& arguments) {
+  std::vector<std::string> devices;
+  for (const swap::DeviceRates& device : swap::known_devices()) devices.push_back(device.name);
+  experiments::ConfigureRequest& request = arguments.request;
+  app.add_option("DATASET", arguments.root, "Folder of the data set")->required();
+  app.add_option("key=value", request.overrides, "Keys whose values are not to be chosen");
+  app.add_option("--out", arguments.out, "Experiment file to write; must not exist")->capture_default_str();
+  app.add_option("--memory", arguments.memory, "Memory for training, e.g. 16GiB (default: what is free)");
+  app.add_option("--hours", request.hours, "Hours that training may take")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-3, 1e4));
+  app.add_option("--as", request.as, "Plan for this device instead of the one here")
+      ->type_name("TEXT:{" + join(devices, ",") + "}");
+  app.add_option("--folds", request.folds, "Number of folds for cross-validation")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1000));
+  app.add_flag("--estimate", request.estimate, "Use typical costs instead of measuring");
+  app.add_flag("--leave-out", arguments.leave_out, "Leave out cases that cannot be read");
+  add_common(app, arguments.common, true);
+}
+
+void check_is_free(const fs::path& file) {
+  error_code ignored;
+  if (fs::exists(fs::symlink_status(file, ignored)))
+    fail(Exit::usage, "{}: exists already and is not overwritten. Choose another file with --out",
+         file.string());
+}
+
+}  // namespace
+
+Exit configure_command(const Arguments& words) {
+  CLI::App app(
+      "Look at every case of a data set and write an experiment for it, with a reason for every key.",
+      "voxswap configure");
+  ConfigureArguments arguments;
+  declare(app, arguments);
+  if (!parse(app, words, arguments.common)) return Exit::done;
+
+  experiments::ConfigureRequest& request = arguments.request;
+  request.root = arguments.root;
+  request.file = arguments.out;
+  if (!arguments.memory.empty())
+    request.memory = value_of("--memory", [&] { return parse_bytes(arguments.memory); });
+  check_is_free(request.file);
+  check_output_file("--out", request.file);
+  const pipeline::Fingerprint fingerprint = fingerprint_for(request, arguments.leave_out);
+  if (!arguments.common.json) std::fputs(fingerprint_text(fingerprint).c_str(), stdout);
+  fs::path split;
+  if (!fingerprint.unreadable.empty()) {
+    split = request.file.parent_path() / (request.file.stem().string() + "_splits.json");
+    check_is_free(split);
+  }
+  const experiments::Configuration configuration = experiments::configure(fingerprint, request, split);
+  if (!split.empty()) write_file(split, experiments::splits_text(fingerprint, configuration.folds));
+  write_file(request.file, configuration.text);
+  if (arguments.common.json)
+    std::printf("%s\n", configuration_json(fingerprint, configuration).c_str());
+  else
+    std::printf("%s\nwritten to %s. Continue with\n  voxswap plan %s\n  voxswap run %s\n",
+                configuration_text(configuration).c_str(), arguments.out.c_str(), arguments.out.c_str(),
+                arguments.out.c_str());
+  return Exit::done;
+}
+
+}  // namespace voxswap::cli

@@ -1,0 +1,195 @@
+#include "experiments/choices.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "experiments/keys.h"
+#include "experiments/presets.h"
+#include "experiments/yaml.h"
+
+namespace voxswap::experiments {
+
+namespace {
+
+using pipeline::Fingerprint;
+
+constexpr double worth_cropping = 0.1;      // share of the voxels
+constexpr double mostly_background = 0.25;  // from here on nnU-Net normalizes within the mask
+constexpr double of_air = -200;             // in Hounsfield units; no other modality goes so low
+constexpr std::int64_t most_levels = 5;
+constexpr std::int64_t image_multiple = 32;  // feature maps of 2D networks are down to that
+
+bool is_ct(const Fingerprint& fingerprint) {
+  const std::vector<std::string>& names = fingerprint.dataset.modalities;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (lower(names[i]) == "ct" || fingerprint.median_intensities(i).percentiles[0] < of_air) return true;
+  return false;
+}
+
+bool names_a_side(const Fingerprint& fingerprint) {
+  const data::Labels& labels = fingerprint.dataset.labels;
+  return std::any_of(labels.begin(), labels.end(), [](const auto& label) {
+    const std::string name = lower(label.first);
+    return name.find("left") != name.npos || name.find("right") != name.npos;
+  });
+}
+
+// The training grid: of the median case, with sides that the network can halve.
+data::Size3 training_grid(const Fingerprint& fingerprint, bool crop) {
+  data::Size3 size = crop ? fingerprint.median_foreground() : fingerprint.median_size();
+  if (!fingerprint.dataset.images)
+    return levels_of(size, fingerprint.median_spacing(), most_levels, /*round_up=*/true).size;
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    size[axis] = (size[axis] + image_multiple - 1) / image_multiple * image_multiple;
+  return size;
+}
+
+bool all_are(const std::vector<net::Along>& levels, std::size_t from, std::int64_t value) {
+  return std::all_of(levels.begin() + static_cast<std::ptrdiff_t>(from), levels.end(),
+                     [&](const net::Along& one) {
+                       return one == net::Along{value, value, value};
+                     });
+}
+
+}  // namespace
+
+std::string list_text(const data::Size3& size) {
+  return size[2] == 1 ? format("[{}, {}]", size[0], size[1])
+                      : format("[{}, {}, {}]", size[0], size[1], size[2]);
+}
+
+std::string name_of(const fs::path& root) {
+  const std::string name = snake_case((root.has_filename() ? root : root.parent_path()).filename().string());
+  return name.empty() ? "experiment" : name;
+}
+
+std::string network_name(const data::Dataset& dataset) {
+  return dataset.classes ? "resnet18" : dataset.images ? "deeplabv3" : "plain_unet";
+}
+
+std::vector<Choice> data_choices(const Fingerprint& fingerprint, const ConfigureRequest& request) {
+  const data::Dataset& dataset = fingerprint.dataset;
+  const auto labelled = std::count_if(dataset.cases.begin(), dataset.cases.end(),
+                                      [](const auto& files) { return files.labelled(); });
+  const std::int64_t folds = std::min<std::int64_t>(request.folds, labelled);
+  std::vector<Choice> choices = {
+      {"name", yaml_scalar(name_of(dataset.root)),
+       "the folder of the data set; the run is written to runs/NAME"},
+      {"data.root", yaml_scalar(fs::absolute(dataset.root).lexically_normal().string()), "the data set"},
+      {"data.layout", dataset.layout, dataset.recognised}};
+  if (folds > 1) {
+    choices.push_back({"data.split.folds", std::to_string(folds),
+                       format("every case validates in one of {}", counted(folds, "fold"))});
+    choices.push_back({"data.split.fold", "0", "the fold that validates; sweep it for all of them"});
+  }
+  return choices;
+}
+
+std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint) {
+  const data::Dataset& dataset = fingerprint.dataset;
+  const auto in_corners = std::count_if(fingerprint.cases.begin(), fingerprint.cases.end(),
+                                        [](const auto& one) { return one.background_in_corners; });
+  const double away = fingerprint.cropped_away();
+  const bool ct = is_ct(fingerprint), crop = away >= worth_cropping && !dataset.images;
+  const std::string share = format("outside of the foreground lies {:.0f} % of the median case", 100 * away);
+  std::vector<Choice> choices;
+  if (2 * in_corners > static_cast<std::int64_t>(fingerprint.cases.size()))
+    choices.push_back({"preprocess.background", "corner",
+                       format("the corners of {} have one value other than 0", counted(in_corners, "case"))});
+  choices.push_back({"preprocess.crop", crop ? "foreground" : "none", share});
+  choices.push_back(
+      {"preprocess.resolution", list_text(training_grid(fingerprint, crop)),
+       format("the median {}, {}, with sides that the network can halve", crop ? "foreground" : "case",
+              list_text(crop ? fingerprint.median_foreground() : fingerprint.median_size()))});
+  if (ct) {
+    choices.push_back({"preprocess.normalize", "dataset", "Hounsfield units mean the same in every image"});
+    choices.push_back({"preprocess.clip", "[0.5, 99.5]", "metal and air beyond these percentiles"});
+  } else {
+    const bool masked = crop && away >= mostly_background;
+    choices.push_back({"preprocess.normalize", masked ? "masked" : "image",
+                       format("intensities have no unit, so every image by itself{}",
+                              masked ? "; the background, a quarter or more, stays 0" : "")});
+  }
+  return choices;
+}
+
+std::vector<Choice> training_choices(const Fingerprint& fingerprint, const ConfigureRequest& request,
+                                     bool on_gpu) {
+  const data::Dataset& dataset = fingerprint.dataset;
+  const bool nested = std::any_of(dataset.regions.begin(), dataset.regions.end(),
+                                  [](const auto& region) { return region.second.size() > 1; });
+  std::vector<Choice> choices = {
+      {"network.name", network_name(dataset),
+       dataset.classes  ? "images with one class each"
+       : dataset.images ? "2D images with labels per pixel"
+                        : "nnU-Net's network"},
+      {"network.base_filters", on_gpu ? "32" : "16",
+       on_gpu ? "nnU-Net's" : "half of nnU-Net's 32, for a CPU"},
+      {"training.optimizer.learning_rate", "0.001", "adam, which needs fewer epochs than nnU-Net's SGD"},
+      {"training.schedule.name", "cosine", "ends at 0 with the last epoch"},
+      {"training.early_stop", "0", "the schedule decides how long it takes"},
+      {"training.precision", "auto", "the fastest that is safe on the device"},
+      {"memory.budget", request.memory ? format("{}B", *request.memory) : "auto",
+       request.memory ? "as asked for" : "what is free, less a reserve"}};
+  choices.push_back({"training.loss", dataset.classes ? "softmax_cross_entropy" : "dice_cross_entropy",
+                     dataset.classes ? "one class per image" : "Dice with cross-entropy, as nnU-Net's"});
+  if (nested && !dataset.classes)
+    choices.push_back(
+        {"training.targets", "regions", "some regions hold several labels, and regions are scored"});
+  if (dataset.images) return choices;
+  choices.push_back({"training.augment.preset", "nnunet", "nnU-Net's augmentation"});
+  choices.push_back({"training.augment.flip", names_a_side(fingerprint) ? "0" : "[0.5, 0, 0]",
+                     names_a_side(fingerprint) ? "a label names a side of the body"
+                                               : "left and right look alike, other directions do not"});
+  choices.push_back({"training.augment.rotation", "{range: [-20, 20], probability: 0.5}",
+                     "more often than nnU-Net, which has a thousand epochs to see them"});
+  choices.push_back({"training.augment.zoom", "{range: [0.8, 1.25], probability: 0.5}", "the same"});
+  return choices;
+}
+
+// A part of the volume, 1 for all of it.
+Candidate candidate_of(const Fingerprint& fingerprint, const data::Size3& grid, std::int64_t parts,
+                       std::int64_t batch) {
+  Candidate candidate;
+  candidate.context = parts == 1 ? "whole volume" : format("1/{} of a volume", parts);
+  candidate.batch = batch;
+  candidate.size = grid;
+  candidate.choices.push_back(
+      {"training.batch_size", std::to_string(batch),
+       "a larger one makes fewer steps, and is taken where a voxel takes a tenth less time"});
+  if (fingerprint.dataset.images) return candidate;
+  for (std::int64_t& side : candidate.size) {
+    const double part = static_cast<double>(side) / std::cbrt(static_cast<double>(parts));
+    side = std::min(side, std::max<std::int64_t>(8, std::llround(part)));
+  }
+  const Levels levels =
+      levels_of(candidate.size, fingerprint.median_spacing(), most_levels, /*round_up=*/true);
+  for (std::size_t axis = 0; axis < 3; ++axis) candidate.size[axis] = std::min(levels.size[axis], grid[axis]);
+  const auto depth = static_cast<std::int64_t>(levels.strides.size());
+  std::vector<std::string> weights;
+  for (const double weight : deep_supervision_weights(depth)) weights.push_back(number(weight));
+  candidate.choices.push_back({"training.patch", parts == 1 ? "none" : list_text(candidate.size), ""});
+  candidate.choices.push_back(
+      {"network.depth", std::to_string(depth),
+       format("halved until 4 voxels are left, {} at most", counted(most_levels, "level"))});
+  const std::string why =
+      "axes with long voxels, or with few left, are not halved, and not convolved along while long";
+  if (!all_are(levels.strides, 1, 2))
+    candidate.choices.push_back({"network.strides", kinds::print_levels(levels.strides), why});
+  if (!all_are(levels.kernels, 0, 3))
+    candidate.choices.push_back({"network.kernels", kinds::print_levels(levels.kernels), why});
+  candidate.choices.push_back({"training.deep_supervision", "[" + join(weights, ", ") + "]",
+                               "halved with every level, as nnU-Net's"});
+  return candidate;
+}
+
+double Candidate::voxels() const {
+  return static_cast<double>(size[0] * size[1] * size[2]);
+}
+
+double Candidate::seconds_per_voxel() const {
+  return step_seconds / (voxels() * static_cast<double>(batch));
+}
+
+}  // namespace voxswap::experiments

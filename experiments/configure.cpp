@@ -1,0 +1,262 @@
+#include "experiments/configure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/cases/split.h"
+#include "pipeline/plan/forecast.h"
+#include "pipeline/plan/target.h"
+
+namespace voxswap::experiments {
+
+namespace {
+
+using pipeline::Fingerprint;
+
+constexpr double most_time_per_voxel = 1.25;  // of the fastest candidate's
+constexpr double worth_a_batch = 0.9;         // of the time per voxel: a smaller batch takes more steps
+constexpr double for_the_rest = 0.05;         // of the hours: preparing, predicting, the report
+constexpr std::int64_t most_epochs = 1000;
+
+// What was chosen, under what the user asked for.
+Settings settings_of(const std::vector<Choice>& choices, const Settings& asked_for) {
+  Settings settings = asked_for;
+  for (const Choice& choice : choices)
+    if (!settings.contains(choice.key))
+      settings[choice.key] = parse_yaml_value(choice.value, "chosen by configure");
+  return settings;
+}
+
+Settings asked_for(const ConfigureRequest& request) {
+  Settings settings;
+  for (const std::string& assignment : request.overrides) override_setting(settings, assignment);
+  return settings;
+}
+
+bool is_on_gpu(const ConfigureRequest& request, const Settings& asked_for) {
+  if (!request.as.empty()) return true;
+  const auto device = asked_for.find("memory.device");
+  const auto backend = pipeline::open_device(device == asked_for.end() ? "auto" : device->second.text);
+  return std::string(backend->name()).starts_with("cuda");
+}
+
+class Chooser {
+ public:
+  Chooser(const Fingerprint& fingerprint, const ConfigureRequest& request, const fs::path& split)
+      : fingerprint_(fingerprint), request_(request), split_(split), asked_(asked_for(request)) {
+    result_.choices = data_choices(fingerprint, request);
+    add(preprocess_choices(fingerprint));
+    add(training_choices(fingerprint, request, is_on_gpu(request, asked_)));
+  }
+
+  Configuration choose() {
+    plan_all();
+    pick();
+    const Candidate& chosen = result_.candidates[result_.chosen];
+    settle_epochs(chosen);
+    add(chosen.choices);
+    for (Choice& choice : result_.choices)
+      if (choice.key == "training.patch")
+        choice.why =
+            format("the largest context that fits and takes at most {} times the fastest time per voxel",
+                   most_time_per_voxel);
+    if (!split_.empty()) {
+      std::erase_if(result_.choices, [](const Choice& one) { return one.key == "data.split.folds"; });
+      result_.choices.push_back(
+          {"data.split.file", yaml_scalar(fs::absolute(split_).string()),
+           format("{} cannot be read and is left out", counted(fingerprint_.unreadable.size(), "case"))});
+    }
+    write_down();
+    return std::move(result_);
+  }
+
+ private:
+  void add(const std::vector<Choice>& choices) {
+    result_.choices.insert(result_.choices.end(), choices.begin(), choices.end());
+  }
+
+  pipeline::RunOptions run(const std::vector<Choice>& more) const {
+    std::vector<Choice> choices = result_.choices;
+    choices.insert(choices.end(), more.begin(), more.end());
+    return make_experiment(request_.file, settings_of(choices, asked_)).run;
+  }
+
+  // Fills in what the plan says.
+  void plan(Candidate& candidate) {
+    const pipeline::RunOptions options = run(candidate.choices);
+    log::info("candidate: {}, {}, batch {}", candidate.context, list_text(candidate.size), candidate.batch);
+    try {
+      // What does not fit is not measured.
+      if (!request_.estimate && request_.as.empty())
+        pipeline::StepForecast(options, data_, {.estimate = true, .as = ""})
+            .plan(options.memory.planner, /*quick=*/true);
+      const pipeline::StepForecast step(options, data_, {.estimate = request_.estimate, .as = request_.as});
+      const pipeline::Forecast forecast = pipeline::forecast(step, data_, options);
+      candidate.memory_bytes = forecast.arena_bytes;
+      candidate.step_seconds = forecast.plan.predicted_seconds;
+      // A prediction takes about a third of a step.
+      candidate.epoch_seconds =
+          pipeline::epoch_seconds(forecast, options) *
+          (1 + static_cast<double>(data_.validation_cases) / (3 * static_cast<double>(data_.training_cases)));
+      result_.device = forecast.device;
+      result_.precision = forecast.precision;
+      result_.costs = forecast.costs;
+    } catch (const Error& error) {
+      if (error.exit() != Exit::does_not_fit) throw;
+      candidate.why_not = error.what();
+    }
+  }
+
+  // All but the network's levels, which follow from the sides of each candidate.
+  pipeline::RunOptions run_of_any_size() const {
+    Settings settings = settings_of(result_.choices, asked_);
+    std::erase_if(settings, [](const auto& one) {
+      return one.first.starts_with("network.") && one.first != "network.name";
+    });
+    if (!fingerprint_.dataset.images) {
+      settings["network.depth"] = parse_yaml_value("2", on_the_line);
+      settings["network.strides"] = parse_yaml_value("[1, 1]", on_the_line);
+    }
+    return make_experiment(request_.file, settings).run;
+  }
+
+  void plan_all() {
+    const pipeline::RunOptions options = run_of_any_size();
+    const data::Size3 grid = options.preprocess.resolution;
+    data_ = pipeline::data_shape(options);
+    result_.folds = options.split.folds;
+    const pipeline::Split split = pipeline::make_split(fingerprint_.dataset, options.split);
+    data_.training_cases = static_cast<std::int64_t>(split.training.size());
+    data_.validation_cases = static_cast<std::int64_t>(split.validation.size());
+    const bool images = fingerprint_.dataset.images;
+    bool fits = false;
+    // Parts beyond a quarter only where nothing larger fits.
+    for (std::int64_t parts = 1; parts <= (images ? 1 : 4) || !fits; parts *= 2) {
+      const std::size_t before = result_.candidates.size();
+      for (const std::int64_t batch :
+           images ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{1, 2}) {
+        Candidate candidate = candidate_of(fingerprint_, grid, parts, std::min(batch, data_.training_cases));
+        const auto same = [&](const Candidate& other) {
+          return other.size == candidate.size && other.batch == candidate.batch;
+        };
+        if (std::any_of(result_.candidates.begin(), result_.candidates.end(), same)) continue;
+        plan(candidate);
+        fits = fits || candidate.why_not.empty();
+        result_.candidates.push_back(std::move(candidate));
+      }
+      if (images || result_.candidates.size() == before) break;  // nothing is smaller
+    }
+    if (!fits) {
+      const Candidate& least = *std::min_element(
+          result_.candidates.begin(), result_.candidates.end(), [](const auto& a, const auto& b) {
+            return a.voxels() * static_cast<double>(a.batch) < b.voxels() * static_cast<double>(b.batch);
+          });
+      fail(Exit::does_not_fit, "no candidate fits into the memory. Of the smallest ({}, batch {}): {}",
+           list_text(least.size), least.batch, least.why_not);
+    }
+  }
+
+  // The largest context among the fast ones; of equal ones the smaller batch, unless the other pays.
+  void pick() {
+    const std::vector<Candidate>& all = result_.candidates;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Candidate& one : all)
+      if (one.why_not.empty()) fastest = std::min(fastest, one.seconds_per_voxel());
+    const Candidate* best = nullptr;
+    for (const Candidate& one : all) {
+      if (!one.why_not.empty() || one.seconds_per_voxel() > most_time_per_voxel * fastest) continue;
+      const bool larger = best == nullptr || one.voxels() > best->voxels();
+      const bool pays = best != nullptr && one.voxels() == best->voxels() &&
+                        one.seconds_per_voxel() < worth_a_batch * best->seconds_per_voxel();
+      if (larger || pays) best = &one;
+    }
+    result_.chosen = static_cast<std::size_t>(best - all.data());
+  }
+
+  void settle_epochs(const Candidate& chosen) {
+    const double seconds = request_.hours * 3600 * (1 - for_the_rest);
+    const auto possible = static_cast<std::int64_t>(seconds / chosen.epoch_seconds);
+    if (possible < 1)
+      fail(Exit::does_not_fit, "--hours {}: one epoch takes {}. Set --hours of at least {:.2g}",
+           number(request_.hours), format_seconds(chosen.epoch_seconds),
+           std::ceil(chosen.epoch_seconds / 36 / (1 - for_the_rest)) / 100);
+    const std::int64_t epochs = std::min(possible, most_epochs);
+    result_.choices.push_back(
+        {"training.epochs", std::to_string(epochs),
+         epochs < possible
+             ? "as many as nnU-Net's"
+             : format("as many of {} as {} have room for, less {:.0f} % for preparing and predicting",
+                      format_seconds(chosen.epoch_seconds), format_seconds(request_.hours * 3600),
+                      100 * for_the_rest)});
+  }
+
+  void write_down() {
+    result_.experiment = make_experiment(request_.file, settings_of(result_.choices, asked_));
+    const pipeline::RunOptions& options = result_.experiment.run;
+    result_.epochs = options.training.epochs;
+    result_.training_seconds =
+        static_cast<double>(result_.epochs) * result_.candidates[result_.chosen].epoch_seconds;
+    std::map<std::string, std::string> comments;
+    for (const Choice& choice : result_.choices) comments[choice.key] = choice.why;
+    for (const auto& [key, value] : asked_) comments[key] = "as given on the command line";
+    pipeline::SettingList written;
+    result_.choices.clear();
+    for (const pipeline::Setting& setting : options.settings) {
+      if (!comments.contains(setting.key)) continue;
+      written.push_back(setting);
+      result_.choices.push_back({setting.key, setting.value, comments[setting.key]});
+    }
+    result_.text = "# Written by `voxswap configure`: every key with the reason for its value.\n" +
+                   experiment_text(written, comments);
+  }
+
+  const Fingerprint& fingerprint_;
+  const ConfigureRequest& request_;
+  const fs::path split_;
+  const Settings asked_;
+  pipeline::DataShape data_;
+  Configuration result_;
+};
+
+}  // namespace
+
+Experiment unconfigured(const ConfigureRequest& request) {
+  Settings settings = asked_for(request);
+  std::erase_if(settings, [](const auto& setting) {
+    return setting.first != "name" && !setting.first.starts_with("data.") &&
+           !setting.first.starts_with("output.");
+  });
+  const fs::path root = fs::absolute(request.root).lexically_normal();
+  settings.try_emplace("name", yaml_text(name_of(root), on_the_line));
+  settings["data.root"] = yaml_text(root.string(), on_the_line);
+  return make_experiment(request.file, settings);
+}
+
+Configuration configure(const Fingerprint& fingerprint, const ConfigureRequest& request,
+                        const fs::path& split) {
+  return Chooser(fingerprint, request, split).choose();
+}
+
+std::string splits_text(const Fingerprint& fingerprint, std::int64_t folds) {
+  const data::Dataset& dataset = fingerprint.dataset;
+  Json all = Json::array();
+  for (std::int64_t fold = 0; fold < folds; ++fold) {
+    pipeline::SplitOptions options;
+    options.folds = folds;
+    options.fold = fold;
+    const pipeline::Split split = pipeline::make_split(dataset, options);
+    Json one = {{"train", Json::array()}, {"val", Json::array()}};
+    for (const std::size_t index : split.training) one["train"].push_back(dataset.cases[index].id);
+    for (const std::size_t index : split.validation) one["val"].push_back(dataset.cases[index].id);
+    all.push_back(one);
+  }
+  return all.dump(1) + "\n";
+}
+
+}  // namespace voxswap::experiments

@@ -1,0 +1,28 @@
+#include "voxswap/plan.h"
+
+#include "library/content.h"
+#include "pipeline/plan/forecast.h"
+#include "swap/plan/plan_report.h"
+
+namespace voxswap {
+
+StepPlan plan(const Experiment& experiment, const PlanOptions& options) {
+  const pipeline::RunOptions& run = experiment.content().experiment.run;
+  const pipeline::DataShape data = pipeline::data_shape(run);
+  const pipeline::StepForecast step(run, data, {.estimate = options.estimate, .as = options.device});
+  const pipeline::Forecast found = pipeline::forecast(step, data, run);
+  const swap::PlanTotals totals = swap::totals(found.plan);
+  return {.planner = found.plan.planner,
+          .device = found.device,
+          .device_bytes = found.plan.peak_bytes,
+          .host_bytes = found.plan.host_bytes + found.plan.streamed_bytes,
+          .disk_bytes = found.plan.disk_bytes,
+          .swapped_bytes = totals.out_bytes,
+          .recomputed_kernels = totals.recomputed_nodes,
+          .step_seconds = found.plan.predicted_seconds,
+          .compute_seconds = step.compute_seconds(),
+          .lower_bound_seconds = found.bound.seconds,
+          .json = swap::plan_json(step.graph(), found.plan)};
+}
+
+}  // namespace voxswap

@@ -1,0 +1,95 @@
+#include "voxswap/predict.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "experiments/experiment.h"
+#include "library/run_folder.h"
+#include "pipeline/predict/new_scans.h"
+#include "pipeline/predict/postprocessing.h"
+
+namespace voxswap {
+
+namespace {
+
+// The run as it is to be used: how the new scans lie there may be said anew, what the network is may not.
+pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
+  pipeline::RunOptions run = experiments::load_run(folder).run;
+  if (overrides.empty()) return run;
+  const auto given = [&](const std::string& key) {
+    return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
+      return one.starts_with(key + "=") || one.starts_with(key + ".");
+    });
+  };
+  const std::vector<std::string> allowed{"data.layout", "data.files", "data.modalities", "data.align",
+                                         "data.missing_modalities"};
+  for (const std::string& one : overrides) {
+    if (std::none_of(allowed.begin(), allowed.end(), [&](const std::string& key) {
+          return one.starts_with(key + "=") || one.starts_with(key + ".");
+        }))
+      fail(Exit::usage,
+           "{}: predict accepts only the keys {} of an experiment. The run sets all others, and --input is "
+           "the folder of the images",
+           one, join(allowed, ", "));
+  }
+  const bool modalities = given("data.modalities");
+  if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
+  if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
+  data::DatasetOptions data =
+      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).run.data;
+  if (!modalities) data.modalities = run.data.modalities;
+  run.data = std::move(data);
+  return run;
+}
+
+// The runs in a sweep's folder, one for each cell that trained; of a run's own folder, that one.
+std::vector<std::string> runs_in(const std::string& folder) {
+  if (fs::exists(fs::path(folder) / "experiment.yaml") || !fs::is_directory(folder)) return {folder};
+  std::vector<std::string> runs, unfinished;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!fs::exists(entry.path() / experiments::cell_file)) continue;
+    const bool is_done =
+        fs::exists(entry.path() / "experiment.yaml") && fs::exists(entry.path() / "dice.csv");
+    (is_done ? runs : unfinished).push_back(entry.path().string());
+  }
+  std::sort(runs.begin(), runs.end());
+  if (!unfinished.empty())
+    fail(Exit::bad_data,
+         "{}: {} of its cells are not finished runs (the first is {}). Complete the sweep first", folder,
+         unfinished.size(), unfinished.front());
+  if (runs.empty()) return {folder};  // what is missing of a run is told there
+  return runs;
+}
+
+// Where it stands what is done to label maps: of a run in its folder, of several in that of their sweep.
+fs::path postprocessing_of(const std::vector<std::string>& folders, const std::vector<std::string>& runs,
+                           const std::string& asked) {
+  if (asked == "none") return {};
+  if (!asked.empty()) return asked;
+  std::set<fs::path> places;
+  for (const std::string& run : runs)
+    places.insert(runs.size() == 1 ? fs::path(run) : plain(fs::absolute(run)).parent_path());
+  if (folders.size() == 1) places = {fs::path(folders.front())};
+  const fs::path file = *places.begin() / pipeline::postprocessing_file;
+  return places.size() == 1 && fs::exists(file) ? file : fs::path();
+}
+
+}  // namespace
+
+void predict(const std::vector<std::string>& folders, const std::string& input, const std::string& out,
+             const PredictOptions& options, const std::vector<std::string>& overrides) {
+  std::vector<std::string> runs;
+  for (const std::string& folder : folders)
+    for (std::string& run : runs_in(folder)) runs.push_back(std::move(run));
+  pipeline::PredictOptions how{options, VOXSWAP_VERSION};
+  how.postprocessing = postprocessing_of(folders, runs, options.postprocessing).string();
+  std::vector<pipeline::RunOptions> members;
+  for (const std::string& run : runs) members.push_back(run_for(run, overrides));
+  const auto lock = library::lock_output(out);
+  pipeline::predict(members, input, out, how);
+}
+
+}  // namespace voxswap

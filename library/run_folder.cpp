@@ -1,0 +1,123 @@
+#include "library/run_folder.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/keys.h"
+#include "base/outputs.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "commit.h"
+#include "experiments/experiment.h"
+#include "pipeline/plan/planning.h"
+#include "pipeline/record/identity.h"
+#include "pipeline/report/tables.h"
+
+namespace voxswap::library {
+
+namespace {
+
+// What was learnt in an epoch cannot be taken back.
+void check_epochs(const fs::path& folder, std::int64_t epochs) {
+  const fs::path file = folder / "epochs.csv";
+  if (!fs::exists(file)) return;
+  std::int64_t done = 0;
+  for (const pipeline::EpochRow& row : pipeline::epoch_rows(read_csv(file), file.string()))
+    done = std::max(done, row.epoch);
+  if (done > epochs)
+    fail(Exit::usage, "{}: --resume: the run there has completed {}, so training.epochs cannot be {}",
+         folder.string(), counted(done, "epoch"), epochs);
+}
+
+// A run that was killed before its first file, or that a sweep is about to begin, leaves no experiment.yaml.
+bool may_begin_in(const fs::path& folder) {
+  if (fs::exists(folder / experiments::cell_file)) return true;
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.starts_with(".") || name == "checksums.json";  // which is written before what it vouches for
+  });
+}
+
+// "2026-11-22 04:40 UTC"
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+// Of a run that is asked to go on for another number of epochs.
+std::string why_length_matters(const std::vector<std::string>& changed, const pipeline::RunOptions& run) {
+  if (std::find(changed.begin(), changed.end(), key::training_epochs) == changed.end()) return "";
+  const std::string schedule = choice_name(run.training.schedule.name);
+  const bool by_rate = schedule == "poly" || schedule == "cosine";
+  return format(
+      ". {} depends on the number of epochs, so a longer run is a different run. To start one from these "
+      "weights, set {}={}",
+      by_rate ? format("{}: {}", key::training_schedule_name, schedule)
+              : format("{}: 0", key::training_averaging_start),
+      key::network_init, run.output.string());
+}
+
+}  // namespace
+
+std::unique_ptr<FolderLock> lock_run(const fs::path& folder) {
+  check_output_folder(folder);
+  return std::make_unique<FolderLock>(folder);
+}
+
+std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
+  error_code ignored;
+  for (fs::path above = plain(fs::absolute(folder)); above.has_relative_path(); above = above.parent_path()) {
+    if (fs::exists(above / "experiment.yaml", ignored) && fs::exists(above / "checkpoints", ignored))
+      return lock_run(above);
+  }
+  return lock_run(folder);
+}
+
+void check_run_folder(const experiments::Experiment& experiment, bool resume) {
+  const fs::path& folder = experiment.run.output;
+  error_code error;
+  if (!holds_anything(folder)) return;
+  const bool holds_run = fs::exists(folder / "experiment.yaml", error);
+  if (!resume)
+    fail(Exit::usage, "{}: {}. {}--out DIR writes elsewhere", folder.string(),
+         holds_run ? "contains a run already" : "is not empty and contains no run",
+         holds_run ? "--resume continues it; " : "");
+  if (!holds_run && may_begin_in(folder)) return;
+  if (!holds_run)
+    fail(Exit::usage, "{}: --resume: is not empty and contains no run. Write elsewhere with --out DIR",
+         folder.string());
+  const experiments::Experiment before = experiments::load_run(folder);
+  std::vector<std::string> changed;
+  for (const pipeline::Setting& setting : experiments::changed_settings(before.run, experiment.run))
+    if (!pipeline::may_change(setting.decides, experiment.run)) changed.push_back(setting.key);
+  if (!changed.empty())
+    fail(Exit::usage,
+         "{}: --resume: the run there was started with other values of {}. Set them back, or choose another "
+         "folder with --out DIR{}",
+         folder.string(), join(changed, ", "), why_length_matters(changed, experiment.run));
+  check_epochs(folder, experiment.run.training.epochs);
+}
+
+std::string ran_with(const pipeline::RunOptions& options) {
+  const std::unique_ptr<net::Backend> backend =
+      pipeline::open_device(options.memory.device, pipeline::backend_options(options.training));
+  std::string device = backend->description();
+  std::replace(device.begin(), device.end(), '"', '\'');
+  std::replace(device.begin(), device.end(), '\\', '/');
+  return format(
+      "ran_with:\n  voxswap: \"{}\"\n  commit: \"{}\"\n  started: \"{}\"\n  compiler: "
+      "\"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
+      "cores: {}\n",
+      VOXSWAP_VERSION, VOXSWAP_COMMIT, now(), __VERSION__, backend->name(), device,
+      net::element_name(pipeline::choose_precision(*backend, options.training.precision)),
+      usable_core_count());
+}
+
+}  // namespace voxswap::library

@@ -1,0 +1,189 @@
+// Elementwise operations: add, cast, leaky ReLU and sigmoid; and the constant.
+#include "net/ops/ops.h"
+
+namespace voxswap::net::ops {
+
+// Sum of two volumes. Not marked cheap, because it may overwrite either summand.
+
+namespace {
+
+std::vector<ValueSpec> infer_add(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+  assert(inputs.size() == 2 && graph.value(inputs[0]).shape == graph.value(inputs[1]).shape);
+  assert(graph.value(inputs[0]).type == graph.value(inputs[1]).type);
+  return like(graph, inputs[0]);
+}
+
+std::vector<ValueId> gradient_add(Graph&, NodeId, std::span<const ValueId> output_gradients,
+                                  const std::vector<bool>& wanted) {
+  return {wanted[0] ? output_gradients[0] : none, wanted[1] ? output_gradients[0] : none};
+}
+
+OperationCase example(std::string name, const Shape& shape) {
+  return {std::move(name), {activation(shape), activation(shape)}, {}, {}};
+}
+
+}  // namespace
+
+// a, b -> a + b; over a or b.
+const Operation& add() {
+  static const Operation operation = {
+      "add",
+      infer_add,
+      gradient_add,
+      per_element<1>,
+      {{0, 0}, {0, 1}},
+      /*cheap=*/false,
+      planewise,
+      {example("16 channels", {1, 4, 5, 6, 16}), example("odd channels, batch of two", {2, 3, 5, 7, 3}),
+       example("one element", {1, 1, 1, 1, 1})}};
+  return operation;
+}
+
+// Conversion to another element type, rounding to nearest even.
+
+namespace {
+
+std::vector<ValueSpec> infer_cast(const Graph& graph, const std::vector<ValueId>& inputs,
+                                  const Attributes& attributes) {
+  assert(inputs.size() == 1);
+  return {{shape_of(graph, inputs[0]), static_cast<ElementType>(attributes.integer("type"))}};
+}
+
+std::vector<ValueId> gradient_cast(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                   const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  return {graph.apply("cast", node.name + ".gradient", {output_gradients[0]},
+                      {{"type", static_cast<double>(graph.value(node.inputs[0]).type)}})};
+}
+
+OperationCase to_f32(std::string name, Shape shape) {
+  return {std::move(name), {activation(std::move(shape))}, {{"type", double(ElementType::f32)}}, {}};
+}
+
+}  // namespace
+
+// x -> y of another type. Attribute type (the enum's number).
+const Operation& cast() {
+  static const Operation operation = {
+      "cast",
+      infer_cast,
+      gradient_cast,
+      nullptr,
+      {},
+      /*cheap=*/true,
+      planewise,
+      {to_f32("3 channels to f32", {1, 5, 6, 7, 3}), to_f32("16 channels, batch of two", {2, 3, 4, 5, 16})}};
+  return operation;
+}
+
+// A constant, e.g. the 1 with which the backward pass starts.
+
+namespace {
+
+std::vector<ValueSpec> infer_constant(const Graph&, const std::vector<ValueId>& inputs,
+                                      const Attributes& attributes) {
+  assert(inputs.empty());
+  return {{{1}, static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)))}};
+}
+
+}  // namespace
+
+// (nothing) -> [1] full. Attribute value (, type: the enum's number, f32 when absent).
+const Operation& constant() {
+  static const Operation operation = {"constant",
+                                      infer_constant,
+                                      nullptr,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      {{"one", {}, {{"value", 1}}, {}}, {"-0.1", {}, {{"value", -0.1}}, {}}}};
+  return operation;
+}
+
+// Leaky ReLU without a norm. Its gradient needs only the output. Not marked cheap: it may overwrite its
+// input, so keeping the output costs no more memory than keeping the input.
+
+namespace {
+
+std::vector<ValueId> gradient_leaky_relu(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                         const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  return {graph.apply("leaky_relu_gradient", node.name + ".gradient", {node.outputs[0], output_gradients[0]},
+                      node.attributes)};
+}
+
+std::vector<OperationCase> cases(std::size_t volumes) {
+  std::vector<OperationCase> result;
+  const auto add_case = [&](std::string name, const Shape& shape, double slope) {
+    result.push_back(
+        {std::move(name), std::vector<Input>(volumes, activation(shape)), {{"slope", slope}}, {}});
+  };
+  add_case("ReLU, 16 channels", {1, 4, 5, 6, 16}, 0);
+  add_case("odd channels, batch of two", {2, 3, 5, 7, 3}, 0.3);
+  add_case("one element", {1, 1, 1, 1, 1}, 0.01);
+  return result;
+}
+
+}  // namespace
+
+// x -> y; over x. Attribute slope (0: ReLU).
+const Operation& leaky_relu() {
+  static const Operation operation = {"leaky_relu",    like_first, gradient_leaky_relu,
+                                      per_element<1>,  {{0, 0}},
+                                      /*cheap=*/false, planewise,  cases(1)};
+  return operation;
+}
+
+// y, dy -> dx; over dy. y > 0 ? dy : slope dy.
+const Operation& leaky_relu_gradient() {
+  static const Operation operation = {"leaky_relu_gradient", like_first, nullptr, per_element<1>, {{0, 1}},
+                                      /*cheap=*/false,       planewise,  cases(2)};
+  return operation;
+}
+
+// Sigmoid: logits to probabilities. The losses read logits instead, for accuracy.
+
+namespace {
+
+std::vector<ValueId> gradient_sigmoid(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
+                                      const std::vector<bool>&) {
+  const Node node = graph.node(id);
+  return {graph.apply("sigmoid_gradient", node.name + ".gradient", {node.outputs[0], output_gradients[0]})};
+}
+
+}  // namespace
+
+// x -> y; over x.
+const Operation& sigmoid() {
+  static const Operation operation = {"sigmoid",
+                                      like_first,
+                                      gradient_sigmoid,
+                                      per_element<4>,
+                                      {{0, 0}},
+                                      /*cheap=*/false,
+                                      planewise,
+                                      {{"3 labels", {activation({1, 4, 5, 6, 3})}, {}, {}},
+                                       {"one label, batch of two", {activation({2, 3, 5, 7, 1})}, {}, {}}}};
+  return operation;
+}
+
+// y, dy -> dy y (1 - y); over dy.
+const Operation& sigmoid_gradient() {
+  static const Operation operation = {
+      "sigmoid_gradient",
+      like_first,
+      nullptr,
+      per_element<3>,
+      {{0, 1}},
+      /*cheap=*/false,
+      planewise,
+      {{"3 labels", {activation({1, 4, 5, 6, 3}, Fill::positive), activation({1, 4, 5, 6, 3})}, {}, {}},
+       {"one label, batch of two",
+        {activation({2, 3, 5, 7, 1}, Fill::positive), activation({2, 3, 5, 7, 1})},
+        {},
+        {}}}};
+  return operation;
+}
+
+}  // namespace voxswap::net::ops

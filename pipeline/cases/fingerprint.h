@@ -1,0 +1,58 @@
+// The fingerprint of a data set: what an experiment on it is chosen from (experiments/configure.h). Every
+// case is read once, as a run would read it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/layouts/dataset.h"
+#include "data/volumes/volume.h"
+
+namespace voxswap::pipeline {
+
+// Intensities of a channel over its foreground: the voxels that differ from the background.
+struct Intensities {
+  double mean = 0, deviation = 0;  // of the population
+  std::array<double, 3> percentiles{};
+  static constexpr std::array<double, 3> ranks{0.5, 50, 99.5};
+};
+
+struct LabelExtent {
+  std::int64_t voxels = 0, components = 0;  // 26 neighbours
+};
+
+struct CaseFingerprint {
+  std::string id;
+  data::Geometry grid;       // in the canonical frame (data/volumes/orientation.h)
+  std::string axes;          // of the file: "RAS"
+  data::Size3 foreground{};  // sides of the box around what differs from the background in any channel
+  bool background_in_corners = false;                // the corners of an image share one value that is not 0
+  std::vector<std::optional<Intensities>> channels;  // none: the channel is missing, or has no foreground
+  std::map<int, LabelExtent> labels;                 // without the background
+};
+
+struct UnreadableCase {
+  std::string id, why;
+  bool file_is_missing = false;  // a run then refuses the whole data set
+};
+
+struct Fingerprint {
+  data::Dataset dataset;  // the cases that can be read
+  std::vector<CaseFingerprint> cases;
+  std::vector<UnreadableCase> unreadable;
+
+  // Medians over the cases, per axis or of a channel.
+  std::array<double, 3> median_spacing() const;
+  data::Size3 median_size() const, median_foreground() const;
+  Intensities median_intensities(std::size_t channel) const;
+  double cropped_away() const;  // the share of voxels outside the foreground's box
+};
+
+// Throws Exit::bad_data for a data set that cannot be listed. Cases that cannot be read are listed.
+Fingerprint take_fingerprint(const data::DatasetOptions& options);
+
+}  // namespace voxswap::pipeline

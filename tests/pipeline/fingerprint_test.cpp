@@ -1,0 +1,96 @@
+// The fingerprint of a data set, beside what its files hold.
+#include "pipeline/cases/fingerprint.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/phantoms/phantom.h"
+#include "tests/folder.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+class FingerprintOfPhantoms : public testing::Test {
+ protected:
+  FingerprintOfPhantoms() {
+    data::write_phantoms({.out = folder_.path() / "data", .cases = 3, .size = {16, 20, 24}, .seed = 3});
+    options_.root = folder_.path() / "data";
+  }
+
+  fs::path file(int number, const std::string& what) const {
+    const std::string id = format("BraTS2021_{:05}", number);
+    return folder_.path() / "data" / id / format("{}_{}.nii.gz", id, what);
+  }
+
+  test::TemporaryFolder folder_;
+  data::DatasetOptions options_;
+};
+
+TEST_F(FingerprintOfPhantoms, HasTheShapeTheSpacingAndTheAxesOfEveryCase) {
+  const Fingerprint fingerprint = take_fingerprint(options_);
+  ASSERT_EQ(fingerprint.cases.size(), 3u);
+  EXPECT_EQ(fingerprint.dataset.cases.size(), 3u);
+  EXPECT_TRUE(fingerprint.unreadable.empty());
+  EXPECT_EQ(fingerprint.median_size(), (data::Size3{16, 20, 24}));
+  EXPECT_NEAR(fingerprint.median_spacing()[0], 240.0 / 16, 1e-4);
+  EXPECT_EQ(fingerprint.cases[0].axes.size(), 3u);
+  EXPECT_GT(fingerprint.cropped_away(), 0.1);
+  EXPECT_LT(fingerprint.median_foreground()[0], 16);
+}
+
+TEST_F(FingerprintOfPhantoms, CountsVoxelsAndComponentsOfEveryLabel) {
+  data::LabelMap truth = data::read_label_map(file(1, "seg"));
+  std::fill(truth.voxels.begin(), truth.voxels.end(), 0);
+  truth.at(1, 1, 1) = truth.at(2, 2, 2) = truth.at(9, 9, 9) = 2;  // the first two touch with a corner
+  truth.at(5, 5, 5) = 1;
+  data::write_label_map(file(1, "seg"), truth);
+  const Fingerprint fingerprint = take_fingerprint(options_);
+  const std::map<int, LabelExtent>& labels = fingerprint.cases[1].labels;
+  ASSERT_EQ(labels.size(), 2u);
+  EXPECT_EQ(labels.at(2).voxels, 3);
+  EXPECT_EQ(labels.at(2).components, 2);
+  EXPECT_EQ(labels.at(1).components, 1);
+}
+
+TEST_F(FingerprintOfPhantoms, DescribesIntensitiesOfTheForeground) {
+  data::Image image = data::read_image(file(1, "t2"), -1);
+  std::fill(image.voxels.begin(), image.voxels.end(), -5.f);  // the value of the corners: background
+  for (std::size_t i = 3000; i < 3101; ++i) image.voxels[i] = static_cast<float>(i - 3000);
+  data::write_image(file(1, "t2"), image);
+  const CaseFingerprint one = take_fingerprint(options_).cases[1];
+  EXPECT_TRUE(one.background_in_corners);
+  ASSERT_TRUE(one.channels[2].has_value());
+  EXPECT_DOUBLE_EQ(one.channels[2]->mean, 50);
+  EXPECT_NEAR(one.channels[2]->deviation, 29.1548, 1e-4);  // sqrt((101^2 - 1) / 12)
+  EXPECT_DOUBLE_EQ(one.channels[2]->percentiles[1], 50);
+  EXPECT_DOUBLE_EQ(one.channels[2]->percentiles[2], 100);  // the nearest of 101 values
+}
+
+TEST_F(FingerprintOfPhantoms, ListsCasesThatCannotBeReadAndKeepsTheOthers) {
+  fs::resize_file(file(2, "t1"), 100);
+  fs::remove(file(0, "flair"));
+  const Fingerprint fingerprint = take_fingerprint(options_);
+  ASSERT_EQ(fingerprint.cases.size(), 1u);
+  EXPECT_EQ(fingerprint.cases[0].id, "BraTS2021_00001");
+  ASSERT_EQ(fingerprint.unreadable.size(), 2u);
+  EXPECT_NE(fingerprint.unreadable[1].why.find("BraTS2021_00002_t1"), std::string::npos);
+  EXPECT_FALSE(fingerprint.unreadable[1].file_is_missing);
+  EXPECT_TRUE(fingerprint.unreadable[0].file_is_missing);
+}
+
+TEST_F(FingerprintOfPhantoms, HasNoIntensitiesOfAChannelThatIsMissing) {
+  fs::remove(file(0, "flair"));
+  options_.missing_modalities = true;
+  const Fingerprint fingerprint = take_fingerprint(options_);
+  ASSERT_EQ(fingerprint.cases.size(), 3u);
+  EXPECT_FALSE(fingerprint.cases[0].channels[3].has_value());
+  EXPECT_GT(fingerprint.median_intensities(3).deviation, 0);  // of the two others
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
