@@ -206,7 +206,7 @@ std::string configuration_text(const experiments::Configuration& configuration) 
   Rows chosen = {{"key", "value", "why"}};
   for (const experiments::Choice& choice : configuration.choices)
     chosen.push_back({choice.key, choice.value, choice.why});
-  return format("\n{}planned for {}, {}, with {}\n\n{}\n{}, predicted {}\n", table(rows),
+  return format("\n{}planned for {}, {}; costs: {}\n\n{}\n{}, predicted {}\n", table(rows),
                 configuration.device, configuration.precision, configuration.costs, table(chosen),
                 counted(configuration.epochs, "epoch"), format_seconds(configuration.training_seconds));
 }
