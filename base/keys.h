@@ -28,6 +28,8 @@
   X(preprocess_bias_correction, "preprocess.bias_correction")             \
   X(preprocess_resolution, "preprocess.resolution")                       \
   X(preprocess_slices, "preprocess.slices")                               \
+  X(preprocess_normalize, "preprocess.normalize")                         \
+  X(preprocess_spacing, "preprocess.spacing")                             \
   X(network_section, "network.")                                          \
   X(network_base_filters, "network.base_filters")                         \
   X(network_depth, "network.depth")                                       \

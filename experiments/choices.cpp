@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "experiments/keys.h"
+#include "experiments/kinds.h"
 #include "experiments/presets.h"
 #include "experiments/yaml.h"
 
@@ -35,14 +36,18 @@ bool names_a_side(const Fingerprint& fingerprint) {
   });
 }
 
-// The training grid: of the median case, with sides that the network can halve.
-data::Size3 training_grid(const Fingerprint& fingerprint, bool crop) {
-  data::Size3 size = crop ? fingerprint.median_foreground() : fingerprint.median_size();
-  if (!fingerprint.dataset.images)
-    return levels_of(size, fingerprint.median_spacing(), most_levels, /*round_up=*/true).size;
+data::Size3 multiple_of_image(data::Size3 size) {
   for (std::size_t axis = 0; axis < 2; ++axis)
     size[axis] = (size[axis] + image_multiple - 1) / image_multiple * image_multiple;
   return size;
+}
+
+data::Size3 rounded_up(const data::Size3& size, const data::Spacing& spacing) {
+  return levels_of(size, spacing, most_levels, /*round_up=*/true).size;
+}
+
+bool worth_a_crop(const Fingerprint& fingerprint) {
+  return fingerprint.cropped_away() >= worth_cropping && !fingerprint.dataset.images;
 }
 
 bool all_are(const std::vector<net::Along>& levels, std::size_t from, std::int64_t value) {
@@ -86,25 +91,56 @@ std::vector<Choice> data_choices(const Fingerprint& fingerprint, const Configure
   return choices;
 }
 
-std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint) {
+TrainingGrid training_grid(const Fingerprint& fingerprint, const data::PrepareOptions& options) {
+  TrainingGrid grid;
+  grid.spacing = options.spacing;
+  if (!options.by_spacing()) {
+    grid.spacing = fingerprint.median_spacing();
+    grid.median = grid.largest = options.resolution;
+    return grid;
+  }
+  std::array<std::vector<std::int64_t>, 3> sides;
+  for (const pipeline::CaseFingerprint& one : fingerprint.cases) {
+    data::Geometry box = one.grid;
+    if (options.crop == data::Crop::foreground) box.size = one.foreground;
+    const data::Size3 size = data::size_at(box, options.spacing);
+    for (std::size_t axis = 0; axis < 3; ++axis) sides[axis].push_back(size[axis]);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::sort(sides[axis].begin(), sides[axis].end());
+    grid.median[axis] = sides[axis][sides[axis].size() / 2];
+    grid.largest[axis] = sides[axis].back();
+  }
+  grid.median = rounded_up(grid.median, grid.spacing);
+  grid.largest = rounded_up(grid.largest, grid.spacing);
+  return grid;
+}
+
+std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resize) {
   const data::Dataset& dataset = fingerprint.dataset;
   const auto in_corners = std::count_if(fingerprint.cases.begin(), fingerprint.cases.end(),
                                         [](const auto& one) { return one.background_in_corners; });
   const double away = fingerprint.cropped_away();
-  const bool ct = is_ct(fingerprint), crop = away >= worth_cropping && !dataset.images;
+  const bool ct = is_ct(fingerprint), crop = worth_a_crop(fingerprint);
   const std::string share = format("outside of the foreground lies {:.0f} % of the median case", 100 * away);
   std::vector<Choice> choices;
   if (2 * in_corners > static_cast<std::int64_t>(fingerprint.cases.size()))
     choices.push_back({"preprocess.background", "corner",
                        format("the corners of {} have one value other than 0", counted(in_corners, "case"))});
   choices.push_back({"preprocess.crop", crop ? "foreground" : "none", share});
-  choices.push_back(
-      {"preprocess.resolution", list_text(training_grid(fingerprint, crop)),
-       format("the median {}, {}, with sides that the network can halve", crop ? "foreground" : "case",
-              list_text(crop ? fingerprint.median_foreground() : fingerprint.median_size()))});
+  const data::Size3 median = crop ? fingerprint.median_foreground() : fingerprint.median_size();
+  const std::string halved = format("the median {}, {}, with sides that the network can halve",
+                                    crop ? "foreground" : "case", list_text(median));
+  if (dataset.images)
+    choices.push_back({"preprocess.resolution", list_text(multiple_of_image(median)), halved});
+  else if (resize)
+    choices.push_back(
+        {"preprocess.resolution", list_text(rounded_up(median, fingerprint.median_spacing())), halved});
+  else
+    choices.push_back({"preprocess.spacing", kinds::spacing_text(fingerprint.target_spacing()),
+                       "the median voxel size in mm; less along an axis of thick slices, as in nnU-Net"});
   if (ct) {
-    choices.push_back({"preprocess.normalize", "dataset", "Hounsfield units mean the same in every image"});
-    choices.push_back({"preprocess.clip", "[0.5, 99.5]", "metal and air beyond these percentiles"});
+    choices.push_back({"preprocess.normalize", "ct", "Hounsfield units mean the same in every image"});
   } else {
     const bool masked = crop && away >= mostly_background;
     choices.push_back({"preprocess.normalize", masked ? "masked" : "image",
@@ -149,27 +185,32 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
 }
 
 // A part of the volume, 1 for all of it.
-Candidate candidate_of(const Fingerprint& fingerprint, const data::Size3& grid, std::int64_t parts,
+Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid, std::int64_t parts,
                        std::int64_t batch) {
+  const bool whole = parts == 0;
   Candidate candidate;
-  candidate.context = parts == 1 ? "whole volume" : format("1/{} of a volume", parts);
+  candidate.context = whole        ? "whole volumes"
+                      : parts == 1 ? "median case"
+                                   : format("1/{} of the median case", parts);
   candidate.batch = batch;
-  candidate.size = grid;
+  candidate.size = whole ? grid.largest : grid.median;
+  candidate.median = grid.median;
   candidate.choices.push_back(
       {"training.batch_size", std::to_string(batch),
        "a larger one makes fewer steps, and is taken where a voxel takes a tenth less time"});
   if (fingerprint.dataset.images) return candidate;
   for (std::int64_t& side : candidate.size) {
-    const double part = static_cast<double>(side) / std::cbrt(static_cast<double>(parts));
+    const double part =
+        static_cast<double>(side) / std::cbrt(static_cast<double>(std::max<std::int64_t>(parts, 1)));
     side = std::min(side, std::max<std::int64_t>(8, std::llround(part)));
   }
-  const Levels levels =
-      levels_of(candidate.size, fingerprint.median_spacing(), most_levels, /*round_up=*/true);
-  for (std::size_t axis = 0; axis < 3; ++axis) candidate.size[axis] = std::min(levels.size[axis], grid[axis]);
+  const Levels levels = levels_of(candidate.size, grid.spacing, most_levels, /*round_up=*/true);
+  for (std::size_t axis = 0; axis < 3 && !whole; ++axis)
+    candidate.size[axis] = std::min(levels.size[axis], grid.median[axis]);
   const auto depth = static_cast<std::int64_t>(levels.strides.size());
   std::vector<std::string> weights;
   for (const double weight : deep_supervision_weights(depth)) weights.push_back(number(weight));
-  candidate.choices.push_back({"training.patch", parts == 1 ? "none" : list_text(candidate.size), ""});
+  candidate.choices.push_back({"training.patch", whole ? "none" : list_text(candidate.size), ""});
   candidate.choices.push_back(
       {"network.depth", std::to_string(depth),
        format("halved until 4 voxels are left, {} at most", counted(most_levels, "level"))});
@@ -189,7 +230,10 @@ double Candidate::voxels() const {
 }
 
 double Candidate::seconds_per_voxel() const {
-  return step_seconds / (voxels() * static_cast<double>(batch));
+  double useful = static_cast<double>(batch);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    useful *= static_cast<double>(std::min(size[axis], median[axis]));
+  return step_seconds / useful;
 }
 
 }  // namespace voxswap::experiments

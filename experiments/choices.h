@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "data/prepare/prepare.h"
 #include "pipeline/cases/fingerprint.h"
 
 namespace voxswap::experiments {
@@ -27,18 +28,25 @@ struct Choice {
   std::string key, value, why;
 };
 
+// The grids that cases are prepared on, in voxels that the network can halve.
+struct TrainingGrid {
+  data::Spacing spacing{};  // mm; of the median case where all are resized to one grid
+  data::Size3 median{}, largest{};
+};
+
 // What the network sees at a time, and the plan of a step on it.
 struct Candidate {
-  std::string context;  // "whole volume", "1/2 of a volume"
+  std::string context;  // "whole volumes", "1/2 of the median case"
   data::Size3 size{};
+  data::Size3 median{};  // more than that is padding, mostly
   std::int64_t batch = 1;
   std::vector<Choice> choices;  // that follow from them
   std::string why_not;          // it does not fit; empty: it does
   std::int64_t memory_bytes = 0;
   double step_seconds = 0, epoch_seconds = 0;  // an epoch with its validation
 
-  double voxels() const;  // of the context
-  double seconds_per_voxel() const;
+  double voxels() const;             // of the context
+  double seconds_per_voxel() const;  // that is not padding
 };
 
 std::string list_text(const data::Size3& size);  // [40, 56, 40]; of an image [64, 64]
@@ -46,11 +54,14 @@ std::string name_of(const fs::path& root);       // of an experiment on this dat
 std::string network_name(const data::Dataset& dataset);
 
 std::vector<Choice> data_choices(const pipeline::Fingerprint& fingerprint, const ConfigureRequest& request);
-std::vector<Choice> preprocess_choices(const pipeline::Fingerprint& fingerprint);
+// `resize`: to one grid, in place of one spacing.
+std::vector<Choice> preprocess_choices(const pipeline::Fingerprint& fingerprint, bool resize);
+// REQUIRES: the spacing of `options`, where they have one, is not auto.
+TrainingGrid training_grid(const pipeline::Fingerprint& fingerprint, const data::PrepareOptions& options);
 std::vector<Choice> training_choices(const pipeline::Fingerprint& fingerprint,
                                      const ConfigureRequest& request, bool on_gpu);
-// `parts`: into which the training grid would be cut; 1: all of it.
-Candidate candidate_of(const pipeline::Fingerprint& fingerprint, const data::Size3& grid, std::int64_t parts,
+// `parts`: into which the median case would be cut; 0: whole volumes.
+Candidate candidate_of(const pipeline::Fingerprint& fingerprint, const TrainingGrid& grid, std::int64_t parts,
                        std::int64_t batch);
 
 }  // namespace voxswap::experiments

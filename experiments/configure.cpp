@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/kinds.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/plan/target.h"
@@ -51,7 +52,11 @@ class Chooser {
   Chooser(const Fingerprint& fingerprint, const ConfigureRequest& request, const fs::path& split)
       : fingerprint_(fingerprint), request_(request), split_(split), asked_(asked_for(request)) {
     result_.choices = data_choices(fingerprint, request);
-    add(preprocess_choices(fingerprint));
+    // Who asks for a grid has cases resized to it.
+    const auto spacing = asked_.find("preprocess.spacing");
+    const bool resize = spacing == asked_.end() ? asked_.contains("preprocess.resolution")
+                                                : kinds::is_word(spacing->second, "none");
+    add(preprocess_choices(fingerprint, resize));
     add(training_choices(fingerprint, request, is_on_gpu(request, asked_)));
   }
 
@@ -126,9 +131,18 @@ class Chooser {
     return make_experiment(request_.file, settings).run;
   }
 
+  // With a spacing: what whole volumes are padded to, or how large a case is that patches are taken of.
+  static Choice resolution_of(const Candidate& candidate, const TrainingGrid& grid, bool whole) {
+    return {"preprocess.resolution", list_text(whole ? candidate.size : grid.median),
+            whole ? "the largest case, with sides that the network can halve; others are padded"
+                  : "the median case: an epoch takes as many patches of every case as make it"};
+  }
+
   void plan_all() {
-    const pipeline::RunOptions options = run_of_any_size();
-    const data::Size3 grid = options.preprocess.resolution;
+    pipeline::RunOptions options = run_of_any_size();
+    if (options.preprocess.automatic_spacing) options.preprocess.spacing = fingerprint_.target_spacing();
+    const TrainingGrid grid = training_grid(fingerprint_, options.preprocess);
+    const bool is_one_size = grid.largest == grid.median;
     data_ = pipeline::data_shape(options);
     result_.folds = options.split.folds;
     const pipeline::Split split = pipeline::make_split(fingerprint_.dataset, options.split);
@@ -137,11 +151,15 @@ class Chooser {
     const bool images = fingerprint_.dataset.images;
     bool fits = false;
     // Parts beyond a quarter only where nothing larger fits.
-    for (std::int64_t parts = 1; parts <= (images ? 1 : 4) || !fits; parts *= 2) {
+    for (std::int64_t parts = 0; parts <= (images ? 0 : 4) || !fits;
+         parts = std::max<std::int64_t>(1, 2 * parts)) {
+      if (parts == 1 && is_one_size) continue;
       const std::size_t before = result_.candidates.size();
       for (const std::int64_t batch :
            images ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{1, 2}) {
         Candidate candidate = candidate_of(fingerprint_, grid, parts, std::min(batch, data_.training_cases));
+        if (options.preprocess.by_spacing())
+          candidate.choices.push_back(resolution_of(candidate, grid, parts == 0));
         const auto same = [&](const Candidate& other) {
           return other.size == candidate.size && other.batch == candidate.batch;
         };

@@ -1,11 +1,17 @@
 #include "experiments/experiment.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/keys.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "data/cases/read_case.h"
+#include "data/layouts/open_dataset.h"
 #include "experiments/keys.h"
+#include "experiments/kinds.h"
 #include "experiments/presets.h"
 #include "experiments/rules.h"
 #include "pipeline/cases/split.h"
@@ -194,6 +200,18 @@ Experiment load_experiment(const fs::path& file, const std::vector<std::string>&
   Settings settings = load_settings(file);
   for (const std::string& assignment : overrides) override_setting(settings, assignment);
   return make_experiment(file, std::move(settings));
+}
+
+void settle_spacing(Experiment& experiment) {
+  pipeline::RunOptions& run = experiment.run;
+  if (!run.preprocess.automatic_spacing) return;
+  run.preprocess.spacing = data::target_spacing(data::grids_of(data::open_dataset(run.data)));
+  for (double& side : run.preprocess.spacing) side = std::max(1e-4, std::round(1e4 * side) / 1e4);
+  run.preprocess.automatic_spacing = false;
+  run.settings = settings_of(run);
+  run.resolved = experiment_text(run.settings);
+  log::info("{}: {} mm, from the cases", key::preprocess_spacing,
+            kinds::spacing_text(run.preprocess.spacing));
 }
 
 Experiment load_run(const fs::path& run_directory) {

@@ -193,6 +193,7 @@ void add_data(std::vector<Key>& table) {
 
 void add_preprocess(std::vector<Key>& table) {
   add(table, Decides::resolution, resolution());
+  add(table, Decides::data, spacing());
   add(table, Decides::data,
       choice("preprocess.slices", "Train a 2D network on the axial slices of volumes",
              AT(preprocess.slices)));

@@ -107,8 +107,11 @@ Key choice(const std::string& path, const std::string& meaning, Field field) {
           allowed::choice(choice_names<Option>())};
 }
 
+std::string spacing_text(const data::Spacing& spacing);  // "[1, 1, 2.5]"
+
 // Kinds of values that only one key has: one function per key.
 Key resolution();       // preprocess.resolution
+Key spacing();          // preprocess.spacing
 Key background();       // preprocess.background
 Key bias_correction();  // preprocess.bias_correction
 Key clip();             // preprocess.clip

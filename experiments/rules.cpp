@@ -53,8 +53,18 @@ void check_sides(const pipeline::RunOptions& options, const Where& where) {
     fail(Exit::usage, "{}: {}: each side must be {}: {}", place, key, rule, join(wrong, "; "));
 }
 
+void check_spacing(const pipeline::RunOptions& options, const Where& where) {
+  const data::PrepareOptions& preprocess = options.preprocess;
+  if (!preprocess.by_spacing() && !preprocess.automatic_spacing) return;
+  if (net::takes_images(options.network.name))
+    fail(Exit::usage,
+         "{}: preprocess.spacing: {} takes 2D images, which are resized to preprocess.resolution",
+         where("preprocess.spacing"), options.network.name);
+}
+
 void check_patch(const pipeline::RunOptions& options, const Where& where) {
-  if (!options.training.patch) return;
+  if (!options.training.patch || options.preprocess.by_spacing() || options.preprocess.automatic_spacing)
+    return;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t side = (*options.training.patch)[axis], whole = options.preprocess.resolution[axis];
     if (side > whole)
@@ -213,6 +223,7 @@ void settle_images(pipeline::RunOptions& options, const Given& given) {
 void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given) {
   check_depth(options, where);
   check_sides(options, where);
+  check_spacing(options, where);
   check_patch(options, where);
   check_files(options, where);
   check_table(options, where);

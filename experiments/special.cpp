@@ -35,6 +35,10 @@ std::string print_size(const data::Size3& size) {
 
 }  // namespace
 
+std::string spacing_text(const data::Spacing& spacing) {
+  return format("[{}, {}, {}]", number(spacing[0]), number(spacing[1]), number(spacing[2]));
+}
+
 Key resolution() {
   const std::string path = "preprocess.resolution";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
@@ -47,6 +51,31 @@ Key resolution() {
           [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); },
           Key::Shape::value,
           allowed_size()};
+}
+
+Key spacing() {
+  const std::string path = "preprocess.spacing", expected = "none, auto or [x, y, z] in mm";
+  const Range side{0, 1e6, true};
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    o.preprocess.spacing = {0, 0, 0};
+    o.preprocess.automatic_spacing = is_word(value, "auto");
+    if (o.preprocess.automatic_spacing || is_word(value, "none")) return;
+    if (value.kind != Yaml::Kind::list || value.items.size() != 3) wrong(value, path, expected);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      o.preprocess.spacing[axis] = read_number(value.items[axis], path, side);
+  };
+  const auto print = [](const pipeline::RunOptions& o) {
+    if (o.preprocess.automatic_spacing) return std::string("auto");
+    return o.preprocess.by_spacing() ? spacing_text(o.preprocess.spacing) : "none";
+  };
+  return {
+      path,
+      "none | auto | [x, y, z]",
+      "Voxel size in mm that cases are resampled to (auto: the median, as nnU-Net's)",
+      read,
+      print,
+      Key::Shape::value,
+      allowed::any_of({allowed::choice({"none", "auto"}), allowed::list_of(allowed::number(side), 3, 3)})};
 }
 
 Key patch() {

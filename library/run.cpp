@@ -16,6 +16,7 @@ using Work = void (*)(const pipeline::RunOptions& options);
 
 bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work work) {
   experiments::Experiment experiment = given.content().experiment;
+  experiments::settle_spacing(experiment);
   experiment.run.ranks = &net::launched_ranks();
   experiment.run.resume = options.resume;
   experiment.run.trace = options.trace;

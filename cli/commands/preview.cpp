@@ -40,7 +40,9 @@ Exit preview_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const pipeline::RunOptions options = load(where).run;
+  experiments::Experiment experiment = load(where);
+  experiments::settle_spacing(experiment);
+  const pipeline::RunOptions& options = experiment.run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
   Outputs outputs(force);
   outputs.protect(where.file);

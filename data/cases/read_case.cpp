@@ -60,6 +60,13 @@ void fill_missing(std::vector<Image>& channels, const CaseFiles& files) {
 
 }  // namespace
 
+std::vector<Geometry> grids_of(const Dataset& dataset) {
+  std::vector<Geometry> grids;
+  for (const CaseFiles& files : dataset.cases)
+    grids.push_back(canonical(read_header(files.first_channel()).geometry));
+  return grids;
+}
+
 Volume read_case(const Dataset& dataset, const CaseFiles& files) {
   Volume volume;
   volume.id = files.id;

@@ -12,4 +12,7 @@ namespace voxswap::data {
 // that is no whole number or is not in dataset.labels (0 is background).
 Volume read_case(const Dataset& dataset, const CaseFiles& files);
 
+// The grid of every case, from its header, in the canonical frame.
+std::vector<Geometry> grids_of(const Dataset& dataset);
+
 }  // namespace voxswap::data

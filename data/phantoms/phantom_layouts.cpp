@@ -181,6 +181,24 @@ std::string msd_description(const PhantomOptions& options) {
   return json.dump(2) + "\n";
 }
 
+// --- The same folders with one CT image of each subject
+
+void write_ct_case(const fs::path& root, int index, const Volume& volume) {
+  const std::vector<fs::path> files = msd_files({}, index);
+  for (const fs::path& file : files) make_folder_of(root / file);
+  write_image(root / files[0], hounsfield(volume));
+  write_label_map(root / files[1], relabelled(volume.truth, {0, 2, 1, 0, 2}));
+}
+
+std::string ct_description(const PhantomOptions& options) {
+  Json json = Json::parse(msd_description(options));
+  json["description"] = "Synthetic brain tumours on CT laid out as the Medical Segmentation Decathlon";
+  json["tensorImageSize"] = "3D";
+  json["modality"] = {{"0", "CT"}};
+  json["labels"] = {{"0", "background"}, {"1", "edema"}, {"2", "tumor"}};
+  return json.dump(2) + "\n";
+}
+
 // --- nnU-Net, with regions
 
 std::vector<fs::path> nnunet_files(const PhantomOptions&, int index) {
@@ -309,6 +327,10 @@ std::span<const PhantomLayout> phantom_layouts() {
     rows.push_back({"msd",
                     "imagesTr/BRATS_001.nii.gz in 4D, labelsTr and dataset.json, as Task01_BrainTumour",
                     msd_files, write_msd_case, msd_description});
+    rows.push_back({"ct", "the same with one CT image in Hounsfield units in place of four sequences",
+                    msd_files, write_ct_case, ct_description,
+                    /*of_slices=*/false,
+                    /*of_ct=*/true});
     rows.push_back({"nnunet", "imagesTr/PHANTOM_000_0000.nii.gz, labelsTr and dataset.json with regions",
                     nnunet_files, write_nnunet_case, nnunet_description});
     rows.push_back({"bids",

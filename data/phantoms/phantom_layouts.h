@@ -29,7 +29,11 @@ struct PhantomLayout {
   // dataset.json; empty where there is none.
   std::function<std::string(const PhantomOptions& options)> description;
   bool of_slices = false;  // a picture of each subject rather than its volumes
+  bool of_ct = false;      // in place of the four sequences
 };
+
+// phantom_ct.cpp: a subject as CT.
+Image hounsfield(const Volume& volume);
 
 std::span<const PhantomLayout> phantom_layouts();
 const PhantomLayout& phantom_layout(const std::string& name);  // throws Exit::usage for unknown ones

@@ -19,7 +19,7 @@ namespace voxswap::data {
 namespace {
 
 // Changes whenever prepare(), read_case() or the layout of the file changes what is stored.
-constexpr std::string_view format_version = "voxswap prepared case 3\n";
+constexpr std::string_view format_version = "voxswap prepared case 4\n";
 constexpr std::size_t checksum_size = 32;
 
 // Appends and takes plain values and vectors of them, in the order of `fields` below.
@@ -82,6 +82,7 @@ void fields(Archive& archive, PreparedCase& prepared) {
   archive.field(prepared.truth);
   archive.field(prepared.mean);
   archive.field(prepared.deviation);
+  archive.field(prepared.labelled);
   archive.field(prepared.background);
   archive.field(prepared.box);
   archive.field(prepared.original);
@@ -197,13 +198,15 @@ std::string PreparedCache::content(const CaseFiles& files) const {
 // they stand for; what is stored is not normalised. The labels are in, because they decide whether a truth is
 // accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
-  const auto& [resolution, slices, crop, bias_names, bias_channels, clip_low, clip_high, normalize,
-               corner_background, background] = options_;
+  const auto& [resolution, spacing, automatic_spacing, slices, crop, bias_names, bias_channels, clip_low,
+               clip_high, normalize, corner_background, background] = options_;
+  static_cast<void>(automatic_spacing);
   static_cast<void>(bias_names);
   static_cast<void>(normalize);
   Hasher hasher;
   hasher.add(format_version).add(files.id).add(choice_name(crop));
-  add_value(hasher, resolution);
+  add_value(hasher, options_.by_spacing() ? Size3{} : resolution);
+  add_value(hasher, spacing);
   if (slices != Slices::none) hasher.add(choice_name(slices));  // the key of volumes is older
   add_value(hasher, corner_background);
   add_value(hasher, corner_background ? 0.0 : background);

@@ -34,13 +34,14 @@ void statistics(const std::vector<float>& values, std::size_t first, std::size_t
 }
 
 // The percentile of sorted places as NumPy's default finds it; changes the order of the values.
-float percentile(std::vector<float>& values, double percent) {
+template <class Value>
+Value percentile(std::vector<Value>& values, double percent) {
   const double place = percent / 100 * static_cast<double>(values.size() - 1);
   const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
   std::nth_element(values.begin(), below, values.end());
   const double low = *below, part = place - std::floor(place);
   if (part == 0) return *below;
-  return static_cast<float>(low + part * (*std::min_element(below + 1, values.end()) - low));
+  return static_cast<Value>(low + part * (*std::min_element(below + 1, values.end()) - low));
 }
 
 // Holds the foreground between two of its percentiles; the background stays.
@@ -66,6 +67,37 @@ void check_options(const PrepareOptions& options) {
 void interleave(const std::vector<float>& channel, std::size_t index, std::size_t channels,
                 std::vector<float>& image) {
   for (std::size_t i = 0; i < channel.size(); ++i) image[i * channels + index] = channel[i];
+}
+
+// Splines overshoot at the border of the foreground: what was background remains so.
+void keep_background(const Image& part, float background, std::size_t channel, PreparedCase& prepared) {
+  const Size3 &from = part.geometry.size, &to = prepared.size;
+  const auto nearest = [&](std::int64_t i, std::size_t axis) {
+    return (2 * i + 1) * from[axis] / (2 * to[axis]);
+  };
+  float* value = prepared.image.data() + channel;
+  for (std::int64_t z = 0; z < to[2]; ++z)
+    for (std::int64_t y = 0; y < to[1]; ++y) {
+      const float* row = &part.at(0, nearest(y, 1), nearest(z, 2));
+      for (std::int64_t x = 0; x < to[0]; ++x, value += prepared.channels)
+        if (row[nearest(x, 0)] == background) *value = background;
+    }
+}
+
+// Evenly among all labelled voxels of the box.
+void add_labelled(const Image& part, const LabelMap& truth, std::size_t channel, PreparedCase& prepared) {
+  constexpr std::int64_t most = 10000;
+  const auto channels = static_cast<std::size_t>(prepared.channels);
+  const auto count = static_cast<std::int64_t>(truth.voxels.size()) -
+                     std::count(truth.voxels.begin(), truth.voxels.end(), std::int16_t{0});
+  const std::int64_t taken = std::min(count, most);
+  prepared.labelled.resize(static_cast<std::size_t>(taken) * channels);
+  std::int64_t seen = 0, at = 0;
+  for (std::size_t i = 0; i < truth.voxels.size() && at < taken; ++i) {
+    if (truth.voxels[i] == 0) continue;
+    if (seen++ == at * count / taken)
+      prepared.labelled[static_cast<std::size_t>(at++) * channels + channel] = part.voxels[i];
+  }
 }
 
 }  // namespace
@@ -104,7 +136,9 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   }
   result.box = options.crop == Crop::foreground ? foreground_box(volume.channels, result.background)
                                                 : Box{{0, 0, 0}, result.original.size};
-  result.size = options.resolution;
+  const Geometry part_grid = crop_geometry(result.original, result.box);
+  result.size = options.by_spacing() ? size_at(part_grid, options.spacing) : options.resolution;
+  const auto slices_along = coarse_axis(part_grid.spacing);
   if (options.slices == Slices::axial) result.size[2] = result.box.size[2];
   const std::size_t channels = volume.channels.size();
   result.mean.resize(channels);
@@ -118,19 +152,54 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
             : crop(correct_bias(volume.channels[c], background, format("{}, channel {}", volume.id, c + 1)),
                    result.box);
     clip(part, background, options.clip_low, options.clip_high);
-    const Image resized = resample_linear(part, result.size);
+    const Image resized = options.by_spacing() ? resample_cubic(part, result.size, slices_along)
+                                               : resample_linear(part, result.size);
     statistics(
-        resized.voxels, 0, 1, [=](float value) { return value != background; }, result.mean[c],
-        result.deviation[c]);
+        options.by_spacing() ? part.voxels : resized.voxels, 0, 1,
+        [=](float value) { return value != background; }, result.mean[c], result.deviation[c]);
     interleave(resized.voxels, c, channels, result.image);
+    if (options.by_spacing()) keep_background(part, background, c, result);
+    if (volume.has_truth()) add_labelled(part, crop(volume.truth, result.box), c, result);
   }
-  if (volume.has_truth()) result.truth = resample_nearest(crop(volume.truth, result.box), result.size).voxels;
+  if (!volume.has_truth()) return result;
+  const LabelMap truth = crop(volume.truth, result.box);
+  result.truth = (options.by_spacing() ? resample_shares(truth, result.size, slices_along)
+                                       : resample_nearest(truth, result.size))
+                     .voxels;
   return result;
 }
 
-Normalization dataset_normalization(const std::vector<PreparedCase>& cases) {
+namespace {
+
+constexpr double least_percent = 0.5, most_percent = 99.5;
+
+Normalization ct_normalization(const std::vector<PreparedCase>& cases) {
+  Normalization result;
+  const std::size_t channels = cases.front().mean.size();
+  for (std::size_t c = 0; c < channels; ++c) {
+    std::vector<float> values;
+    for (const PreparedCase& prepared : cases)
+      for (std::size_t i = c; i < prepared.labelled.size() && !prepared.lacks(c); i += channels)
+        values.push_back(prepared.labelled[i]);
+    if (values.empty())
+      fail(Exit::bad_data, "{}: ct needs labelled voxels, but the ground truth of the {} has none",
+           key::preprocess_normalize, counted(cases.size(), "training case"));
+    result.mean.emplace_back();
+    result.deviation.emplace_back();
+    statistics(
+        values, 0, 1, [](float) { return true; }, result.mean.back(), result.deviation.back());
+    result.low.push_back(percentile(values, least_percent));
+    result.high.push_back(percentile(values, most_percent));
+  }
+  return result;
+}
+
+}  // namespace
+
+Normalization dataset_normalization(const std::vector<PreparedCase>& cases, Normalize how) {
   Normalization normalization;
   if (cases.empty()) return normalization;
+  if (how == Normalize::ct) return ct_normalization(cases);
   const std::size_t channels = cases.front().mean.size();
   normalization.mean.assign(channels, 0);
   normalization.deviation.assign(channels, 0);
@@ -149,7 +218,7 @@ Normalization dataset_normalization(const std::vector<PreparedCase>& cases) {
 
 Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
                                 const Normalization& dataset) {
-  if (options.normalize == Normalize::dataset) return dataset;
+  if (needs_training_set(options.normalize)) return dataset;
   if (options.normalize == Normalize::image) return {prepared.mean, prepared.deviation};
   if (options.normalize == Normalize::masked) return {prepared.mean, prepared.deviation, true};
   const auto channels = static_cast<std::size_t>(prepared.channels);
@@ -174,6 +243,9 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
       float& value = prepared.image[i + c];
       if (absent[c]) continue;
       const bool outside = normalization.masked && value == prepared.background[c];
+      if (!normalization.low.empty())
+        value = std::clamp(value, static_cast<float>(normalization.low[c]),
+                           static_cast<float>(normalization.high[c]));
       value = outside ? 0 : static_cast<float>((value - normalization.mean[c]) * scale[c]);
     }
   }
@@ -230,6 +302,32 @@ ResolutionAdvice judged(const Size3& size, const std::string& why, std::span<con
 }
 
 }  // namespace
+
+Spacing target_spacing(std::span<const Geometry> grids) {
+  assert(!grids.empty());
+  Spacing target, sides;
+  std::array<std::vector<double>, 3> spacings;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::vector<double> lengths;
+    for (const Geometry& grid : grids) {
+      spacings[axis].push_back(grid.spacing[axis]);
+      lengths.push_back(static_cast<double>(grid.size[axis]));
+    }
+    target[axis] = percentile(spacings[axis], 50);
+    sides[axis] = percentile(lengths, 50);
+  }
+  const auto coarse = coarse_axis(target);
+  if (!coarse) return target;
+  double longest = 0, fewest = std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (axis == *coarse) continue;
+    longest = std::max(longest, target[axis]);
+    fewest = std::min(fewest, sides[axis]);
+  }
+  if (anisotropic * sides[*coarse] < fewest)
+    target[*coarse] = std::max(longest, percentile(spacings[*coarse], 10));
+  return target;
+}
 
 std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregrounds,
                                                    std::int64_t multiple) {

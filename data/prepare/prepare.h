@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/choice.h"
+#include "data/volumes/spline.h"
 #include "data/volumes/transforms.h"
 #include "data/volumes/volume.h"
 
@@ -19,11 +20,16 @@ constexpr std::array<std::string_view, 2> names_of(Crop) {
   return {"foreground", "none"};
 }
 
-// What has mean 0 and deviation 1 afterwards: the training cases' foregrounds; each image's foreground; that,
-// with the background at 0; the whole image; or nothing.
-enum class Normalize { dataset, image, masked, whole, none };
-constexpr std::array<std::string_view, 5> names_of(Normalize) {
-  return {"dataset", "image", "masked", "whole", "none"};
+// What has mean 0 and deviation 1 afterwards: the training cases' foregrounds; their labelled voxels, after
+// clipping to the 0.5 and 99.5 percentiles of these (nnU-Net's for CT); each image's foreground; that, with
+// the background at 0; the whole image; or nothing.
+enum class Normalize { dataset, ct, image, masked, whole, none };
+constexpr std::array<std::string_view, 6> names_of(Normalize) {
+  return {"dataset", "ct", "image", "masked", "whole", "none"};
+}
+// Whether statistics of the training cases are part of it.
+constexpr bool needs_training_set(Normalize how) {
+  return how == Normalize::dataset || how == Normalize::ct;
 }
 
 // Whether a volume is a stack of images, which are then resized each by itself.
@@ -35,6 +41,8 @@ constexpr std::array<std::string_view, 2> names_of(Slices) {
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
   Size3 resolution{128, 128, 128};  // voxels x, y, z after cropping and resizing; of images and slices z is 1
+  Spacing spacing{0, 0, 0};         // mm to resample to in place of that; 0: none
+  bool automatic_spacing = false;   // choose it from the data set: target_spacing()
   Slices slices = Slices::none;     // axial: as many planes as the crop has
   Crop crop = Crop::foreground;
   std::vector<std::string> bias_correction;  // none: empty; n4: {"n4"}; else modalities by name
@@ -43,6 +51,8 @@ struct PrepareOptions {
   Normalize normalize = Normalize::dataset;
   bool corner_background = false;  // take the background from each image's corner
   double background = 0;           // else this value
+
+  bool by_spacing() const { return spacing[0] > 0; }
 };
 
 // One case on the training grid. Not yet normalised: statistics over the data set come later.
@@ -54,7 +64,9 @@ struct PreparedCase {
   std::vector<std::int16_t>
       truth;  // D,H,W label values as in the data set (0 background); empty when there is none
   std::vector<double> mean, deviation;  // per channel, over the resized box's foreground (voxels that differ
-                                        // from the background); deviation is the population's
+                                        // from the background), or of the box as it was before it is
+                                        // resampled to a spacing; deviation is the population's
+  std::vector<float> labelled;          // of at most 10,000 labelled voxels of the box, all channels of each
   std::vector<float> background;        // per channel, the value used
   std::vector<bool> missing;  // per channel, whether there is none, and 0 in its place; empty: all are there
   Box box;                    // the crop, on the original grid
@@ -77,14 +89,17 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
 // is missing stays 0.
 struct Normalization {
   std::vector<double> mean, deviation;
-  bool masked = false;  // what equals the background becomes 0
+  bool masked = false;                // what equals the background becomes 0
+  std::vector<double> low{}, high{};  // what values are clipped to before; empty: they are not
 };
 // The data set's: mean of the cases' means, mean of their deviations (as in the study), of the cases that
-// have the channel. Only mean, deviation and missing are read.
-Normalization dataset_normalization(const std::vector<PreparedCase>& cases);
-// The one that applies to a case under options.normalize: "dataset" gives `dataset`, "image" the case's own
-// over its foreground, "masked" the same with the background at 0, "whole" the case's own over all voxels,
-// "none" 0 and 1.
+// have the channel; of ct, those of all labelled voxels. Only mean, deviation, labelled and missing are read.
+// Throws Exit::bad_data where ct finds no labelled voxel.
+Normalization dataset_normalization(const std::vector<PreparedCase>& cases,
+                                    Normalize how = Normalize::dataset);
+// The one that applies to a case under options.normalize: "dataset" and "ct" give `dataset`, "image" the
+// case's own over its foreground, "masked" the same with the background at 0, "whole" the case's own over all
+// voxels, "none" 0 and 1.
 Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
                                 const Normalization& dataset);
 void normalize(PreparedCase& prepared, const Normalization& normalization);
@@ -97,6 +112,10 @@ std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
 // does. Of more than 255 classes it takes two bytes, the low one first, and 65535 stands for none.
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
                                          const std::vector<std::vector<int>>& classes);
+
+// nnU-Net's voxel size for a data set: the median along each axis. Where that axis is anisotropic, in spacing
+// and in voxels, the 10th percentile of its spacings, so that few cases lose detail.
+Spacing target_spacing(std::span<const Geometry> grids);
 
 // Suggests resolutions for a data set, from the sizes of its foregrounds.
 struct ResolutionAdvice {

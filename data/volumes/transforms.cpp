@@ -29,6 +29,10 @@ std::vector<std::size_t> nearest_axis(std::int64_t from, std::int64_t to) {
 
 template <class T>
 Grid<T> crop_grid(const Grid<T>& grid, const Box& box) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    assert(box.start[axis] >= 0 && box.size[axis] >= 1 &&
+           box.start[axis] + box.size[axis] <= grid.geometry.size[axis]);
+  }
   Grid<T> result;
   result.geometry = crop_geometry(grid.geometry, box);
   result.voxels.resize(index(result.geometry.count()));
@@ -45,10 +49,6 @@ Grid<T> crop_grid(const Grid<T>& grid, const Box& box) {
 }  // namespace
 
 Geometry crop_geometry(const Geometry& geometry, const Box& box) {
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    assert(box.start[axis] >= 0 && box.size[axis] >= 1 &&
-           box.start[axis] + box.size[axis] <= geometry.size[axis]);
-  }
   Geometry result = geometry;
   result.size = box.size;
   shift_origin(result, {static_cast<double>(box.start[0]), static_cast<double>(box.start[1]),

@@ -146,6 +146,19 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
   return made;
 }
 
+// A whole volume has to fit into what the network sees.
+void check_fits(const data::PreparedCase& prepared, const RunOptions& options) {
+  if (options.training.patch || !options.preprocess.by_spacing()) return;
+  const data::Size3& most = options.preprocess.resolution;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (prepared.size[axis] > most[axis])
+      fail(Exit::usage,
+           "{}: at {} mm it has {} along {}, but whole volumes are padded to {}. Set {} to at least that, or "
+           "train on patches ({})",
+           prepared.id, number(options.preprocess.spacing[axis]), counted(prepared.size[axis], "voxel"),
+           "xyz"[axis], most[axis], key::preprocess_resolution, key::training_patch);
+}
+
 // With a cache that all can read, every case is prepared by one rank, and found there by the others.
 void Cases::prepare_share(const std::vector<std::size_t>& cases) {
   net::Ranks& ranks = *options_.ranks;
@@ -173,6 +186,8 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
       statistics[i].mean = one->mean;
       statistics[i].deviation = one->deviation;
       statistics[i].missing = one->missing;
+      check_fits(*one, options_);
+      if (options_.preprocess.normalize == data::Normalize::ct) statistics[i].labelled = one->labelled;
     }
     const std::lock_guard lock(advancing);
     progress.advance();
@@ -181,12 +196,13 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
   constexpr unsigned most_threads = 4;
   parallel_for(all.size(), prepare_one, std::min(most_threads, usable_core_count()));
-  normalization_ = data::dataset_normalization(statistics);
+  normalization_ = data::dataset_normalization(statistics, options_.preprocess.normalize);
 }
 
 data::PreparedCase Cases::normalized(std::size_t index) {
-  data::PreparedCase copy = *prepared(index);
-  data::normalize(copy, data::normalization_for(copy, options_.preprocess, normalization_));
+  const auto whole = prepared(index);
+  data::PreparedCase copy = cut_case(*whole, network_box(*whole, options_));
+  data::normalize(copy, data::normalization_for(*whole, options_.preprocess, normalization_));
   return copy;
 }
 

@@ -114,6 +114,12 @@ std::array<double, 3> Fingerprint::median_spacing() const {
   return result;
 }
 
+data::Spacing Fingerprint::target_spacing() const {
+  std::vector<data::Geometry> grids;
+  for (const CaseFingerprint& one : cases) grids.push_back(one.grid);
+  return data::target_spacing(grids);
+}
+
 data::Size3 Fingerprint::median_size() const {
   return median_sides(
       cases, [](const CaseFingerprint& one) -> const auto& { return one.grid.size; });

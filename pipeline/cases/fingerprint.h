@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/layouts/dataset.h"
+#include "data/prepare/prepare.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::pipeline {
@@ -47,6 +48,7 @@ struct Fingerprint {
 
   // Medians over the cases, per axis or of a channel.
   std::array<double, 3> median_spacing() const;
+  data::Spacing target_spacing() const;  // data/prepare/prepare.h
   data::Size3 median_size() const, median_foreground() const;
   Intensities median_intensities(std::size_t channel) const;
   double cropped_away() const;  // the share of voxels outside the foreground's box

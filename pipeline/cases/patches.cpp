@@ -40,6 +40,15 @@ data::Size3 input_size(const RunOptions& options) {
   return options.training.patch.value_or(options.preprocess.resolution);
 }
 
+data::Box network_box(const data::PreparedCase& prepared, const RunOptions& options) {
+  return options.preprocess.by_spacing() ? padded_box(prepared.size, input_size(options))
+                                         : data::Box{{0, 0, 0}, prepared.size};
+}
+
+data::Box without_padding(const data::Box& box, const data::Size3& size) {
+  return {{-box.start[0], -box.start[1], -box.start[2]}, size};
+}
+
 std::int64_t patches_per_case(const RunOptions& options) {
   const double whole = static_cast<double>(voxels(options.preprocess.resolution));
   return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(options)))));
@@ -54,7 +63,10 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& 
     return static_cast<std::int64_t>(random.word(at + draw) % static_cast<std::uint64_t>(n));
   };
   data::Box box{{0, 0, 0}, patch};
-  for (std::size_t axis = 0; axis < 3; ++axis) box.start[axis] = below(axis, size[axis] - patch[axis] + 1);
+  const data::Box padded = padded_box(size, patch);  // patches lie in it
+  const auto last = [&](std::size_t axis) { return padded.start[axis] + padded.size[axis] - patch[axis]; };
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    box.start[axis] = padded.start[axis] + below(axis, padded.size[axis] - patch[axis] + 1);
   if (random.uniform(at + 3) >= static_cast<float>(foreground)) return box;
   const std::set<std::int16_t> labels = labels_in(truth, ignored);
   if (labels.empty()) return box;
@@ -63,17 +75,67 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& 
   const std::int64_t voxel = find_voxel(truth, label, below(5, count));
   const data::Size3 centre{voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
   for (std::size_t axis = 0; axis < 3; ++axis)
-    box.start[axis] = std::clamp<std::int64_t>(centre[axis] - patch[axis] / 2, 0, size[axis] - patch[axis]);
+    box.start[axis] =
+        std::clamp<std::int64_t>(centre[axis] - patch[axis] / 2, padded.start[axis], last(axis));
   return box;
 }
 
+data::Box padded_box(const data::Size3& size, const data::Size3& least) {
+  data::Box box;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.size[axis] = std::max(size[axis], least[axis]);
+    box.start[axis] = (size[axis] - box.size[axis]) / 2;
+  }
+  return box;
+}
+
+namespace {
+
+// What of the box lies inside of the volume.
+data::Box inside(const data::Box& box, const data::Size3& size) {
+  data::Box part;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    part.start[axis] = std::max<std::int64_t>(box.start[axis], 0);
+    part.size[axis] = std::min(box.start[axis] + box.size[axis], size[axis]) - part.start[axis];
+  }
+  return part;
+}
+
+// The voxels of `part` where they lie in `box`, whose voxels have these values otherwise.
+template <class T>
+std::vector<T> padded(const std::vector<T>& voxels, const data::Box& part, const data::Box& box,
+                      const std::vector<T>& values) {
+  const auto channels = static_cast<std::int64_t>(values.size());
+  std::vector<T> result;
+  result.reserve(index(box.size[0] * box.size[1] * box.size[2] * channels));
+  while (result.size() < result.capacity()) result.insert(result.end(), values.begin(), values.end());
+  auto row = voxels.begin();
+  for (std::int64_t z = 0; z < part.size[2]; ++z) {
+    for (std::int64_t y = 0; y < part.size[1]; ++y, row += part.size[0] * channels) {
+      const std::int64_t at =
+          ((part.start[2] - box.start[2] + z) * box.size[1] + part.start[1] - box.start[1] + y) *
+              box.size[0] +
+          part.start[0] - box.start[0];
+      std::copy(row, row + part.size[0] * channels, result.begin() + at * channels);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box) {
+  const data::Box there = inside(box, whole.size);
   data::PreparedCase part;
   part.id = whole.id;
   part.size = box.size;
   part.channels = whole.channels;
-  part.image = cut(whole.image, whole.size, box, whole.channels);
-  if (!whole.truth.empty()) part.truth = cut(whole.truth, whole.size, box, 1);
+  part.image = cut(whole.image, whole.size, there, whole.channels);
+  if (!whole.truth.empty()) part.truth = cut(whole.truth, whole.size, there, 1);
+  if (there != box) {
+    part.image = padded(part.image, there, box, whole.background);
+    if (!whole.truth.empty()) part.truth = padded(part.truth, there, box, {0});
+  }
   part.mean = whole.mean;
   part.deviation = whole.deviation;
   part.background = whole.background;
@@ -213,6 +275,19 @@ std::vector<float> stitch(const Windows& windows, std::int64_t channels,
   stitch(windows, channels, compute,
          [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
   return whole;
+}
+
+TakePlanes planes_of(const data::Box& box, const data::Size3& size, std::int64_t channels,
+                     const TakePlanes& take) {
+  return [=, plane = std::int64_t{0}](std::span<const float> planes) mutable {
+    const auto count = static_cast<std::int64_t>(planes.size()) / (size[0] * size[1] * channels);
+    const std::int64_t first = std::max(plane, box.start[2]) - plane,
+                       end = std::min(plane + count, box.start[2] + box.size[2]) - plane;
+    plane += count;
+    if (first >= end) return;
+    take(cut(std::vector<float>(planes.begin(), planes.end()), {size[0], size[1], count},
+             {{box.start[0], box.start[1], first}, {box.size[0], box.size[1], end - first}}, channels));
+  };
 }
 
 }  // namespace voxswap::pipeline

@@ -171,7 +171,7 @@ std::string preview(const RunOptions& options, const PreviewOptions& what, const
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
   Cases cases(options, std::move(dataset));
   // The statistics of the data set are those of the whole training part.
-  cases.prepare_all(options.preprocess.normalize == data::Normalize::dataset ? split.training : wanted, {});
+  cases.prepare_all(data::needs_training_set(options.preprocess.normalize) ? split.training : wanted, {});
 
   std::vector<Block> blocks;
   std::vector<Layout> layouts;

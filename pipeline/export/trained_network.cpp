@@ -53,6 +53,16 @@ Json of_preprocess(const RunOptions& run) {
   else
     json["background"] = prepare.background;
   if (run.training.patch) json["patch"] = *run.training.patch;
+  if (prepare.by_spacing()) json["spacing"] = prepare.spacing;
+  return json;
+}
+
+Json of_normalization(const data::Normalization& normalization) {
+  Json json = {{"mean", normalization.mean}, {"deviation", normalization.deviation}};
+  if (!normalization.low.empty()) {
+    json["low"] = normalization.low;
+    json["high"] = normalization.high;
+  }
   return json;
 }
 
@@ -70,7 +80,6 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
   Json labels = Json::object(), regions = Json::object();
   for (const auto& [name, value] : dataset.labels) labels[name] = value;
   for (const auto& [name, values] : dataset.regions) regions[name] = values;
-  const data::Normalization& normalization = network.weights.normalization;
   std::map<std::string, std::string> about = {
       {"network", text(of_network(run.network, network.channels, network.outputs))},
       {"modalities", text(dataset.modalities)},
@@ -78,8 +87,10 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
       {"labels", text(labels)},
       {"regions", text(regions)},
       {"preprocess", text(of_preprocess(run))},
-      {"normalization", text({{"mean", normalization.mean}, {"deviation", normalization.deviation}})},
-      {"spacing", "of each case by itself: the sides of its crop in mm over the voxels of the image"},
+      {"normalization", text(of_normalization(network.weights.normalization))},
+      {"spacing", run.preprocess.by_spacing()
+                      ? "that of preprocess, as nearly as whole voxels of the crop allow"
+                      : "of each case by itself: the sides of its crop in mm over the voxels of the image"},
       {"axes", network.images ? "sample, channel, y, x"
                               : "sample, channel, z, y, x; x to the left, y to the "
                                 "back, z to the head (LPS)"},

@@ -26,7 +26,7 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
     if (window[axis] % multiples[axis] != 0)
       fail(Exit::usage, "--window: {} voxels do not fit the network. Each side must be a multiple of {}",
            resolution_text(window), net::side_multiples_text(options.network));
-    if (window[axis] > options.preprocess.resolution[axis])
+    if (!options.preprocess.by_spacing() && window[axis] > options.preprocess.resolution[axis])
       fail(Exit::usage, "--window: {} voxels exceed the prepared volume ({})", resolution_text(window),
            resolution_text(options.preprocess.resolution));
   }
@@ -90,9 +90,13 @@ void Predictor::use_members(const std::vector<Member>& members) {
 void Predictor::predict(const BestWeights& member, const data::PreparedCase& prepared,
                         const TakePlanes& take) {
   if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
-  data::PreparedCase normal = prepared;
+  const data::Box all = network_box(prepared, options_);
+  data::PreparedCase normal = cut_case(prepared, all);
   data::normalize(normal, data::normalization_for(prepared, options_.preprocess, member.normalization));
-  infer(session_, normal, outputs_, inference_, take);
+  if (all.size == prepared.size || inference_.of_images)
+    return infer(session_, normal, outputs_, inference_, take);
+  infer(session_, normal, outputs_, inference_,
+        planes_of(without_padding(all, prepared.size), all.size, outputs_, take));
 }
 
 void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take) {

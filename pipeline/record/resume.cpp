@@ -143,7 +143,7 @@ BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset
     log::warn(
         "{}: these weights have no checksums, as in files of other programs, so damage cannot be detected",
         weights.where);
-  if (options.preprocess.normalize == data::Normalize::dataset)
+  if (data::needs_training_set(options.preprocess.normalize))
     weights.normalization = normalization_from(weights.checkpoint, dataset.modalities.size(), weights.where);
   return weights;
 }

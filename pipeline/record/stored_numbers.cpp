@@ -61,15 +61,27 @@ std::vector<double> numbers_from(const Checkpoint& checkpoint, const std::string
 }
 
 std::map<std::string, std::string> normalization_metadata(const data::Normalization& normalization) {
-  return {{"normalization.mean", numbers_text(normalization.mean)},
-          {"normalization.deviation", numbers_text(normalization.deviation)}};
+  std::map<std::string, std::string> metadata = {
+      {"normalization.mean", numbers_text(normalization.mean)},
+      {"normalization.deviation", numbers_text(normalization.deviation)}};
+  if (!normalization.low.empty()) {
+    metadata["normalization.low"] = numbers_text(normalization.low);
+    metadata["normalization.high"] = numbers_text(normalization.high);
+  }
+  return metadata;
 }
 
 data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t channels,
                                        const std::string& where) {
-  const data::Normalization made{numbers_from(checkpoint, "normalization.mean", where),
-                                 numbers_from(checkpoint, "normalization.deviation", where)};
-  for (const std::vector<double>* list : {&made.mean, &made.deviation}) {
+  data::Normalization made{numbers_from(checkpoint, "normalization.mean", where),
+                           numbers_from(checkpoint, "normalization.deviation", where)};
+  std::vector<const std::vector<double>*> lists{&made.mean, &made.deviation};
+  if (checkpoint.metadata.contains("normalization.low")) {
+    made.low = numbers_from(checkpoint, "normalization.low", where);
+    made.high = numbers_from(checkpoint, "normalization.high", where);
+    lists.insert(lists.end(), {&made.low, &made.high});
+  }
+  for (const std::vector<double>* list : lists) {
     if (list->size() != channels ||
         !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
       fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {}", where,

@@ -56,7 +56,8 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const data::Sample sample = cases.sample(index);
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
   const auto prepared = cases.prepared(index);
-  const data::Size3& size = prepared->size;
+  const data::Box all = network_box(*prepared, options_);
+  const data::Size3& size = all.size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
   const std::int64_t bytes = net::target_bytes(outputs, loss_of(options_.training));
@@ -69,7 +70,8 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
                   static_cast<double>(windows.count());
     return part;
   };
-  std::vector<std::int16_t> labels = decoder_.decode(stitch(windows, outputs, probabilities_of)),
+  std::vector<std::int16_t> labels = cut(decoder_.decode(stitch(windows, outputs, probabilities_of)), size,
+                                         without_padding(all, prepared->size), 1),
                             truth = prepared->truth;
   if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);

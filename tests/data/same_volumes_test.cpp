@@ -75,7 +75,7 @@ TEST_P(EveryLayout, GivesThePreparedVolumesOfThePhantomsBitByBit) {
 std::vector<std::string> names() {
   std::vector<std::string> result;
   for (const PhantomLayout& layout : phantom_layouts())
-    if (!layout.of_slices) result.push_back(layout.name);
+    if (!layout.of_slices && !layout.of_ct) result.push_back(layout.name);
   return result;
 }
 INSTANTIATE_TEST_SUITE_P(, EveryLayout, testing::ValuesIn(names()),
