@@ -18,8 +18,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::int64_t gap = 6, between = 24;  // pixels between pictures, and between cases
-
 // One version of a case: as prepared, or as an epoch has it.
 struct Version {
   std::string title, description;
@@ -110,44 +108,17 @@ data::LabelMap labels_of(const Version& version) {
   return labels;
 }
 
-Plane plane_of(const Version& version, const Row& row) {
-  return {version.geometry, row.view, labels_of(version), four_or_fewer(version.geometry)};
-}
-
-// Where things of a block come to lie, from its own top.
-struct Layout {
-  std::int64_t column = 0;        // width
-  std::vector<std::int64_t> row;  // tops
-  std::int64_t height = -gap;
-};
-
-Layout layout_of(const Block& block) {
-  Layout layout;
-  for (const Row& row : block.rows) {
-    layout.row.push_back(layout.height + gap);
-    std::int64_t height = 0;
-    for (const Version& version : block.versions) {
-      const Plane plane = plane_of(version, row);
-      layout.column = std::max(layout.column, plane.width());
-      height = std::max(height, plane.height());
-    }
-    layout.height += gap + height;
-  }
-  return layout;
-}
-
 // The grey values of a row are those of the case as prepared, so that brightness can be compared.
-void paint_block(Pixels& sheet, std::int64_t top, const Block& block, const Layout& layout,
-                 const data::Regions& regions) {
-  for (std::size_t r = 0; r < block.rows.size(); ++r) {
-    const Row& row = block.rows[r];
-    const Window window = window_of(channel_of(block.versions.front(), row.channel));
-    for (std::size_t v = 0; v < block.versions.size(); ++v) {
-      const Version& version = block.versions[v];
-      paint(sheet, static_cast<std::int64_t>(v) * (layout.column + gap), top + layout.row[r],
-            plane_of(version, row), channel_of(version, row.channel), window, labels_of(version), regions);
-    }
+std::vector<Pixels> pictures_of(const Block& block, const Row& row, const data::Regions& regions) {
+  constexpr double pixels = 384;  // the longest side
+  const Window window = window_of(channel_of(block.versions.front(), row.channel));
+  std::vector<Pixels> pictures;
+  for (const Version& version : block.versions) {
+    const data::LabelMap labels = labels_of(version);
+    const Plane plane(version.geometry, row.view, labels, to_fit(version.geometry, pixels));
+    pictures.push_back(painted(plane, channel_of(version, row.channel), window, labels, regions));
   }
+  return pictures;
 }
 
 // A line for the case and one for each of its columns.
@@ -173,25 +144,17 @@ std::string preview(const RunOptions& options, const PreviewOptions& what, const
   // The statistics of the data set are those of the whole training part.
   cases.prepare_all(data::needs_training_set(options.preprocess.normalize) ? split.training : wanted, {});
 
-  std::vector<Block> blocks;
-  std::vector<Layout> layouts;
-  std::int64_t width = 0, height = -between;
+  const data::Regions& regions = cases.dataset().regions;
+  std::vector<std::vector<Pixels>> rows;
   std::string caption;
   for (const std::size_t index : wanted) {
-    blocks.push_back(block_of(cases, index, options, what.epochs));
-    layouts.push_back(layout_of(blocks.back()));
-    width = std::max(width, (what.epochs + 1) * (layouts.back().column + gap) - gap);
-    height += layouts.back().height + between;
-    caption += caption_of(blocks.back());
+    const Block block = block_of(cases, index, options, what.epochs);
+    if (!rows.empty()) rows.resize(rows.size() + 3);  // the distance to the case before
+    for (const Row& row : block.rows) rows.push_back(pictures_of(block, row, regions));
+    caption += caption_of(block);
   }
-  const data::Regions& regions = cases.dataset().regions;
   caption += legend_text(regions) + "\n";
-  Pixels sheet(width, height);
-  std::int64_t top = 0;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    paint_block(sheet, top, blocks[i], layouts[i], regions);
-    top += layouts[i].height + between;
-  }
+  const Pixels sheet = arranged(rows);
   write_file(png, data::with_png_text(data::png_bytes(sheet.width, sheet.height, sheet.rgb), "Description",
                                       as_utf8(caption)));
   return caption;

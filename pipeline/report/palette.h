@@ -38,6 +38,12 @@ struct Pixels {
   void set(std::int64_t x, std::int64_t y, const Color& color) {
     std::copy(color.begin(), color.end(), rgb.begin() + (y * width + x) * 3);
   }
+  void put(std::int64_t left, std::int64_t top, const Pixels& other) {
+    for (std::int64_t y = 0; y < other.height; ++y) {
+      const auto row = other.rgb.begin() + y * other.width * 3;
+      std::copy(row, row + other.width * 3, rgb.begin() + ((top + y) * width + left) * 3);
+    }
+  }
 };
 
 }  // namespace voxswap::pipeline

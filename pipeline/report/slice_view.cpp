@@ -16,41 +16,14 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Which voxel axis runs along each axis of the world (L, P, S), and whether it runs the same way.
-struct Orientation {
-  std::array<int, 3> axis{0, 1, 2};
-  std::array<bool, 3> same{true, true, true};
-};
-
-Orientation orientation_of(const data::Geometry& geometry) {
-  Orientation best;
-  double best_score = -1;
-  std::array<int, 3> axes{0, 1, 2};
-  const auto cosine = [&](int world, int axis) {
-    return geometry.direction[static_cast<std::size_t>(3 * world + axis)];
-  };
-  do {
-    double score = 0;
-    for (int world = 0; world < 3; ++world)
-      score += std::fabs(cosine(world, axes[static_cast<std::size_t>(world)]));
-    if (score <= best_score) continue;
-    best_score = score;
-    best.axis = axes;
-    for (std::size_t world = 0; world < 3; ++world)
-      best.same[world] = cosine(static_cast<int>(world), axes[world]) >= 0;
-  } while (std::next_permutation(axes.begin(), axes.end()));
-  return best;
-}
-
 // The slice across voxel axis `axis` with the most labelled voxels; the middle one when nothing is labelled.
-std::int64_t fullest_slice(const data::LabelMap& labels, int axis) {
+std::int64_t fullest_slice(const data::LabelMap& labels, std::size_t axis) {
   const data::Size3& size = labels.geometry.size;
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(size[static_cast<std::size_t>(axis)]), 0);
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(size[axis]), 0);
   for (std::int64_t z = 0; z < size[2]; ++z) {
     for (std::int64_t y = 0; y < size[1]; ++y) {
       for (std::int64_t x = 0; x < size[0]; ++x) {
-        if (labels.at(x, y, z) != 0)
-          ++counts[static_cast<std::size_t>(std::array{x, y, z}[static_cast<std::size_t>(axis)])];
+        if (labels.at(x, y, z) != 0) ++counts[static_cast<std::size_t>(std::array{x, y, z}[axis])];
       }
     }
   }
@@ -77,9 +50,8 @@ std::int64_t extent(const data::Geometry& geometry, std::size_t axis, double sca
 }
 
 // Voxel centres aligned as in resampling; clamped at the edges.
-double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels, bool flip) {
-  const std::int64_t along = flip ? pixels - 1 - at : at;
-  const double part = (static_cast<double>(along) + 0.5) / static_cast<double>(pixels);
+double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels) {
+  const double part = (static_cast<double>(at) + 0.5) / static_cast<double>(pixels);
   return std::clamp(part * static_cast<double>(voxels) - 0.5, 0.0, static_cast<double>(voxels - 1));
 }
 
@@ -88,10 +60,6 @@ bool belongs(const std::pair<std::string, std::vector<int>>& region, std::int16_
 }
 
 }  // namespace
-
-double four_or_fewer(const data::Geometry& geometry) {
-  return std::clamp(std::floor(480 / longest_side(geometry)), 1.0, 4.0);
-}
 
 double to_fit(const data::Geometry& geometry, double pixels) {
   return std::min(8.0, pixels / longest_side(geometry));
@@ -115,37 +83,28 @@ Window window_of(const data::Image& image) {
 }
 
 Plane::Plane(const data::Geometry& geometry, const View& view, const data::LabelMap& guide, double scale)
-    : size_(geometry.size) {
-  const Orientation orientation = orientation_of(geometry);
-  const auto axis = [&](int world) {
-    return static_cast<std::size_t>(orientation.axis[static_cast<std::size_t>(world)]);
-  };
-  normal_ = axis(view.normal);
-  right_ = axis(view.right);
-  down_ = axis(view.down);
-  flip_right_ = orientation.same[static_cast<std::size_t>(view.right)] != view.right_positive;
-  flip_down_ = orientation.same[static_cast<std::size_t>(view.down)] != view.down_positive;
-  slice_ = fullest_slice(guide, static_cast<int>(normal_));
-  width_ = extent(geometry, right_, scale);
-  height_ = extent(geometry, down_, scale);
-}
+    : view_(view),
+      slice_(fullest_slice(guide, view.normal)),
+      size_(geometry.size),
+      width_(extent(geometry, view.right, scale)),
+      height_(extent(geometry, view.down, scale)) {}
 
 std::array<double, 3> Plane::voxel(std::int64_t x, std::int64_t y) const {
   std::array<double, 3> at{};
-  at[normal_] = static_cast<double>(slice_);
-  at[right_] = coordinate(x, width_, size_[right_], flip_right_);
-  at[down_] = coordinate(y, height_, size_[down_], flip_down_);
+  at[view_.normal] = static_cast<double>(slice_);
+  at[view_.right] = coordinate(x, width_, size_[view_.right]);
+  at[view_.down] = coordinate(view_.upward ? height_ - 1 - y : y, height_, size_[view_.down]);
   return at;
 }
 
 double Plane::grey(const data::Image& image, std::int64_t x, std::int64_t y) const {
   const std::array<double, 3> at = voxel(x, y);
-  const double a = at[right_], b = at[down_];
+  const double a = at[view_.right], b = at[view_.down];
   const auto sample = [&](double i, double j) {
     std::array<std::int64_t, 3> v{};
-    v[normal_] = slice_;
-    v[right_] = static_cast<std::int64_t>(std::min(i, static_cast<double>(size_[right_] - 1)));
-    v[down_] = static_cast<std::int64_t>(std::min(j, static_cast<double>(size_[down_] - 1)));
+    v[view_.normal] = slice_;
+    v[view_.right] = static_cast<std::int64_t>(std::min(i, static_cast<double>(size_[view_.right] - 1)));
+    v[view_.down] = static_cast<std::int64_t>(std::min(j, static_cast<double>(size_[view_.down] - 1)));
     return static_cast<double>(image.at(v[0], v[1], v[2]));
   };
   const double i = std::floor(a), j = std::floor(b), u = a - i, v = b - j;
@@ -185,8 +144,9 @@ std::string legend_text(const data::Regions& regions) {
   return entries.empty() ? "" : "Outlines: " + join(entries, ", ") + ".";
 }
 
-void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,
-           const Window& window, const data::LabelMap& labels, const data::Regions& regions, int outline) {
+Pixels painted(const Plane& plane, const data::Image& image, const Window& window,
+               const data::LabelMap& labels, const data::Regions& regions, int outline) {
+  Pixels picture(plane.width(), plane.height());
   constexpr std::int64_t dash = 6;  // pixels
   std::vector<std::size_t> edges;
   for (std::int64_t y = 0; y < plane.height(); ++y) {
@@ -208,14 +168,40 @@ void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& pl
       }
       const std::size_t turn = static_cast<std::size_t>((x + y) / dash);
       const Color color = edges.empty() ? Color{grey, grey, grey} : palette_color(edges[turn % edges.size()]);
-      picture.set(left + x, top + y, color);
+      picture.set(x, y, color);
     }
   }
+  return picture;
+}
+
+Pixels arranged(const std::vector<std::vector<Pixels>>& rows) {
+  constexpr std::int64_t gap = 6;  // pixels between pictures
+  const auto height_of = [](const std::vector<Pixels>& row) {
+    std::int64_t height = 0;
+    for (const Pixels& picture : row) height = std::max(height, picture.height);
+    return height;
+  };
+  std::int64_t column = 0, columns = 0, height = -gap;
+  for (const std::vector<Pixels>& row : rows) {
+    for (const Pixels& picture : row) column = std::max(column, picture.width);
+    columns = std::max(columns, static_cast<std::int64_t>(row.size()));
+    height += height_of(row) + gap;
+  }
+  Pixels sheet(columns * (column + gap) - gap, height);
+  std::int64_t top = 0;
+  for (const std::vector<Pixels>& row : rows) {
+    std::int64_t left = 0;
+    for (const Pixels& picture : row) {
+      sheet.put(left + (column - picture.width) / 2, top, picture);
+      left += column + gap;
+    }
+    top += height_of(row) + gap;
+  }
+  return sheet;
 }
 
 namespace {
 
-constexpr std::int64_t gap = 6;      // pixels between the views
 constexpr double view_pixels = 288;  // the longest side: two pictures fit beside each other on most screens
 
 // Of a picture there is one view, and no side of a patient.
@@ -252,27 +238,17 @@ std::vector<Plane> planes_of(const CasePicture& what, const Scene& scene) {
 }
 
 // A row for each plane, a column each for truth and prediction.
-Pixels painted(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
-  std::vector<const data::LabelMap*> columns;
-  if (!scene.truth.voxels.empty()) columns.push_back(&scene.truth);
-  columns.push_back(&scene.prediction);
-  std::int64_t width = 0, height = -gap;
-  for (const Plane& plane : planes) {
-    width = std::max(width, plane.width());
-    height += plane.height() + gap;
-  }
-  const auto count = static_cast<std::int64_t>(columns.size());
-  Pixels picture(count * (width + gap) - gap, height);
+Pixels sheet_of(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
   const Window window = window_of(scene.image);
   const int outline = to_fit(scene.image.geometry, view_pixels) >= 2 ? 2 : 1;
-  std::int64_t top = 0;
+  std::vector<std::vector<Pixels>> rows;
   for (const Plane& plane : planes) {
-    for (std::int64_t i = 0; i < count; ++i)
-      paint(picture, i * (width + gap) + (width - plane.width()) / 2, top, plane, scene.image, window,
-            *columns[static_cast<std::size_t>(i)], what.regions, outline);
-    top += plane.height() + gap;
+    std::vector<Pixels>& row = rows.emplace_back();
+    for (const data::LabelMap* labels : {&scene.truth, &scene.prediction})
+      if (!labels->voxels.empty())
+        row.push_back(painted(plane, scene.image, window, *labels, what.regions, outline));
   }
-  return picture;
+  return arranged(rows);
 }
 
 // "flair; truth left, prediction right; axial slice 14 of 35, coronal slice 60 of 120, sagittal slice 5 of 9"
@@ -301,7 +277,7 @@ std::string slices_png(const CasePicture& what) {
   }
   const Scene scene = cropped(what);
   const std::vector<Plane> planes = planes_of(what, scene);
-  const Pixels picture = painted(what, scene, planes);
+  const Pixels picture = sheet_of(what, scene, planes);
   const std::string png = data::with_png_text(data::png_bytes(picture.width, picture.height, picture.rgb),
                                               "Description", as_utf8(description_of(what, scene, planes)));
   return data::with_png_text(png, "Comment", as_utf8(legend_text(what.regions)));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "data/volumes/volume.h"
@@ -15,15 +16,15 @@
 namespace voxswap::pipeline {
 
 // A plane of the body as radiologists look at it: the patient's left on the right, anterior or superior up;
-// in sagittal views anterior is on the left.
+// in sagittal views anterior is on the left. Axes are those of a grid in the canonical frame
+// (data/volumes/orientation.h), to the patient's left, posterior, superior.
 struct View {
-  int normal, right, down;  // axes of the world
-  bool right_positive, down_positive;
-  const char *name, *left_side, *right_side;  // "R" is the patient's right
+  std::size_t normal, right, down;
+  bool upward;  // the axis `down` runs up in the picture
+  const char* name;
 };
-inline constexpr View views[] = {{2, 0, 1, true, true, "axial", "R", "L"},
-                                 {1, 0, 2, true, false, "coronal", "R", "L"},
-                                 {0, 1, 2, true, false, "sagittal", "A", "P"}};
+inline constexpr View views[] = {
+    {2, 0, 1, false, "axial"}, {1, 0, 2, true, "coronal"}, {0, 1, 2, true, "sagittal"}};
 
 // Which values are black and white.
 struct Window {
@@ -35,10 +36,8 @@ struct Window {
 // From the 1st to the 99th percentile of what differs from the corner voxel: else the background decides.
 Window window_of(const data::Image& image);
 
-// How many pixels a voxel of the finest spacing gets.
-double four_or_fewer(
-    const data::Geometry& geometry);  // whole numbers, by which large grids still fit a screen
-// As many as make the longest side `pixels` long, but at most eight.
+// How many pixels a voxel of the finest spacing gets: as many as make the longest side `pixels` long, but at
+// most eight.
 double to_fit(const data::Geometry& geometry, double pixels);
 
 // The plane of a view through the slice with the most labels of `guide` (the middle one when it has none).
@@ -49,16 +48,15 @@ class Plane {
 
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
-  std::size_t normal() const { return normal_; }  // the axis of the grid that the slice lies across
-  std::int64_t slice() const { return slice_; }   // along it, from 0
-  double grey(const data::Image& image, std::int64_t x, std::int64_t y) const;             // bilinear
+  std::size_t normal() const { return view_.normal; }
+  std::int64_t slice() const { return slice_; }                                 // across the normal, from 0
+  double grey(const data::Image& image, std::int64_t x, std::int64_t y) const;  // bilinear
   std::int16_t label(const data::LabelMap& labels, std::int64_t x, std::int64_t y) const;  // nearest
 
  private:
   std::array<double, 3> voxel(std::int64_t x, std::int64_t y) const;
 
-  std::size_t normal_, right_, down_;  // axes of the grid
-  bool flip_right_, flip_down_;
+  View view_;
   std::int64_t slice_;
   data::Size3 size_;
   std::int64_t width_, height_;
@@ -77,8 +75,11 @@ std::string slice_number(const data::Geometry& grid, std::size_t axis, std::int6
 
 // The image with the inner boundary of every region in the palette's colour for its place in the list,
 // `outline` pixels wide; where boundaries of regions meet, their colours take turns.
-void paint(Pixels& picture, std::int64_t left, std::int64_t top, const Plane& plane, const data::Image& image,
-           const Window& window, const data::LabelMap& labels, const data::Regions& regions, int outline = 1);
+Pixels painted(const Plane& plane, const data::Image& image, const Window& window,
+               const data::LabelMap& labels, const data::Regions& regions, int outline = 1);
+
+// Rows of pictures on one sheet, each in the middle of its column. A row without pictures is only a distance.
+Pixels arranged(const std::vector<std::vector<Pixels>>& rows);
 
 // Which colour is which region, in words: "Outlines: whole_tumor orange, tumor_core sky blue."
 std::string legend_text(const data::Regions& regions);

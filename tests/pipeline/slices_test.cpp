@@ -85,8 +85,7 @@ TEST(SliceNumber, IsThatOfTheFile) {
 std::map<Color, std::size_t> outlines(const data::Image& image, const data::LabelMap& labels,
                                       const data::Regions& regions) {
   const Plane plane(image.geometry, views[0], labels, to_fit(image.geometry, 288));
-  Pixels picture(plane.width(), plane.height());
-  paint(picture, 0, 0, plane, image, window_of(image), labels, regions, 2);
+  const Pixels picture = painted(plane, image, window_of(image), labels, regions, 2);
   std::map<Color, std::size_t> found;
   for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
     const Color color{picture.rgb[i], picture.rgb[i + 1], picture.rgb[i + 2]};
