@@ -15,21 +15,9 @@ namespace voxswap::swap {
 namespace {
 
 std::string_view role_name(net::Role role) {
-  switch (role) {
-    case net::Role::input:
-      return "input";
-    case net::Role::parameter:
-      return "parameter";
-    case net::Role::optimizer_state:
-      return "optimizer_state";
-    case net::Role::activation:
-      return "activation";
-    case net::Role::statistic:
-      return "statistic";
-    case net::Role::gradient:
-      return "gradient";
-  }
-  return "";
+  constexpr std::string_view names[] = {"input",      "parameter", "optimizer_state",
+                                        "activation", "statistic", "gradient"};
+  return names[static_cast<std::size_t>(role)];
 }
 
 Json entry(const net::Graph& graph, const Instruction& instruction, std::int64_t live_bytes) {

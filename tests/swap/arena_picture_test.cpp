@@ -13,109 +13,13 @@
 #include "swap/planners/planner.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
+#include "tests/xml.h"
 
 namespace voxswap::swap {
 namespace {
 
-struct Element {
-  std::string name;
-  std::map<std::string, std::string> attributes;
-  double number(const std::string& attribute) const {
-    const auto found = attributes.find(attribute);
-    return found == attributes.end() ? 0 : std::atof(found->second.c_str());
-  }
-  bool is(const std::string& word) const {
-    const auto found = attributes.find("class");
-    return found != attributes.end() &&
-           (" " + found->second + " ").find(" " + word + " ") != std::string::npos;
-  }
-};
-
-// The elements of a document in the part of XML that the picture needs; what is not well formed fails.
-class Xml {
- public:
-  explicit Xml(const std::string& text) : text_(text) {
-    while (at_ < text_.size() && good_) {
-      if (text_[at_] == '<')
-        tag();
-      else
-        characters(text_.find('<', at_));
-    }
-    if (!open_.empty()) fail("'" + open_.back() + "' is not closed");
-  }
-  const std::vector<Element>& elements() const { return elements_; }
-  const std::string& words() const { return words_; }  // all text, entities resolved
-  bool good() const { return good_; }
-
- private:
-  void fail(const std::string& what) {
-    ADD_FAILURE() << what << " at " << at_ << ": " << text_.substr(at_, 80);
-    good_ = false;
-  }
-  std::string resolved(const std::string& raw) {
-    std::string result;
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (raw[i] == '<' || (static_cast<unsigned char>(raw[i]) < 0x20 && raw[i] != '\n'))
-        fail("a stray character");
-      if (raw[i] != '&') {
-        result += raw[i];
-        continue;
-      }
-      bool known = false;
-      for (const auto& [entity, letter] :
-           {std::pair("&amp;", '&'), std::pair("&lt;", '<'), std::pair("&gt;", '>'), std::pair("&quot;", '"'),
-            std::pair("&#39;", '\'')})
-        if (!known && raw.compare(i, std::string(entity).size(), entity) == 0) {
-          result += letter;
-          i += std::string(entity).size() - 1;
-          known = true;
-        }
-      if (!known) fail("an unknown entity in " + raw);
-    }
-    return result;
-  }
-  void characters(std::size_t end) {
-    end = std::min(end, text_.size());
-    words_ += resolved(text_.substr(at_, end - at_));
-    at_ = end;
-  }
-  void tag() {
-    const std::size_t end = text_.find('>', at_);
-    if (end == std::string::npos) return fail("a tag without end");
-    std::string inside = text_.substr(at_ + 1, end - at_ - 1);
-    if (inside.starts_with('/')) {
-      if (open_.empty() || open_.back() != inside.substr(1)) return fail("a wrong closing tag");
-      open_.pop_back();
-    } else {
-      const bool closed = inside.ends_with('/');
-      if (closed) inside.pop_back();
-      element(inside);
-      if (!closed) open_.push_back(elements_.back().name);
-    }
-    at_ = end + 1;
-  }
-  void element(const std::string& inside) {
-    std::size_t at = std::min(inside.find(' '), inside.size());
-    Element& element = elements_.emplace_back();
-    element.name = inside.substr(0, at);
-    while (at < inside.size()) {
-      const std::size_t equals = inside.find("=\"", at), end = inside.find('"', equals + 2);
-      if (equals == std::string::npos || end == std::string::npos)
-        return fail("a wrong attribute in " + inside);
-      const std::string name = trim(inside.substr(at, equals - at));
-      if (!element.attributes.emplace(name, resolved(inside.substr(equals + 2, end - equals - 2))).second)
-        fail("attribute " + name + " twice");
-      at = end + 1;
-    }
-  }
-
-  const std::string& text_;
-  std::size_t at_ = 0;
-  std::vector<std::string> open_;
-  std::vector<Element> elements_;
-  std::string words_;
-  bool good_ = true;
-};
+using test::Element;
+using test::Xml;
 
 int count(const Xml& xml, const std::string& name, const std::string& word) {
   int result = 0;
