@@ -1,10 +1,7 @@
 #include "cli/file_list.h"
 
-#include <algorithm>
-
 #include "base/keys.h"
 #include "base/text.h"
-#include "metrics/metrics.h"
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/report/class_tables.h"
@@ -17,65 +14,41 @@ namespace voxswap::cli {
 
 namespace {
 
-// With the columns that only some runs have.
-std::vector<CsvColumn> with(std::vector<CsvColumn> columns, std::string name, const std::string& meaning,
-                            const std::string& when) {
-  columns.push_back({std::move(name), meaning + when});
-  return columns;
-}
-
-std::vector<CsvColumn> all_dice_columns() {
-  std::vector<CsvColumn> columns = pipeline::described(pipeline::dice_columns());
-  const std::size_t always = columns.size();
-  for (const metrics::Metric& metric : metrics::metrics()) {
-    const bool known = std::any_of(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(always),
-                                   [&](const CsvColumn& column) { return column.name == metric.name; });
-    if (!known) columns.push_back({metric.name, std::string(metric.meaning) + " (optional)"});
-  }
-  return columns;
-}
+using namespace pipeline;
 
 FileGroup run_files() {
-  const std::string averaged = "; only with weight averaging";
   return {
       "Files of a run",
       "`voxswap run` and `train`",
       {{"experiment.yaml", "every key with its value, and the versions and device of the run"},
-       {"split.csv", "the split", pipeline::split_columns()},
+       {"split.csv", "the split", split_columns()},
        {"dataset.json", "layout, channels, labels and regions of the training data"},
-       {"warnings.csv", "warnings of `voxswap check` for the cases of the split",
-        pipeline::warning_columns()},
+       {"warnings.csv", "warnings of `voxswap check` for the cases of the split", warning_columns()},
        {"identity.json", "hashes of experiment, data and split, which a resumed run must match"},
        {"checksums.json", "hashes of the tables, the experiment and the plan"},
        {"plan.json", "the memory plan: every instruction and allocation"},
        {"arena.svg", "the device arena over one step, as a picture"},
-       {"memory.csv", "planned memory over one step", pipeline::described(pipeline::memory_columns())},
+       {"memory.csv", "planned memory over one step", described<MemoryRow>()},
        {"timeline.json", "one step for Perfetto; only with --trace"},
        {"routines.txt", "routines of GPU libraries that were chosen by measuring; only on GPUs"},
-       {"epochs.csv", "one row per epoch",
-        with(pipeline::described(pipeline::epoch_columns()), pipeline::averaged_loss_column().name,
-             pipeline::averaged_loss_column().meaning, averaged)},
-       {"validation.csv", "Dice after every epoch, one row per output",
-        with(pipeline::described(pipeline::validation_columns()), pipeline::averaged_dice_column().name,
-             pipeline::averaged_dice_column().meaning, averaged)},
-       {"accuracy.csv", "accuracy after every epoch; only of classifiers", pipeline::accuracy_columns()},
+       {"epochs.csv", "one row per epoch", described<EpochRow>()},
+       {"validation.csv", "Dice after every epoch, one row per output", described<ValidationRow>()},
+       {"accuracy.csv", "accuracy after every epoch; only of classifiers", described<AccuracyRow>()},
        {"checkpoints/last.safetensors", "weights, optimiser state and position, from which a run resumes"},
        {"checkpoints/best.safetensors", "weights of the epoch with the lowest validation loss"},
        {"checkpoints/averaged.safetensors", "averaged weights; only with weight averaging"},
        {"checkpoints/*.previous.safetensors", "the generation before, used if the newest is damaged"},
        {"predictions/CASE.nii.gz", "label map of a validation case on its own grid"},
-       {"dice.csv", "scores, one row per case and region", all_dice_columns()},
-       {"calibration.csv", "calibration, one row per case and output", pipeline::calibration_columns()},
-       {"classes.csv", "predicted classes, one row per image; only of classifiers",
-        pipeline::class_columns()},
-       {"confusion.csv", "confusion matrix; only of classifiers", pipeline::confusion_columns()},
+       {"dice.csv", "scores, one row per case and region", described<DiceRow>()},
+       {"calibration.csv", "calibration, one row per case and output", described<CalibrationRow>()},
+       {"classes.csv", "predicted classes, one row per image; only of classifiers", described<ClassRow>()},
+       {"confusion.csv", "confusion matrix; only of classifiers", described<ConfusionRow>()},
        {"postprocessing.json", "post-processing that `voxswap predict` applies"},
-       {"timing.csv", "speed and traffic, one row per repeat",
-        pipeline::described(pipeline::timing_columns())},
-       {"phases.csv", "time per phase of the run", pipeline::described(pipeline::phase_columns())},
+       {"timing.csv", "speed and traffic, one row per repeat", described<TimingRow>()},
+       {"phases.csv", "time per phase of the run", described<PhaseRow>()},
        {"slices/CASE.png", "slices with ground truth and prediction"},
        {"viewer/CASE.json", "volumes of a case for the viewer in the report"},
-       {"boxplot.csv", "box statistics of every metric", pipeline::boxplot_columns()},
+       {"boxplot.csv", "box statistics of every metric", described<BoxRow>()},
        {"boxplot.svg, .png", "Dice per region"},
        {"epochs.svg, .png", "losses, Dice, learning rate and seconds per epoch"},
        {"validation.svg, .png", "Dice over training time"},
@@ -91,8 +64,8 @@ FileGroup run_files() {
 FileGroup report_files() {
   return {"Files of a report",
           "`voxswap report`, which merges the tables of the runs",
-          {{"comparison.csv", "paired comparison of groups of runs", pipeline::comparison_columns()},
-           {"folds.csv", "scores per fold of a cross-validation", pipeline::fold_columns()}}};
+          {{"comparison.csv", "paired comparison of groups of runs", described<ComparisonRow>()},
+           {"folds.csv", "scores per fold of a cross-validation", described<FoldRow>()}}};
 }
 
 FileGroup sweep_files() {
@@ -102,8 +75,8 @@ FileGroup sweep_files() {
            {"CELL/cell.yaml", "command and keys of the cell"},
            {"CELL/outcome.json", "exit code and message of the cell"},
            {"CELL/log.txt", "output of the cell"},
-           {"split.csv", "the split that all cells share", pipeline::split_columns()},
-           {"sweep.csv", "results; the swept keys are columns after the first", pipeline::cell_columns()},
+           {"split.csv", "the split that all cells share", split_columns()},
+           {"sweep.csv", "results; the swept keys are columns after the first", cell_columns()},
            {"published.csv", "published results to compare with; only if the sweep has them"},
            {"sweep.svg, .png", format("plot of the sweep; only with {}", key::sweep_plot)}}};
 }

@@ -123,10 +123,7 @@ fs::path cell_log(const experiments::SweepCell& cell) {
 }
 
 std::string cell_progress(const experiments::SweepCell& cell) {
-  const fs::path file = folder_of(cell) / "validation.csv";
-  error_code error;
-  if (!fs::exists(file, error)) return "";
-  const std::vector<pipeline::ValidationRow> rows = pipeline::validation_rows(read_csv(file), file.string());
+  const auto rows = pipeline::rows_in<pipeline::ValidationRow>(folder_of(cell) / "validation.csv");
   if (rows.empty()) return "";
   const pipeline::ValidationRow& last = rows.back();
   double dice = 0, regions = 0;

@@ -22,10 +22,8 @@ namespace {
 
 // What was learnt in an epoch cannot be taken back.
 void check_epochs(const fs::path& folder, std::int64_t epochs) {
-  const fs::path file = folder / "epochs.csv";
-  if (!fs::exists(file)) return;
   std::int64_t done = 0;
-  for (const pipeline::EpochRow& row : pipeline::epoch_rows(read_csv(file), file.string()))
+  for (const pipeline::EpochRow& row : pipeline::rows_in<pipeline::EpochRow>(folder / "epochs.csv"))
     done = std::max(done, row.epoch);
   if (done > epochs)
     fail(Exit::usage, "{}: --resume: the run there has completed {}, so training.epochs cannot be {}",

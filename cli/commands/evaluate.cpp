@@ -152,7 +152,7 @@ Exit evaluate_command(const Arguments& arguments) {
     outputs.check(out);
   }
   const std::vector<pipeline::DiceRow> rows = pipeline::evaluate_folders(truth, prediction, how);
-  if (!out.empty()) outputs.write(out, [&] { write_csv(out, pipeline::dice_csv(rows)); });
+  if (!out.empty()) outputs.write(out, [&] { write_csv(out, pipeline::csv_of(rows)); });
   std::fputs(
       common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : pipeline::dice_table(rows).c_str(),
       stdout);

@@ -99,10 +99,9 @@ void show_run(const pipeline::RunOptions& options, bool json) {
     return;
   }
   if (fs::exists(classes))  // a run of classes has no Dice
-    std::printf("%s\n",
-                pipeline::accuracy_text(pipeline::class_rows(read_csv(classes), classes.string())).c_str());
+    std::printf("%s\n", pipeline::accuracy_text(pipeline::rows_in<pipeline::ClassRow>(classes)).c_str());
   else
-    std::fputs(pipeline::dice_table(pipeline::dice_rows(read_csv(scores), scores.string())).c_str(), stdout);
+    std::fputs(pipeline::dice_table(pipeline::rows_in<pipeline::DiceRow>(scores)).c_str(), stdout);
   for (const char* name : {"boxplot.svg", "report.html"}) {
     if (const auto file = options.output / name; fs::exists(file)) std::printf("%s\n", file.string().c_str());
   }

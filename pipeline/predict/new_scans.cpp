@@ -104,7 +104,7 @@ Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input, cons
 
 // case,predicted,probability_NAME, …: nothing is known of a truth, and the run is in the record beside it.
 Csv classes_of_scans(const std::vector<ClassRow>& rows) {
-  const Csv csv = classes_csv(rows);
+  const Csv csv = csv_of(rows);
   Csv told;
   told.rows.resize(csv.rows.size());
   for (std::size_t c = 0; c < csv.header.size(); ++c) {

@@ -74,7 +74,7 @@ void RunLogs::epoch(const EpochRow& row, std::int64_t total,
   events_.number("memory/device_peak_bytes", total, static_cast<double>(row.device_peak_bytes));
   if (!writes_lines_) return;
   Json json = line("epoch", repeat_);
-  const Csv table = epochs_csv({row});  // its columns, but those that the line begins with
+  const Csv table = csv_of<EpochRow>({row});  // its columns, but those that the line begins with
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     if (table.header[i] == "run" || table.header[i] == "repeat") continue;
     const Json value = Json::parse(table.rows[0][i], nullptr, false);

@@ -4,125 +4,92 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/units.h"
+#include "base/text.h"
 
 namespace voxswap::pipeline {
 
+using namespace column;
+
 namespace {
 
-constexpr std::string_view probability_prefix = "probability_";
+const std::string probability_prefix = "probability_";
 
-// The fields of a table by name, each checked to be what it should.
-class Reader {
- public:
-  Reader(const Csv& csv, const std::string& where) : csv_(csv), where_(where) {}
+// Of the class with this place among those of the row. Rounded, a probability may be a little above 1.
+Column<ClassRow> probability(const std::string& name, std::size_t place, const std::string& meaning = "") {
+  return {probability_prefix + name, meaning,
+          [=](const ClassRow& row) { return number(row.probabilities.at(place).second); },
+          [=](ClassRow& row, const std::string& field) {
+            row.probabilities.emplace_back(name, 0);
+            return read_real(row.probabilities.back().second, field, {0, 1.001});
+          }};
+}
 
-  const std::string& text(std::size_t row, const std::string& column) const {
-    return csv_.rows[row][csv_.column(column, where_)];
-  }
-  template <class Number>
-  Number number(std::size_t row, const std::string& column, Number least, Number most) const {
-    const std::string& field = text(row, column);
-    const auto value = parse_number<Number>(field);
-    if (!value || !(*value >= least && *value <= most))
-      fail(Exit::bad_data, "{}: record {}: column '{}' should be a number of {} to {}, found '{}'", where_,
-           row + 1, column, least, most, field);
-    return *value;
-  }
-
- private:
-  const Csv& csv_;
-  const std::string& where_;
-};
-
-constexpr std::int64_t most_repeats = 1000000, most_epochs = 1000000000;
+Columns<ClassRow> with_classes(const std::vector<std::string>& names) {
+  Columns<ClassRow> list = columns<ClassRow>();
+  list.pop_back();
+  for (const std::string& name : names) list.push_back(probability(name, list.size() - 6));
+  return list;
+}
 
 }  // namespace
 
-const std::vector<CsvColumn>& class_columns() {
-  static const std::vector<CsvColumn> columns = {
-      {"run", "name of the run"},
-      {"repeat", "repeat, counted from 1"},
-      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
-      {"case", "name of the image"},
-      {"truth", "true class"},
-      {"predicted", "class with the highest probability"},
-      {std::string(probability_prefix) + "NAME", "probability of the class NAME, a column per class"}};
-  return columns;
+template <>
+const Columns<ClassRow>& columns<ClassRow>() {
+  using Row = ClassRow;
+  static const Columns<Row> list = {
+      run<Row>(),
+      repeat<Row>(),
+      resolution<Row>(),
+      text("case", "name of the image", &Row::case_id),
+      text("truth", "true class", &Row::truth),
+      text("predicted", "class with the highest probability", &Row::predicted),
+      probability("NAME", 0, "probability of the class NAME, a column per class")};
+  return list;
 }
 
-const std::vector<CsvColumn>& accuracy_columns() {
-  static const std::vector<CsvColumn> columns = {
-      {"run", "name of the run"},
-      {"repeat", "repeat, counted from 1"},
-      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
-      {"epoch", "epoch, counted from 1"},
-      {"trained_seconds", "duration of the epochs so far, in s"},
-      {"accuracy", "fraction of the validation images with the right class"}};
-  return columns;
+template <>
+const Columns<AccuracyRow>& columns<AccuracyRow>() {
+  using Row = AccuracyRow;
+  static const Columns<Row> list = [] {
+    Columns<Row> all = {
+        run<Row>(),
+        repeat<Row>(),
+        resolution<Row>(),
+        count("epoch", "epoch, counted from 1", &Row::epoch, 1),
+        seconds("trained_seconds", "duration of the epochs so far, in s", &Row::trained_seconds),
+        real("accuracy", "fraction of the validation images with the right class", &Row::accuracy, share)};
+    all[4].write = [](const Row& row) { return format("{:.6f}", row.trained_seconds); };
+    return all;
+  }();
+  return list;
 }
 
-const std::vector<CsvColumn>& confusion_columns() {
-  static const std::vector<CsvColumn> columns = {
-      {"run", "name of the run"},
-      {"repeat", "repeat, counted from 1"},
-      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
-      {"truth", "true class"},
-      {"predicted", "predicted class"},
-      {"images", "number of validation images"}};
-  return columns;
+template <>
+const Columns<ConfusionRow>& columns<ConfusionRow>() {
+  using Row = ConfusionRow;
+  static const Columns<Row> list = {run<Row>(),
+                                    repeat<Row>(),
+                                    resolution<Row>(),
+                                    text("truth", "true class", &Row::truth),
+                                    text("predicted", "predicted class", &Row::predicted),
+                                    count("images", "number of validation images", &Row::images)};
+  return list;
 }
 
-Csv classes_csv(const std::vector<ClassRow>& rows) {
-  Csv csv{header_of(class_columns()), {}};
-  csv.header.pop_back();
-  for (std::size_t c = 0; !rows.empty() && c < rows.front().probabilities.size(); ++c)
-    csv.header.push_back(std::string(probability_prefix) + rows.front().probabilities[c].first);
-  for (const ClassRow& row : rows) {
-    csv.rows.push_back(
-        {row.run, std::to_string(row.repeat), row.resolution, row.case_id, row.truth, row.predicted});
-    for (const auto& [name, value] : row.probabilities) csv.rows.back().push_back(number(value));
-  }
-  return csv;
+template <>
+Csv csv_of<ClassRow>(const std::vector<ClassRow>& rows) {
+  std::vector<std::string> names;
+  if (!rows.empty())
+    for (const auto& [name, value] : rows.front().probabilities) names.push_back(name);
+  return csv_of(rows, with_classes(names));
 }
 
-std::vector<ClassRow> class_rows(const Csv& csv, const std::string& where) {
-  const Reader read(csv, where);
-  std::vector<ClassRow> rows;
-  for (std::size_t i = 0; i < csv.rows.size(); ++i) {
-    ClassRow row;
-    row.run = read.text(i, "run");
-    row.repeat = read.number<std::int64_t>(i, "repeat", 1, most_repeats);
-    row.resolution = read.text(i, "resolution");
-    row.case_id = read.text(i, "case");
-    row.truth = read.text(i, "truth");
-    row.predicted = read.text(i, "predicted");
-    for (const std::string& name : csv.header)
-      if (name.starts_with(probability_prefix))
-        row.probabilities.emplace_back(name.substr(probability_prefix.size()),
-                                       read.number<double>(i, name, 0, 1.001));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-Csv accuracy_csv(const std::vector<AccuracyRow>& rows) {
-  Csv csv{header_of(accuracy_columns()), {}};
-  for (const AccuracyRow& row : rows)
-    csv.rows.push_back({row.run, std::to_string(row.repeat), row.resolution, std::to_string(row.epoch),
-                        format("{:.6f}", row.trained_seconds), number(row.accuracy)});
-  return csv;
-}
-
-std::vector<AccuracyRow> accuracy_rows(const Csv& csv, const std::string& where) {
-  const Reader read(csv, where);
-  std::vector<AccuracyRow> rows;
-  for (std::size_t i = 0; i < csv.rows.size(); ++i)
-    rows.push_back({read.text(i, "run"), read.number<std::int64_t>(i, "repeat", 1, most_repeats),
-                    read.text(i, "resolution"), read.number<std::int64_t>(i, "epoch", 1, most_epochs),
-                    read.number<double>(i, "trained_seconds", 0, 1e12),
-                    read.number<double>(i, "accuracy", 0, 1)});
-  return rows;
+template <>
+std::vector<ClassRow> rows_of<ClassRow>(const Csv& csv, const std::string& where) {
+  std::vector<std::string> names;
+  for (const std::string& name : csv.header)
+    if (name.starts_with(probability_prefix)) names.push_back(name.substr(probability_prefix.size()));
+  return rows_of(csv, where, with_classes(names));
 }
 
 std::int64_t Confusion::right() const {
@@ -165,14 +132,14 @@ std::vector<Confusion> confusions(const std::vector<ClassRow>& rows) {
   return all;
 }
 
-Csv confusion_csv(const std::vector<Confusion>& confusions) {
-  Csv csv{header_of(confusion_columns()), {}};
+std::vector<ConfusionRow> confusion_rows(const std::vector<Confusion>& confusions) {
+  std::vector<ConfusionRow> rows;
   for (const Confusion& one : confusions)
     for (std::size_t t = 0; t < one.classes.size(); ++t)
       for (std::size_t p = 0; p < one.classes.size(); ++p)
-        csv.rows.push_back({one.run, std::to_string(one.repeat), one.resolution, one.classes[t],
-                            one.classes[p], std::to_string(one.counts[t][p])});
-  return csv;
+        rows.push_back(
+            {one.run, one.repeat, one.resolution, one.classes[t], one.classes[p], one.counts[t][p]});
+  return rows;
 }
 
 }  // namespace voxswap::pipeline

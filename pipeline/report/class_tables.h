@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/csv.h"
+#include "pipeline/report/columns.h"
 
 namespace voxswap::pipeline {
 
@@ -27,17 +27,11 @@ struct AccuracyRow {  // accuracy.csv: the part of the validation images that we
   double accuracy = 0;
 };
 
-// The last of the first stands for a column per class.
-const std::vector<CsvColumn>& class_columns();
-const std::vector<CsvColumn>& accuracy_columns();
-const std::vector<CsvColumn>& confusion_columns();
-
-Csv classes_csv(const std::vector<ClassRow>& rows);
-Csv accuracy_csv(const std::vector<AccuracyRow>& rows);
-
-// The way back; throws Exit::bad_data naming `where` for what no run writes there.
-std::vector<ClassRow> class_rows(const Csv& csv, const std::string& where);
-std::vector<AccuracyRow> accuracy_rows(const Csv& csv, const std::string& where);
+// With a column per class behind those of columns(), whose last stands for them.
+template <>
+Csv csv_of<ClassRow>(const std::vector<ClassRow>& rows);
+template <>
+std::vector<ClassRow> rows_of<ClassRow>(const Csv& csv, const std::string& where);
 
 // How often which class was taken for which: of every run and repeat by itself.
 struct Confusion {
@@ -51,7 +45,20 @@ struct Confusion {
   double accuracy() const;  // REQUIRES: there are images
 };
 std::vector<Confusion> confusions(const std::vector<ClassRow>& rows);
-// confusion.csv: run,repeat,resolution,truth,predicted,images
-Csv confusion_csv(const std::vector<Confusion>& confusions);
+
+struct ConfusionRow {  // confusion.csv
+  std::string run;
+  std::int64_t repeat = 1;
+  std::string resolution, truth, predicted;
+  std::int64_t images = 0;
+};
+std::vector<ConfusionRow> confusion_rows(const std::vector<Confusion>& confusions);
+
+template <>
+const Columns<ClassRow>& columns<ClassRow>();
+template <>
+const Columns<AccuracyRow>& columns<AccuracyRow>();
+template <>
+const Columns<ConfusionRow>& columns<ConfusionRow>();
 
 }  // namespace voxswap::pipeline

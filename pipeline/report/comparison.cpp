@@ -50,16 +50,31 @@ std::vector<Pair> pairs_of(const std::vector<RunGroup>& groups) {
 
 // Grid, region, metric of a box; what two groups must share to be compared.
 using Subject = std::tuple<std::string, std::string, std::string>;
-using Cases = std::map<std::string, double>;  // a value per case
+using Cases = std::map<std::string, double>;  // a number per case
 
 Cases cases_of(const BoxRow& box) {
   Cases cases;
-  for (std::size_t i = 0; i < box.cases.size(); ++i) cases[box.cases[i]] = box.values[i];
+  for (std::size_t i = 0; i < box.cases.size(); ++i)
+    if (!std::isnan(box.values[i])) cases[box.cases[i]] = box.values[i];
   return cases;
 }
 
+bool belongs(const BoxRow& box, const RunGroup& group) {
+  return box.resolution == group.resolution && box.setting == group.setting;
+}
+
 ComparisonRow compare(const Pair& pair, const Subject& subject, const Cases& a, const Cases& b) {
+  std::vector<double> differences;
+  double sum_a = 0, sum_b = 0;
+  for (const auto& [id, value] : a) {
+    const auto other = b.find(id);
+    if (other == b.end()) continue;
+    differences.push_back(other->second - value);
+    sum_a += value;
+    sum_b += other->second;
+  }
   ComparisonRow row;
+  static_cast<Paired&>(row) = Paired(std::move(differences));
   row.compared = join(pair.compared, "+");
   row.also_differs = join(pair.also, "+");
   row.resolution_a = pair.a->resolution;
@@ -67,51 +82,30 @@ ComparisonRow compare(const Pair& pair, const Subject& subject, const Cases& a, 
   row.resolution_b = pair.b->resolution;
   row.setting_b = pair.b->setting;
   std::tie(row.evaluated_at, row.region, row.metric) = subject;
-  const auto numbers = [](const Cases& cases) {
-    return static_cast<std::size_t>(std::count_if(
-        cases.begin(), cases.end(), [](const auto& entry) { return !std::isnan(entry.second); }));
-  };
-  double sum_a = 0, sum_b = 0;
-  for (const auto& [id, value] : a) {
-    const auto other = b.find(id);
-    if (other == b.end() || std::isnan(value) || std::isnan(other->second)) continue;
-    row.differences.push_back(other->second - value);
-    sum_a += value;
-    sum_b += other->second;
-  }
   const auto n = static_cast<double>(row.differences.size());
-  row.unpaired = numbers(a) + numbers(b) - 2 * row.differences.size();
+  row.unpaired = a.size() + b.size() - 2 * row.differences.size();
   row.mean_a = sum_a / n;
   row.mean_b = sum_b / n;
-  row.difference = metrics::box_statistics(row.differences).mean;
-  row.interval = metrics::bootstrap_mean(row.differences);
-  row.test = metrics::signed_rank_test(row.differences);
   return row;
 }
 
-// The regions of one comparison, grid and metric are one family.
-void correct_for_regions(std::vector<ComparisonRow>& rows) {
-  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>,
-           std::vector<ComparisonRow*>>
-      families;
-  for (ComparisonRow& row : rows)
-    families[{row.resolution_a, row.setting_a, row.resolution_b, row.setting_b, row.evaluated_at, row.metric}]
-        .push_back(&row);
-  for (auto& [key, family] : families) {
-    std::vector<double> p;
-    for (const ComparisonRow* row : family) p.push_back(row->test.p);
-    const std::vector<double> corrected = metrics::holm(p);
-    for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = corrected[i];
-  }
+void correct(const std::vector<Paired*>& family) {
+  std::vector<double> p;
+  for (const Paired* one : family) p.push_back(one->test.p);
+  const std::vector<double> corrected = metrics::holm(p);
+  for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = corrected[i];
 }
 
 }  // namespace
 
+Paired::Paired(std::vector<double> of)
+    : differences(std::move(of)),
+      difference(metrics::box_statistics(differences).mean),
+      interval(metrics::bootstrap_mean(differences)),
+      test(metrics::signed_rank_test(differences)) {}
+
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows) {
   const std::vector<BoxRow> boxes = box_rows(rows, groups);
-  const auto belongs = [](const BoxRow& box, const RunGroup& group) {
-    return box.resolution == group.resolution && box.setting == group.setting;
-  };
   std::vector<ComparisonRow> result;
   for (const Pair& pair : pairs_of(groups)) {
     std::map<Subject, const BoxRow*> of_b;
@@ -126,69 +120,56 @@ std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const st
       if (!row.differences.empty()) result.push_back(std::move(row));
     }
   }
-  correct_for_regions(result);
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>,
+           std::vector<Paired*>>
+      families;
+  for (ComparisonRow& row : result)
+    families[{row.resolution_a, row.setting_a, row.resolution_b, row.setting_b, row.evaluated_at, row.metric}]
+        .push_back(&row);
+  for (const auto& [key, family] : families) correct(family);
   return result;
 }
 
-const std::vector<CsvColumn>& comparison_columns() {
-  static const std::vector<CsvColumn> columns = {
-      {"compared", "keys in which groups a and b differ"},
-      {"also_differs", "other keys that differ and may explain the difference"},
-      {"resolution_a", "resolution of group a"},
-      {"setting_a", "setting of group a"},
-      {"resolution_b", "resolution of group b"},
-      {"setting_b", "setting of group b"},
-      {"evaluated_at", "grid of the scores: native, training or a side"},
-      {"region", "label or region"},
-      {"metric", "name of the metric"},
-      {"n", "cases with a score in both groups"},
-      {"unpaired", "cases with a score in one group only"},
-      {"mean_a", "mean of group a over these cases"},
-      {"mean_b", "mean of group b over these cases"},
-      {"mean_difference", "mean of b - a"},
-      {"interval_low", "lower end of the 95 % bootstrap interval (BCa)"},
-      {"interval_high", "upper end of the interval"},
-      {"zeros", "cases without a difference"},
-      {"rank_sum_positive", "signed-rank sum of positive differences"},
-      {"rank_sum_negative", "signed-rank sum of negative differences"},
-      {"test", "distribution of the Wilcoxon signed-rank test: exact or approximate"},
-      {"p", "two-sided p-value"},
-      {"p_holm", "p-value, Holm-corrected for the regions of one comparison"}};
-  return columns;
-}
-
-Csv comparison_csv(const std::vector<ComparisonRow>& rows) {
-  Csv csv{header_of(comparison_columns()), {}};
-  for (const ComparisonRow& row : rows) {
-    csv.rows.push_back({row.compared,
-                        row.also_differs,
-                        row.resolution_a,
-                        row.setting_a,
-                        row.resolution_b,
-                        row.setting_b,
-                        row.evaluated_at,
-                        row.region,
-                        row.metric,
-                        std::to_string(row.differences.size()),
-                        std::to_string(row.unpaired),
-                        number(row.mean_a),
-                        number(row.mean_b),
-                        number(row.difference),
-                        number(row.interval.low),
-                        number(row.interval.high),
-                        std::to_string(row.test.zeros),
-                        number(row.test.rank_sum_positive),
-                        number(row.test.rank_sum_negative),
-                        row.test.exact ? "exact" : "approximate",
-                        number(row.test.p),
-                        number(row.p_holm)});
-  }
-  return csv;
+template <>
+const Columns<ComparisonRow>& columns<ComparisonRow>() {
+  using Row = ComparisonRow;
+  using namespace column;
+  static const Columns<Row> list = {
+      text("compared", "keys in which groups a and b differ", &Row::compared),
+      text("also_differs", "other keys that differ and may explain the difference", &Row::also_differs),
+      text("resolution_a", "resolution of group a", &Row::resolution_a),
+      text("setting_a", "setting of group a", &Row::setting_a),
+      text("resolution_b", "resolution of group b", &Row::resolution_b),
+      text("setting_b", "setting of group b", &Row::setting_b),
+      grid<Row>(),
+      text("region", "label or region", &Row::region),
+      text("metric", "name of the metric", &Row::metric),
+      {"n", "cases with a score in both groups",
+       [](const Row& row) { return std::to_string(row.differences.size()); }},
+      {"unpaired", "cases with a score in one group only",
+       [](const Row& row) { return std::to_string(row.unpaired); }},
+      real("mean_a", "mean of group a over these cases", &Row::mean_a),
+      real("mean_b", "mean of group b over these cases", &Row::mean_b),
+      real<Row>("mean_difference", "mean of b - a", &Row::difference),
+      part<Row, metrics::Interval>("interval_low", "lower end of the 95 % bootstrap interval (BCa)",
+                                   &Row::interval, &metrics::Interval::low),
+      part<Row, metrics::Interval>("interval_high", "upper end of the interval", &Row::interval,
+                                   &metrics::Interval::high),
+      part<Row, metrics::SignedRankTest>("zeros", "cases without a difference", &Row::test,
+                                         &metrics::SignedRankTest::zeros),
+      part<Row, metrics::SignedRankTest>("rank_sum_positive", "signed-rank sum of positive differences",
+                                         &Row::test, &metrics::SignedRankTest::rank_sum_positive),
+      part<Row, metrics::SignedRankTest>("rank_sum_negative", "signed-rank sum of negative differences",
+                                         &Row::test, &metrics::SignedRankTest::rank_sum_negative),
+      {"test", "distribution of the Wilcoxon signed-rank test: exact or approximate",
+       [](const Row& row) { return row.test.exact ? "exact" : "approximate"; }},
+      part<Row, metrics::SignedRankTest>("p", "two-sided p-value", &Row::test, &metrics::SignedRankTest::p),
+      real<Row>("p_holm", "p-value, Holm-corrected for the regions of one comparison", &Row::p_holm)};
+  return list;
 }
 
 namespace {
 
-using Cases = std::map<std::string, double>;   // Dice per case
 using Regions = std::map<std::string, Cases>;  // of one group
 
 std::map<std::size_t, Regions> scores_of(const std::vector<RunGroup>& groups,
@@ -196,13 +177,9 @@ std::map<std::size_t, Regions> scores_of(const std::vector<RunGroup>& groups,
   std::map<std::size_t, Regions> scores;
   for (const BoxRow& box : box_rows(rows, groups)) {
     if (box.metric != "dice" || box.evaluated_at != grid) continue;
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& of) {
-      return of.resolution == box.resolution && of.setting == box.setting;
-    });
-    Cases& cases = scores[static_cast<std::size_t>(group - groups.begin())][box.region];
-    for (std::size_t i = 0; i < box.cases.size(); ++i) {
-      if (!std::isnan(box.values[i])) cases[box.cases[i]] = box.values[i];
-    }
+    const auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const RunGroup& of) { return belongs(box, of); });
+    scores[static_cast<std::size_t>(group - groups.begin())][box.region] = cases_of(box);
   }
   return scores;
 }
@@ -248,17 +225,13 @@ std::vector<double> differences_of(const Regions& best, const Regions& other,
 
 void compare_with_best(std::vector<RankedGroup>& ranked, const std::map<std::size_t, Regions>& scores,
                        const std::vector<std::string>& regions) {
-  std::vector<double> p;
+  std::vector<Paired*> family;
   for (std::size_t i = 1; i < ranked.size(); ++i) {
-    RankedGroup& group = ranked[i];
-    group.differences = differences_of(scores.at(ranked[0].group), scores.at(group.group), regions);
-    group.difference = metrics::box_statistics(group.differences).mean;
-    group.interval = metrics::bootstrap_mean(group.differences);
-    group.p = metrics::signed_rank_test(group.differences).p;
-    p.push_back(group.p);
+    Paired& group = ranked[i];
+    group = Paired(differences_of(scores.at(ranked[0].group), scores.at(ranked[i].group), regions));
+    family.push_back(&group);
   }
-  const std::vector<double> corrected = metrics::holm(p);
-  for (std::size_t i = 1; i < ranked.size(); ++i) ranked[i].p_holm = corrected[i - 1];
+  correct(family);
 }
 
 }  // namespace

@@ -10,18 +10,26 @@
 
 namespace voxswap::pipeline {
 
-struct ComparisonRow {       // comparison.csv; differences are b - a
-  std::string compared;      // the keys that tell a from b: "preprocess.resolution"
-  std::string also_differs;  // other keys that differ between them, and so may be the reason
+// The differences of cases that two groups have in common, a mean over repeats per case.
+struct Paired {
+  std::vector<double> differences;
+  double difference = 0;       // mean
+  metrics::Interval interval;  // 95 %, bootstrap BCa
+  metrics::SignedRankTest test;
+  double p_holm = 0;  // corrected for the number of tests in one family
+
+  Paired() = default;
+  explicit Paired(std::vector<double> of);
+};
+
+// Differences are b - a. A family: the regions of one comparison, grid and metric.
+struct ComparisonRow : Paired {  // comparison.csv
+  std::string compared;          // the keys that tell a from b: "preprocess.resolution"
+  std::string also_differs;      // other keys that differ between them, and so may be the reason
   std::string resolution_a, setting_a, resolution_b, setting_b;
   std::string evaluated_at, region, metric;
-  std::size_t unpaired = 0;         // cases that only one of them has a number for
-  std::vector<double> differences;  // a mean over repeats per case; not a column
-  double mean_a = 0, mean_b = 0;    // over the pairs
-  double difference = 0;            // mean
-  metrics::Interval interval;       // 95 %, bootstrap BCa
-  metrics::SignedRankTest test;
-  double p_holm = 0;  // corrected for the regions of one comparison, grid and metric
+  std::size_t unpaired = 0;       // cases that only one of them has a number for
+  double mean_a = 0, mean_b = 0;  // over the pairs
 };
 
 // Every pair of groups that one key tells apart (the resolution is one), and where there are at most four
@@ -29,21 +37,16 @@ struct ComparisonRow {       // comparison.csv; differences are b - a
 // was given first, is a.
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
 
-const std::vector<CsvColumn>& comparison_columns();
-Csv comparison_csv(const std::vector<ComparisonRow>& rows);
+template <>
+const Columns<ComparisonRow>& columns<ComparisonRow>();
 
 // Ranks groups of runs: which is best, by how much, and whether that is beyond chance.
-struct RankedGroup {
+// Differences are the Dice of the best group minus this one's, per case the mean over the regions; none for
+// the best itself. A family: all groups.
+struct RankedGroup : Paired {
   std::size_t group = 0;  // of run_groups.h
   std::size_t cases = 0;  // with a number for every region, or the fewest of any
   double dice = 0;        // mean over the regions of the means over the cases
-  // Against the best group: its Dice minus this one's, per case the mean over the regions. Nothing for the
-  // best itself.
-  std::vector<double> differences;
-  double difference = 0;       // mean
-  metrics::Interval interval;  // 95 %, bootstrap BCa
-  double p = 0;                // Wilcoxon's signed-rank test
-  double p_holm = 0;           // corrected after Holm for the number of groups
 };
 
 struct Ranking {

@@ -33,7 +33,7 @@ void add_rows(const std::vector<const RunFolder*>& runs, const std::vector<RunGr
   for (const BoxRow& box : box_rows(dice, groups))
     if (box.statistics.n > 0)
       rows.push_back({box.resolution, box.setting, box.evaluated_at, box.region, box.metric, fold,
-                      static_cast<std::size_t>(box.statistics.n), box.statistics.mean, box.statistics.sd});
+                      static_cast<std::int64_t>(box.statistics.n), box.statistics.mean, box.statistics.sd});
 }
 
 void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::string>& notes) {
@@ -74,26 +74,20 @@ Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& 
   return result;
 }
 
-const std::vector<CsvColumn>& fold_columns() {
-  static const std::vector<CsvColumn> columns = {
-      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
-      {"setting", "values of the keys in which groups of runs differ"},
-      {"evaluated_at", "grid of the scores: native, training or a side"},
-      {"region", "label or region"},
-      {"metric", "name of the metric"},
-      {"fold", "fold, counted from 0, or all"},
-      {"cases", "cases with a score"},
-      {"mean", "mean over the cases, in the metric's unit"},
-      {"sd", "standard deviation over the cases"}};
-  return columns;
-}
-
-Csv folds_csv(const std::vector<FoldRow>& rows) {
-  Csv csv{header_of(fold_columns()), {}};
-  for (const FoldRow& row : rows)
-    csv.rows.push_back({row.resolution, row.setting, row.evaluated_at, row.region, row.metric, row.fold,
-                        std::to_string(row.cases), number(row.mean), number(row.sd)});
-  return csv;
+template <>
+const Columns<FoldRow>& columns<FoldRow>() {
+  using Row = FoldRow;
+  static const Columns<Row> list = {
+      column::resolution<Row>(),
+      column::text("setting", "values of the keys in which groups of runs differ", &Row::setting),
+      column::grid<Row>(),
+      column::text("region", "label or region", &Row::region),
+      column::text("metric", "name of the metric", &Row::metric),
+      column::text("fold", "fold, counted from 0, or all", &Row::fold),
+      column::count("cases", "cases with a score", &Row::cases),
+      column::real("mean", "mean over the cases, in the metric's unit", &Row::mean),
+      column::real("sd", "standard deviation over the cases", &Row::sd)};
+  return list;
 }
 
 }  // namespace voxswap::pipeline

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/csv.h"
 #include "pipeline/report/read_runs.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
@@ -14,8 +13,8 @@ namespace voxswap::pipeline {
 
 struct FoldRow {  // folds.csv
   std::string resolution, setting, evaluated_at, region, metric;
-  std::string fold;       // "0", "1", …; "all"
-  std::size_t cases = 0;  // that have a number
+  std::string fold;        // "0", "1", …; "all"
+  std::int64_t cases = 0;  // that have a number
   double mean = 0, sd = 0;
 };
 
@@ -27,7 +26,8 @@ struct Folds {
 // Of repeats a case counts once, with the mean of its scores, as in boxplot.csv. Nothing where no group has
 // runs of more than one fold.
 Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups);
-const std::vector<CsvColumn>& fold_columns();
-Csv folds_csv(const std::vector<FoldRow>& rows);
+
+template <>
+const Columns<FoldRow>& columns<FoldRow>();
 
 }  // namespace voxswap::pipeline

@@ -34,22 +34,9 @@ std::string training_section(const ReportParts& parts) {
 // The page contains the tables; pictures are in its folder.
 std::string files_section(const ReportParts& parts, const fs::path& out) {
   std::string items;
-  const auto table = [&](const char* name, bool there, const auto& csv) {
-    if (there) items += format("<li>{}</li>\n", html_download(name, csv_text(csv())));
-  };
-  table("dice.csv", !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
-  table("classes.csv", !parts.classes.empty(), [&] { return classes_csv(parts.classes); });
-  table("accuracy.csv", !parts.accuracy.empty(), [&] { return accuracy_csv(parts.accuracy); });
-  table("confusion.csv", !parts.classes.empty(), [&] { return confusion_csv(confusions(parts.classes)); });
-  table("calibration.csv", !parts.calibration.empty(), [&] { return calibration_csv(parts.calibration); });
-  table("folds.csv", !parts.folds.rows.empty(), [&] { return folds_csv(parts.folds.rows); });
-  table("boxplot.csv", !parts.boxes.empty(), [&] { return boxplot_csv(parts.boxes); });
-  table("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
-  table("epochs.csv", !parts.epochs.empty(), [&] { return epochs_csv(parts.epochs); });
-  table("validation.csv", !parts.validation.empty(), [&] { return validation_csv(parts.validation); });
-  table("timing.csv", !parts.timing.empty(), [&] { return timing_csv(parts.timing); });
-  table("memory.csv", !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
-  table("phases.csv", !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
+  for (const ReportTable& table : report_tables(parts))
+    if (!table.csv.rows.empty())
+      items += format("<li>{}</li>\n", html_download(table.file, csv_text(table.csv)));
   std::vector<std::string> beside;
   for (const NamedPicture& picture : parts.pictures) {
     for (const char* extension : {".svg", ".png"})

@@ -2,6 +2,7 @@
 // HTML, empty where there is nothing to show.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,19 +30,10 @@ struct NamedPicture {
 };
 
 // The contents of a report over all its runs, read and computed before any of it is shown.
-struct ReportParts {
+struct ReportParts : RunTables {
   std::vector<RunFolder> runs;
   std::vector<std::string> notes;  // what was left out, and why
   std::vector<RunGroup> groups;
-  std::vector<EpochRow> epochs;
-  std::vector<ValidationRow> validation;
-  std::vector<DiceRow> dice;
-  std::vector<ClassRow> classes;
-  std::vector<AccuracyRow> accuracy;
-  std::vector<CalibrationRow> calibration;
-  std::vector<TimingRow> timing;
-  std::vector<MemoryRow> memory;
-  std::vector<PhaseRow> phases;
   std::vector<BoxRow> boxes;
   std::vector<ComparisonRow> comparisons;
   std::vector<NamedPicture> pictures;
@@ -50,6 +42,14 @@ struct ReportParts {
   std::string plot_problem;  // why there are no plots
   ReportFrame frame;
 };
+
+struct ReportTable {
+  std::string file;
+  Csv csv;
+  bool merged;  // of those that the runs have
+};
+// Those that have rows, and those of epochs and times.
+std::vector<ReportTable> report_tables(const ReportParts& parts);
 
 std::string report_page(const ReportParts& parts, const fs::path& out);
 
@@ -76,6 +76,21 @@ std::string listed(const std::vector<std::string>& names, std::size_t most);
 // Without an order, as they come.
 std::vector<std::size_t> groups_from_best(const ReportParts& parts);
 std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
+
+// A run of a group that is looked into, and what its first repeat scored on its first grid.
+struct ShownRun {
+  const RunFolder* run = nullptr;
+  std::string group;
+  std::map<std::string, std::vector<const DiceRow*>> cases;  // a row per region
+};
+struct ShownRuns {
+  std::vector<ShownRun> runs;
+  std::vector<std::string> left_out;  // groups
+};
+// Of every group the first run that has `file` in its folder, from the best group to the worst; of more than
+// `most` groups the best ones and the worst.
+ShownRuns shown_runs(const ReportParts& parts, const char* file, std::size_t most = 6);
+double mean_dice(const std::vector<const DiceRow*>& rows);  // over the regions; NaN without a number
 
 // The section of cases.
 std::string cases_section(const ReportParts& parts);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -18,77 +17,18 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t most_views = 6;  // of one case
-
-struct CaseScore {
-  double sum = 0;
-  int n = 0;
-  std::vector<std::pair<std::string, double>> dice;  // by region
-  double mean() const { return n > 0 ? sum / n : std::nan(""); }
-};
-
-// A group's run with pictures, and what the pictured predictions scored: those of its first repeat, on its
-// first grid.
-struct Gallery {
-  const RunFolder* run = nullptr;
-  std::string label, grid;
-  std::map<std::string, CaseScore> cases;  // those with a picture
-};
-
 fs::path picture_of(const RunFolder& run, const std::string& case_id) {
   return run.path / "slices" / (case_id + ".png");
 }
 
-Gallery gallery_of(const RunFolder& run, const std::string& label) {
-  Gallery gallery{&run, label, run.dice.front().evaluated_at, {}};
-  for (const DiceRow& row : run.dice) {
-    if (row.repeat != run.dice.front().repeat || row.evaluated_at != gallery.grid) continue;
-    const bool known = gallery.cases.contains(row.case_id);
-    if (!known && !fs::exists(picture_of(run, row.case_id))) continue;
-    CaseScore& score = gallery.cases[row.case_id];
-    score.dice.emplace_back(row.region, row.dice);
-    if (std::isnan(row.dice)) continue;
-    score.sum += row.dice;
-    ++score.n;
-  }
-  return gallery;
-}
-
-struct Galleries {
-  std::vector<Gallery> shown;
-  std::vector<std::string> left_out;  // groups
-};
-
-// One run of every group that has pictures; of many groups the best ones and the worst.
-Galleries galleries(const ReportParts& parts) {
-  std::map<std::size_t, Gallery> by_group;
-  for (const RunFolder& run : parts.runs) {
-    if (run.dice.empty()) continue;
-    const std::size_t group = group_of(parts.groups, run.dice.front().run, run.dice.front().resolution);
-    if (by_group.contains(group)) continue;
-    Gallery gallery = gallery_of(run, parts.groups.size() > 1 ? parts.groups[group].name : "");
-    if (!gallery.cases.empty()) by_group.emplace(group, std::move(gallery));
-  }
-  Galleries result;
-  for (const std::size_t group : groups_from_best(parts)) {
-    if (const auto found = by_group.find(group); found != by_group.end())
-      result.shown.push_back(std::move(found->second));
-    else if (!by_group.empty())
-      result.left_out.push_back(parts.groups[group].name + " (no pictures)");
-  }
-  for (; result.shown.size() > most_views; result.shown.erase(result.shown.end() - 2))
-    result.left_out.push_back(result.shown[result.shown.size() - 2].label);
-  return result;
-}
-
-// Cases that every gallery has, from the worst to the best mean.
-std::vector<std::string> ranked(const std::vector<Gallery>& views) {
+// Cases that every run has, from the worst to the best mean.
+std::vector<std::string> ranked(const std::vector<ShownRun>& runs) {
   std::vector<std::pair<double, std::string>> order;
-  for (const auto& [id, score] : views.front().cases) {
+  for (const auto& [id, rows] : runs.front().cases) {
     double sum = 0;
-    for (const Gallery& gallery : views) {
-      const auto found = gallery.cases.find(id);
-      sum += found == gallery.cases.end() ? std::nan("") : found->second.mean();
+    for (const ShownRun& run : runs) {
+      const auto found = run.cases.find(id);
+      sum += found == run.cases.end() ? std::nan("") : mean_dice(found->second);
     }
     if (!std::isnan(sum)) order.emplace_back(sum, id);
   }
@@ -99,33 +39,33 @@ std::vector<std::string> ranked(const std::vector<Gallery>& views) {
 }
 
 // "whole_tumor 0.871", behind its colour where the picture has it.
-std::string scores_of(const CaseScore& score, const std::vector<std::string>& regions, bool has_colors) {
+std::string scores_of(const std::vector<const DiceRow*>& rows, const std::vector<std::string>& regions,
+                      bool has_colors) {
   std::string html;
-  for (const auto& [region, dice] : score.dice) {
-    const auto place = std::find(regions.begin(), regions.end(), region) - regions.begin();
+  for (const DiceRow* row : rows) {
+    const auto place = std::find(regions.begin(), regions.end(), row->region) - regions.begin();
     html += format("<span class=\"score\">{}{} {}</span>\n",
                    has_colors ? format("<span class=\"swatch\" style=\"background:{}\"></span> ",
                                        plot_color(static_cast<std::size_t>(place)))
                               : "",
-                   xml_escaped(region), decimals(dice));
+                   xml_escaped(row->region), decimals(row->dice));
   }
   return html;
 }
 
-std::string view(const Gallery& gallery, const std::string& case_id) {
-  const std::string png = read_file(picture_of(*gallery.run, case_id));
+std::string view(const ShownRun& shown, const std::string& case_id, bool has_name) {
+  const std::string png = read_file(picture_of(*shown.run, case_id));
   const bool has_colors = !data::png_text(png, "Comment").empty();
-  const std::string name = gallery.label.empty() ? "" : format("<b>{}</b>\n", xml_escaped(gallery.label));
   return format(
       "<figure><img alt=\"{}\" "
       "src=\"data:image/png;base64,{}\"/><figcaption>{}{}<br/>{}</figcaption></figure>\n",
-      xml_escaped(case_id), base64(png), name,
-      scores_of(gallery.cases.at(case_id), region_names(gallery.run->dice), has_colors),
+      xml_escaped(case_id), base64(png), has_name ? format("<b>{}</b>\n", xml_escaped(shown.group)) : "",
+      scores_of(shown.cases.at(case_id), region_names(shown.run->dice), has_colors),
       xml_escaped(data::png_text(png, "Description")));
 }
 
-std::string three_cases(const std::vector<Gallery>& views) {
-  const std::vector<std::string> cases = ranked(views);
+std::string three_cases(const std::vector<ShownRun>& runs, bool has_names) {
+  const std::vector<std::string> cases = ranked(runs);
   if (cases.empty()) return {};
   std::vector<std::pair<std::string, std::size_t>> chosen = {
       {"Worst", 0}, {"Median", (cases.size() - 1) / 2}, {"Best", cases.size() - 1}};
@@ -134,20 +74,25 @@ std::string three_cases(const std::vector<Gallery>& views) {
   std::string html;
   for (const auto& [name, index] : chosen) {
     html += format("<div><h3>{} case: {}</h3>\n<div class=\"views\">\n", name, xml_escaped(cases[index]));
-    for (const Gallery& gallery : views) html += view(gallery, cases[index]);
+    for (const ShownRun& run : runs) html += view(run, cases[index], has_names);
     html += "</div></div>\n";
   }
-  return views.size() == 1 ? "<div class=\"stills\">\n" + html + "</div>\n" : html;
+  return runs.size() == 1 ? "<div class=\"stills\">\n" + html + "</div>\n" : html;
 }
 
 }  // namespace
 
 std::string cases_section(const ReportParts& parts) {
-  const auto [views, left_out] = galleries(parts);
-  if (views.empty()) return {};
-  std::string html = three_cases(views);
+  auto [runs, left_out] = shown_runs(parts, "slices");
+  for (ShownRun& shown : runs)
+    std::erase_if(shown.cases,
+                  [&](const auto& entry) { return !fs::exists(picture_of(*shown.run, entry.first)); });
+  std::erase_if(runs, [](const ShownRun& shown) { return shown.cases.empty(); });
+  if (runs.empty()) return {};
+  const bool has_names = parts.groups.size() > 1;
+  std::string html = three_cases(runs, has_names);
   if (html.empty()) {  // without a case in common each shows its own
-    for (const Gallery& gallery : views) html += three_cases({gallery});
+    for (const ShownRun& run : runs) html += three_cases({run}, has_names);
   }
   if (html.empty()) return html;
   if (!left_out.empty())

@@ -14,6 +14,20 @@ constexpr std::size_t most_rows = 36;  // of a table before it is folded
 
 }  // namespace
 
+std::vector<ReportTable> report_tables(const ReportParts& parts) {
+  std::vector<ReportTable> tables;
+  const auto add = [&](const char* file, const auto& rows, bool merged) {
+    const bool always = file == std::string("epochs.csv") || file == std::string("timing.csv");
+    if (!rows.empty() || always) tables.push_back({file, csv_of(rows), merged});
+  };
+  each_table([&](const char* file, auto table) { add(file, parts.*table, true); });
+  add("confusion.csv", confusion_rows(confusions(parts.classes)), false);
+  add("folds.csv", parts.folds.rows, false);
+  add("boxplot.csv", parts.boxes, false);
+  add("comparison.csv", parts.comparisons, false);
+  return tables;
+}
+
 std::string decimals(double value) {
   return std::isnan(value) ? "nan" : format("{:.3f}", value);
 }
@@ -46,6 +60,37 @@ std::vector<std::string> region_names(const std::vector<DiceRow>& rows) {
 std::string grid_words(const std::string& evaluated_at) {
   if (evaluated_at == "native") return "the cases' own grids";
   return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;
+}
+
+ShownRuns shown_runs(const ReportParts& parts, const char* file, std::size_t most) {
+  ShownRuns result;
+  for (const std::size_t group : groups_from_best(parts)) {
+    const auto run = std::find_if(parts.runs.begin(), parts.runs.end(), [&](const RunFolder& one) {
+      const std::vector<RunInTable> members = one.in_tables();
+      return fs::exists(one.path / file) &&
+             group_of(parts.groups, members[0].run, members[0].resolution) == group;
+    });
+    if (run == parts.runs.end()) {
+      result.left_out.push_back(parts.groups[group].name + " (no pictures)");
+      continue;
+    }
+    ShownRun& shown = result.runs.emplace_back();
+    shown.run = &*run;
+    shown.group = parts.groups[group].name;
+    for (const DiceRow& row : run->dice)
+      if (row.repeat == run->dice.front().repeat && row.evaluated_at == run->dice.front().evaluated_at)
+        shown.cases[row.case_id].push_back(&row);
+  }
+  for (; result.runs.size() > most; result.runs.erase(result.runs.end() - 2))
+    result.left_out.push_back(result.runs[result.runs.size() - 2].group);
+  return result;
+}
+
+double mean_dice(const std::vector<const DiceRow*>& rows) {
+  double sum = 0, count = 0;
+  for (const DiceRow* row : rows)
+    if (!std::isnan(row->dice)) sum += row->dice, ++count;
+  return count > 0 ? sum / count : std::nan("");
 }
 
 std::string listed(const std::vector<std::string>& names, std::size_t most) {

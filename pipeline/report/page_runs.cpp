@@ -50,25 +50,6 @@ std::string cases_words(const RunFolder& run) {
   return format("{} training, {} validation", run.training_cases, run.validation_cases);
 }
 
-// The first of the lowest validation losses of each repeat, as training chooses it: "12", "12, 9".
-struct BestEpochs {
-  std::string epochs, losses;
-};
-BestEpochs best_epochs(const RunFolder& run) {
-  std::map<std::int64_t, const EpochRow*> best;
-  for (const EpochRow& row : run.epochs) {
-    if (std::isnan(row.validation_loss)) continue;
-    const EpochRow*& lowest = best[row.repeat];
-    if (lowest == nullptr || row.validation_loss < lowest->validation_loss) lowest = &row;
-  }
-  std::vector<std::string> epochs, losses;
-  for (const auto& [repeat, row] : best) {
-    epochs.push_back(std::to_string(row->epoch));
-    losses.push_back(format("{:.4f}", row->validation_loss));
-  }
-  return {join(epochs, ", "), join(losses, ", ")};
-}
-
 std::string runs_table(const ReportParts& parts) {
   Rows rows(1, {"Run", "Resolution, voxels", "Setting", "State", "Started", "Cases", "Epochs", "Best epoch",
                 "Best validation loss", "Total time"});
@@ -78,11 +59,15 @@ std::string runs_table(const ReportParts& parts) {
   for (const RunFolder& run : parts.runs) {
     std::int64_t epochs = 0;
     for (const EpochRow& row : run.epochs) epochs = std::max(epochs, row.epoch);
-    const BestEpochs best = best_epochs(run);
+    std::vector<std::string> best, losses;  // of each repeat
+    for (const EpochRow& row : best_epochs(run.epochs)) {
+      best.push_back(std::to_string(row.epoch));
+      losses.push_back(format("{:.4f}", row.validation_loss));
+    }
     const std::vector<RunInTable> members = run.in_tables();
     const RunGroup& group = parts.groups[group_of(parts.groups, members[0].run, members[0].resolution)];
     rows.push_back({run.name, group.resolution, group.setting, run.state(), run.setting("ran_with.started"),
-                    cases_words(run), std::to_string(epochs), best.epochs, best.losses,
+                    cases_words(run), std::to_string(epochs), join(best, ", "), join(losses, ", "),
                     run.phases.empty() ? "" : format_seconds(seconds_of(run))});
     for (const Trait& trait : traits) {
       if (!common(parts.runs, trait)) rows.back().push_back(run.setting(trait.key));

@@ -126,7 +126,7 @@ std::string dice_section(const ReportParts& parts) {
       "dice", "Dice",
       html_beside(
           picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer."),
-          table_section(without_empty_columns(rows), "boxplot.csv", boxplot_csv(parts.boxes)) +
+          table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
               "<p>A case predicted by several repeats counts once, with its mean score.</p>\n"));
 }
 
@@ -148,7 +148,7 @@ std::string comparison_section(const ReportParts& parts) {
   std::string html;
   if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
   html +=
-      table_section(rows, "comparison.csv", comparison_csv(parts.comparisons)) +
+      table_section(rows, "comparison.csv", csv_of(parts.comparisons)) +
       "<p>Paired differences of Dice, To minus From, for the same cases on the same grid. Intervals are "
       "bootstrap intervals of the mean difference (BCa, 9999 resamples). p: two-sided Wilcoxon signed-rank "
       "test, Holm-corrected for the regions of a comparison; exact up to 50 differences without zeros and "
@@ -196,7 +196,7 @@ std::string matrix_of(const Confusion& one, bool several) {
   }
   const std::string heading =
       several ? format("<h3>{}, {}, repeat {}</h3>\n", xml_escaped(one.run), one.resolution, one.repeat) : "";
-  return heading + table_section(rows, "confusion.csv", confusion_csv({one}));
+  return heading + table_section(rows, "confusion.csv", csv_of(confusion_rows({one})));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The section of time and memory: step times, and the memory of their plans.
 #include <map>
-#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -13,7 +12,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t most_arenas = 4;
 constexpr std::size_t largest_arena = 2 << 20;  // bytes
 
 std::string bytes_or_nothing(std::int64_t bytes) {
@@ -51,7 +49,7 @@ std::string timing_table(const ReportParts& parts) {
   if (parts.groups.size() == parts.runs.size())  // a name in the group says which run it is
     for (auto& row : rows) row.erase(row.begin() + 1);
   take_out_common(rows, "Repeat");
-  return table_section(rows, "timing.csv", timing_csv(parts.timing)) +
+  return table_section(rows, "timing.csv", csv_of(parts.timing)) +
          "<p>Overhead: median step time divided by that of the kernels alone, with nothing swapped or "
          "recomputed. Lower bound: no memory plan can be faster.</p>\n";
 }
@@ -70,27 +68,6 @@ std::string transfers_table(const ReportParts& parts) {
   return table_section(without_empty_columns(rows), "memory_and_transfers.csv");
 }
 
-// One run of every group, the first that has a picture: the plans of repeats are the same.
-std::vector<std::pair<std::string, std::string>> arenas(const ReportParts& parts,
-                                                        std::vector<std::string>& left_out) {
-  std::vector<std::pair<std::string, std::string>> shown;
-  std::set<std::size_t> seen;
-  for (const RunFolder& run : parts.runs) {
-    const fs::path file = run.path / "arena.svg";
-    const std::vector<RunInTable> members = run.in_tables();
-    if (members.empty() || !fs::exists(file)) continue;
-    const std::size_t group = group_of(parts.groups, members[0].run, members[0].resolution);
-    if (!seen.insert(group).second) continue;
-    const std::string name = parts.groups.size() == 1 ? run.name : parts.groups[group].name;
-    const std::string svg = read_file(file);
-    if (shown.size() == most_arenas || svg.size() > largest_arena)
-      left_out.push_back(name);
-    else
-      shown.emplace_back(name, svg);
-  }
-  return shown;
-}
-
 }  // namespace
 
 std::string speed_section(const ReportParts& parts) {
@@ -104,9 +81,16 @@ std::string memory_section(const ReportParts& parts) {
   std::string html = html_beside(
       picture_section(parts, "memory", "Planned memory use over one step (simulated), from memory.csv."),
       parts.timing.empty() ? "" : transfers_table(parts));
-  std::vector<std::string> left_out;
+  auto [runs, left_out] = shown_runs(parts, "arena.svg", 4);  // the plans of repeats are the same
+  if (runs.empty()) left_out.clear();
   bool first = true;
-  for (const auto& [name, svg] : arenas(parts, left_out)) {
+  for (const ShownRun& shown : runs) {
+    const std::string name = parts.groups.size() == 1 ? shown.run->name : shown.group;
+    const std::string svg = read_file(shown.run->path / "arena.svg");
+    if (svg.size() > largest_arena) {
+      left_out.push_back(name);
+      continue;
+    }
     html += format(
         "<details{}><summary>The arena of {}</summary>\n{}</details>\n", first ? " open=\"\"" : "",
         xml_escaped(name),

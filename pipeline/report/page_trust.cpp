@@ -49,7 +49,7 @@ std::string folds_section(const ReportParts& parts) {
                       row.fold, decimals(row.mean), decimals(row.sd), std::to_string(row.cases)});
   take_out_common(rows, "Group");
   take_out_common(rows, "Scored on grid");
-  std::string html = table_section(rows, "folds.csv", folds_csv(parts.folds.rows)) +
+  std::string html = table_section(rows, "folds.csv", csv_of(parts.folds.rows)) +
                      "<p>all: every case once, scored by the fold that held it out.</p>\n";
   for (const std::string& note : parts.folds.notes)
     html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
@@ -101,7 +101,7 @@ std::string calibration_section(const ReportParts& parts) {
   take_out_common(rows, "Group");
   return html_section(
       "calibration", "Calibration",
-      table_section(rows, "calibration.csv", calibration_csv(parts.calibration)) +
+      table_section(rows, "calibration.csv", csv_of(parts.calibration)) +
           "<p>How well predicted probabilities match observed frequencies, over all voxels of "
           "the training grid; means over the validation cases.</p>\n",
       "half");

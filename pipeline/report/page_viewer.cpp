@@ -23,8 +23,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t most_groups = 6;
-
 // What the page has room for: the most that any of its runs asks for.
 std::int64_t most_bytes(const ReportParts& parts) {
   std::int64_t most = 0;
@@ -35,50 +33,12 @@ std::int64_t most_bytes(const ReportParts& parts) {
   return most;
 }
 
-// A run of a group, with what its first repeat scored on its first grid.
-struct Shown {
-  const RunFolder* run = nullptr;
-  std::string group;
-  std::map<std::string, std::map<std::string, const DiceRow*>> cases;  // by case and region
-  std::map<std::string, double> dice;                                  // mean over regions
-};
-
-Shown shown_of(const RunFolder& run, const std::string& group) {
-  Shown shown{&run, group, {}, {}};
-  const DiceRow& first = run.dice.front();
-  for (const DiceRow& row : run.dice)
-    if (row.repeat == first.repeat && row.evaluated_at == first.evaluated_at)
-      shown.cases[row.case_id][row.region] = &row;
-  for (const auto& [id, rows] : shown.cases) {
-    double sum = 0, n = 0;
-    for (const auto& [region, row] : rows)
-      if (!std::isnan(row->dice)) sum += row->dice, ++n;
-    shown.dice[id] = n > 0 ? sum / n : 2;  // without a number: behind all others
-  }
-  return shown;
-}
-
-// The first run with volumes of every group, from the best group to the worst.
-std::vector<Shown> shown_runs(const ReportParts& parts) {
-  std::vector<Shown> shown;
-  for (const std::size_t group : groups_from_best(parts)) {
-    for (const RunFolder& run : parts.runs) {
-      if (run.dice.empty() || !fs::exists(run.path / viewer_folder) ||
-          group_of(parts.groups, run.dice.front().run, run.dice.front().resolution) != group)
-        continue;
-      shown.push_back(shown_of(run, parts.groups[group].name));
-      break;
-    }
-  }
-  while (shown.size() > most_groups) shown.erase(shown.end() - 2);
-  return shown;
-}
-
 // Cases of any group from the worst on, so that what is left out is what is least looked for.
-std::vector<std::string> cases_from_worst(const std::vector<Shown>& shown) {
+std::vector<std::string> cases_from_worst(const std::vector<ShownRun>& shown) {
   std::map<std::string, double> worst;
-  for (const Shown& one : shown)
-    for (const auto& [id, dice] : one.dice) {
+  for (const ShownRun& one : shown)
+    for (const auto& [id, rows] : one.cases) {
+      const double mean = mean_dice(rows), dice = std::isnan(mean) ? 2 : mean;  // behind all others
       const auto [place, is_new] = worst.try_emplace(id, dice);
       if (!is_new) place->second = std::min(place->second, dice);
     }
@@ -91,12 +51,11 @@ std::vector<std::string> cases_from_worst(const std::vector<Shown>& shown) {
 }
 
 // Those that any case has a number of.
-std::vector<std::string> metrics_of(const std::vector<Shown>& shown) {
+std::vector<std::string> metrics_of(const std::vector<ShownRun>& shown) {
   std::vector<std::string> names = {"dice", "hd95", "sensitivity", "specificity"};
   std::vector<const DiceRow*> rows;
-  for (const Shown& one : shown)
-    for (const auto& [id, of_case] : one.cases)
-      for (const auto& [region, row] : of_case) rows.push_back(row);
+  for (const ShownRun& one : shown)
+    for (const auto& [id, of_case] : one.cases) rows.insert(rows.end(), of_case.begin(), of_case.end());
   for (const DiceRow* row : rows)
     for (const auto& [name, value] : row->further)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -107,28 +66,28 @@ std::vector<std::string> metrics_of(const std::vector<Shown>& shown) {
   return names;
 }
 
-Json scores_of(const std::map<std::string, const DiceRow*>& rows, const std::vector<std::string>& metrics) {
+Json scores_of(const std::vector<const DiceRow*>& rows, const std::vector<std::string>& metrics) {
   Json scores = Json::object();
-  for (const auto& [region, row] : rows) {
+  for (const DiceRow* row : rows) {
     Json of = Json::object();
     for (const std::string& metric : metrics)
       if (const double value = metric_value(*row, metric); !std::isnan(value)) of[metric] = value;
-    scores[region] = of;
+    scores[row->region] = of;
   }
   return scores;
 }
 
 // What the volumes in the page are of, and what there was no room for.
 struct Taken {
-  std::map<const Shown*, std::map<std::string, std::string>> studies;  // by case: ids of blocks
+  std::map<const ShownRun*, std::map<std::string, std::string>> studies;  // by case: ids of blocks
   std::size_t without_room = 0;
   std::vector<std::string> problems;
 };
 
-Taken take_volumes(const std::vector<Shown>& shown, ViewerBlocks& blocks) {
+Taken take_volumes(const std::vector<ShownRun>& shown, ViewerBlocks& blocks) {
   Taken taken;
   for (const std::string& id : cases_from_worst(shown)) {
-    for (const Shown& one : shown) {
+    for (const ShownRun& one : shown) {
       const fs::path file = one.run->path / viewer_folder / (id + ".json");
       if (!one.cases.contains(id) || !fs::exists(file)) continue;
       try {
@@ -145,10 +104,10 @@ Taken take_volumes(const std::vector<Shown>& shown, ViewerBlocks& blocks) {
   return taken;
 }
 
-Json index_of(const std::vector<Shown>& shown, const Taken& taken) {
+Json index_of(const std::vector<ShownRun>& shown, const Taken& taken) {
   const std::vector<std::string> metrics = metrics_of(shown);
   Json groups = Json::array();
-  for (const Shown& one : shown) {
+  for (const ShownRun& one : shown) {
     Json cases = Json::object();
     const auto found = taken.studies.find(&one);
     for (const auto& [id, rows] : one.cases) {
@@ -159,7 +118,7 @@ Json index_of(const std::vector<Shown>& shown, const Taken& taken) {
     groups.push_back({{"name", one.group}, {"cases", cases}});
   }
   std::vector<DiceRow> rows;
-  for (const Shown& one : shown) rows.insert(rows.end(), one.run->dice.begin(), one.run->dice.end());
+  for (const ShownRun& one : shown) rows.insert(rows.end(), one.run->dice.begin(), one.run->dice.end());
   const std::vector<std::string> regions = region_names(rows);
   Json colors = Json::array();
   for (std::size_t i = 0; i < regions.size(); ++i) colors.push_back(hex(palette_color(i)));
@@ -208,7 +167,7 @@ std::string list_of_keys() {
 
 std::string viewer_section(const ReportParts& parts) {
   const std::int64_t room = most_bytes(parts);
-  const std::vector<Shown> shown = shown_runs(parts);
+  const std::vector<ShownRun> shown = shown_runs(parts, viewer_folder).runs;
   if (room == 0 || shown.empty()) return {};
   ViewerBlocks blocks(room);
   const Taken taken = take_volumes(shown, blocks);

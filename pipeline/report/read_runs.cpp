@@ -13,38 +13,12 @@ namespace voxswap::pipeline {
 
 namespace {
 
-template <class Row>
-std::vector<Row> read_rows(const fs::path& file, std::vector<Row> (*parse)(const Csv&, const std::string&)) {
-  if (!fs::exists(file)) return {};
-  return parse(read_csv(file), file.string());
-}
-
 void count_cases(RunFolder& run) {
   const fs::path file = run.path / "split.csv";
   if (!fs::exists(file)) return;
   const Csv split = read_csv(file);
   const std::size_t part = split.column("part", file.string());
   for (const auto& row : split.rows) ++(row[part] == "training" ? run.training_cases : run.validation_cases);
-}
-
-RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
-  RunFolder run;
-  run.path = folder;
-  if (const fs::path file = folder / "experiment.yaml"; fs::exists(file)) {
-    run.experiment = read_file(file);
-    run.settings = read_settings(file);
-  }
-  run.epochs = read_rows(folder / "epochs.csv", epoch_rows);
-  run.validation = read_rows(folder / "validation.csv", validation_rows);
-  run.dice = read_rows(folder / "dice.csv", dice_rows);
-  run.classes = read_rows(folder / "classes.csv", class_rows);
-  run.calibration = read_rows(folder / "calibration.csv", calibration_rows);
-  run.accuracy = read_rows(folder / "accuracy.csv", accuracy_rows);
-  run.timing = read_rows(folder / "timing.csv", timing_rows);
-  run.memory = read_rows(folder / "memory.csv", memory_rows);
-  run.phases = read_rows(folder / "phases.csv", phase_rows);
-  count_cases(run);
-  return run;
 }
 
 void check_is_run(const fs::path& folder) {
@@ -70,15 +44,9 @@ std::set<std::string> names_in(const RunFolder& run) {
 }
 
 void rename(RunFolder& run, const std::string& suffix) {
-  for (EpochRow& row : run.epochs) row.run += suffix;
-  for (ValidationRow& row : run.validation) row.run += suffix;
-  for (ClassRow& row : run.classes) row.run += suffix;
-  for (AccuracyRow& row : run.accuracy) row.run += suffix;
-  for (CalibrationRow& row : run.calibration) row.run += suffix;
-  for (DiceRow& row : run.dice) row.run += suffix;
-  for (TimingRow& row : run.timing) row.run += suffix;
-  for (MemoryRow& row : run.memory) row.run += suffix;
-  for (PhaseRow& row : run.phases) row.run += suffix;
+  each_table([&](const char*, auto table) {
+    for (auto& row : run.*table) row.run += suffix;
+  });
 }
 
 // Runs of one name in different folders would pass for repeats of each other: those get their folder's name,
@@ -120,6 +88,20 @@ std::vector<std::string> doubts(const fs::path& folder) {
 
 }  // namespace
 
+RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
+  RunFolder run;
+  run.path = folder;
+  if (const fs::path file = folder / "experiment.yaml"; fs::exists(file)) {
+    run.experiment = read_file(file);
+    run.settings = read_settings(file);
+  }
+  each_table([&]<class Row>(const char* file, std::vector<Row> RunTables::*table) {
+    run.*table = rows_in<Row>(folder / file);
+  });
+  count_cases(run);
+  return run;
+}
+
 std::vector<RunInTable> RunFolder::in_tables() const {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<RunInTable> result;
@@ -129,11 +111,10 @@ std::vector<RunInTable> RunFolder::in_tables() const {
   const auto add = [&](const std::string& run, const std::string& resolution) {
     if (seen.insert({run, resolution}).second) result.push_back({run, resolution, keys});
   };
-  for (const EpochRow& row : epochs) add(row.run, row.resolution);
-  for (const ValidationRow& row : validation) add(row.run, row.resolution);
-  for (const DiceRow& row : dice) add(row.run, row.resolution);
-  for (const TimingRow& row : timing) add(row.run, row.resolution);
-  for (const MemoryRow& row : memory) add(row.run, row.resolution);
+  each_table([&](const char*, auto table) {
+    for (const auto& row : this->*table)
+      if constexpr (requires { row.resolution; }) add(row.run, row.resolution);
+  });
   return result;
 }
 

@@ -13,11 +13,8 @@
 
 namespace voxswap::pipeline {
 
-struct RunFolder {
-  fs::path path;
-  std::string name;        // as in the run column of the merged tables
-  std::string experiment;  // experiment.yaml; empty: not there
-  SettingList settings;    // in it
+// The tables of a run, or of several behind each other.
+struct RunTables {
   std::vector<EpochRow> epochs;
   std::vector<ValidationRow> validation;
   std::vector<DiceRow> dice;      // empty: not scored
@@ -26,13 +23,36 @@ struct RunFolder {
   std::vector<CalibrationRow> calibration;  // empty: not scored, or by an earlier version
   std::vector<TimingRow> timing;            // empty: stopped before its end
   std::vector<MemoryRow> memory;
-  std::vector<PhaseRow> phases;                          // empty: not noted, by a run of version 0.1
+  std::vector<PhaseRow> phases;  // empty: not noted, by a run of version 0.1
+};
+
+// Calls `use` for each of them: with the name of its file, and the member.
+template <class Use>
+void each_table(const Use& use) {
+  use("epochs.csv", &RunTables::epochs);
+  use("validation.csv", &RunTables::validation);
+  use("dice.csv", &RunTables::dice);
+  use("classes.csv", &RunTables::classes);
+  use("accuracy.csv", &RunTables::accuracy);
+  use("calibration.csv", &RunTables::calibration);
+  use("timing.csv", &RunTables::timing);
+  use("memory.csv", &RunTables::memory);
+  use("phases.csv", &RunTables::phases);
+}
+
+struct RunFolder : RunTables {
+  fs::path path;
+  std::string name;                                      // as in the run column of the merged tables
+  std::string experiment;                                // experiment.yaml; empty: not there
+  SettingList settings;                                  // in it
   std::size_t training_cases = 0, validation_cases = 0;  // of split.csv; 0: not there
 
   std::vector<RunInTable> in_tables() const;          // a name may come with several resolutions
   std::string state() const;                          // "finished", "stopped after epoch 3 of 20"
   std::string setting(const std::string& key) const;  // its value; empty where it is not known
 };
+
+RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings);
 
 struct RunFolders {
   std::vector<RunFolder> runs;

@@ -17,26 +17,14 @@ namespace voxswap::pipeline {
 
 namespace {
 
-template <class Row>
-std::vector<Row> merged(const std::vector<RunFolder>& runs, std::vector<Row> RunFolder::*table) {
-  std::vector<Row> rows;
-  for (const RunFolder& run : runs) rows.insert(rows.end(), (run.*table).begin(), (run.*table).end());
-  return rows;
-}
-
 ReportParts gather(RunFolders folders) {
   ReportParts parts;
   parts.runs = std::move(folders.runs);
   parts.notes = std::move(folders.notes);
-  parts.epochs = merged(parts.runs, &RunFolder::epochs);
-  parts.validation = merged(parts.runs, &RunFolder::validation);
-  parts.dice = merged(parts.runs, &RunFolder::dice);
-  parts.classes = merged(parts.runs, &RunFolder::classes);
-  parts.accuracy = merged(parts.runs, &RunFolder::accuracy);
-  parts.calibration = merged(parts.runs, &RunFolder::calibration);
-  parts.timing = merged(parts.runs, &RunFolder::timing);
-  parts.memory = merged(parts.runs, &RunFolder::memory);
-  parts.phases = merged(parts.runs, &RunFolder::phases);
+  for (const RunFolder& run : parts.runs)
+    each_table([&](const char*, auto table) {
+      (parts.*table).insert((parts.*table).end(), (run.*table).begin(), (run.*table).end());
+    });
   std::vector<RunInTable> members;
   for (const RunFolder& run : parts.runs) {
     for (RunInTable& member : run.in_tables()) members.push_back(std::move(member));
@@ -58,25 +46,9 @@ using Write =
 
 // In place there is nothing to merge, and a run that is still going must not lose a row to a copy.
 void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
-  const auto add = [&](const char* name, bool wanted, const auto& make) {
-    if (wanted) write(name, [&](const fs::path& file) { write_csv(file, make()); });
-  };
-  const bool copies = !in_place;
-  add("epochs.csv", copies, [&] { return epochs_csv(parts.epochs); });
-  add("timing.csv", copies, [&] { return timing_csv(parts.timing); });
-  add("validation.csv", copies && !parts.validation.empty(),
-      [&] { return validation_csv(parts.validation); });
-  add("memory.csv", copies && !parts.memory.empty(), [&] { return memory_csv(parts.memory); });
-  add("phases.csv", copies && !parts.phases.empty(), [&] { return phases_csv(parts.phases); });
-  add("dice.csv", copies && !parts.dice.empty(), [&] { return dice_csv(parts.dice); });
-  add("classes.csv", copies && !parts.classes.empty(), [&] { return classes_csv(parts.classes); });
-  add("accuracy.csv", copies && !parts.accuracy.empty(), [&] { return accuracy_csv(parts.accuracy); });
-  add("calibration.csv", copies && !parts.calibration.empty(),
-      [&] { return calibration_csv(parts.calibration); });
-  add("folds.csv", !parts.folds.rows.empty(), [&] { return folds_csv(parts.folds.rows); });
-  add("confusion.csv", !parts.classes.empty(), [&] { return confusion_csv(confusions(parts.classes)); });
-  add("boxplot.csv", !parts.dice.empty(), [&] { return boxplot_csv(parts.boxes); });
-  add("comparison.csv", !parts.comparisons.empty(), [&] { return comparison_csv(parts.comparisons); });
+  for (const ReportTable& table : report_tables(parts))
+    if (!in_place || !table.merged)
+      write(table.file, [&](const fs::path& file) { write_csv(file, table.csv); });
 }
 
 // Empty pictures are left out: there was nothing to draw.

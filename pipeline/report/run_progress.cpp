@@ -11,17 +11,11 @@
 #include "base/keys.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "pipeline/report/tables.h"
+#include "pipeline/report/read_runs.h"
 
 namespace voxswap::pipeline {
 
 namespace {
-
-template <class Row>
-std::vector<Row> rows_of(const fs::path& file, std::vector<Row> (*parse)(const Csv&, const std::string&)) {
-  if (!fs::exists(file)) return {};
-  return parse(read_csv(file), file.string());
-}
 
 // Of a process that holds the folder on this machine: VmRSS of /proc/PID/status, in kB.
 std::optional<std::int64_t> resident_bytes(const fs::path& folder) {
@@ -34,16 +28,6 @@ std::optional<std::int64_t> resident_bytes(const fs::path& folder) {
     if (word == "VmRSS:" && status >> kilobytes) return kilobytes * 1024;
   }
   return std::nullopt;
-}
-
-void take_settings(RunProgress& progress, const SettingList& settings) {
-  const auto number = [&](const char* key, std::int64_t otherwise) {
-    for (const Setting& setting : settings)
-      if (setting.key == key) return parse_number<std::int64_t>(setting.value).value_or(otherwise);
-    return otherwise;
-  };
-  progress.epochs = number(key::training_epochs, 0);
-  progress.repeats = number(key::training_repeats, 1);
 }
 
 void take_epochs(RunProgress& progress, const std::vector<EpochRow>& rows) {
@@ -95,17 +79,8 @@ RunProgress::State state_of(const RunProgress& progress, const fs::path& folder,
 }
 
 const char* word_of(RunProgress::State state) {
-  switch (state) {
-    case RunProgress::State::running:
-      return "running";
-    case RunProgress::State::stopped:
-      return "stopped";
-    case RunProgress::State::trained:
-      return "trained";
-    case RunProgress::State::finished:
-      return "finished";
-  }
-  return "";
+  constexpr const char* words[] = {"running", "stopped", "trained", "finished"};
+  return words[static_cast<std::size_t>(state)];
 }
 
 std::string percent(double share) {
@@ -136,15 +111,16 @@ RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settin
          fs::exists(folder) ? "contains no experiment.yaml" : "no such folder");
   RunProgress progress;
   progress.name = fs::weakly_canonical(folder).filename().string();
-  take_settings(progress, read_settings(experiment));
-  take_epochs(progress, rows_of(folder / "epochs.csv", epoch_rows));
-  take_dice(progress, rows_of(folder / "validation.csv", validation_rows));
-  for (const MemoryRow& row : rows_of(folder / "memory.csv", memory_rows))
-    progress.budget_bytes = row.budget_bytes;
+  const RunFolder run = read_run(folder, read_settings);
+  progress.epochs = parse_number<std::int64_t>(run.setting(key::training_epochs)).value_or(0);
+  progress.repeats = parse_number<std::int64_t>(run.setting(key::training_repeats)).value_or(1);
+  take_epochs(progress, run.epochs);
+  take_dice(progress, run.validation);
+  if (!run.memory.empty()) progress.budget_bytes = run.memory.back().budget_bytes;
   if (progress.epoch > 0)
     progress.seconds_since_epoch =
         std::max(0.0, std::difftime(std::time(nullptr), fs::last_write_time(folder / "epochs.csv")));
-  progress.state = state_of(progress, folder, rows_of(folder / "timing.csv", timing_rows).size());
+  progress.state = state_of(progress, folder, run.timing.size());
   if (progress.state == RunProgress::State::running) progress.resident_bytes = resident_bytes(folder);
   return progress;
 }

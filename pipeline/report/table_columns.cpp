@@ -1,100 +1,98 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <limits>
-#include <map>
 
-#include "base/keys.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
+using namespace column;
+
+std::string column::read_real(double& value, const std::string& field, const Bounds& bounds) {
+  const auto read = parse_number<double>(field);
+  if (!read) return "a number";
+  value = *read;
+  if (!(value < bounds.least || value > bounds.most)) return "";
+  if (bounds.most < no_bound)
+    return format("a number from {} to {}, or nan", number(bounds.least), number(bounds.most));
+  return bounds.least == -no_bound ? "a number" : format("a number of at least {}", number(bounds.least));
+}
+
 namespace {
 
-template <class Number>
-bool parse(const std::string& text, Number& value) {
-  const auto read = parse_number<Number>(text);
-  if (read) value = *read;
-  return read.has_value();
-}
-
-// Clocks are not finer, and the digits behind would only be noise. Adding 0 turns -0 into 0.
-double to_microseconds(double seconds) {
-  return std::round(seconds * 1e6) / 1e6 + 0.0;
-}
-
-struct Range {
-  double least, most;
-};
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Range any{-infinity, infinity}, not_negative{0, infinity}, share{0, 1};
-
-std::string number_in(const Range& range) {
-  if (range.most == infinity)
-    return range.least == -infinity ? "a number" : format("a number of at least {}", number(range.least));
-  return format("a number from {} to {}, or nan", number(range.least), number(range.most));
-}
-
-std::string read_real(double& value, const std::string& field, const Range& range) {
-  if (!parse(field, value)) return "a number";
-  return value < range.least || value > range.most ? number_in(range) : "";
+// The metrics that have a column in every dice.csv.
+double DiceRow::*contract_column(const std::string& metric) {
+  if (metric == "dice") return &DiceRow::dice;
+  if (metric == "hd95") return &DiceRow::hd95;
+  if (metric == "sensitivity") return &DiceRow::sensitivity;
+  if (metric == "specificity") return &DiceRow::specificity;
+  return nullptr;
 }
 
 // Infinite is no score: a distance to nothing is nan, or what the rule for empty regions says.
-std::string read_score(const metrics::Metric& metric, double& value, const std::string& field) {
-  const std::string expected = read_real(value, field, {metric.least, metric.most});
-  return expected.empty() && std::isinf(value) ? "a finite number or nan" : expected;
-}
-
-template <class Row>
-Column<Row> text(const char* name, const char* meaning, std::string Row::*member) {
-  return {name, meaning, [=](const Row& row) { return row.*member; },
-          [=](Row& row, const std::string& field) {
-            row.*member = field;
-            return std::string();
+Column<DiceRow> score(const metrics::Metric& metric) {
+  const std::string name = metric.name;
+  return {name, metric.meaning, [name](const DiceRow& row) { return number(metric_value(row, name)); },
+          [name, &metric](DiceRow& row, const std::string& field) {
+            double value = 0;
+            const std::string expected = read_real(value, field, {metric.least, metric.most});
+            set_metric(row, name, value);
+            return expected.empty() && std::isinf(value) ? "a finite number or nan" : expected;
           }};
 }
 
-template <class Row>
-Column<Row> count(const char* name, const char* meaning, std::int64_t Row::*member, std::int64_t least = 0) {
-  return {name, meaning, [=](const Row& row) { return std::to_string(row.*member); },
-          [=](Row& row, const std::string& field) {
-            if (!parse(field, row.*member)) return std::string("a number");
-            return row.*member < least ? format("a whole number of at least {}", least) : "";
-          }};
+Column<DiceRow> contract(const char* metric) {
+  return score(metrics::metric(metric));
+}
+
+Column<DiceRow> further(const metrics::Metric& metric) {
+  Column<DiceRow> column = score(metric);
+  column.has = [name = column.name](const DiceRow& row) { return row.further.contains(name); };
+  column.required = false;
+  column.when = " (optional)";
+  return column;
 }
 
 template <class Row>
-Column<Row> real(const char* name, const char* meaning, double Row::*member, Range range = any) {
-  return {name, meaning, [=](const Row& row) { return number(row.*member); },
-          [=](Row& row, const std::string& field) { return read_real(row.*member, field, range); }};
+Column<Row> averaged(Column<Row> column, double Row::*member) {
+  column.has = [=](const Row& row) { return !std::isnan(row.*member); };
+  column.required = false;
+  column.when = "; only with weight averaging";
+  return column;
 }
 
-// Of a metric: what it cannot be, no table of results holds.
+// Tables of earlier versions do not have it.
 template <class Row>
-Column<Row> score(const metrics::Metric& metric, double Row::*member) {
-  return {metric.name, metric.meaning, [=](const Row& row) { return number(row.*member); },
-          [&metric, member](Row& row, const std::string& field) {
-            return read_score(metric, row.*member, field);
-          }};
+Column<Row> since_later(Column<Row> column) {
+  column.required = false;
+  return column;
 }
 
-template <class Row>
-Column<Row> seconds(const char* name, const char* meaning, double Row::*member) {
-  return {name, meaning, [=](const Row& row) { return number(to_microseconds(row.*member)); },
-          [=](Row& row, const std::string& field) { return read_real(row.*member, field, not_negative); }};
+std::string outliers_text(const std::vector<double>& outliers) {
+  std::vector<std::string> parts;
+  for (double value : outliers) parts.push_back(number(value));
+  return join(parts, ";");
 }
 
 }  // namespace
 
-const std::vector<Column<EpochRow>>& epoch_columns() {
+double metric_value(const DiceRow& row, const std::string& metric) {
+  if (const auto column = contract_column(metric)) return row.*column;
+  const auto found = row.further.find(metric);
+  return found == row.further.end() ? DiceRow::not_asked_for : found->second;
+}
+
+void set_metric(DiceRow& row, const std::string& metric, double value) {
+  (contract_column(metric) ? row.*contract_column(metric) : row.further[metric]) = value;
+}
+
+template <>
+const Columns<EpochRow>& columns<EpochRow>() {
   using Row = EpochRow;
-  static const std::vector<Column<Row>> columns = {
-      text("run", "name of the run", &Row::run),
-      count("repeat", "repeat, counted from 1", &Row::repeat, 1),
-      text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution),
+  static const Columns<Row> list = {
+      run<Row>(),
+      repeat<Row>(),
+      resolution<Row>(),
       count("epoch", "epoch, counted from 1", &Row::epoch, 1),
       seconds("seconds", "training and validation of the epoch, in s", &Row::seconds),
       real("train_loss", "mean loss of the training steps", &Row::train_loss),
@@ -112,48 +110,59 @@ const std::vector<Column<EpochRow>>& epoch_columns() {
       count("device_peak_bytes", "size of the device arena, in bytes", &Row::device_peak_bytes),
       count("host_peak_bytes", "host pool, streamed values and averaged weights, in bytes",
             &Row::host_peak_bytes),
-  };
-  return columns;
+      averaged(real("averaged_validation_loss", "validation loss of the averaged weights",
+                    &Row::averaged_validation_loss),
+               &Row::averaged_validation_loss)};
+  return list;
 }
 
-const std::vector<Column<ValidationRow>>& validation_columns() {
+template <>
+const Columns<ValidationRow>& columns<ValidationRow>() {
   using Row = ValidationRow;
-  static const std::vector<Column<Row>> columns = {
-      text("run", "name of the run", &Row::run),
-      count("repeat", "repeat, counted from 1", &Row::repeat, 1),
-      text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution),
+  static const Columns<Row> list = {
+      run<Row>(),
+      repeat<Row>(),
+      resolution<Row>(),
       count("epoch", "epoch, counted from 1", &Row::epoch, 1),
       seconds("trained_seconds", "training and validation so far, in s", &Row::trained_seconds),
       text("region", "output: a label or region", &Row::region),
       real("dice", "mean Dice of the validation cases on the training grid (rule brats)", &Row::dice, share),
-  };
-  return columns;
+      averaged(
+          real("averaged_dice", "mean Dice of the averaged weights, as dice", &Row::averaged_dice, share),
+          &Row::averaged_dice)};
+  return list;
 }
 
-const std::vector<Column<DiceRow>>& dice_columns() {
+template <>
+const Columns<DiceRow>& columns<DiceRow>() {
   using Row = DiceRow;
-  static const std::vector<Column<Row>> columns = {
-      text("run", "name of the run", &Row::run),
-      count("repeat", "repeat, counted from 1", &Row::repeat, 1),
-      text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution),
-      text("evaluated_at", "grid of the scores: native, training or a side", &Row::evaluated_at),
-      text("case", "name of the case", &Row::case_id),
-      text("region", "label or region", &Row::region),
-      score(metrics::metric("dice"), &Row::dice),
-      score(metrics::metric("hd95"), &Row::hd95),
-      score(metrics::metric("sensitivity"), &Row::sensitivity),
-      score(metrics::metric("specificity"), &Row::specificity),
-      count("truth_voxels", "voxels of the region in the ground truth", &Row::truth_voxels),
-      count("predicted_voxels", "voxels of the region in the prediction", &Row::predicted_voxels),
-  };
-  return columns;
+  static const Columns<Row> list = [] {
+    Columns<Row> all = {
+        run<Row>(),
+        repeat<Row>(),
+        resolution<Row>(),
+        grid<Row>(),
+        text("case", "name of the case", &Row::case_id),
+        text("region", "label or region", &Row::region),
+        contract("dice"),
+        contract("hd95"),
+        contract("sensitivity"),
+        contract("specificity"),
+        count("truth_voxels", "voxels of the region in the ground truth", &Row::truth_voxels),
+        count("predicted_voxels", "voxels of the region in the prediction", &Row::predicted_voxels)};
+    for (const metrics::Metric& metric : metrics::metrics())
+      if (!contract_column(metric.name)) all.push_back(further(metric));
+    return all;
+  }();
+  return list;
 }
 
-const std::vector<Column<TimingRow>>& timing_columns() {
+template <>
+const Columns<TimingRow>& columns<TimingRow>() {
   using Row = TimingRow;
-  static const std::vector<Column<Row>> columns = {
-      text("run", "name of the run", &Row::run),
-      text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution),
+  static const Columns<Row> list = {
+      run<Row>(),
+      resolution<Row>(),
       text("device", "device that computed", &Row::device),
       text("planner", "planner of the memory plan", &Row::planner),
       count("budget_bytes", "device memory that the plan may use, in bytes", &Row::budget_bytes),
@@ -178,143 +187,81 @@ const std::vector<Column<TimingRow>>& timing_columns() {
       count("swapped_in_bytes", "swapped in per step, in bytes", &Row::swapped_in_bytes),
       count("device_peak_bytes", "size of the device arena, in bytes", &Row::device_peak_bytes),
   };
-  return columns;
+  return list;
 }
 
-const std::vector<Column<MemoryRow>>& memory_columns() {
+template <>
+const Columns<MemoryRow>& columns<MemoryRow>() {
   using Row = MemoryRow;
-  static const std::vector<Column<Row>> columns = {
-      text("run", "name of the run", &Row::run),
-      text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution),
+  static const Columns<Row> list = {
+      run<Row>(),
+      resolution<Row>(),
       text("planner", "planner of the memory plan", &Row::planner),
       real("seconds", "start of this row within the step, simulated, in s", &Row::seconds, not_negative),
       count("device_bytes", "live in the device arena, in bytes", &Row::device_bytes),
       count("host_bytes", "live in the host pool, in bytes", &Row::host_bytes),
       count("disk_bytes", "live in the scratch file, in bytes", &Row::disk_bytes),
-      count("budget_bytes", "budget of the device, in bytes (0: none)", &Row::budget_bytes),
-      count("host_budget_bytes", "budget of the host pool, in bytes (0: none)", &Row::host_budget_bytes),
-  };
-  return columns;
+      since_later(count("budget_bytes", "budget of the device, in bytes (0: none)", &Row::budget_bytes)),
+      since_later(count("host_budget_bytes", "budget of the host pool, in bytes (0: none)",
+                        &Row::host_budget_bytes))};
+  return list;
 }
 
-const std::vector<Column<PhaseRow>>& phase_columns() {
+template <>
+const Columns<PhaseRow>& columns<PhaseRow>() {
   using Row = PhaseRow;
-  static const std::vector<Column<Row>> columns = {
-      text("run", "name of the run", &Row::run),
-      text("phase", "planning, preparing, training or predicting", &Row::phase),
+  static const Columns<Row> list = {
+      run<Row>(), text("phase", "planning, preparing, training or predicting", &Row::phase),
       real("seconds", "duration, in s; training over all epochs, others of the last process", &Row::seconds)};
-  return columns;
+  return list;
 }
 
-const Column<EpochRow>& averaged_loss_column() {
-  static const Column<EpochRow> column =
-      real("averaged_validation_loss", "validation loss of the averaged weights",
-           &EpochRow::averaged_validation_loss);
-  return column;
+template <>
+const Columns<BoxRow>& columns<BoxRow>() {
+  using Row = BoxRow;
+  using Box = metrics::BoxStatistics;
+  static const Columns<Row> list = {
+      resolution<Row>(),
+      grid<Row>(),
+      text("region", "label or region", &Row::region),
+      text("metric", "name of the metric", &Row::metric),
+      part("n", "cases with a score (mean over repeats)", &Row::statistics, &Box::n),
+      part("nan", "cases whose score is nan", &Row::statistics, &Box::nan),
+      part("mean", "mean, in the metric's unit", &Row::statistics, &Box::mean),
+      part("sd", "standard deviation over the cases", &Row::statistics, &Box::sd),
+      part("minimum", "lowest score", &Row::statistics, &Box::minimum),
+      part("q1", "first quartile", &Row::statistics, &Box::q1),
+      part("median", "median", &Row::statistics, &Box::median),
+      part("q3", "third quartile", &Row::statistics, &Box::q3),
+      part("maximum", "highest score", &Row::statistics, &Box::maximum),
+      part("whisker_low", "lowest score within 1.5 interquartile ranges below q1", &Row::statistics,
+           &Box::whisker_low),
+      part("whisker_high", "highest score within 1.5 interquartile ranges above q3", &Row::statistics,
+           &Box::whisker_high),
+      {"outliers", "scores outside the whiskers, separated by ;",
+       [](const Row& row) { return outliers_text(row.statistics.outliers); }},
+      {"setting", "values of the keys in which groups of runs differ (only then)",
+       [](const Row& row) { return row.setting; }, nullptr,
+       [](const Row& row) { return !row.setting.empty(); }}};
+  return list;
 }
 
-const Column<ValidationRow>& averaged_dice_column() {
-  static const Column<ValidationRow> column = real(
-      "averaged_dice", "mean Dice of the averaged weights, as dice", &ValidationRow::averaged_dice, share);
-  return column;
-}
-
-Column<DiceRow> further_column(const metrics::Metric& metric) {
-  const std::string name = metric.name;
-  return {name, metric.meaning,
-          [name](const DiceRow& row) {
-            const auto found = row.further.find(name);
-            return number(found == row.further.end() ? DiceRow::not_asked_for : found->second);
-          },
-          [&metric, name](DiceRow& row, const std::string& field) {
-            return read_score(metric, row.further[name], field);
-          }};
-}
-
-const std::vector<CsvColumn>& boxplot_columns() {
-  static const std::vector<CsvColumn> columns = {
-      {"resolution", "voxels of a prepared volume: 128 or 48x64x48"},
-      {"evaluated_at", "grid of the scores: native, training or a side"},
-      {"region", "label or region"},
-      {"metric", "name of the metric"},
-      {"n", "cases with a score (mean over repeats)"},
-      {"nan", "cases whose score is nan"},
-      {"mean", "mean, in the metric's unit"},
-      {"sd", "standard deviation over the cases"},
-      {"minimum", "lowest score"},
-      {"q1", "first quartile"},
-      {"median", "median"},
-      {"q3", "third quartile"},
-      {"maximum", "highest score"},
-      {"whisker_low", "lowest score within 1.5 interquartile ranges below q1"},
-      {"whisker_high", "highest score within 1.5 interquartile ranges above q3"},
-      {"outliers", "scores outside the whiskers, separated by ;"},
-      {"setting", "values of the keys in which groups of runs differ (only then)"}};
-  return columns;
-}
-
-namespace {
-
-const std::map<std::string, std::string>& known() {
-  static const std::map<std::string, std::string> headings = {
-      {key::preprocess_resolution, "Resolution, voxels"},
-      {"resolution", "Resolution, voxels"},
-      {"evaluated_at", "Scored on grid"},
-      {"dice", "Mean Dice"},
-      {"hd95", "Mean HD95, mm"},
-      {"n", "Cases"},
-      {"sd", "SD"},
-      {"size", "Largest that fits"},
-      {"next", "Next, which does not fit"},
-      {"fits", "Fits"},
-      {"megavoxels", "Megavoxels per step"},
-      {"epoch_seconds", "Epoch, s"},
-      {"epoch_seconds_mean", "Epoch, s"},
-      {"step_seconds_median", "Step, measured, s"},
-      {"predicted_step_seconds", "Step, predicted, s"},
-      {"simulated_step_seconds", "Step, simulated, s"},
-      {"bound_step_seconds", "Step, lower bound, s"},
-      {"overhead", "Overhead"},
-      {"utilization", "Utilisation"},
-      {"stall_seconds", "Stall per step, s"},
-      {"to_host_gbps", "Swap-out rate, GB/s"},
-      {"to_device_gbps", "Swap-in rate, GB/s"},
-      {key::memory_link, "Link, GB/s"},
-      {"swapped_out_bytes", "Swapped out per step"},
-      {"swapped_in_bytes", "Swapped in per step"},
-      {"recomputed_nodes", "Nodes recomputed per step"},
-      {"device_peak_bytes", "Device memory"},
-      {"budget_bytes", "Budget"},
-      {"host_budget_bytes", "Host budget"},
-      {"host_bytes", "Host pool"},
-      {"disk_bytes", "Scratch file"}};
-  return headings;
-}
-
-std::string capitalised(std::string text) {
-  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
-std::string with_spaces(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
-}  // namespace
-
-std::string heading_of(const std::string& column) {
-  if (const auto found = known().find(column); found != known().end()) return found->second;
-  const std::string last = column.substr(column.rfind('.') + 1);
-  if (const auto found = known().find(last); found != known().end()) return found->second;
-  if (last.starts_with("dice_")) return "Dice, " + with_spaces(last.substr(5));
-  constexpr std::pair<const char*, const char*> units[] = {
-      {"_seconds", ", s"}, {"_gbps", ", GB/s"}, {"_bytes", ""}, {"_minutes", ", min"}};
-  for (const auto& [ending, unit] : units) {
-    if (last.size() > std::string_view(ending).size() && ends_with(last, ending))
-      return capitalised(with_spaces(last.substr(0, last.size() - std::string_view(ending).size()))) + unit;
-  }
-  return capitalised(with_spaces(last));
+template <>
+const Columns<CalibrationRow>& columns<CalibrationRow>() {
+  using Row = CalibrationRow;
+  static const Columns<Row> list = {
+      run<Row>(),
+      repeat<Row>(),
+      resolution<Row>(),
+      text("case", "name of the case", &Row::case_id),
+      text("output", "output: a label or region", &Row::output),
+      count("voxels", "voxels of the training grid that count", &Row::voxels),
+      real("ece", "expected calibration error over 15 bins of equal width", &Row::expected_error,
+           not_negative),
+      real("mce", "maximum calibration error of these bins", &Row::maximum_error, not_negative),
+      real("brier", "Brier score: mean squared error of the probabilities", &Row::brier, not_negative),
+      real("log_loss", "mean negative log likelihood", &Row::log_loss, not_negative)};
+  return list;
 }
 
 }  // namespace voxswap::pipeline

@@ -3,16 +3,15 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "base/csv.h"
 #include "metrics/box_statistics.h"
 #include "metrics/calibration.h"
 #include "metrics/metrics.h"
+#include "pipeline/report/columns.h"
 
 namespace voxswap::pipeline {
 
@@ -29,6 +28,9 @@ struct EpochRow {  // epochs.csv
   // With the mean of the weights (training.averaging): a column to the right where any row has one.
   double averaged_validation_loss = std::numeric_limits<double>::quiet_NaN();
 };
+
+// The first of the lowest validation losses of every run and repeat, as training chooses it.
+std::vector<EpochRow> best_epochs(const std::vector<EpochRow>& rows);
 
 struct ValidationRow {  // validation.csv: how good the network was after an epoch
   std::string run;
@@ -88,23 +90,6 @@ inline constexpr const char* warnings_file = "warnings.csv";  // what `voxswap c
 // What helped on validation cases, and prediction does (predict/postprocessing.h): of a run, or of a sweep.
 inline constexpr const char* postprocessing_file = "postprocessing.json";
 
-Csv epochs_csv(const std::vector<EpochRow>& rows);
-Csv validation_csv(const std::vector<ValidationRow>& rows);
-Csv dice_csv(const std::vector<DiceRow>& rows);
-Csv boxplot_csv(const std::vector<BoxRow>& rows);
-Csv timing_csv(const std::vector<TimingRow>& rows);
-Csv memory_csv(const std::vector<MemoryRow>& rows);
-Csv phases_csv(const std::vector<PhaseRow>& rows);
-
-// The way back; throws Exit::bad_data naming `where` for a missing column, a field that is no number, or one
-// that no run writes there: a Dice of 9.5, an epoch 0.
-std::vector<EpochRow> epoch_rows(const Csv& csv, const std::string& where);
-std::vector<ValidationRow> validation_rows(const Csv& csv, const std::string& where);
-std::vector<DiceRow> dice_rows(const Csv& csv, const std::string& where);
-std::vector<TimingRow> timing_rows(const Csv& csv, const std::string& where);
-std::vector<MemoryRow> memory_rows(const Csv& csv, const std::string& where);
-std::vector<PhaseRow> phase_rows(const Csv& csv, const std::string& where);
-
 double metric_value(const DiceRow& row, const std::string& metric);
 void set_metric(DiceRow& row, const std::string& metric, double value);
 
@@ -123,41 +108,22 @@ struct CalibrationRow {
 
 void set_scores(CalibrationRow& row, const metrics::Calibration& found);
 
-const std::vector<CsvColumn>& calibration_columns();
-Csv calibration_csv(const std::vector<CalibrationRow>& rows);
-// The way back; throws Exit::bad_data naming `where` for what no run writes there.
-std::vector<CalibrationRow> calibration_rows(const Csv& csv, const std::string& where);
-
-// The columns of the tables that a run writes: name and meaning of each, and how it is written and read.
-// One list per table, so that header, order, writing, reading and the reference page cannot drift apart.
-template <class Row>
-struct Column {
-  std::string name, meaning;
-  std::function<std::string(const Row&)> write;
-  std::function<std::string(Row&, const std::string&)> read;  // what the field should be; empty: it is that
-};
-
-const std::vector<Column<EpochRow>>& epoch_columns();
-const std::vector<Column<ValidationRow>>& validation_columns();
-const std::vector<Column<DiceRow>>& dice_columns();
-const std::vector<Column<TimingRow>>& timing_columns();
-const std::vector<Column<MemoryRow>>& memory_columns();
-const std::vector<Column<PhaseRow>>& phase_columns();
-
-// Columns to the right of these, in tables whose rows have such a value.
-const Column<EpochRow>& averaged_loss_column();
-const Column<ValidationRow>& averaged_dice_column();
-Column<DiceRow> further_column(const metrics::Metric& metric);
-
-// Of boxplot.csv; the last only where groups of runs differ in a setting.
-const std::vector<CsvColumn>& boxplot_columns();
-
-template <class Row>
-std::vector<CsvColumn> described(const std::vector<Column<Row>>& columns) {
-  std::vector<CsvColumn> list;
-  for (const Column<Row>& column : columns) list.push_back({column.name, column.meaning});
-  return list;
-}
+template <>
+const Columns<EpochRow>& columns<EpochRow>();
+template <>
+const Columns<ValidationRow>& columns<ValidationRow>();
+template <>
+const Columns<DiceRow>& columns<DiceRow>();
+template <>
+const Columns<BoxRow>& columns<BoxRow>();
+template <>
+const Columns<TimingRow>& columns<TimingRow>();
+template <>
+const Columns<MemoryRow>& columns<MemoryRow>();
+template <>
+const Columns<PhaseRow>& columns<PhaseRow>();
+template <>
+const Columns<CalibrationRow>& columns<CalibrationRow>();
 
 // Headings of columns and keys for people, with units.
 // "epoch_seconds_mean" -> "Epoch, s", "preprocess.resolution" -> "Resolution, voxels", "dice_core" -> "Dice,

@@ -41,18 +41,14 @@ Figures figures_of_file(const fs::path& folder) {
 }
 
 std::vector<BoxRow> dice_boxes(const fs::path& folder) {
-  const fs::path file = folder / "dice.csv";
-  if (!fs::exists(file)) return {};
-  std::vector<BoxRow> boxes = box_rows(dice_rows(read_csv(file), file.string()));
+  std::vector<BoxRow> boxes = box_rows(rows_in<DiceRow>(folder / "dice.csv"));
   std::erase_if(boxes, [](const BoxRow& box) { return box.metric != "dice"; });
   return boxes;
 }
 
 // The grid that stands first in the experiment; box_rows() sorts them, dice.csv does not.
 std::string first_grid(const fs::path& folder) {
-  const fs::path file = folder / "dice.csv";
-  if (!fs::exists(file)) return "";
-  const std::vector<DiceRow> rows = dice_rows(read_csv(file), file.string());
+  const std::vector<DiceRow> rows = rows_in<DiceRow>(folder / "dice.csv");
   return rows.empty() ? "" : rows[0].evaluated_at;
 }
 

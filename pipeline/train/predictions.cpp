@@ -222,14 +222,13 @@ void stop_if_interrupted(net::Ranks& ranks) {
 
 // Those of all turns in their order, of each rank's in its; rank 0 has all of them.
 template <class Row>
-std::vector<Row> gathered(net::Ranks& ranks, std::vector<Row> mine, std::size_t turns, std::size_t rows_each,
-                          Csv (*to_csv)(const std::vector<Row>&),
-                          std::vector<Row> (*from_csv)(const Csv&, const std::string&)) {
+std::vector<Row> gathered(net::Ranks& ranks, std::vector<Row> mine, std::size_t turns,
+                          std::size_t rows_each) {
   if (ranks.is_alone()) return mine;
   std::vector<std::vector<Row>> all;
-  for (const std::string& text : net::gather(ranks, csv_text(to_csv(mine)))) {
+  for (const std::string& text : net::gather(ranks, csv_text(csv_of(mine)))) {
     const std::string where = "predictions of a rank";
-    all.push_back(from_csv(parse_csv(text, where), where));
+    all.push_back(rows_of<Row>(parse_csv(text, where), where));
   }
   std::vector<Row> rows;
   for (std::size_t turn = 0; turn < turns; ++turn) {
@@ -267,14 +266,13 @@ void predict_and_score(const RunOptions& options, Cases& cases, const Split& spl
   const data::Dataset& dataset = cases.dataset();
   if (shared) {
     scores.dice = gathered(ranks, std::move(scores.dice), turns.size(),
-                           options.evaluate.at.size() * dataset.regions.size(), dice_csv, dice_rows);
-    scores.calibration =
-        gathered(ranks, std::move(scores.calibration), turns.size(),
-                 output_names(dataset, options.training).size(), calibration_csv, calibration_rows);
+                           options.evaluate.at.size() * dataset.regions.size());
+    scores.calibration = gathered(ranks, std::move(scores.calibration), turns.size(),
+                                  output_names(dataset, options.training).size());
   }
   if (!ranks.is_first()) return;
-  write_noted(options.output, {{"dice.csv", csv_text(dice_csv(scores.dice))},
-                               {"calibration.csv", csv_text(calibration_csv(scores.calibration))}});
+  write_noted(options.output, {{"dice.csv", csv_text(csv_of(scores.dice))},
+                               {"calibration.csv", csv_text(csv_of(scores.calibration))}});
   if (options.evaluate.postprocessing == FindPostprocessing::automatic)
     write_postprocessing({options}, dataset, options.output);
   settle_files(options.output);
@@ -295,8 +293,8 @@ void predict_and_count(const RunOptions& options, Cases& cases, const Split& spl
     row.repeat = turn.repeat;
     row.resolution = resolution_text(options.preprocess.resolution);
   }
-  write_noted(options.output, {{"classes.csv", csv_text(classes_csv(rows))},
-                               {"confusion.csv", csv_text(confusion_csv(confusions(rows)))}});
+  write_noted(options.output, {{"classes.csv", csv_text(csv_of(rows))},
+                               {"confusion.csv", csv_text(csv_of(confusion_rows(confusions(rows))))}});
   settle_files(options.output);
 }
 

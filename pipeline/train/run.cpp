@@ -63,7 +63,7 @@ class Stopwatch {
 };
 
 void write_phases(const Job& job) {
-  write_noted(job.options.output, {{"phases.csv", csv_text(phases_csv(job.phases))}});
+  write_noted(job.options.output, {{"phases.csv", csv_text(csv_of(job.phases))}});
 }
 
 Job open_job(const RunOptions& options) {
@@ -148,9 +148,9 @@ void write_plan(const RunOptions& options, const Session& session) {
   write_file(options.output / "arena.svg", swap::arena_svg(graph, plan));
   write_noted(options.output,
               {{"plan.json", swap::plan_json(graph, plan)},
-               {"memory.csv", csv_text(memory_csv(step_memory(graph, plan, session.costs(), options.name,
-                                                              resolution_text(options.preprocess.resolution),
-                                                              options.memory.host_bytes.value_or(0))))}});
+               {"memory.csv", csv_text(csv_of(step_memory(graph, plan, session.costs(), options.name,
+                                                          resolution_text(options.preprocess.resolution),
+                                                          options.memory.host_bytes.value_or(0))))}});
 }
 
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
@@ -209,10 +209,8 @@ void tell_beginning(const Job& job, const Session& session) {
 void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& rows) {
   const RunOptions& options = job.options;
   std::vector<TimingRow> timings;
-  const fs::path timing_file = options.output / "timing.csv";
   std::vector<TimingRow> earlier;
-  if (options.resume && fs::exists(timing_file))
-    earlier = timing_rows(read_csv(timing_file), timing_file.string());
+  if (options.resume) earlier = rows_in<TimingRow>(options.output / "timing.csv");
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
     const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
     rows.append(result.tables);
@@ -224,7 +222,7 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
     else
       compare_with_forecast(options, row);
     timings.push_back(row);
-    write_noted(options.output, {{"timing.csv", csv_text(timing_csv(timings))}});
+    write_noted(options.output, {{"timing.csv", csv_text(csv_of(timings))}});
   }
 }
 

@@ -9,11 +9,10 @@ namespace voxswap::pipeline {
 namespace {
 
 template <class Row>
-std::vector<Row> resumed(const fs::path& file, std::vector<Row> (*rows_of)(const Csv&, const std::string&),
-                         std::int64_t repeat, std::int64_t epoch) {
+std::vector<Row> resumed(const fs::path& file, std::int64_t repeat, std::int64_t epoch) {
   std::vector<Row> rows;
   std::int64_t reached = 0;
-  for (Row& row : rows_of(read_csv(file), file.string())) {
+  for (Row& row : rows_of<Row>(read_csv(file), file.string())) {
     if (row.repeat != repeat || row.epoch >= epoch) continue;
     if (row.epoch != reached && row.epoch != reached + 1) break;
     reached = row.epoch;
@@ -58,19 +57,19 @@ void TrainingTables::add(const EpochRow& row, const Validation& found,
 }
 
 void write_tables(const fs::path& folder, bool classes, const TrainingTables& tables) {
-  write_noted(folder, {{"epochs.csv", csv_text(epochs_csv(tables.epochs))},
-                       {"validation.csv", csv_text(validation_csv(tables.validation))}});
-  if (classes) write_noted(folder, {{"accuracy.csv", csv_text(accuracy_csv(tables.accuracy))}});
+  write_noted(folder, {{"epochs.csv", csv_text(csv_of(tables.epochs))},
+                       {"validation.csv", csv_text(csv_of(tables.validation))}});
+  if (classes) write_noted(folder, {{"accuracy.csv", csv_text(csv_of(tables.accuracy))}});
 }
 
 TrainingTables resumed_tables(const fs::path& folder, bool classes, std::int64_t repeat, std::int64_t epoch) {
   TrainingTables tables;
   if (epoch == 1) return tables;
-  tables.epochs = resumed(folder / "epochs.csv", epoch_rows, repeat, epoch);
+  tables.epochs = resumed<EpochRow>(folder / "epochs.csv", repeat, epoch);
   if (classes)
-    tables.accuracy = resumed(folder / "accuracy.csv", accuracy_rows, repeat, epoch);
+    tables.accuracy = resumed<AccuracyRow>(folder / "accuracy.csv", repeat, epoch);
   else
-    tables.validation = resumed(folder / "validation.csv", validation_rows, repeat, epoch);
+    tables.validation = resumed<ValidationRow>(folder / "validation.csv", repeat, epoch);
   return tables;
 }
 

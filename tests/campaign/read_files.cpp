@@ -28,8 +28,8 @@ namespace voxswap {
 namespace {
 
 template <class Row>
-void table(const fs::path& path, std::vector<Row> (*rows)(const Csv&, const std::string&), Hasher& hasher) {
-  hasher.add(format("{}", rows(read_csv(path), path.string()).size()));
+void table(const fs::path& path, Hasher& hasher) {
+  hasher.add(format("{}", pipeline::rows_of<Row>(read_csv(path), path.string()).size()));
 }
 
 void image(const fs::path& path, Hasher& hasher) {
@@ -98,12 +98,11 @@ const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds
                        Hasher& hasher) { hasher.add(join(data::read_description(path).modalities, ",")); }},
     {"experiment", [](const fs::path& path,
                       Hasher& hasher) { hasher.add(experiments::load_experiment(path, {}).run.resolved); }},
-    {"dice", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::dice_rows, hasher); }},
-    {"epochs", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::epoch_rows, hasher); }},
-    {"timing", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::timing_rows, hasher); }},
-    {"validation",
-     [](const fs::path& path, Hasher& hasher) { table(path, pipeline::validation_rows, hasher); }},
-    {"memory", [](const fs::path& path, Hasher& hasher) { table(path, pipeline::memory_rows, hasher); }},
+    {"dice", table<pipeline::DiceRow>},
+    {"epochs", table<pipeline::EpochRow>},
+    {"timing", table<pipeline::TimingRow>},
+    {"validation", table<pipeline::ValidationRow>},
+    {"memory", table<pipeline::MemoryRow>},
     {"sealed", sealed},
     {"prepared", prepared},
 };

@@ -45,11 +45,11 @@ void expect_same_numbers(const std::string& ours, const std::string& theirs) {
 }
 
 TEST(BoxplotTable, IsThatOfNumPyAndMatplotlibForOneToTwelveGroups) {
-  const std::vector<DiceRow> all = dice_rows(read_csv(fixtures + "boxplot_table_dice.csv"), "fixture");
+  const std::vector<DiceRow> all = rows_in<DiceRow>(fixtures + "boxplot_table_dice.csv");
   const Csv expected = read_csv(fixtures + "boxplot_table.csv");
   ASSERT_EQ(expected.rows.size(), 12u * 4u);
   for (std::size_t groups = 1; groups <= 12; ++groups) {
-    const Csv table = boxplot_csv(box_rows(rows_of_groups(all, groups)));
+    const Csv table = csv_of(box_rows(rows_of_groups(all, groups)));
     EXPECT_EQ(table.header, expected.header);
     ASSERT_EQ(table.rows.size(), groups * 4);
     for (std::size_t r = 0; r < table.rows.size(); ++r) {

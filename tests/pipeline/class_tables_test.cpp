@@ -20,7 +20,7 @@ std::vector<ClassRow> rows() {
 }
 
 TEST(ClassTables, ComeBackAsTheyWere) {
-  const std::vector<ClassRow> made = rows(), read = class_rows(classes_csv(made), "classes.csv");
+  const std::vector<ClassRow> made = rows(), read = rows_of<ClassRow>(csv_of(made), "classes.csv");
   ASSERT_EQ(read.size(), made.size());
   for (std::size_t i = 0; i < made.size(); ++i) {
     EXPECT_EQ(read[i].case_id, made[i].case_id);
@@ -29,16 +29,16 @@ TEST(ClassTables, ComeBackAsTheyWere) {
     EXPECT_EQ(read[i].probabilities, made[i].probabilities);
   }
   const std::vector<AccuracyRow> after = {{"run", 1, "64x64", 3, 1.5, 0.875}};
-  const std::vector<AccuracyRow> back = accuracy_rows(accuracy_csv(after), "accuracy.csv");
+  const std::vector<AccuracyRow> back = rows_of<AccuracyRow>(csv_of(after), "accuracy.csv");
   ASSERT_EQ(back.size(), 1U);
   EXPECT_EQ(back[0].accuracy, 0.875);
   EXPECT_EQ(back[0].epoch, 3);
 }
 
 TEST(ClassTables, RefuseWhatNoRunWrites) {
-  Csv csv = classes_csv(rows());
+  Csv csv = csv_of(rows());
   csv.rows[1][csv.column("probability_cat", "")] = "1.5";
-  EXPECT_THROW(class_rows(csv, "classes.csv"), Error);
+  EXPECT_THROW(rows_of<ClassRow>(csv, "classes.csv"), Error);
   std::vector<ClassRow> other = rows();
   other[0].predicted = "bird";
   EXPECT_THROW(confusions(other), Error);
@@ -52,7 +52,8 @@ TEST(Confusions, CountEveryRunAndRepeatByItself) {
   EXPECT_DOUBLE_EQ(all[0].accuracy(), 2.0 / 3);
   EXPECT_EQ(all[1].all(), 1);
   EXPECT_EQ(accuracy_text(rows()), "accuracy 0.667, 2 of 3 images; accuracy 1.000, 1 of 1 image");
-  EXPECT_EQ(confusion_csv(all).rows[1], (std::vector<std::string>{"run", "1", "64x64", "cat", "dog", "1"}));
+  EXPECT_EQ(csv_of(confusion_rows(all)).rows[1],
+            (std::vector<std::string>{"run", "1", "64x64", "cat", "dog", "1"}));
 }
 
 TEST(Confusions, StandOnThePageWithTheirAccuracy) {

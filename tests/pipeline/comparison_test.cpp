@@ -191,7 +191,7 @@ TEST(Comparison, IsWrittenInItsColumns) {
                                 {score("a", "64", "x", 0.5), score("b", "128", "x", 0.75),
                                  score("a", "64", "y", 0.25), score("b", "128", "y", 0.75)});
   EXPECT_EQ(
-      csv_text(comparison_csv(compared)),
+      csv_text(csv_of(compared)),
       "compared,also_differs,resolution_a,setting_a,resolution_b,setting_b,evaluated_at,region,metric,n,"
       "unpaired,mean_a,mean_b,mean_difference,interval_low,interval_high,zeros,rank_sum_positive,"
       "rank_sum_negative,test,p,p_holm\n"

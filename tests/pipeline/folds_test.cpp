@@ -47,7 +47,7 @@ TEST(Folds, StandSideBySideAndAllTogetherWithEveryCaseOnce) {
                                    run_of("2", {{"d", 0.1}, {"e", 0.3}})});
   EXPECT_EQ(dice_of(folds), (std::vector<std::string>{"0 2 0.600", "1 1 0.900", "2 2 0.200", "all 5 0.500"}));
   EXPECT_TRUE(folds.notes.empty());
-  EXPECT_EQ(folds_csv(folds.rows).rows.size(), folds.rows.size());
+  EXPECT_EQ(csv_of(folds.rows).rows.size(), folds.rows.size());
 }
 
 TEST(Folds, ThatAreMissingOrOverlapAreTold) {

@@ -59,7 +59,7 @@ TEST_F(FakeGnuplot, ThatIsCutOffLeavesNoPlotBehindNorOneOfAnEarlierReport) {
   EpochRow epoch;
   epoch.run = "a";
   epoch.resolution = "64";
-  write_csv(run / "epochs.csv", epochs_csv({epoch}));
+  write_csv(run / "epochs.csv", csv_of<EpochRow>({epoch}));
   write_file(run / "experiment.yaml", "name: a\n");
   write_file(run / "epochs.svg", "<svg>of an earlier report</svg>");
   write_file(run / "epochs.png", "of an earlier report");

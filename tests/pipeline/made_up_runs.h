@@ -12,26 +12,24 @@
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
 #include "tests/folder.h"
+#include "tests/xml.h"
 
 namespace voxswap::pipeline {
 
-// Every tag that is opened is closed, in order; enough of XML for pages of ours.
-inline void expect_well_formed(const std::string& html) {
-  const std::regex tag("<(/?)([a-zA-Z0-9]+)((?:[^>\"']|\"[^\"]*\"|'[^']*')*?)(/?)>");
-  std::string text = html.substr(html.find("<html"));
-  for (const auto& [begin, end] : {std::pair{"<style", "</style>"}, {"<script", "</script>"}})  // no markup
-    for (std::size_t at; (at = text.find(begin)) != text.npos;)
-      text.erase(at, text.find(end, at) + std::string(end).size() - at);
-  std::vector<std::string> open;
-  for (std::sregex_iterator at(text.begin(), text.end(), tag), none; at != none; ++at) {
-    const std::string name = (*at)[2];
-    if ((*at)[1].length() == 0 && (*at)[4].length() == 0) open.push_back(name);
-    if ((*at)[1].length() == 0) continue;
-    ASSERT_FALSE(open.empty()) << "</" << name << "> closes nothing";
-    ASSERT_EQ(open.back(), name);
-    open.pop_back();
+inline std::string unbase64(const std::string& text) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned bits = 0, count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
   }
-  EXPECT_TRUE(open.empty()) << open.back() << " stays open";
+  return bytes;
+}
+
+inline void expect_well_formed(const std::string& html) {
+  EXPECT_TRUE(test::Xml(html).good());
 }
 
 // "section:\n  key: value\n" as made-up runs write it; the program reads with experiments/.
@@ -84,11 +82,12 @@ class MadeUpRuns : public test::InAFolder {
     timing.resolution = resolution;
     timing.device = "cpu";
     timing.planner = "keep";
-    write_csv(run / "epochs.csv", epochs_csv(epochs));
-    write_csv(run / "validation.csv", validation_csv({{name, 1, resolution, 1, 60, "whole_tumor", 0.5},
-                                                      {name, 1, resolution, 2, 120, "whole_tumor", 0.75}}));
-    write_csv(run / "dice.csv", dice_csv(dice));
-    write_csv(run / "timing.csv", timing_csv({timing}));
+    write_csv(run / "epochs.csv", csv_of(epochs));
+    write_csv(run / "validation.csv",
+              csv_of<ValidationRow>({{name, 1, resolution, 1, 60, "whole_tumor", 0.5},
+                                     {name, 1, resolution, 2, 120, "whole_tumor", 0.75}}));
+    write_csv(run / "dice.csv", csv_of(dice));
+    write_csv(run / "timing.csv", csv_of<TimingRow>({timing}));
     write_file(run / "experiment.yaml", "training:\n  precision: bf16\n  note: a < b & c\n");
     return run;
   }

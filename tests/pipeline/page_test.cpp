@@ -26,15 +26,7 @@ std::string downloaded(const std::string& html, const std::string& name) {
   const std::regex link(format("download=\"{}\" href=\"data:text/csv;charset=utf-8;base64,([^\"]*)\"", name));
   std::smatch match;
   if (!std::regex_search(html, match, link)) return "no link";
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned bits = 0, count = 0;
-  for (const char c : match[1].str()) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
-    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
-  }
-  return bytes;
+  return unbase64(match[1]);
 }
 
 TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
@@ -76,7 +68,7 @@ TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
                "\"2026-01-02 03:04 UTC\"\n");
     write_file(run / "split.csv", "case,part\nx,training\ny,training\ncase_1,validation\n");
   }
-  write_csv(a / "phases.csv", phases_csv({{"first", "training", 61}, {"first", "predicting", 4}}));
+  write_csv(a / "phases.csv", csv_of<PhaseRow>({{"first", "training", 61}, {"first", "predicting", 4}}));
   std::string dice = read_file(b / "dice.csv");
   dice.replace(dice.find(",0.8,"), 5, ",0.9,");
   write_file(b / "dice.csv", dice);

@@ -37,13 +37,13 @@ class Colors : public ViewedRuns {
   // A run with both regions in its scores, and pictures of its first two cases.
   fs::path make_colored_run() const {
     const fs::path run = make_viewed_run("first", 1);
-    std::vector<DiceRow> rows = dice_rows(read_csv(run / "dice.csv"), "dice.csv"), both;
+    std::vector<DiceRow> rows = rows_in<DiceRow>(run / "dice.csv"), both;
     for (DiceRow& row : rows) {
       both.push_back(row);
       row.region = "tumor_core";
       both.push_back(row);
     }
-    write_csv(run / "dice.csv", dice_csv(both));
+    write_csv(run / "dice.csv", csv_of(both));
     fs::create_directories(run / "slices");
     for (int i = 1; i <= 2; ++i) {
       data::Volume volume = made_up_volume(i);

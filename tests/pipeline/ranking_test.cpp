@@ -56,7 +56,7 @@ TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
   const RankedGroup& last = ranking.groups[2];
   EXPECT_EQ(last.group, 0u);
   EXPECT_NEAR(last.difference, 0.055, 1e-12);
-  EXPECT_EQ(last.p, 2 / 1024.0);
+  EXPECT_EQ(last.test.p, 2 / 1024.0);
   EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // of two comparisons
   EXPECT_EQ(worse_than_best(last, 2), "yes");
 }

@@ -23,7 +23,7 @@ TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
   EXPECT_EQ(read_csv(out / "epochs.csv").rows.size(), 8u);
   EXPECT_EQ(read_csv(out / "validation.csv").rows.size(), 4u);
   EXPECT_EQ(read_csv(out / "timing.csv").rows.size(), 2u);
-  const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
+  const auto dice = rows_in<DiceRow>(out / "dice.csv");
   ASSERT_EQ(dice.size(), 8u);
   EXPECT_EQ(dice[0].run, "first_<run>");
   EXPECT_EQ(dice[7].run, "second");
@@ -59,7 +59,7 @@ TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
 TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
   const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"), out = folder_ / "merged";
   report_made_up({a, b, a}, out);
-  const auto dice = dice_rows(read_csv(out / "dice.csv"), "dice.csv");
+  const auto dice = rows_in<DiceRow>(out / "dice.csv");
   ASSERT_EQ(dice.size(), 8u);
   EXPECT_EQ(dice[0].run, "same (a)");
   EXPECT_EQ(dice[7].run, "same (b)");

@@ -50,7 +50,7 @@ TEST_F(Progress, TellsRunsApartThatWereStoppedTrainedAndFinished) {
   EXPECT_FALSE(run_progress(run, made_up_settings).resident_bytes);
   TimingRow timing;
   timing.run = "mine";
-  write_csv(run / "timing.csv", timing_csv({timing}));
+  write_csv(run / "timing.csv", csv_of<TimingRow>({timing}));
   EXPECT_EQ(run_progress(run, made_up_settings).state, RunProgress::State::trained);
   EXPECT_EQ(run_progress(make_run("other", "done", "48"), made_up_settings).state,
             RunProgress::State::finished);

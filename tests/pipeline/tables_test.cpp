@@ -40,7 +40,7 @@ TEST(Tables, EpochsAreWrittenInTheColumnsOfTheContractWithSecondsToTheMicrosecon
   row.wait_seconds = -1e-9;
   row.device_peak_bytes = 3000000000;
   EXPECT_EQ(
-      csv_text(epochs_csv({row})),
+      csv_text(csv_of<EpochRow>({row})),
       "run,repeat,resolution,epoch,seconds,train_loss,validation_loss,learning_rate,megavoxels_per_second,"
       "wait_seconds,stall_seconds,swapped_out_bytes,swapped_in_bytes,recomputed_nodes,device_peak_bytes,"
       "host_peak_bytes\n"
@@ -49,17 +49,17 @@ TEST(Tables, EpochsAreWrittenInTheColumnsOfTheContractWithSecondsToTheMicrosecon
 
 TEST(Tables, ValidationIsWrittenInItsColumnsAndReadBack) {
   const ValidationRow row{"a", 2, "64", 3, 12.5, "whole_tumor", 0.75};
-  const Csv csv = validation_csv({row});
+  const Csv csv = csv_of<ValidationRow>({row});
   EXPECT_EQ(csv_text(csv),
             "run,repeat,resolution,epoch,trained_seconds,region,dice\na,2,64,3,12.5,whole_tumor,0.75\n");
-  EXPECT_EQ(csv_text(validation_csv(validation_rows(csv, "validation.csv"))), csv_text(csv));
+  EXPECT_EQ(csv_text(csv_of(rows_of<ValidationRow>(csv, "validation.csv"))), csv_text(csv));
 }
 
 TEST(Tables, DiceIsWrittenInTheColumnsOfTheContract) {
   DiceRow row = dice_row(1, "case_1", 0.25);
   row.truth_voxels = 12;
   row.predicted_voxels = 7;
-  EXPECT_EQ(csv_text(dice_csv({row})),
+  EXPECT_EQ(csv_text(csv_of<DiceRow>({row})),
             "run,repeat,resolution,evaluated_at,case,region,dice,hd95,sensitivity,specificity,truth_voxels,"
             "predicted_voxels\na,1,64,native,case_1,whole_tumor,0.25,nan,nan,nan,12,7\n");
 }
@@ -73,7 +73,7 @@ TEST(Tables, TimingIsWrittenInTheColumnsOfTheContract) {
   row.step_seconds_median = 0.5;
   row.device_peak_bytes = 7;
   EXPECT_EQ(
-      csv_text(timing_csv({row})),
+      csv_text(csv_of<TimingRow>({row})),
       "run,resolution,device,planner,budget_bytes,link_to_host_gbps,link_to_device_gbps,epoch_seconds_mean,"
       "step_seconds_median,predicted_step_seconds,bound_step_seconds,overhead,utilization,to_host_gbps,"
       "to_device_gbps,swapped_out_bytes,swapped_in_bytes,device_peak_bytes\n"
@@ -87,44 +87,45 @@ TEST(Tables, BoxesAreWrittenWithTheirOutliersJoinedBySemicolons) {
   row.region = "anterior";
   row.metric = "dice";
   row.statistics = {4, 1, 0.5, 0.25, 0, 0.125, 0.5, 0.75, 1, 0.0625, 0.875, {0, 1}};
-  EXPECT_EQ(csv_text(boxplot_csv({row})),
+  EXPECT_EQ(csv_text(csv_of<BoxRow>({row})),
             "resolution,evaluated_at,region,metric,n,nan,mean,sd,minimum,q1,median,q3,maximum,whisker_low,"
             "whisker_high,outliers\n"
             "64,native,anterior,dice,4,1,0.5,0.25,0,0.125,0.5,0.75,1,0.0625,0.875,0;1\n");
 }
 
 TEST(Tables, WhatWasWrittenReadsBackTheSame) {
-  const Csv csv = dice_csv({dice_row(1, "a,\"b\"", 1.0 / 3), dice_row(2, "c", std::nan(""))});
-  EXPECT_EQ(csv_text(dice_csv(dice_rows(parse_csv(csv_text(csv), "dice.csv"), "dice.csv"))), csv_text(csv));
-  EXPECT_EQ(dice_rows(csv, "dice.csv")[0].dice, 1.0 / 3);
+  const Csv csv = csv_of<DiceRow>({dice_row(1, "a,\"b\"", 1.0 / 3), dice_row(2, "c", std::nan(""))});
+  EXPECT_EQ(csv_text(csv_of(rows_of<DiceRow>(parse_csv(csv_text(csv), "dice.csv"), "dice.csv"))),
+            csv_text(csv));
+  EXPECT_EQ(rows_of<DiceRow>(csv, "dice.csv")[0].dice, 1.0 / 3);
 }
 
 TEST(Tables, MetricsBeyondTheContractAreColumnsToTheRightWhereAnyRowHasThem) {
   DiceRow first = dice_row(1, "a", 1), second = dice_row(1, "b", 0.5);
   set_metric(first, "lesion_wise_dice", 0.75);
   set_metric(second, "precision", 0.5);
-  const Csv csv = dice_csv({first, second});
+  const Csv csv = csv_of<DiceRow>({first, second});
   ASSERT_EQ(csv.header.size(), 14u);
   EXPECT_EQ(csv.header[11], "predicted_voxels");
   EXPECT_EQ(csv.header[12], "precision");  // in the order of the table of metrics
   EXPECT_EQ(csv.header[13], "lesion_wise_dice");
   EXPECT_EQ(csv.rows[0][12], "nan");
   EXPECT_EQ(csv.rows[1][12], "0.5");
-  EXPECT_EQ(csv_text(dice_csv(dice_rows(csv, "dice.csv"))), csv_text(csv));
+  EXPECT_EQ(csv_text(csv_of(rows_of<DiceRow>(csv, "dice.csv"))), csv_text(csv));
 }
 
 TEST(Tables, FieldsThatAreNoNumbersAreRefusedWithTheirPlace) {
-  Csv csv = dice_csv({dice_row(1, "a", 1)});
+  Csv csv = csv_of<DiceRow>({dice_row(1, "a", 1)});
   csv.rows[0][6] = "0.9x";
   try {
-    dice_rows(csv, "runs/a/dice.csv");
+    rows_of<DiceRow>(csv, "runs/a/dice.csv");
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::bad_data);
     EXPECT_STREQ(error.what(), "runs/a/dice.csv: record 1: column 'dice' should be a number, found '0.9x'");
   }
   csv.header[6] = "Dice";
-  EXPECT_THROW(dice_rows(csv, "dice.csv"), Error);
+  EXPECT_THROW(rows_of<DiceRow>(csv, "dice.csv"), Error);
 }
 
 // A column of each table, with what no run writes there.
@@ -134,15 +135,15 @@ TEST(Tables, FieldsThatNoRunWritesAreRefused) {
     const char *column, *field, *says;
     std::function<void(const Csv&)> read;
   };
-  const auto dice = [](const Csv& csv) { dice_rows(csv, "t.csv"); };
-  const auto epochs = [](const Csv& csv) { epoch_rows(csv, "t.csv"); };
-  const auto timing = [](const Csv& csv) { timing_rows(csv, "t.csv"); };
-  const auto validation = [](const Csv& csv) { validation_rows(csv, "t.csv"); };
+  const auto dice = [](const Csv& csv) { rows_of<DiceRow>(csv, "t.csv"); };
+  const auto epochs = [](const Csv& csv) { rows_of<EpochRow>(csv, "t.csv"); };
+  const auto timing = [](const Csv& csv) { rows_of<TimingRow>(csv, "t.csv"); };
+  const auto validation = [](const Csv& csv) { rows_of<ValidationRow>(csv, "t.csv"); };
   DiceRow further = dice_row(1, "a", 1);
   for (const char* metric : {"precision", "volume_difference", "average_surface_distance"})
     set_metric(further, metric, 0.5);
-  const Csv d = dice_csv({further}), e = epochs_csv({EpochRow{}}), t = timing_csv({TimingRow{}}),
-            v = validation_csv({ValidationRow{}});
+  const Csv d = csv_of<DiceRow>({further}), e = csv_of<EpochRow>({EpochRow{}}),
+            t = csv_of<TimingRow>({TimingRow{}}), v = csv_of<ValidationRow>({ValidationRow{}});
   const char* share = "a number from 0 to 1, or nan";
   const std::vector<Bad> table = {
       {d, "dice", "9.5", share, dice},

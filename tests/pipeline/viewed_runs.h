@@ -13,18 +13,6 @@
 
 namespace voxswap::pipeline {
 
-inline std::string unbase64(const std::string& text) {
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned bits = 0, count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(digits.find(c));
-    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
-  }
-  return bytes;
-}
-
 // What gzip packed, by zlib.
 inline std::string gunzipped(const std::string& packed) {
   z_stream stream{};

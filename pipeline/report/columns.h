@@ -1,0 +1,175 @@
+// A table whose rows are of one type, as CSV: name and meaning of every column, and how it is written and
+// read. One list per table, so that header, order, writing, reading and the reference page cannot drift
+// apart.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+
+namespace voxswap::pipeline {
+
+template <class Row>
+struct Column {
+  std::string name, meaning;
+  std::function<std::string(const Row&)> write;
+  // What the field should be; empty: it is that. Null: the table is only written.
+  std::function<std::string(Row&, const std::string&)> read = nullptr;
+  // Written where this is true of any row; null: always.
+  std::function<bool(const Row&)> has = nullptr;
+  bool required = true;   // false: tables of other runs, or of earlier versions, lack it
+  std::string when = "";  // behind the meaning on the reference page
+};
+template <class Row>
+using Columns = std::vector<Column<Row>>;
+
+// The columns of the table with such rows: a specialisation for every type of row.
+template <class Row>
+const Columns<Row>& columns();
+
+template <class Row>
+Csv csv_of(const std::vector<Row>& rows, const Columns<Row>& list) {
+  Csv csv;
+  csv.rows.resize(rows.size());
+  for (const Column<Row>& column : list) {
+    if (column.has && std::none_of(rows.begin(), rows.end(), column.has)) continue;
+    csv.header.push_back(column.name);
+    for (std::size_t i = 0; i < rows.size(); ++i) csv.rows[i].push_back(column.write(rows[i]));
+  }
+  return csv;
+}
+
+template <class Row>
+Csv csv_of(const std::vector<Row>& rows) {
+  return csv_of(rows, columns<Row>());
+}
+
+template <class Row>
+std::vector<Row> rows_of(const Csv& csv, const std::string& where, const Columns<Row>& list) {
+  std::vector<std::pair<const Column<Row>*, std::size_t>> places;
+  for (const Column<Row>& column : list) {
+    const bool there = std::find(csv.header.begin(), csv.header.end(), column.name) != csv.header.end();
+    if (there || column.required) places.emplace_back(&column, csv.column(column.name, where));
+  }
+  std::vector<Row> rows(csv.rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const auto& [column, place] : places) {
+      const std::string& field = csv.rows[i][place];
+      if (const std::string expected = column->read(rows[i], field); !expected.empty())
+        fail(Exit::bad_data, "{}: record {}: column '{}' should be {}, found '{}'", where, i + 1,
+             column->name, expected, field);
+    }
+  return rows;
+}
+
+// Throws Exit::bad_data naming `where` for a missing column, a field that is no number, or one that no run
+// writes there: a Dice of 9.5, an epoch 0.
+template <class Row>
+std::vector<Row> rows_of(const Csv& csv, const std::string& where) {
+  return rows_of(csv, where, columns<Row>());
+}
+
+// Of a file; none where there is no such file.
+template <class Row>
+std::vector<Row> rows_in(const fs::path& file) {
+  if (!fs::exists(file)) return {};
+  return rows_of<Row>(read_csv(file), file.string());
+}
+
+// For the reference page.
+template <class Row>
+std::vector<CsvColumn> described(const Columns<Row>& list = columns<Row>()) {
+  std::vector<CsvColumn> all;
+  for (const Column<Row>& column : list) all.push_back({column.name, column.meaning + column.when});
+  return all;
+}
+
+// Columns of texts, counts and other numbers.
+namespace column {
+
+// What a number may be.
+struct Bounds {
+  double least, most;
+};
+inline constexpr double no_bound = std::numeric_limits<double>::infinity();
+inline constexpr Bounds any{-no_bound, no_bound}, not_negative{0, no_bound}, share{0, 1};
+
+std::string read_real(double& value, const std::string& field, const Bounds& bounds);
+
+template <class Row>
+Column<Row> text(const char* name, const char* meaning, std::string Row::*member) {
+  return {name, meaning, [=](const Row& row) { return row.*member; },
+          [=](Row& row, const std::string& field) {
+            row.*member = field;
+            return std::string();
+          }};
+}
+
+template <class Row>
+Column<Row> count(const char* name, const char* meaning, std::int64_t Row::*member, std::int64_t least = 0) {
+  return {name, meaning, [=](const Row& row) { return std::to_string(row.*member); },
+          [=](Row& row, const std::string& field) {
+            const auto value = parse_number<std::int64_t>(field);
+            if (!value) return std::string("a number");
+            row.*member = *value;
+            return *value < least ? format("a whole number of at least {}", least) : "";
+          }};
+}
+
+template <class Row>
+Column<Row> real(const char* name, const char* meaning, double Row::*member, Bounds bounds = any) {
+  return {name, meaning, [=](const Row& row) { return number(row.*member); },
+          [=](Row& row, const std::string& field) { return read_real(row.*member, field, bounds); }};
+}
+
+// Clocks are not finer than microseconds, and the digits behind would only be noise. Adding 0 turns -0 into
+// 0.
+template <class Row>
+Column<Row> seconds(const char* name, const char* meaning, double Row::*member) {
+  return {name, meaning, [=](const Row& row) { return number(std::round(row.*member * 1e6) / 1e6 + 0.0); },
+          [=](Row& row, const std::string& field) { return read_real(row.*member, field, not_negative); }};
+}
+
+// A number that is a member of a member, which is only written.
+template <class Row, class Part, class Value>
+Column<Row> part(const char* name, const char* meaning, Part Row::*whole, Value Part::*member) {
+  return {name, meaning, [=](const Row& row) {
+            if constexpr (std::is_integral_v<Value>)
+              return std::to_string(row.*whole.*member);
+            else
+              return number(row.*whole.*member);
+          }};
+}
+
+// Of what many tables have in common.
+template <class Row>
+Column<Row> run() {
+  return text("run", "name of the run", &Row::run);
+}
+template <class Row>
+Column<Row> resolution() {
+  return text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution);
+}
+template <class Row>
+Column<Row> grid() {
+  return text("evaluated_at", "grid of the scores: native, training or a side", &Row::evaluated_at);
+}
+template <class Row>
+Column<Row> repeat() {
+  return count("repeat", "repeat, counted from 1", &Row::repeat, 1);
+}
+
+}  // namespace column
+
+}  // namespace voxswap::pipeline
