@@ -93,8 +93,8 @@ void check_question(const std::string& path, const std::string& command, const s
          command);
 }
 
-pipeline::SweepPlot read_plot(const Yaml& value) {
-  pipeline::SweepPlot plot;
+pipeline::ChartColumns read_plot(const Yaml& value) {
+  pipeline::ChartColumns plot;
   if (value.kind != Yaml::Kind::map)
     kinds::wrong(value, "sweep.plot", "a map such as {x: budget, y: overhead}");
   for (const auto& [name, entry] : value.entries) {

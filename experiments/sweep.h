@@ -41,7 +41,7 @@ struct Sweep {
   std::vector<SweepCell> cells;      // the last column varies fastest
   bool draws_splits = false;         // cells differ in data.*: each draws its own split
   std::string title;
-  pipeline::SweepPlot plot;
+  pipeline::ChartColumns plot;
   std::int64_t volumes = 0;
   Csv published;  // figures to be shown beside the results
 };

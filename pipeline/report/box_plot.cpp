@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "base/xml.h"
+#include "pipeline/report/figure.h"
 #include "pipeline/report/palette.h"
-#include "pipeline/report/plot_parts.h"
 #include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
@@ -30,17 +30,15 @@ using Group = std::pair<std::string, std::string>;  // resolution, setting
 struct Layout {
   std::vector<std::string> grids, regions;
   std::vector<Group> groups;
-  std::vector<std::vector<std::string>> tics;  // per region: the lines of its name
-  std::size_t tic_lines = 1, tic_columns = 1;
 
-  bool colors_are_regions() const { return groups.size() == 1; }
-  std::size_t colors() const { return colors_are_regions() ? regions.size() : groups.size(); }
-  std::size_t group_of(std::size_t color) const { return colors_are_regions() ? 0 : color; }
-  bool has_color(const BoxRow& row, std::size_t color) const {
-    return colors_are_regions() ? row.region == regions[color]
-                                : Group(row.resolution, row.setting) == groups[color];
+  explicit Layout(const std::vector<BoxRow>& boxes) {
+    for (const BoxRow& box : boxes) {
+      place(grids, box.evaluated_at);
+      place(regions, box.region);
+      place(groups, {box.resolution, box.setting});
+    }
   }
-
+  bool colors_are_regions() const { return groups.size() == 1; }
   double slot() const { return 0.84 / static_cast<double>(groups.size()); }
   double box_width() const { return std::min(0.36, 0.76 * slot()); }
   double center(std::size_t region, std::size_t group) const {
@@ -49,25 +47,9 @@ struct Layout {
   }
   int region_pixels() const {
     const int count = static_cast<int>(groups.size());
-    return std::max({90, count * (count > 6 ? 24 : 34) + 24, static_cast<int>(tic_columns) * 8 + 14});
+    return std::max({90, count * (count > 6 ? 24 : 34) + 24, pixels_of_names(regions) + 14});
   }
 };
-
-Layout lay_out(const std::vector<BoxRow>& boxes) {
-  Layout layout;
-  for (const BoxRow& box : boxes) {
-    place(layout.grids, box.evaluated_at);
-    place(layout.regions, box.region);
-    place(layout.groups, {box.resolution, box.setting});
-  }
-  for (const std::string& region : layout.regions) {
-    layout.tics.push_back(name_lines(region, 18));
-    layout.tic_lines = std::max(layout.tic_lines, layout.tics.back().size());
-    for (const std::string& line : layout.tics.back())
-      layout.tic_columns = std::max(layout.tic_columns, letters(line));
-  }
-  return layout;
-}
 
 // Dice from 0 to 1; the lower part is left out where no value lies there.
 double lowest_shown(const std::vector<BoxRow>& boxes) {
@@ -99,86 +81,63 @@ struct Dot {
   double value = 0;
 };
 
-// The data of one colour in one panel. Empty ones are left out.
-struct Blocks {
-  std::string boxes, cases, outliers, without_numbers;
-  std::string few, medians_of_few;                     // where there are too few for a box
-  std::vector<Dot> case_dots, outlier_dots, few_dots;  // what those three show, in their order
-};
-Blocks blocks(const Layout& layout, const std::vector<BoxRow>& boxes, std::size_t grid, std::size_t color,
-              const std::string& name) {
-  Blocks result;
-  for (const BoxRow& row : boxes) {
-    if (row.evaluated_at != layout.grids[grid] || !layout.has_color(row, color)) continue;
-    const metrics::BoxStatistics& box = row.statistics;
-    const auto region =
-        std::find(layout.regions.begin(), layout.regions.end(), row.region) - layout.regions.begin();
-    const double x = layout.center(static_cast<std::size_t>(region), layout.group_of(color));
-    if (box.n == 0) {
-      if (box.nan > 0) result.without_numbers += format("{}\n", x);
-      continue;
-    }
-    const bool few = box.n < least_values_of_a_box;
-    (few ? result.medians_of_few : result.boxes) +=
-        format("{} {} {} {} {} {} {} {}\n", x, box.q1, box.whisker_low, box.whisker_high, box.q3,
-               layout.box_width(), box.median, box.mean);
-    for (std::size_t i = 0; i < row.values.size(); ++i) {
-      if (std::isnan(row.values[i])) continue;
-      const bool outside = row.values[i] < box.whisker_low || row.values[i] > box.whisker_high;
-      (few       ? result.few
-       : outside ? result.outliers
-                 : result.cases) += format("{} {}\n", x + jitter(i, layout.box_width()), row.values[i]);
-      (few       ? result.few_dots
-       : outside ? result.outlier_dots
-                 : result.case_dots)
-          .push_back({name, i < row.cases.size() ? row.cases[i] : "", row.values[i]});
-    }
-  }
-  return result;
-}
-
 std::string box_style(std::size_t color) {
   return format("lc rgb '{0}' lw 1.3 fs transparent solid 0.3 border lc rgb '{0}'", plot_color(color));
 }
 
-// Draws one colour of a panel; adds its data to `data` and its plot elements to `elements`.
-void add_color(const Blocks& block, std::size_t grid, std::size_t index, std::string& data,
-               std::vector<std::string>& elements) {
-  const std::string color = plot_color(index);
-  const auto define = [&](const char* kind, const std::string& lines) {
-    const std::string name = format("${}_{}_{}", kind, grid, index);
-    data += format("{} << END_OF_DATA\n{}END_OF_DATA\n", name, lines);
-    return name;
+// Adds one colour to a panel: a group of runs, or a region of the only one. `dots`: in the order in which
+// they are drawn.
+void add_color(Figure& figure, Panel& panel, const std::vector<const BoxRow*>& rows, const Layout& layout,
+               std::size_t index, const std::string& group_name, std::vector<Dot>& dots) {
+  std::string boxes, few_boxes, without_numbers, lines[3];
+  std::vector<Dot> of[3];  // cases, outliers, those where there are too few for a box
+  for (const BoxRow* row : rows) {
+    const metrics::BoxStatistics& box = row->statistics;
+    const auto region = std::find(layout.regions.begin(), layout.regions.end(), row->region);
+    const double x = layout.center(static_cast<std::size_t>(region - layout.regions.begin()),
+                                   layout.colors_are_regions() ? 0 : index);
+    if (box.n == 0) {
+      if (box.nan > 0) without_numbers += format("{}\n", x);
+      continue;
+    }
+    const bool few = box.n < least_values_of_a_box;
+    (few ? few_boxes : boxes) += format("{} {} {} {} {} {} {} {}\n", x, box.q1, box.whisker_low,
+                                        box.whisker_high, box.q3, layout.box_width(), box.median, box.mean);
+    for (std::size_t i = 0; i < row->values.size(); ++i) {
+      const double value = row->values[i];
+      if (std::isnan(value)) continue;
+      const int kind = few ? 2 : value < box.whisker_low || value > box.whisker_high ? 1 : 0;
+      lines[kind] += format("{} {}\n", x + jitter(i, layout.box_width()), value);
+      of[kind].push_back({group_name, i < row->cases.size() ? row->cases[i] : "", value});
+    }
+  }
+  const std::string color = plot_color(index), ink = std::string(plot_ink).substr(1);
+  const auto add = [&](const std::string& data, const char* columns, const std::string& style) {
+    panel.elements.push_back(element(data, columns, style));
   };
-  if (!block.boxes.empty()) {
-    const std::string box = define("box", block.boxes);
-    elements.push_back(
-        format("{} using 1:2:3:4:5:6 with candlesticks whiskerbars 0.5 {} notitle", box, box_style(index)));
-    if (!block.cases.empty()) {
-      elements.push_back(format("{} using 1:2 with points pt 7 ps 0.35*point lc rgb '#60{}' notitle",
-                                define("case", block.cases), std::string(plot_ink).substr(1)));
-    }
-    if (!block.outliers.empty()) {
-      elements.push_back(format("{} using 1:2 with points pt 6 ps 0.7*point lw 2 lc rgb '{}' notitle",
-                                define("out", block.outliers), color));
-    }
-    // A candlestick of no height would leave a spike at its corner.
-    elements.push_back(
-        format("{} using ($1-$6/2):7:6:(0) with vectors nohead lc rgb '{}' lw 2.2 notitle", box, plot_ink));
-    elements.push_back(
-        format("{} using 1:8 with points pt 13 ps 0.75*point lc rgb '{}' notitle", box, plot_ink));
+  const auto add_dots = [&](int kind, const std::string& style) {
+    if (!lines[kind].empty()) add(figure.add_data(lines[kind]), "1:2", style);
+    dots.insert(dots.end(), of[kind].begin(), of[kind].end());
+  };
+  // A candlestick of no height would leave a spike at its corner.
+  const auto add_medians = [&](const std::string& data) {
+    add(data, "($1-$6/2):7:6:(0)", format("vectors nohead lc rgb '{}' lw 2.2", plot_ink));
+  };
+  if (!boxes.empty()) {
+    const std::string data = figure.add_data(boxes);
+    add(data, "1:2:3:4:5:6", "candlesticks whiskerbars 0.5 " + box_style(index));
+    add_dots(0, format("points pt 7 ps 0.35*point lc rgb '#60{}'", ink));
+    add_dots(1, format("points pt 6 ps 0.7*point lw 2 lc rgb '{}'", color));
+    add_medians(data);
+    add(data, "1:8", format("points pt 13 ps 0.75*point lc rgb '{}'", plot_ink));
   }
-  if (!block.few.empty()) {
-    elements.push_back(format("{} using 1:2 with points pt 7 ps 0.8*point lc rgb '{}' notitle",
-                              define("few", block.few), color));
-    elements.push_back(format("{} using ($1-$6/2):7:6:(0) with vectors nohead lc rgb '{}' lw 2.2 notitle",
-                              define("median", block.medians_of_few), plot_ink));
+  if (!few_boxes.empty()) {
+    add_dots(2, format("points pt 7 ps 0.8*point lc rgb '{}'", color));
+    add_medians(figure.add_data(few_boxes));
   }
-  if (!block.without_numbers.empty()) {
-    elements.push_back(
-        format("{} using 1:(floor_y):('nan') with labels font small offset 0,0.5 textcolor rgb '{}' notitle",
-               define("nan", block.without_numbers), color));
-  }
+  if (!without_numbers.empty())
+    add(figure.add_data(without_numbers), format("1:({}):('nan')", panel.y.range.low).c_str(),
+        format("labels font small offset 0,0.5 textcolor rgb '{}'", color));
 }
 
 std::string heading(const Layout& layout, const std::vector<BoxRow>& boxes) {
@@ -205,13 +164,6 @@ std::string marks_text(const std::vector<BoxRow>& boxes) {
     text += format("{}{} for a box: large dots: cases   bar: median", text.empty() ? "" : "\n",
                    text.empty() ? "too few cases" : "where there are too few cases");
   return text;
-}
-
-std::string tics_text(const Layout& layout) {
-  std::vector<std::string> tics;
-  for (std::size_t i = 0; i < layout.regions.size(); ++i)
-    tics.push_back(format("{} {}", gnuplot_tic(join(layout.tics[i], "\n")), i));
-  return join(tics, ", ");
 }
 
 // In the SVG every dot says whose it is where it is pointed at, and to the script of a page. gnuplot draws
@@ -241,55 +193,39 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(boxes),
                [](const BoxRow& row) { return row.metric == "dice"; });
   if (boxes.empty()) boxes.emplace_back().evaluated_at = "native";
-  const Layout layout = lay_out(boxes);
-  const std::size_t panels = layout.grids.size();
-  const int width = std::max(520, 80 + static_cast<int>(layout.regions.size()) * layout.region_pixels());
-  std::vector<LegendEntry> entries;
-  for (std::size_t i = 0; layout.groups.size() > 1 && i < layout.groups.size(); ++i)
-    entries.push_back(
-        {group_name(groups, layout.groups[i].first, layout.groups[i].second), "boxes " + box_style(i)});
-  const Legend legend(entries, width - 40);
-
-  const double panel_height = panels > 1 ? 280 : 340, panel_top = panels > 1 ? 26 : 0;
-  const double tics_height = 12 + 17 * static_cast<double>(layout.tic_lines);
-  const int top = (panels > 1 ? 36 : 44) + legend.height();
-  const double step = panel_top + panel_height + tics_height + 6;
-  const std::string marks = marks_text(boxes);
-  const int mark_lines = 1 + static_cast<int>(std::count(marks.begin(), marks.end(), '\n'));
-  const int height = top + static_cast<int>(step * static_cast<double>(panels)) + 11 + 15 * mark_lines;
+  const Layout layout(boxes);
+  const bool several = layout.grids.size() > 1;
   const double lowest = lowest_shown(boxes);
-  std::string data, plots;
-  std::vector<Dot> dots;  // in the order in which they are drawn
-  for (std::size_t grid = 0; grid < panels; ++grid) {
-    std::vector<std::string> elements;
-    for (std::size_t color = 0; color < layout.colors(); ++color) {
-      const auto& [resolution, setting] = layout.groups[layout.group_of(color)];
-      const Blocks block = blocks(layout, boxes, grid, color, group_name(groups, resolution, setting));
-      add_color(block, grid, color, data, elements);
-      for (const std::vector<Dot>* of : {&block.case_dots, &block.outlier_dots, &block.few_dots})
-        dots.insert(dots.end(), of->begin(), of->end());
-    }
-    elements.push_back("-1 notitle");  // something to draw where every value is NaN
-    const double begin = top + step * static_cast<double>(grid) + panel_top;
-    plots += panel_place(begin, begin + panel_height, height);
-    if (panels > 1) {
-      plots += format("set title {} textcolor rgb '{}' offset 0,-0.5\n",
-                      gnuplot_text(grid_title(layout.grids[grid])), plot_ink);
-    }
-    plots += format("plot {}\nunset label\n", join(elements, ", "));
+  Figure figure{.title = heading(layout, boxes),
+                .width = std::max(520, 96 + static_cast<int>(layout.regions.size()) * layout.region_pixels()),
+                .heading = heading(layout, boxes),
+                .note = marks_text(boxes)};
+  std::vector<std::string> names;  // of groups
+  for (const auto& [resolution, setting] : layout.groups)
+    names.push_back(group_name(groups, resolution, setting));
+  for (std::size_t i = 0; names.size() > 1 && i < names.size(); ++i)
+    figure.legend.push_back({names[i], "boxes " + box_style(i)});
+  std::vector<Dot> dots;
+  for (const std::string& grid : layout.grids) {
+    Panel panel{.title = several ? grid_title(grid) : "",
+                .x = name_axis(layout.regions, layout.region_pixels()),
+                .y = {{lowest, 1}, lowest >= 0.6 ? "0.05" : "0.1"},
+                .height = several ? 280 : 340};
+    std::vector<std::vector<const BoxRow*>> colors(layout.colors_are_regions() ? layout.regions.size()
+                                                                               : layout.groups.size());
+    std::vector<std::string> regions = layout.regions;
+    std::vector<Group> of = layout.groups;
+    for (const BoxRow& box : boxes)
+      if (box.evaluated_at == grid)
+        colors[layout.colors_are_regions() ? place(regions, box.region)
+                                           : place(of, {box.resolution, box.setting})]
+            .push_back(&box);
+    for (std::size_t i = 0; i < colors.size(); ++i)
+      add_color(figure, panel, colors[i], layout, i, names[layout.colors_are_regions() ? 0 : i], dots);
+    panel.elements.push_back("-1 notitle");  // something to draw where every value is NaN
+    figure.panels.push_back(std::move(panel));
   }
-  const auto label = [&](int id, const std::string& text, double y, const char* font) {
-    return format("set label {} {} at screen 0.5,{} center {} textcolor rgb '{}'\n", id, gnuplot_text(text),
-                  1 - y / height, font, plot_ink);
-  };
-  const std::string script =
-      data + format("floor_y = {}\n", lowest) + side_margins(56, 16, width) +
-      label(1, heading(layout, boxes), 18, "") + label(2, marks, height + 3 - 15 * mark_lines, "font small") +
-      format("set xrange [-0.5:{}]\nset yrange [{}:1]\nset ytics {}\nset xtics scale 0 ({})\n",
-             static_cast<double>(layout.regions.size()) - 0.5, lowest, lowest >= 0.6 ? 0.05 : 0.1,
-             tics_text(layout)) +
-      "unset key\nset multiplot\n" + plots + legend.plot(30, width, height) + "unset multiplot\n";
-  Picture picture = draw(script, width, height, heading(layout, boxes));
+  Picture picture = figure.draw();
   name_dots(picture.svg, dots);
   return picture;
 }

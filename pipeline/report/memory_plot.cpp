@@ -1,23 +1,26 @@
 // Memory over a step: a panel per memory and a colour per group of runs.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "base/units.h"
+#include "pipeline/report/curves.h"
 #include "pipeline/report/palette.h"
-#include "pipeline/report/plot_parts.h"
 #include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-struct Panel {
+struct Memory {
   const char* title;
   std::int64_t MemoryRow::*bytes;
-  int column;  // of the data
-  std::int64_t MemoryRow::*budget = nullptr;
+  std::int64_t MemoryRow::*budget;
 };
+constexpr Memory memories[] = {{"Device arena", &MemoryRow::device_bytes, &MemoryRow::budget_bytes},
+                               {"Host pool", &MemoryRow::host_bytes, &MemoryRow::host_budget_bytes},
+                               {"Scratch file", &MemoryRow::disk_bytes, nullptr}};
 
 struct Unit {
   const char* name;
@@ -32,114 +35,76 @@ Unit unit_for(std::int64_t most) {
   return {"B", 1};
 }
 
-using Steps = std::map<std::size_t, std::vector<const MemoryRow*>>;  // by group
-
-// The step of one run of each group: those of its repeats are the same.
-Steps steps_of(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups) {
-  Steps steps;
+// The step of one run of each group: those of its repeats are the same. Within the step, what was held before
+// its last row lasts to the end; the row itself tells what stays after the step.
+std::vector<MemoryRow> steps_of(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups) {
+  std::map<std::size_t, std::vector<MemoryRow>> by_group;
   for (const MemoryRow& row : rows) {
-    auto& step = steps[group_of(groups, row.run, row.resolution)];
-    if (step.empty() || step.front()->run == row.run) step.push_back(&row);
+    auto& step = by_group[group_of(groups, row.run, row.resolution)];
+    if (step.empty() || step.front().run == row.run) step.push_back(row);
+  }
+  std::vector<MemoryRow> steps;
+  for (auto& [group, step] : by_group) {
+    if (const std::size_t last = step.size() - 1; last > 0) {
+      const double end = step[last].seconds;
+      step[last] = step[last - 1];
+      step[last].seconds = end;
+    }
+    steps.insert(steps.end(), step.begin(), step.end());
   }
   return steps;
 }
 
-// The last row tells what stays after the step: within it, what was held before lasts to the end.
-std::string data_block(std::size_t group, const std::vector<const MemoryRow*>& step, double scale) {
-  std::string data = format("$memory{} << END_OF_DATA\n", group);
-  for (std::size_t i = 0; i < step.size(); ++i) {
-    const MemoryRow& held = *step[i + 1 < step.size() || i == 0 ? i : i - 1];
-    data += format("{} {} {} {}\n", scale * step[i]->seconds, held.device_bytes, held.host_bytes,
-                   held.disk_bytes);
-  }
-  return data + "END_OF_DATA\n";
-}
-
-// Groups with the same budget share a line.
-std::map<std::int64_t, std::vector<std::size_t>> budgets_of(const Steps& steps, const Panel& panel) {
-  std::map<std::int64_t, std::vector<std::size_t>> budgets;
-  if (panel.budget == nullptr) return budgets;
-  for (const auto& [group, step] : steps) {
-    if (const std::int64_t bytes = step.front()->*panel.budget; bytes > 0) budgets[bytes].push_back(group);
-  }
-  return budgets;
-}
-
 // A budget that is far above all that is held is told in the title instead of flattening the picture.
-std::string panel_plot(const Panel& panel, std::int64_t most, const Steps& steps) {
-  const Unit unit = unit_for(most);
-  double highest = static_cast<double>(most) / unit.bytes;
-  std::string title = format("{}, {}", panel.title, unit.name), labels;
-  std::vector<std::string> elements;
-  for (const auto& [group, step] : steps) {
-    elements.push_back(format("$memory{} using 1:(${}/{}) with steps lc rgb '{}' lw 1.5 notitle", group,
-                              panel.column, unit.bytes, plot_color(group)));
-  }
+void add_budgets(Panel& panel, const Memory& memory, const Unit& unit, double most,
+                 const std::vector<MemoryRow>& steps, const std::vector<RunGroup>& groups) {
+  std::map<std::int64_t, std::set<std::size_t>> budgets;  // groups with the same one share a line
+  for (const MemoryRow& row : steps)
+    if (memory.budget && row.*memory.budget > 0)
+      budgets[row.*memory.budget].insert(group_of(groups, row.run, row.resolution));
+  double highest = most;
   std::vector<std::string> far;
-  for (const auto& [bytes, of] : budgets_of(steps, panel)) {
+  for (const auto& [bytes, of] : budgets) {
     const double budget = static_cast<double>(bytes) / unit.bytes;
-    if (static_cast<double>(bytes) > 1.7 * static_cast<double>(most)) {
+    if (budget > 1.7 * most) {
       far.push_back(format_bytes(bytes));
       continue;
     }
     highest = std::max(highest, budget);
-    const std::string color = of.size() == 1 && steps.size() > 1 ? plot_color(of[0]) : limit_color;
-    elements.push_back(format("{} with lines lc rgb '{}' dt '-' lw 1.4 notitle", budget, color));
-    labels +=
+    const std::string color = of.size() == 1 && groups.size() > 1 ? plot_color(*of.begin()) : limit_color;
+    panel.elements.push_back(format("{} with lines lc rgb '{}' dt '-' lw 1.4 notitle", budget, color));
+    panel.labels +=
         format("set label {} at graph 0.995,first {} right offset 0,0.5 font small textcolor rgb '{}'\n",
                gnuplot_text("budget " + format_bytes(bytes)), budget, color);
   }
-  if (!far.empty()) title += format(" (budget {}, above this plot)", join(far, " and "));
-  const double top = 1.12 * highest;
-  return labels + format(
-                      "set title {} textcolor rgb '{}' offset 0,-0.4\nset yrange [0:{}]\nset ytics {}\n"
-                      "plot {}\nunset label\n",
-                      gnuplot_text(title), plot_ink, top, tic_step(top, 5), join(elements, ", "));
+  if (!far.empty()) panel.title += format(" (budget {}, above this plot)", join(far, " and "));
+  panel.y = axis_from_zero(highest, 5);
 }
 
 }  // namespace
 
 Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups) {
-  const auto steps = steps_of(rows, groups);
-  std::vector<Panel> panels = {{"Device arena", &MemoryRow::device_bytes, 2, &MemoryRow::budget_bytes},
-                               {"Host pool", &MemoryRow::host_bytes, 3, &MemoryRow::host_budget_bytes},
-                               {"Scratch file", &MemoryRow::disk_bytes, 4}};
-  const auto most = [&](const Panel& panel) {
-    std::int64_t bytes = 0;
-    for (const MemoryRow& row : rows) bytes = std::max(bytes, row.*panel.bytes);
-    return bytes;
-  };
-  std::erase_if(panels, [&](const Panel& panel) { return most(panel) == 0; });
-  if (panels.empty()) return {};
-
+  const std::vector<MemoryRow> steps = steps_of(rows, groups);
   double seconds = 0;
-  for (const MemoryRow& row : rows) seconds = std::max(seconds, row.seconds);
+  for (const MemoryRow& row : steps) seconds = std::max(seconds, row.seconds);
   const double scale = seconds < 1 ? 1000 : 1;
-  const int width = 600;
-  std::vector<LegendEntry> entries;
-  for (const auto& [group, step] : steps) {
-    if (steps.size() < 2) continue;
-    entries.push_back({groups[group].name, format("lines lc rgb '{}' lw 1.8", plot_color(group))});
+  const Axis time = number_axis({0, seconds > 0 ? scale * seconds : 1}, 8,
+                                format("{} of a step, as planned", scale > 1 ? "milliseconds" : "seconds"));
+  Figure figure{.title = "Memory over a step", .legend = group_legend(groups)};
+  for (const Memory& memory : memories) {
+    std::int64_t most = 0;
+    for (const MemoryRow& row : steps) most = std::max(most, row.*memory.bytes);
+    if (most == 0) continue;
+    const Unit unit = unit_for(most);
+    Panel panel{.title = format("{}, {}", memory.title, unit.name), .x = time, .height = 176};
+    const Range held = add_curves(
+        figure, panel, steps, groups, [&](const MemoryRow& row) { return scale * row.seconds; },
+        [&](const MemoryRow& row) { return static_cast<double>(row.*memory.bytes) / unit.bytes; },
+        [](std::size_t group) { return format("steps lc rgb '{}' lw 1.5", plot_color(group)); });
+    add_budgets(panel, memory, unit, held.high, steps, groups);
+    figure.panels.push_back(std::move(panel));
   }
-  const Legend legend(entries, width - 40);
-  const int top = 46 + legend.height(), row_height = 266;
-  const int height = top + row_height * static_cast<int>(panels.size()) + 10;
-  std::string data, plots;
-  for (const auto& [group, step] : steps) data += data_block(group, step, scale);
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const double panel_top = top + row_height * static_cast<double>(i);
-    plots += panel_place(panel_top, panel_top + row_height - 90, height) +
-             panel_plot(panels[i], most(panels[i]), steps);
-  }
-  const double end = seconds > 0 ? scale * seconds : 1;
-  const std::string script =
-      data + "set grid x y\n" + side_margins(72, 34, width) + "unset key\n" +
-      format(
-          "set xlabel '{} of a step, as planned' offset 0,0.4 textcolor rgb '{}'\nset xrange [0:{}]\nset "
-          "xtics {}\n",
-          scale > 1 ? "milliseconds" : "seconds", plot_ink, end, tic_step(end, 8)) +
-      "set multiplot\n" + plots + legend.plot(8, width, height) + "unset multiplot\n";
-  return draw(script, width, height, "Memory over a step");
+  return figure.panels.empty() ? Picture{} : figure.draw();
 }
 
 }  // namespace voxswap::pipeline

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "pipeline/report/comparison.h"
+#include "pipeline/report/gnuplot.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/plot_parts.h"
 #include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {

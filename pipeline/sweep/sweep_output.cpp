@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
+#include "pipeline/report/gnuplot.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/plot_parts.h"
-#include "pipeline/report/plots.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
 
@@ -151,6 +151,22 @@ std::string sweep_section(const SweepResults& results, const Csv& figures, const
                          table_section(rows, "published.csv", results.published));
   }
   return html;
+}
+
+Picture sweep_plot(const Csv& figures, const ChartColumns& plot) {
+  std::vector<std::string> by, all = plot.by;
+  all.insert(all.begin(), {plot.x, plot.y});
+  for (const std::string& name : all)
+    if (std::find(figures.header.begin(), figures.header.end(), name) == figures.header.end())
+      fail(Exit::usage, "{}: the results have no column '{}'. They have {}", key::sweep_plot, name,
+           join(figures.header, ", "));
+  for (const std::string& name : plot.by) by.push_back(heading_of(name));
+  Figure figure;
+  figure.title = heading_of(plot.y) + (by.empty() ? "" : " by " + join(by, " and "));
+  figure.heading = figure.title;
+  figure.width = std::clamp(100 + 34 * static_cast<int>(figures.rows.size()), 640, 1400);
+  const bool any = add_chart(figure, figures, plot, {.title = "", .height = 324}, heading_of(plot.x));
+  return any ? figure.draw() : Picture{};  // of a search, say, in which nothing fits
 }
 
 std::string sweep_page(const SweepResults& results, const std::string& section) {

@@ -6,7 +6,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "pipeline/report/plots.h"
+#include "pipeline/report/chart.h"
 #include "pipeline/report/setting.h"
 #include "pipeline/sweep/sweep_results.h"
 
@@ -21,10 +21,8 @@ void write_sweep_results(const SweepResults& results, const fs::path& out, const
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
 std::string sweep_page(const SweepResults& results, const std::string& section);  // where there are no runs
 
-// The plot of a sweep's table.
-// y over x, a line per value of `by`; bars where x is no number. Rows without a number in y are left out,
-// and where there is none the picture is empty. Throws Exit::usage for a column that the table has not,
-// NoGnuplot.
-Picture sweep_plot(const Csv& figures, const SweepPlot& plot);
+// The plot of a sweep's table; empty where no row has a number in y. Throws Exit::usage for a column that the
+// table has not, NoGnuplot.
+Picture sweep_plot(const Csv& figures, const ChartColumns& plot);
 
 }  // namespace voxswap::pipeline

@@ -7,13 +7,9 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "pipeline/report/chart.h"
 
 namespace voxswap::pipeline {
-
-struct SweepPlot {
-  std::string x, y;             // columns of the results; without y there is no plot
-  std::vector<std::string> by;  // columns whose values together tell one line from another
-};
 
 // A cell that came to an end.
 struct CellResult {
@@ -30,7 +26,7 @@ struct SweepResults {
   std::string title, command;  // run | plan | bench
   std::vector<std::string> columns;
   std::vector<CellResult> cells;
-  SweepPlot plot;
+  ChartColumns plot;  // without y there is none
   Csv published;
   std::vector<std::string> failures;  // what is missing, and why: a sentence each
 };

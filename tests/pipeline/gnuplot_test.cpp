@@ -1,10 +1,11 @@
 // gnuplot's pictures are whole or refused: it does not notice itself when what it writes is cut off.
+#include "pipeline/report/gnuplot.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "base/file.h"
-#include "pipeline/report/plot_parts.h"
 #include "pipeline/report/plots.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "pipeline/report/plot_parts.h"
+#include "pipeline/report/figure.h"
 
 namespace voxswap::test {
 
@@ -24,16 +24,26 @@ struct Text {
   Rectangle room;
 };
 
-// Filled boxes of a box plot, those of the legend too.
-inline std::vector<Rectangle> boxes_of(const std::string& svg) {
-  static const std::regex polygon(
-      "fill-opacity = '0.300000' points = '([\\d.]+),([\\d.]+) ([\\d.]+),([\\d.]+) ([\\d.]+),([\\d.]+)");
+// Rectangles that are filled this opaquely, those of the legend too.
+inline std::vector<Rectangle> filled_rectangles(const std::string& svg, const std::string& opacity) {
+  const std::regex polygon(format(
+      "fill-opacity = '{}' points = '([\\d.]+),([\\d.]+) ([\\d.]+),([\\d.]+) ([\\d.]+),([\\d.]+)", opacity));
   std::vector<Rectangle> boxes;
   for (std::sregex_iterator at(svg.begin(), svg.end(), polygon), none; at != none; ++at) {
     const auto number = [&](int group) { return std::stod((*at)[static_cast<std::size_t>(group)]); };
     boxes.push_back({number(1), std::min(number(2), number(6)), number(5), std::max(number(2), number(6))});
   }
   return boxes;
+}
+
+// Of a box plot.
+inline std::vector<Rectangle> boxes_of(const std::string& svg) {
+  return filled_rectangles(svg, "0.300000");
+}
+
+// Bars of a chart.
+inline std::vector<Rectangle> bars_of(const std::string& svg) {
+  return filled_rectangles(svg, "0.850000");
 }
 
 // Points of gnuplot's type `pt`, without the definition of the mark.
