@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -35,13 +36,28 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// Each test in a folder of its own. Suites whose tests share one hold a TemporaryFolder themselves.
+// Each test in a folder of its own.
 class InAFolder : public testing::Test {
  private:
   const TemporaryFolder own_;
 
  protected:
   const fs::path folder_ = own_.path();
+};
+
+// The tests of a suite in one folder, which Suite::make() fills once before them.
+template <class Suite>
+class InASharedFolder : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    shared_.emplace();
+    Suite::make();
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+  static const fs::path& folder() { return shared_->path(); }
+
+ private:
+  static inline std::optional<TemporaryFolder> shared_;
 };
 
 }  // namespace voxswap::test

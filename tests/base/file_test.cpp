@@ -11,8 +11,10 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/checksummed_file.h"
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "tests/folder.h"
 
 namespace voxswap {
@@ -153,6 +155,70 @@ TEST(InterruptedCalls, AreRepeatedButNotForEver) {
   EXPECT_EQ(interrupted_for(1'000'000'000), -1);
   EXPECT_EQ(calls, 1001);
   EXPECT_EQ(errno, EINTR);
+}
+
+// Where Boost.Filesystem differs from std::filesystem, and what makes up for it.
+TEST(FileSystem, SeesAbsolutePathsAsTheyStand) {
+  EXPECT_EQ(seen_from("/study", "scans/a.nii"), fs::path("/study/scans/a.nii"));
+  EXPECT_EQ(seen_from("/study", "/scans/a.nii"), fs::path("/scans/a.nii"));
+  EXPECT_EQ(seen_from("", "a.nii"), fs::path("a.nii"));
+}
+
+TEST(FileSystem, KnowsOnePathHoweverItIsSpelt) {
+  for (const char* path : {"runs/a", "runs/a/", "runs//a", "runs/./a/.", "runs/b/../a", "./runs/a"})
+    EXPECT_EQ(plain(path), fs::path("runs/a")) << path;
+  EXPECT_EQ(plain("/"), fs::path("/"));
+  EXPECT_EQ(plain("."), fs::path("."));
+  EXPECT_EQ(plain("./"), fs::path("."));
+  EXPECT_EQ(plain("../a/"), fs::path("../a"));
+  EXPECT_EQ(plain("a/../../b"), fs::path("../b"));
+  EXPECT_EQ(plain("/../a"), fs::path("/a"));
+  EXPECT_EQ(plain("a/.."), fs::path("."));
+  EXPECT_EQ(plain(""), fs::path());
+  EXPECT_EQ(plain("/runs/a/").filename(), fs::path("a"));
+}
+
+TEST(FileSystem, MakesFoldersWhoseNamesEndInASeparator) {
+  const test::TemporaryFolder own;
+  const fs::path folder = own.path(), inner = folder / "a" / "b" / "";
+  fs::create_directories(inner);
+  EXPECT_TRUE(fs::is_directory(folder / "a/b"));
+  error_code error;
+  EXPECT_EQ(plain(fs::weakly_canonical(inner, error)), fs::canonical(folder / "a/b"));
+  EXPECT_EQ(plain(fs::weakly_canonical(folder / "missing" / "", error)), fs::canonical(folder) / "missing");
+  EXPECT_FALSE(fs::exists(folder / "missing", error));
+}
+
+// What a cache remembers is read as it was written, or not at all.
+class ChecksummedFile : public test::InAFolder {};
+
+TEST_F(ChecksummedFile, IsReadAsItWasWritten) {
+  for (const std::string text : {"", "a", "two\nlines\n", "\n"}) {
+    write_checksummed(folder_ / "a.txt", text);
+    EXPECT_EQ(read_checksummed(folder_ / "a.txt"), text);
+  }
+  EXPECT_EQ(read_checksummed(folder_ / "none.txt"), std::nullopt);
+}
+
+TEST_F(ChecksummedFile, IsNotReadWhenABitWasFlippedOrItWasCutOrGivenAnotherName) {
+  const fs::path file = folder_ / "a.txt";
+  write_checksummed(file, "step 0.25\n");
+  const std::string whole = read_file(file);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));
+    write_file(file, changed);
+    EXPECT_EQ(read_checksummed(file), std::nullopt) << at;
+    write_file(file, whole.substr(0, at));
+    EXPECT_EQ(read_checksummed(file), std::nullopt) << at;
+  }
+  write_file(folder_ / "b.txt", whole);
+  EXPECT_EQ(read_checksummed(folder_ / "b.txt"), std::nullopt);
+}
+
+TEST_F(ChecksummedFile, IsNotReadFromAFolderInItsPlace) {
+  fs::create_directories(folder_ / "a.txt");
+  EXPECT_EQ(read_checksummed(folder_ / "a.txt"), std::nullopt);
 }
 
 }  // namespace

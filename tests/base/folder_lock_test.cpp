@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap {
@@ -32,8 +33,8 @@ TEST_F(Locking, KeepsASecondOutUntilTheFirstIsDone) {
   write_file(folder_ / "kept", "");
   {
     FolderLock first(folder_);
-    EXPECT_NE(refusal(folder_).find(format("another voxswap (process {}) is writing there", ::getpid())),
-              std::string::npos);
+    EXPECT_TRUE(test::contains(refusal(folder_),
+                               format("another voxswap (process {}) is writing there", ::getpid())));
     EXPECT_NE(refusal(folder_ / "."), "") << "by another name";
   }
   EXPECT_EQ(refusal(folder_), "");

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "tests/base/house.h"
+#include "tests/expect.h"
 
 namespace voxswap {
 namespace {
@@ -164,9 +166,24 @@ TEST(HouseRules, EveryFolderOfTestsIsBuilt) {
     if (!entry.path().string().ends_with("_test.cpp")) continue;
     ++files;
     const std::string folder = entry.path().parent_path().filename().string();
-    EXPECT_NE(list.find("add_room_tests(" + folder + " "), std::string::npos) << entry.path();
+    EXPECT_TRUE(test::contains(list, "add_room_tests(" + folder + " ")) << entry.path();
   }
   EXPECT_GT(files, 50);
+}
+
+// The Containerfile, which no test builds: it takes minutes and a registry.
+TEST(Containerfile, NamesFilesOfTheSourceThatAreThere) {
+  std::istringstream words(read_file(source / "Containerfile"));
+  std::string word;
+  std::size_t found = 0;
+  while (words >> word) {
+    if (word.ends_with(';')) word.pop_back();
+    const std::string inside = word.starts_with("/source/") ? word.substr(8) : word;
+    if (!inside.starts_with("cmake/") || inside.ends_with('/')) continue;
+    EXPECT_TRUE(fs::exists(source / inside)) << word;
+    ++found;
+  }
+  EXPECT_GE(found, 4u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap {
@@ -23,13 +24,8 @@ class OutputFiles : public test::InAFolder {
     outputs.write(path, [&] { write_file(path, "new"); });
   }
   static void expect_refused(const Outputs& outputs, const fs::path& path, const std::string& words) {
-    try {
-      write(outputs, path);
-      ADD_FAILURE() << path << " was written";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::usage);
-      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(path);
+    test::expect_failure([&] { write(outputs, path); }, Exit::usage, {words});
     EXPECT_EQ(read_file(path), "old");
   }
 };

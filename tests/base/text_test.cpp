@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <regex>
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/philox.h"
 #include "base/units.h"
+#include "base/xml.h"
+#include "tests/expect.h"
 
 namespace voxswap {
 namespace {
@@ -23,12 +28,7 @@ TEST(Sizes, AreReadWithBinaryUnitsAndRefusedWithout) {
 
 TEST(Sizes, AreSuggestedWithTheUnitThatWasMeant) {
   const auto refusal = [](const auto& parse, const char* text) {
-    try {
-      parse(text);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return test::message_of([&] { parse(text); }, Exit::usage);
   };
   for (const char* slip : {"4GB", "4G", "4gib", "4gb"})
     EXPECT_EQ(refusal(parse_bytes, slip), "'" + std::string(slip) + "' is not a size. Did you mean 4GiB?");
@@ -70,6 +70,68 @@ TEST(SnakeCase, JoinsWordsByOneUnderscoreWhateverStoodBetweenThem) {
   EXPECT_EQ(snake_case("(T1 + Gd)"), "t1_gd");
   EXPECT_EQ(snake_case("whole_tumor"), "whole_tumor");
   EXPECT_EQ(snake_case("--"), "");
+}
+
+TEST(ParseNumber, TakesAWholeTextAndNothingElse) {
+  EXPECT_EQ(parse_number<int>("42"), 42);
+  EXPECT_EQ(parse_number<int>("-7"), -7);
+  EXPECT_EQ(parse_number<double>("2.5e-1"), 0.25);
+  for (const char* text : {"", " 4", "4 ", "4x", "x", "+4", "4.0", "0x4"})
+    EXPECT_FALSE(parse_number<int>(text)) << "'" << text << "'";
+  for (const char* text : {"", "1,5", "1.5.2", "--1", "1e"})
+    EXPECT_FALSE(parse_number<double>(text)) << "'" << text << "'";
+}
+
+TEST(ParseNumber, GivesNothingForWhatDoesNotFit) {
+  EXPECT_FALSE(parse_number<std::int8_t>("128"));
+  EXPECT_FALSE(parse_number<std::uint64_t>("-1"));
+  EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551615"), 18446744073709551615u);
+  EXPECT_FALSE(parse_number<std::uint64_t>("18446744073709551616"));
+  EXPECT_FALSE(parse_number<double>("1e999"));
+}
+
+TEST(ParseNumber, KnowsWhatIsNoFiniteNumber) {
+  EXPECT_TRUE(std::isnan(parse_number<double>("nan").value()));
+  EXPECT_TRUE(std::isinf(parse_number<double>("-inf").value()));
+}
+
+TEST(Counts, AgreeWithTheirNouns) {
+  EXPECT_EQ(counted(1, "validation case"), "1 validation case");
+  EXPECT_EQ(counted(0, "case"), "0 cases");
+  EXPECT_EQ(counted(2, "series"), "2 series");
+  EXPECT_EQ(counted(2, "spatial axis"), "2 spatial axes");
+  EXPECT_EQ(counted(2, "class"), "2 classes");
+  EXPECT_EQ(counted(2, "patch"), "2 patches");
+  EXPECT_EQ(counted(2, "epoch"), "2 epochs");
+  EXPECT_EQ(counted(2, "bounding box"), "2 bounding boxes");
+  EXPECT_EQ(counted(2, "directory"), "2 directories");
+  EXPECT_EQ(counted(2, "key"), "2 keys");
+}
+
+// With "{} cases" in a message, a user with one case reads "1 cases".
+TEST(Counts, AreWrittenByCountedInEveryMessage) {
+  const std::regex by_hand(
+      R"re("[^"]*\{\} (cases|folders|series|files|labels|channels|images|epochs|ranks|nodes|threads|steps|regions|planes|repeats|cells|rows|problems|errors|warnings|folds|patients|samples|parameters|outputs|cores|machines|volumes|dimensions)\b)re");
+  for (const char* room : {"base", "data", "metrics", "net", "swap", "pipeline", "experiments", "cli"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(VOXSWAP_SOURCE_DIR) / room)) {
+      if (entry.path().extension() != ".cpp") continue;
+      for (const std::string& line : split(read_file(entry.path()), '\n'))
+        EXPECT_FALSE(std::regex_search(line, by_hand)) << entry.path().string() << ": " << line;
+    }
+  }
+}
+
+TEST(Xml, HasEntitiesWhereMarkupWouldBe) {
+  EXPECT_EQ(xml_escaped("<b class=\"x\">A & B's</b>"),
+            "&lt;b class=&quot;x&quot;&gt;A &amp; B&#39;s&lt;/b&gt;");
+}
+
+TEST(Xml, HoldsNoBytesThatAreNoCharacters) {
+  EXPECT_EQ(xml_escaped("\xff"
+                        "a\x01"
+                        "b\n\xc3\xa9"),
+            "\uFFFD"
+            "a b\n\u00e9");
 }
 
 }  // namespace

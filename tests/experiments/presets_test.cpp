@@ -8,20 +8,19 @@
 namespace voxswap::experiments {
 namespace {
 
-using Levels = std::vector<net::Along>;
+using Strides = std::vector<net::Along>;
 
 TEST_F(Experiments, ReadKernelsAndStridesOfEveryLevel) {
   const pipeline::RunOptions run = load(
       "network: {name: plain_unet, kernels: [[3, 3, 1], 3], strides: [1, [2, 2, 1], 2]}\n"
       "training: {deep_supervision: [1, 0.5]}\n");
-  EXPECT_EQ(run.network.kernels, (Levels{{3, 3, 1}, {3, 3, 3}}));
-  EXPECT_EQ(run.network.strides, (Levels{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}));
+  EXPECT_EQ(run.network.kernels, (Strides{{3, 3, 1}, {3, 3, 3}}));
+  EXPECT_EQ(run.network.strides, (Strides{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}));
   EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5}));
-  EXPECT_NE(run.resolved.find("  kernels: [[3, 3, 1], 3]\n  strides: [1, [2, 2, 1], 2]\n"),
-            std::string::npos);
+  EXPECT_TRUE(contains(run.resolved, "  kernels: [[3, 3, 1], 3]\n  strides: [1, [2, 2, 1], 2]\n"));
   const pipeline::RunOptions plain = load("network: {name: plain_unet}\n");
   EXPECT_TRUE(plain.network.kernels.empty() && plain.network.strides.empty());
-  EXPECT_NE(plain.resolved.find("  kernels: auto\n  strides: auto\n"), std::string::npos);
+  EXPECT_TRUE(contains(plain.resolved, "  kernels: auto\n  strides: auto\n"));
 }
 
 TEST_F(Experiments, GiveNnunetsNetworksTheirSlopeUnlessAnotherIsGiven) {
@@ -34,9 +33,8 @@ TEST_F(Experiments, AskForSidesThatTheStridesDivide) {
   const std::string levels = "network: {name: plain_unet, depth: 3, strides: [1, [2, 2, 1], 2]}\n";
   EXPECT_EQ(load(levels + "preprocess: {resolution: [8, 12, 6]}\n").network.depth, 3);
   const std::string message = refusal(levels + "preprocess: {resolution: 6}\n");
-  EXPECT_NE(message.find("4 along x, 4 along y, 2 along z"), std::string::npos) << message;
-  EXPECT_NE(message.find("x is 6; use 4 or 8"), std::string::npos) << message;
-  EXPECT_EQ(message.find("z is 6"), std::string::npos) << message;
+  EXPECT_TRUE(contains(message, "4 along x, 4 along y, 2 along z", "x is 6; use 4 or 8"));
+  EXPECT_FALSE(contains(message, "z is 6"));
 }
 
 // Isensee et al. 2021; of 128 x 128 x 24 an axis is halved while 4 voxels remain of it.
@@ -46,7 +44,7 @@ TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
   EXPECT_EQ(run.network.name, "plain_unet");
   EXPECT_EQ(run.network.base_filters, 32);
   EXPECT_EQ(run.network.depth, 6);
-  EXPECT_EQ(run.network.strides, (Levels{{1, 1, 1}, {2, 2, 2}, {2, 2, 2}, {2, 2, 1}, {2, 2, 1}, {2, 2, 1}}));
+  EXPECT_EQ(run.network.strides, (Strides{{1, 1, 1}, {2, 2, 2}, {2, 2, 2}, {2, 2, 1}, {2, 2, 1}, {2, 2, 1}}));
   EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5, 0.25, 0.125}));
   EXPECT_EQ(run.network.slope, 0.01);
   EXPECT_EQ(run.training.batch_size, 3) << "is given";
@@ -82,6 +80,31 @@ TEST_F(Experiments, LeaveNetworksWithoutLevelsOfTheirOwnAsTheyAreUnderAPreset) {
   EXPECT_TRUE(run.network.strides.empty() && run.network.deep_supervision.empty());
   EXPECT_EQ(run.network.depth, 4);
   EXPECT_EQ(run.training.optimizer.name, net::Optimizer::sgd);
+}
+
+// Levels of U-Nets for volumes of several shapes.
+TEST(Levels, RoundUpSidesUntilFourVoxelsAreLeft) {
+  const Levels levels = levels_of({35, 50, 36}, {1, 1, 1}, 5, /*round_up=*/true);
+  EXPECT_EQ(levels.size, (data::Size3{40, 56, 40}));
+  EXPECT_EQ(levels.strides, (Strides{{1, 1, 1}, {2, 2, 2}, {2, 2, 2}, {2, 2, 2}}));
+}
+
+TEST(Levels, EndAtOddSidesWhereTheSizeIsGiven) {
+  const Levels levels = levels_of({24, 20, 9}, {1, 1, 1}, 6, /*round_up=*/false);
+  EXPECT_EQ(levels.size, (data::Size3{24, 20, 9}));
+  EXPECT_EQ(levels.strides, (Strides{{1, 1, 1}, {2, 2, 1}, {2, 2, 1}}));
+}
+
+TEST(Levels, WaitWithAxesOfLongVoxels) {
+  const Levels levels = levels_of({128, 128, 16}, {1, 1, 6}, 5, /*round_up=*/true);
+  EXPECT_EQ(levels.strides, (Strides{{1, 1, 1}, {2, 2, 1}, {2, 2, 1}, {2, 2, 2}, {2, 2, 2}}));
+  EXPECT_EQ(levels.kernels, (Strides{{3, 3, 1}, {3, 3, 1}, {3, 3, 3}, {3, 3, 3}, {3, 3, 3}}));
+  EXPECT_EQ(levels.size, (data::Size3{128, 128, 16}));
+}
+
+TEST(Levels, WeightTheirLossesByHalves) {
+  EXPECT_EQ(deep_supervision_weights(2), (std::vector<double>{1}));
+  EXPECT_EQ(deep_supervision_weights(5), (std::vector<double>{1, 0.5, 0.25}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/keys.h"
+#include "tests/expect.h"
 #include "tests/experiments/json_schema.h"
 #include "tests/folder.h"
 
@@ -78,9 +79,8 @@ TEST(Schema, TellsOfEveryKeyWhatItMeansAndItsDefault) {
   const Json made = schema();
   for (const Key& key : keys()) {
     const Json& definition = made.at("definitions").at(key.path);
-    EXPECT_NE(
-        definition.at("description").get<std::string>().find(key.path == "sweep" ? "sweep" : key.meaning),
-        std::string::npos);
+    EXPECT_TRUE(test::contains(definition.at("description").get<std::string>(),
+                               key.path == "sweep" ? "sweep" : key.meaning));
     if (key.path == "sweep" || key.path == "name") continue;
     EXPECT_FALSE(key.allowed.is_null()) << key.path;
     ASSERT_TRUE(definition.contains("default")) << key.path;

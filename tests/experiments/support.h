@@ -10,9 +10,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "experiments/experiment.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::experiments {
+
+using test::contains;
 
 // A folder of the test's own, with experiment files in it.
 class Experiments : public test::InAFolder {
@@ -24,10 +27,13 @@ class Experiments : public test::InAFolder {
   pipeline::RunOptions load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     return load_experiment(write(text), overrides).run;
   }
+  virtual void read(const std::string& text, const std::vector<std::string>& overrides) const {
+    load(text, overrides);
+  }
   // The message with which the experiment is refused; the folder's name is cut from it.
   std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     try {
-      load(text, overrides);
+      read(text, overrides);
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::usage) << error.what();
       std::string message = error.what();
@@ -37,10 +43,15 @@ class Experiments : public test::InAFolder {
     }
     return "accepted";
   }
+  template <class... Parts>
+  void expect_refused(const std::string& text, const std::vector<std::string>& overrides,
+                      const Parts&... parts) const {
+    EXPECT_TRUE(contains(refusal(text, overrides), parts...))
+        << text.substr(0, 300) << testing::PrintToString(overrides);
+  }
+  void expect_refused(const std::string& text, const std::string& part) const {
+    expect_refused(text, {}, part);
+  }
 };
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
-}
 
 }  // namespace voxswap::experiments

@@ -1,0 +1,49 @@
+// What tests say of texts and of errors, so that a failure shows the text and names what it lacks.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace voxswap::test {
+
+// Whether a text contains every one of these parts.
+template <class... Parts>
+testing::AssertionResult contains(const std::string& text, const Parts&... parts) {
+  for (const std::string_view part : {std::string_view(parts)...})
+    if (text.find(part) == text.npos)
+      return testing::AssertionFailure() << "\"" << part << "\" is not in: " << text;
+  return testing::AssertionSuccess() << "in: " << text;
+}
+
+// The message of the error that `action` must end with.
+template <class Action>
+std::string message_of(const Action& action, Exit exit,
+                       const std::source_location& where = std::source_location::current()) {
+  const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expects an error");
+  try {
+    action();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), exit) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+// `action` must end with an error whose message contains every one of `parts`.
+template <class Action>
+void expect_failure(const Action& action, Exit exit, const std::vector<std::string>& parts = {},
+                    const std::source_location& where = std::source_location::current()) {
+  const std::string message = message_of(action, exit, where);
+  const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expects an error");
+  for (const std::string& part : parts) EXPECT_TRUE(contains(message, part));
+}
+
+}  // namespace voxswap::test
