@@ -34,8 +34,7 @@ class BadCases : public testing::Test {
   }
   fs::path bad(const std::string& what) const { return file("BraTS2021_00001", what); }
   DatasetOptions options() const {
-    DatasetOptions result;
-    result.root = folder_.path();
+    DatasetOptions result = at(folder_.path());
     return result;
   }
   // Reading the second case fails with all of `parts` in the message, and check_dataset reports the same.
@@ -154,8 +153,7 @@ TEST_F(BadCases, AConstantBackgroundOtherThanZeroIsPointedOut) {
 
 TEST(ADataSet, ThatIsMissingOrEmptyIsBadData) {
   const TemporaryFolder folder;
-  DatasetOptions options;
-  options.root = folder.path();
+  DatasetOptions options = at(folder.path());
   for (const char* layout : {"auto", "brats", "msd"}) {
     options.layout = layout;
     expect_failure([&] { open_dataset(options); }, Exit::bad_data, {folder.path().string(), "empty"});

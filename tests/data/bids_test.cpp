@@ -23,11 +23,7 @@ class Bids : public testing::Test {
     map.voxels[30] = 2;
     write_label_map(folder_ / file, map);
   }
-  Dataset open() const {
-    DatasetOptions options;
-    options.root = folder_.path();
-    return list_dataset(options);
-  }
+  Dataset open() const { return list_dataset(at(folder_.path())); }
   TemporaryFolder folder_;
 };
 
@@ -70,8 +66,7 @@ TEST_F(Bids, RefusesTwoTruthsAndNamesThem) {
 TEST_F(Bids, DoesNotGuessWhichOfTwoScansIsMeant) {
   scan("sub-a/anat/sub-a_run-1_T1w.nii.gz");
   scan("sub-a/anat/sub-a_run-2_T1w.nii.gz");
-  DatasetOptions options;
-  options.root = folder_.path();
+  DatasetOptions options = at(folder_.path());
   expect_failure([&] { open_dataset(options); }, Exit::bad_data,
                  {"sub-a_run-1_T1w", "sub-a_run-2_T1w", "both t1"});
 }

@@ -116,8 +116,7 @@ bool reads_or_tells(const fs::path& path, std::uint64_t seed, std::vector<Image>
     return true;
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::bad_data) << "seed " << seed << ": " << error.what();
-    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos)
-        << "seed " << seed << ": " << error.what();
+    EXPECT_TRUE(contains(error.what(), path.string())) << "seed " << seed;
   } catch (const std::exception& error) {
     ADD_FAILURE() << "seed " << seed << ": " << error.what();
   }
@@ -250,8 +249,7 @@ TEST_P(DamagedDatasetJson, IsReadOrToldAndNothingElse) {
   std::size_t opened = 0;
   for (std::uint64_t seed = 0; seed < files_of_a_kind; ++seed) {
     fs::ofstream(folder / "dataset.json", std::ios::binary) << Damage(seed)(GetParam());
-    DatasetOptions options;
-    options.root = folder.path();
+    DatasetOptions options = at(folder.path());
     try {
       const Dataset dataset = open_dataset(options);
       ++opened;

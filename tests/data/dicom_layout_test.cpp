@@ -31,8 +31,7 @@ void write_series(const fs::path& folder, const std::string& description, std::u
 }
 
 Dataset open(const fs::path& root, const Labels& labels = {{"tumor", 1}}) {
-  DatasetOptions options;
-  options.root = root;
+  DatasetOptions options = at(root);
   options.labels = labels;
   return open_dataset(options);
 }
@@ -87,9 +86,8 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   write_series(folder / "p2/flair", "", 7);
   const Dataset dataset = open(folder.path());
   EXPECT_EQ(dataset.layout, "dicom");
-  EXPECT_NE(dataset.recognised.find("1 series skipped: the description names no MRI sequence, e.g. 0005"),
-            std::string::npos)
-      << dataset.recognised;
+  EXPECT_TRUE(
+      contains(dataset.recognised, "1 series skipped: the description names no MRI sequence, e.g. 0005"));
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "flair"}));
   ASSERT_EQ(dataset.cases.size(), 2U);
   const Volume volume = read_case(dataset, dataset.cases[0]);
@@ -139,8 +137,7 @@ TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
   expect_failure(
       [&] { open(folder.path()); }, Exit::bad_data,
       {"case p2", "p2/2", "AX T1 W/WO", "is t1ce: ", "names contrast and also no contrast", "data.files"});
-  DatasetOptions options;
-  options.root = folder.path();
+  DatasetOptions options = at(folder.path());
   options.labels = {{"tumor", 1}};
   options.files = {{"t1", "ax t1"}, {"t1ce", "*post*|*W/WO"}};
   for (const char* layout : {"auto", "dicom"}) {
@@ -171,17 +168,16 @@ TEST(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {
   ASSERT_EQ(unused.size(), 4U);  // and the case itself, which has no truth
   EXPECT_EQ(unused[0].path, folder.path() / "p1/3");
   EXPECT_EQ(unused[0].severity, "note");
-  EXPECT_NE(unused[1].why.find("its description names \"swi\""), std::string::npos) << unused[1].why;
+  EXPECT_TRUE(contains(unused[1].why, "its description names \"swi\""));
   EXPECT_EQ(unused[2].severity, "warning");
-  EXPECT_NE(unused[2].why.find("names no T1, T2 or FLAIR"), std::string::npos) << unused[2].why;
+  EXPECT_TRUE(contains(unused[2].why, "names no T1, T2 or FLAIR"));
 }
 
 TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {
   const TemporaryFolder folder;
   write_series(folder / "p1/se_1", "", 1);
   write_series(folder / "p2/se_1", "", 2);
-  DatasetOptions options;
-  options.root = folder.path();
+  DatasetOptions options = at(folder.path());
   options.files = {{"adc", "{case}/se_1"}};
   const Dataset dataset = open_dataset(options);
   ASSERT_EQ(dataset.cases.size(), 2U);

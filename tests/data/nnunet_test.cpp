@@ -27,8 +27,7 @@ void write_channels(const fs::path& folder, const std::string& id, int channels,
 }
 
 Dataset open(const fs::path& root, const std::string& layout = "auto") {
-  DatasetOptions options;
-  options.root = root;
+  DatasetOptions options = at(root);
   options.layout = layout;
   return open_dataset(options);
 }
@@ -47,7 +46,7 @@ TEST(NnUNet, IsRecognisedByItsChannelNamesAndListsTestCasesWithoutTruth) {
   write_label_map(folder / "labelsTs/z.nii.gz", random_labels(tiny, {0, 1, 2}));
   const Dataset dataset = open(folder.path());
   EXPECT_EQ(dataset.layout, "nnunet");
-  EXPECT_NE(dataset.recognised.find("channel_names"), std::string::npos) << dataset.recognised;
+  EXPECT_TRUE(contains(dataset.recognised, "channel_names"));
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "flair"}));
   EXPECT_EQ(dataset.labels, (Labels{{"tumour_core", 1}, {"edema", 2}}));
   ASSERT_EQ(dataset.cases.size(), 3U);
@@ -71,8 +70,7 @@ TEST(NnUNet, NamesVoxelsToBeIgnored) {
   EXPECT_EQ(dataset.labels, (Labels{{"core", 1}}));
   EXPECT_TRUE(read_case(dataset, dataset.cases[0]).has_truth());
 
-  DatasetOptions options;
-  options.root = folder.path();
+  DatasetOptions options = at(folder.path());
   options.ignore_label = 0;
   const Dataset strict = open_dataset(options);
   expect_failure([&] { read_case(strict, strict.cases[0]); }, Exit::bad_data, {"the label 2"});

@@ -24,11 +24,7 @@ class NnunetWriting : public testing::Test {
     phantoms.layout = "bids";
     write_phantoms(phantoms);
   }
-  Dataset open(const char* name) const {
-    DatasetOptions options;
-    options.root = folder_ / name;
-    return open_dataset(options);
-  }
+  Dataset open(const char* name) const { return open_dataset(at(folder_ / name)); }
   void convert(const Dataset& dataset, bool as_regions) const {
     Outputs outputs(false);
     write_nnunet(dataset, folder_ / "nnunet", as_regions, outputs);

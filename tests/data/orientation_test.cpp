@@ -118,8 +118,7 @@ TEST(ChannelsOfACase, StoredInDifferentOrdersWithRightAffinesAreOneGrid) {
   write_image(folder / "c_t2.nii.gz", as_stored(t1, flipped));
   write_label_map(folder / "c_truth.nii.gz", as_stored(truth, flipped));
   EXPECT_NE(read_image(folder / "c_t2.nii.gz").voxels, t1.voxels);
-  DatasetOptions options;
-  options.root = folder.path();
+  DatasetOptions options = at(folder.path());
   options.files = {{"t1", "{case}_t1.nii.gz"}, {"t2", "{case}_t2.nii.gz"}, {"truth", "{case}_truth.nii.gz"}};
   options.labels = {{"one", 1}, {"two", 2}};
   const Dataset dataset = open_dataset(options);

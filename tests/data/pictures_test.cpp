@@ -62,12 +62,6 @@ void write_by_itk(const fs::path& path, itk::ImageIOBase& io, const Size3& size,
   io.Write(bytes);
 }
 
-DatasetOptions at(const fs::path& root) {
-  DatasetOptions options;
-  options.root = root;
-  return options;
-}
-
 TEST(Pictures, KeepEveryPixelOfAPngInGreyAndInColours) {
   const TemporaryFolder folder;
   const Size3 size = {9, 7, 1};

@@ -46,18 +46,6 @@ void expect_read(const fs::path& path, const std::vector<std::string>& row) {
   EXPECT_NEAR(weighted, expected_weighted, 1e-6 * (1 + std::fabs(expected_weighted))) << path;
 }
 
-std::string message_without(const fs::path& path, const std::function<void()>& action) {
-  std::string message;
-  try {
-    action();
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  for (std::size_t at; (at = message.find(path.string())) != std::string::npos;)
-    message.erase(at, path.string().size());
-  return message;
-}
-
 TEST(FilesWithQuirks, AreReadAsOtherProgramsReadThemOrRefusedWithTheReason) {
   const Csv expected = read_csv(quirks / "expected.csv");
   EXPECT_GT(expected.rows.size(), 30U);
@@ -66,9 +54,11 @@ TEST(FilesWithQuirks, AreReadAsOtherProgramsReadThemOrRefusedWithTheReason) {
     if (row[1].empty()) {
       expect_read(path, row);
     } else {
-      // What the message says must not be found in the file's own name.
-      expect_failure([&] { read_image(path); }, Exit::bad_data, {path.string()});
-      EXPECT_NE(message_without(path, [&] { read_image(path); }).find(row[1]), std::string::npos) << path;
+      std::string message = message_of([&] { read_image(path); }, Exit::bad_data);
+      EXPECT_TRUE(contains(message, path.string()));
+      for (std::size_t at; (at = message.find(path.string())) != message.npos;)  // what is not in a name
+        message.erase(at, path.string().size());
+      EXPECT_TRUE(contains(message, row[1])) << path;
     }
   }
 }
@@ -102,41 +92,9 @@ TEST(ACase, WhoseMaskIsScaledTo0_99999997HasWholeLabels) {
   for (const std::int16_t value : volume.truth.voxels) EXPECT_TRUE(value == 0 || value == 1);
 }
 
-TEST(ACase, WithACosineOffInTheEighthDigitIsOneGrid) {
-  const Volume volume = QuirkyCase({"straight.nii.gz", "eighth_digit.nii.gz"}).read();
-  EXPECT_NE(read_header(quirks / "straight.nii.gz").geometry,
-            read_header(quirks / "eighth_digit.nii.gz").geometry);
-  EXPECT_EQ(volume.channels[0].geometry, volume.channels[1].geometry);
-}
-
-TEST(ACase, WithAFlippedArrayAndARightAffineIsOneGrid) {
-  const Volume volume = QuirkyCase({"both.nii.gz", "flipped.nii.gz"}).read();
-  EXPECT_NE(read_image(quirks / "both.nii.gz").voxels, read_image(quirks / "flipped.nii.gz").voxels);
-  EXPECT_EQ(volume.channels[0].voxels, volume.channels[1].voxels);
-}
-
 TEST(ACase, WithAnSformInOneChannelAndAQformInTheOtherIsOneGrid) {
   const Volume volume = QuirkyCase({"sform_only.nii.gz", "qform_only.nii.gz"}).read();
   EXPECT_EQ(volume.channels[0].geometry, volume.channels[1].geometry);
-}
-
-TEST(ACase, OnDifferentGridsIsRefusedUnlessResamplingIsAskedFor) {
-  QuirkyCase quirky({"straight.nii.gz", "other_grid.nii.gz"});
-  expect_failure([&] { quirky.read(); }, Exit::bad_data,
-                 {"other_grid.nii.gz", "1.5x1.5x2 mm", "straight.nii.gz", "1x1x1 mm", "data.align"});
-  quirky.dataset.align = true;
-  EXPECT_EQ(quirky.read().channels[1].geometry, read_header(quirks / "straight.nii.gz").geometry);
-}
-
-TEST(ACase, WithNaNIsRefusedAndSaysWhereItIs) {
-  expect_failure([] { QuirkyCase({"nan.nii.gz"}).read(); }, Exit::bad_data,
-                 {"nan.nii.gz", "1 of 60", "NaN", "(3, 2, 1)"});
-}
-
-TEST(ACase, ThatIsTruncatedOrLacksAChannelIsRefused) {
-  expect_failure([] { QuirkyCase({"truncated.nii.gz"}).read(); }, Exit::bad_data,
-                 {"truncated.nii.gz", "truncated"});
-  expect_failure([] { QuirkyCase({"none.nii.gz"}).read(); }, Exit::bad_data, {"none.nii.gz", "no such file"});
 }
 
 TEST(Headers, TellWhatCouldBeMeantOtherwise) {
@@ -145,12 +103,11 @@ TEST(Headers, TellWhatCouldBeMeantOtherwise) {
     return header.oddities.empty() ? std::string() : header.oddities.front();
   };
   EXPECT_EQ(oddity("both.nii.gz"), "");
-  EXPECT_NE(oddity("forms_disagree.nii.gz").find("up to 5 mm"), std::string::npos)
-      << oddity("forms_disagree.nii.gz");
-  EXPECT_NE(oddity("neither_form.nii.gz").find("neither qform nor sform"), std::string::npos);
-  EXPECT_NE(oddity("sheared_with_qform.nii.gz").find("the qform is used"), std::string::npos);
-  EXPECT_NE(oddity("empty_sform.nii.gz").find("the qform is used"), std::string::npos);
-  EXPECT_NE(oddity("micrometres.nii").find("micrometre"), std::string::npos);
+  EXPECT_TRUE(contains(oddity("forms_disagree.nii.gz"), "up to 5 mm"));
+  EXPECT_TRUE(contains(oddity("neither_form.nii.gz"), "neither qform nor sform"));
+  EXPECT_TRUE(contains(oddity("sheared_with_qform.nii.gz"), "the qform is used"));
+  EXPECT_TRUE(contains(oddity("empty_sform.nii.gz"), "the qform is used"));
+  EXPECT_TRUE(contains(oddity("micrometres.nii"), "micrometre"));
   EXPECT_EQ(read_header(quirks / "float_labels.nii.gz").element, "float32");
   EXPECT_EQ(read_header(quirks / "both.nii.gz").element, "int16");
 }

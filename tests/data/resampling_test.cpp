@@ -3,6 +3,11 @@
 #include <itkNearestNeighborInterpolateImageFunction.h>
 #include <itkResampleImageFilter.h>
 
+#include "data/cases/read_case.h"
+#include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
+#include "data/layouts/open_dataset.h"
+#include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 #include "tests/data/support.h"
 
@@ -34,9 +39,10 @@ typename itk::Image<T, 3>::Pointer to_itk(const Grid<T>& grid) {
   return image;
 }
 
-// ITK's own resampling onto the grid `target`, voxel centre to voxel centre by their places in the world.
+// ITK's own resampling onto the grid `target`, voxel centre to voxel centre by their places in the world. 99
+// would show if ITK took a voxel for outside.
 template <class T, class Interpolator>
-std::vector<T> by_itk(const Grid<T>& grid, const Geometry& target) {
+std::vector<T> by_itk(const Grid<T>& grid, const Geometry& target, T outside) {
   using ItkImage = itk::Image<T, 3>;
   const auto filter = itk::ResampleImageFilter<ItkImage, ItkImage>::New();
   filter->SetInput(to_itk(grid));
@@ -44,10 +50,19 @@ std::vector<T> by_itk(const Grid<T>& grid, const Geometry& target) {
   filter->SetReferenceImage(
       to_itk(Grid<T>{target, std::vector<T>(static_cast<std::size_t>(target.count()))}));
   filter->UseReferenceImageOn();
-  filter->SetDefaultPixelValue(99);  // would show if ITK took a voxel for outside
+  filter->SetDefaultPixelValue(outside);
   filter->Update();
   const T* voxels = filter->GetOutput()->GetBufferPointer();
   return std::vector<T>(voxels, voxels + target.count());
+}
+std::vector<float> linear_by_itk(const Image& image, const Geometry& target, float outside = 99) {
+  return by_itk<float, itk::LinearInterpolateImageFunction<itk::Image<float, 3>>>(image, target, outside);
+}
+std::vector<std::int16_t> nearest_by_itk(const LabelMap& labels, const Geometry& target,
+                                         std::int16_t outside = 99) {
+  using ItkImage = itk::Image<std::int16_t, 3>;
+  return by_itk<std::int16_t, itk::NearestNeighborInterpolateImageFunction<ItkImage>>(labels, target,
+                                                                                      outside);
 }
 
 // Up, down, both at once, and not at all; even and odd ratios.
@@ -58,8 +73,7 @@ TEST(Resampling, AgreesWithItkCalledDirectly) {
   const Image image = random_image(oblique_geometry({19, 21, 17}));
   for (const Size3& size : targets) {
     const Image ours = resample_linear(image, size);
-    const auto theirs =
-        by_itk<float, itk::LinearInterpolateImageFunction<itk::Image<float, 3>>>(image, ours.geometry);
+    const auto theirs = linear_by_itk(image, ours.geometry);
     ASSERT_EQ(ours.voxels.size(), theirs.size());
     double worst = 0;
     for (std::size_t i = 0; i < theirs.size(); ++i)
@@ -75,9 +89,7 @@ TEST(NearestResampling, AgreesWithItkCalledDirectly) {
   const LabelMap labels = random_labels(oblique_geometry({19, 21, 17}), {0, 1, 2, 4});
   for (const Size3& size : {Size3{9, 11, 7}, Size3{57, 63, 51}, Size3{33, 5, 47}, Size3{38, 42, 34}}) {
     const LabelMap ours = resample_nearest(labels, size);
-    const auto theirs =
-        by_itk<std::int16_t, itk::NearestNeighborInterpolateImageFunction<itk::Image<std::int16_t, 3>>>(
-            labels, ours.geometry);
+    const auto theirs = nearest_by_itk(labels, ours.geometry);
     EXPECT_EQ(ours.voxels, theirs) << size[0] << "x" << size[1] << "x" << size[2];
   }
 }
@@ -135,6 +147,78 @@ TEST(ACrop, LiesWhereItsVoxelsLayInTheWorld) {
   }
   EXPECT_EQ(part.at(0, 0, 0), image.at(2, 3, 1));
   EXPECT_EQ(part.at(5, 4, 6), image.at(7, 7, 7));
+}
+
+// --- Onto the grid of another image, which `data.align` lets a case need
+
+// A fixed grid and one that is turned against it, coarser, and overlaps it in part.
+const Geometry fixed = [] {
+  Geometry grid = geometry({17, 15, 12});
+  grid.spacing = {1.0, 1.1, 1.3};
+  grid.origin = {-85, 33, 10};
+  return grid;
+}();
+const Geometry moving = oblique_geometry({13, 16, 9});
+
+TEST(ResamplingOntoAnotherGrid, EqualsItksLinearInterpolation) {
+  const Image image = random_image(moving);
+  const Image ours = resample_onto(fixed, image, -7);
+  const auto itks = linear_by_itk(image, fixed, -7);
+  std::size_t outside = 0;
+  for (std::size_t i = 0; i < itks.size(); ++i) {
+    ASSERT_NEAR(ours.voxels[i], itks[i], 1e-6) << i;
+    outside += itks[i] == -7;
+  }
+  EXPECT_GT(outside, itks.size() / 20);  // both kinds of voxels were compared
+  EXPECT_LT(outside, itks.size() * 19 / 20);
+  EXPECT_EQ(ours.geometry, fixed);
+}
+
+TEST(ResamplingOntoAnotherGrid, EqualsItksNearestNeighbourForLabels) {
+  const LabelMap labels = random_labels(moving, {0, 1, 2, 4});
+  const LabelMap ours = resample_onto(fixed, labels);
+  const auto itks = nearest_by_itk(labels, fixed, 0);
+  for (std::size_t i = 0; i < itks.size(); ++i) ASSERT_EQ(ours.voxels[i], itks[i]) << i;
+}
+
+TEST(ResamplingOntoAnotherGrid, ChangesNothingOnTheSameGrid) {
+  const Image image = random_image(moving);
+  EXPECT_EQ(resample_onto(moving, image, 0).voxels, image.voxels);
+}
+
+class Unaligned : public testing::Test {
+ protected:
+  Unaligned() {
+    write_image(folder_ / "c_t1.nii.gz", random_image(fixed, 1));
+    write_image(folder_ / "c_t2.nii.gz", random_image(moving, 2));
+    write_label_map(folder_ / "c_truth.nii.gz", random_labels(moving, {0, 1}));
+    options_.root = folder_.path();
+    options_.files = {
+        {"t1", "{case}_t1.nii.gz"}, {"t2", "{case}_t2.nii.gz"}, {"truth", "{case}_truth.nii.gz"}};
+    options_.labels = {{"one", 1}};
+  }
+  TemporaryFolder folder_;
+  DatasetOptions options_;
+};
+
+TEST_F(Unaligned, ChannelsAreRefusedUnlessResamplingIsAskedFor) {
+  const Dataset dataset = open_dataset(options_);
+  expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data,
+                 {"c_t2.nii.gz", "c_t1.nii.gz", "data.align: true"});
+}
+
+TEST_F(Unaligned, ChannelsAndTruthAreResampledOntoTheFirstWhenAskedFor) {
+  options_.align = true;
+  const Dataset dataset = open_dataset(options_);
+  const Volume volume = read_case(dataset, dataset.cases[0]);
+  const Image t2 = read_image(folder_ / "c_t2.nii.gz");
+  const LabelMap truth = read_label_map(folder_ / "c_truth.nii.gz");
+  EXPECT_TRUE(same_grid(volume.geometry(), fixed));
+  EXPECT_EQ(volume.channels[0].voxels, read_image(folder_ / "c_t1.nii.gz").voxels);
+  const auto itks = linear_by_itk(t2, volume.geometry(), corner_value(canonical(t2)));
+  for (std::size_t i = 0; i < itks.size(); ++i) ASSERT_NEAR(volume.channels[1].voxels[i], itks[i], 1e-5);
+  EXPECT_EQ(volume.truth.geometry, volume.geometry());
+  EXPECT_EQ(volume.truth.voxels, resample_onto(volume.geometry(), truth).voxels);
 }
 
 }  // namespace

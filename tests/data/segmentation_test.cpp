@@ -1,15 +1,70 @@
-// Label maps with names and colours, for 3D Slicer and ITK-SNAP.
-#include <gtest/gtest.h>
-
+// DICOM segmentation objects, read byte by byte: no reader of ours takes them for scans.
+// tests/fixtures/dicom_segmentation.py reads one with highdicom.
+#include "base/error.h"
 #include "base/file.h"
+#include "data/formats/dicom_segmentation.h"
+#include "data/formats/dicom_writing.h"
 #include "data/formats/image_io.h"
 #include "data/formats/segmentation_writing.h"
-#include "tests/folder.h"
+#include "tests/data/support.h"
 
 namespace voxswap::data {
 namespace {
 
-class Segmentation : public test::InAFolder {
+using namespace test;
+
+class DicomSegmentation : public testing::Test {
+ protected:
+  DicomSegmentation() {
+    if (!writes_dicom_segmentations()) return;
+    fs::create_directories(folder_ / "t1");
+    Image image = random_image(geometry({5, 4, 3}), 1);
+    for (float& value : image.voxels) value = std::round(1000 * value);
+    write_dicom(folder_ / "t1", image, "t1", "1.1");
+    labels_.geometry = read_image(folder_ / "t1").geometry;
+    labels_.voxels.assign(60, 0);
+  }
+  void SetUp() override {
+    if (!writes_dicom_segmentations()) GTEST_SKIP() << "built without DCMTK";
+  }
+  std::string written() const {
+    write_dicom_segmentation(folder_ / "out.dcm", labels_, {{"core", 2, {}}, {"rim", 300, {}}},
+                             folder_ / "t1", "9.9");
+    return read_file(folder_ / "out.dcm");
+  }
+  TemporaryFolder folder_;
+  LabelMap labels_;
+};
+
+TEST_F(DicomSegmentation, HasAFrameForEverySliceOfALabelAsBits) {
+  labels_.at(0, 0, 1) = 2;
+  labels_.at(3, 2, 1) = 300;
+  labels_.at(4, 3, 2) = 300;
+  const std::string file = written();
+  EXPECT_EQ(file.substr(128, 4), "DICM");
+  EXPECT_TRUE(contains(file, "1.2.840.10008.5.1.4.1.1.66.4"));  // Segmentation Storage
+  EXPECT_TRUE(contains(file, "core", "rim", "BINARY", "9.9",
+                       std::string("\x28\x00\x08\x00IS\x02\x00"
+                                   "3 ",
+                                   10)));  // NumberOfFrames
+  // Frames of 20 pixels, the first pixel in the lowest bit, one frame directly behind another.
+  std::string bits(8, '\0');  // padded to an even number
+  for (const int pixel : {0, 20 + 13, 40 + 19})
+    bits[static_cast<std::size_t>(pixel / 8)] |= static_cast<char>(1 << pixel % 8);
+  EXPECT_EQ(file.substr(file.size() - 8), bits);
+}
+
+TEST_F(DicomSegmentation, IsRefusedWhereItsPlanesAreNoSlicesOrNothingIsLabelled) {
+  expect_failure([&] { written(); }, Exit::bad_data, {"the label map is empty"});
+  labels_.at(0, 0, 1) = 2;
+  labels_.geometry.origin[2] += 0.5;
+  expect_failure([&] { written(); }, Exit::bad_data, {"has no slice at"});
+  EXPECT_FALSE(fs::exists(folder_ / "out.dcm"));
+}
+
+// --- Label maps with names and colours, for 3D Slicer and ITK-SNAP
+
+class Segmentation : public InAFolder {
  protected:
   Segmentation() {
     labels_.geometry = {{4, 3, 2}, {1, 1.5, 2}, {-10, 20.25, 5}, {0, -1, 0, 1, 0, 0, 0, 0, 1}};
@@ -33,18 +88,17 @@ TEST_F(Segmentation, ReadsBackAsTheLabelMapOnItsGrid) {
 
 TEST_F(Segmentation, TellsNamesColoursValuesAndBoxes) {
   const std::string text = read_file(file_);
-  for (const char* line :
-       {"Segment0_Name:=necrosis\n", "Segment0_LabelValue:=1\n", "Segment0_Color:=1 0 0.2\n",
-        "Segment0_Extent:=3 3 1 1 1 1\n", "Segment1_LabelValue:=300\n", "Segment1_Extent:=1 2 0 2 0 1\n",
-        "Segment2_Extent:=0 -1 0 -1 0 -1\n", "Segmentation_MasterRepresentation:=Binary labelmap\n",
-        "space: left-posterior-superior\n"})
-    EXPECT_NE(text.find(line), text.npos) << line;
+  EXPECT_TRUE(test::contains(
+      text, "Segment0_Name:=necrosis\n", "Segment0_LabelValue:=1\n", "Segment0_Color:=1 0 0.2\n",
+      "Segment0_Extent:=3 3 1 1 1 1\n", "Segment1_LabelValue:=300\n", "Segment1_Extent:=1 2 0 2 0 1\n",
+      "Segment2_Extent:=0 -1 0 -1 0 -1\n", "Segmentation_MasterRepresentation:=Binary labelmap\n",
+      "space: left-posterior-superior\n"));
 }
 
 TEST_F(Segmentation, IsToldToItkSnapByValueColourAndName) {
   const std::string text = itk_snap_labels(segments_);
-  EXPECT_NE(text.find("    0     0    0    0        0  0  0    \"Clear Label\"\n"), text.npos) << text;
-  EXPECT_NE(text.find("  300     0  255    0        1  1  1    \"oedema\"\n"), text.npos) << text;
+  EXPECT_TRUE(test::contains(text, "    0     0    0    0        0  0  0    \"Clear Label\"\n",
+                             "  300     0  255    0        1  1  1    \"oedema\"\n"));
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/philox.h"
+#include "data/layouts/dataset.h"
 #include "data/volumes/volume.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::test {
@@ -55,19 +57,10 @@ inline void truncate_file(const fs::path& path, double part) {
   fs::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(fs::file_size(path)) * part));
 }
 
-// Runs `action`, which must fail with `exit` in a message that holds every one of `parts`.
-inline void expect_failure(const std::function<void()>& action, Exit exit,
-                           const std::vector<std::string>& parts) {
-  try {
-    action();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), exit) << error.what();
-    for (const std::string& part : parts) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
-          << "\"" << part << "\" in: " << error.what();
-    }
-  }
+inline data::DatasetOptions at(const fs::path& root) {
+  data::DatasetOptions options;
+  options.root = root;
+  return options;
 }
 
 inline fs::path shared_data() {
