@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <set>
 
 #include "base/file.h"
 #include "net/backends/backends.h"
@@ -39,19 +38,6 @@ INSTANTIATE_TEST_SUITE_P(Operation, Conformance, testing::ValuesIn(all_checks())
                          [](const testing::TestParamInfo<Check>& parameter) {
                            return name_of(parameter.param);
                          });
-
-TEST(Operations, EachHasACase) {
-  for (const Operation* operation : operations()) EXPECT_FALSE(operation->cases.empty()) << operation->name;
-}
-
-TEST(Operations, CasesOfOneOperationHaveDifferentNames) {
-  for (const Operation* operation : operations()) {
-    std::set<std::string> names;
-    for (const OperationCase& example : operation->cases) {
-      EXPECT_TRUE(names.insert(identifier(example.name)).second) << operation->name << " " << example.name;
-    }
-  }
-}
 
 TEST(Operations, ThoseThatMayOverwriteAnInputHaveACaseInWhichTheyCan) {
   for (const Operation* operation : operations()) {

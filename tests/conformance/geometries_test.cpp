@@ -4,30 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "base/philox.h"
-#include "net/backends/backends.h"
-#include "net/graph/axes.h"
-#include "tests/conformance/agreement.h"
+#include "tests/conformance/convolutions.h"
 
 namespace voxswap::net {
 namespace {
 
-struct Geometry {
-  Shape x;
-  std::int64_t outputs = 1;
-  KernelAxes axes;
-
-  Shape w() const { return {outputs, x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel}; }
-  Shape y() const { return output_shape(x, axes, outputs); }
-};
-
 // Every second one is of images: one plane.
-Geometry drawn(std::uint64_t number) {
+Sized drawn(std::uint64_t number) {
   const Philox random(2026, number);
   std::uint64_t draws = 0;
   const auto one_of = [&](const std::vector<std::int64_t>& choices) {
     return choices[random.word(draws++) % choices.size()];
   };
-  Geometry g;
+  Sized g;
   const bool image = number % 2 == 0;
   const std::int64_t kernel = one_of({1, 2, 3, 3, 3, image ? 7 : 3}),
                      dilation = kernel == 3 ? one_of({1, 1, 2, 3, 6}) : 1;
@@ -48,30 +37,14 @@ Geometry drawn(std::uint64_t number) {
   return g;
 }
 
-// All that is asked of a convolution of this geometry, as cases of the operations.
-std::vector<std::pair<const char*, OperationCase>> cases_of(const Geometry& g) {
-  using Kind = OperationCase::Input::Kind;
-  const OperationCase::Input x = {g.x}, y = {g.y()}, w = {g.w(), Fill::normal, Kind::full};
-  const Attributes attributes = attributes_of(g.axes);
-  Attributes of_data = attributes, of_weights = attributes;
-  of_data.set("d", static_cast<double>(g.x[1]));
-  of_data.set("h", static_cast<double>(g.x[2]));
-  of_data.set("w", static_cast<double>(g.x[3]));
-  set_kernel(of_weights, g.axes);
-  of_weights.set("bias", 1);
-  return {{"conv3d", {"drawn", {x, w}, attributes, {}}},
-          {"conv3d_sum", {"drawn", {x, w, y}, attributes, {}}},
-          {"conv3d_data_gradient", {"drawn", {y, w}, of_data, {}}},
-          {"conv3d_weight_gradient", {"drawn", {x, y}, of_weights, {}}}};
-}
-
 class Geometries : public testing::TestWithParam<std::string> {};
 
 TEST_P(Geometries, OfAllKindsGiveTheConvolutionsOfTheReference) {
   const auto backend = make_backend(GetParam());
   for (std::uint64_t number = 150; number < 190; ++number) {
-    const Geometry g = drawn(number);
-    for (const auto& [name, example] : cases_of(g)) {
+    const Sized g = drawn(number);
+    for (const char* name : {"conv3d", "conv3d_sum", "conv3d_data_gradient", "conv3d_weight_gradient"}) {
+      const OperationCase example = case_of(name, g, /*bias=*/true);
       for (const ElementType type : checked_types) {
         if (!backend->supports(type)) continue;
         const Check check = {&find_operation(name), &example, backend.get(), type};

@@ -5,23 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "net/backends/backends.h"
 #include "net/backends/convolution/weight_gradient.h"
-#include "tests/conformance/agreement.h"
-#include "tests/conformance/forced_convolutions.h"
-#include "tests/conformance/tiles_alone.h"
-#include "tests/trapped_tiles.h"
+#include "tests/conformance/convolutions.h"
+#include "tests/expect.h"
 
 namespace voxswap::net {
 namespace {
 
 using convolution::Instructions;
-
-struct Sized {
-  Shape x;
-  std::int64_t outputs;
-  KernelAxes axes;
-};
 
 // Channels around every width of a register and of a tile, rows longer than a slab, planes that slabs cut.
 std::vector<Sized> sized() {
@@ -38,30 +29,6 @@ std::vector<Sized> sized() {
   all.push_back({{1, 3, 2, 2, 130}, 70, cube(3, 1, 1)});   // and sums that no workspace holds
   all.push_back({{1, 1, 9, 60, 3}, 16, square(7, 2, 3)});
   all.push_back({{1, 1, 40, 42, 5}, 16, square(3, 1, 18, 18)});  // taps far apart
-  return all;
-}
-
-OperationCase case_of(const Operation& operation, const Sized& size) {
-  using Kind = OperationCase::Input::Kind;
-  const OperationCase::Input x = {size.x}, y = {output_shape(size.x, size.axes, size.outputs)},
-                             w = {{size.outputs, size.x[4], size.axes[0].kernel, size.axes[1].kernel,
-                                   size.axes[2].kernel},
-                                  Fill::normal,
-                                  Kind::full};
-  Attributes attributes = attributes_of(size.axes);
-  OperationCase all{"sized", {x, w}, attributes, {}};
-  if (operation.name == "conv3d_sum") all.inputs.push_back(y);
-  if (operation.name == "conv3d_data_gradient") {
-    all.inputs[0] = y;
-    all.attributes.set("d", static_cast<double>(size.x[1]));
-    all.attributes.set("h", static_cast<double>(size.x[2]));
-    all.attributes.set("w", static_cast<double>(size.x[3]));
-  }
-  if (operation.name == "conv3d_weight_gradient") {
-    all.inputs[1] = y;
-    set_kernel(all.attributes, size.axes);
-    all.attributes.set("bias", size.outputs % 2);
-  }
   return all;
 }
 
@@ -115,7 +82,7 @@ std::vector<Sized> sized_filtered() {
 class InstructionSets : public testing::TestWithParam<Instructions> {
  protected:
   void SetUp() override {
-    if (!is_alone_ && !is_here())
+    if (!by_.is_alone() && !ByInstructions::is_here(GetParam()))
       GTEST_SKIP() << "not on this processor: " << convolution::instructions_name(GetParam());
   }
   // f32 and bf16 of this set, f32 left out where it has none.
@@ -123,19 +90,8 @@ class InstructionSets : public testing::TestWithParam<Instructions> {
     if (GetParam() == Instructions::avx512_bf16 || is_of_tiles(GetParam())) return {ElementType::bf16};
     return {ElementType::f32, ElementType::bf16};
   }
-  bool compiles(const CaseGraph& graph) const {
-    return !is_alone_ || TilesAlone::compiles(graph.graph, graph.graph.node(graph.node));
-  }
-  static bool is_here() {
-    const auto here = convolution::instructions_for(ElementType::bf16);
-    return std::find(here.begin(), here.end(), GetParam()) != here.end();
-  }
-  const bool is_trapped_ = GetParam() == Instructions::amx && TrappedTiles::work_here();
-  const bool is_alone_ = is_trapped_ || GetParam() == Instructions::emulated_amx;
-  const Forced forced_{is_alone_ || !is_here() ? "" : convolution::instructions_name(GetParam())};
-  const std::unique_ptr<TrappedTiles> trapped_ = is_trapped_ ? std::make_unique<TrappedTiles>() : nullptr;
-  const std::unique_ptr<Backend> backend_ =
-      is_alone_ ? std::make_unique<TilesAlone>(GetParam()) : make_backend("onednn");
+  const ByInstructions by_{GetParam()};
+  Backend& backend_ = by_.backend();
 };
 
 constexpr const char* filtered = ":filtered";  // behind the name of the instructions
@@ -160,17 +116,17 @@ Instructions of_weights(Instructions instructions, const KernelAxes& axes) {
 TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
   const Operation& operation = find_operation("conv3d_weight_gradient");
   std::vector<OperationCase> cases = operation.cases;
-  for (const Sized& size : sized()) cases.push_back(case_of(operation, size));
+  for (const Sized& size : sized()) cases.push_back(case_of(operation.name, size));
   for (OperationCase& example : cases)
     for (const ElementType type : types()) {
-      if (is_alone_) example.attributes.set("bias", 0);
+      if (by_.is_alone()) example.attributes.set("bias", 0);
       const CaseGraph graph = case_graph(operation, example, type);
       SCOPED_TRACE(graph.graph.text());
-      ASSERT_TRUE(compiles(graph));
-      const Check check = {&operation, &example, backend_.get(), type};
+      ASSERT_TRUE(by_.compiles(graph));
+      const Check check = {&operation, &example, &backend_, type};
       expect_agreement(check, graph);
       expect_only_outputs_are_written(check, graph);
-      const auto kernel = backend_->compile(graph.graph, graph.graph.node(graph.node));
+      const auto kernel = backend_.compile(graph.graph, graph.graph.node(graph.node));
       EXPECT_TRUE(is_by(kernel->implementation(), of_weights(GetParam(), kernel_axes(example.attributes))));
     }
 }
@@ -185,15 +141,15 @@ TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
   for (const char* const name : {"conv3d", "conv3d_sum", "conv3d_data_gradient"}) {
     const Operation& operation = find_operation(name);
     std::vector<OperationCase> cases = operation.cases;
-    for (const Sized& size : sized_volumes()) cases.push_back(case_of(operation, size));
+    for (const Sized& size : sized_volumes()) cases.push_back(case_of(operation.name, size));
     int own = 0;
     for (const OperationCase& example : cases)
       for (const ElementType type : types()) {
         const CaseGraph graph = case_graph(operation, example, type);
         SCOPED_TRACE(graph.graph.text());
-        if (example.name != "sized" && !compiles(graph)) continue;
-        const Check check = {&operation, &example, backend_.get(), type};
-        const auto kernel = backend_->compile(graph.graph, graph.graph.node(graph.node));
+        if (example.name != "sized" && !by_.compiles(graph)) continue;
+        const Check check = {&operation, &example, &backend_, type};
+        const auto kernel = backend_.compile(graph.graph, graph.graph.node(graph.node));
         const bool by_own = is_own(kernel->implementation(), GetParam(), example.inputs[0].shape[4]);
         EXPECT_TRUE(by_own || example.name != "sized") << kernel->implementation();
         own += by_own;
@@ -212,12 +168,12 @@ TEST_P(InstructionSets, FilterRowsToMillionthsOfTheScale) {
     const Operation& operation = find_operation(name);
     std::size_t count = 0;
     for (const Sized& size : sizes) {
-      const OperationCase example = case_of(operation, size);
+      const OperationCase example = case_of(operation.name, size);
       const CaseGraph graph = case_graph(operation, example, ElementType::f32);
       SCOPED_TRACE(graph.graph.text());
-      const auto kernel = backend_->compile(graph.graph, graph.graph.node(graph.node));
+      const auto kernel = backend_.compile(graph.graph, graph.graph.node(graph.node));
       count += kernel->implementation() == named(GetParam()) + filtered;
-      const Check check = {&operation, &example, backend_.get(), ElementType::f32};
+      const Check check = {&operation, &example, &backend_, ElementType::f32};
       expect_agreement(check, graph, 5e-6);
       expect_only_outputs_are_written(check, graph);
     }
@@ -262,9 +218,9 @@ TEST_P(InstructionSets, GiveTheSameBitsInPiecesOfAVolume) {
         const Shape x = {1, 9, 5, 26, inputs}, piece = {1, 5, 5, 26, inputs};
         const std::vector<double> values = fill_values(Fill::normal, x.count(), 0);
         const std::int64_t outputs = 20, read = 5 * 26 * inputs, made = 5 * 26 * outputs;
-        const auto whole = made_of(*backend_, type, operation, x, values, outputs, true);
+        const auto whole = made_of(backend_, type, operation, x, values, outputs, true);
         const auto of_piece =
-            made_of(*backend_, type, operation, piece, planes_of(values, read, 2, 7), outputs, false);
+            made_of(backend_, type, operation, piece, planes_of(values, read, 2, 7), outputs, false);
         EXPECT_EQ(of_piece, planes_of(whole, made, 3, 6)) << operation << " " << element_name(type);
       }
 }
@@ -284,14 +240,8 @@ TEST(ForcedInstructions, AreNeverEmulated) {
 
 TEST(ForcedInstructions, ThatAreNoneAreRefusedWithThoseThatThereAre) {
   const Forced forced("sse9");
-  try {
-    convolution::chosen_instructions(ElementType::f32);
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("VOXSWAP_CONVOLUTIONS=sse9"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("library, portable"), std::string::npos) << error.what();
-  }
+  test::expect_failure([&] { convolution::chosen_instructions(ElementType::f32); }, Exit::usage,
+                       {"VOXSWAP_CONVOLUTIONS=sse9", "library, portable"});
 }
 
 TEST(WeightGradients, TakeAtMostAMebibyteOfWorkspaceOrTheSumsOfEachBlock) {

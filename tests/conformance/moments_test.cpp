@@ -3,62 +3,56 @@
 // operations, also on windows, and sizes whose planes are made in several parts.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
-#include "net/backends/backends.h"
-#include "net/backends/convolution/instruction_set.h"
-#include "net/graph/axes.h"
-#include "tests/conformance/agreement.h"
-#include "tests/conformance/forced_convolutions.h"
-#include "tests/conformance/tiles_alone.h"
-#include "tests/trapped_tiles.h"
+#include "tests/conformance/convolutions.h"
 
 namespace voxswap::net {
 namespace {
 
-using Input = OperationCase::Input;
+using convolution::Instructions;
 
 OperationCase with_moments(OperationCase example) {
   example.attributes.set("moments", 1);
   return example;
 }
 
-OperationCase convolution_of(const Shape& x, std::int64_t outputs, const KernelAxes& axes) {
-  const Shape w = {outputs, x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel};
-  return with_moments(
-      {"sized", {Input{x}, Input{w, Fill::normal, Input::Kind::full}}, attributes_of(axes), {}});
-}
-
 // Planes in parts along rows and across them, of blocks of channels; batches; strides.
 std::vector<OperationCase> in_parts() {
-  return {convolution_of({1, 2, 20, 9, 16}, 32, cube(3, 1, 1)),
-          convolution_of({2, 5, 29, 11, 16}, 48, cube(3, 1, 1)),
-          convolution_of({1, 3, 9, 150, 32}, 16, cube(3, 1, 1)),
-          convolution_of({1, 2, 31, 300, 4}, 16, cube(3, 1, 1)),
-          convolution_of({1, 2, 43, 90, 2}, 64, cube(3, 2, 1)),
-          convolution_of({1, 2, 6, 8, 130}, 80, cube(3, 2, 1))};
+  std::vector<OperationCase> result;
+  for (const Sized& size : std::vector<Sized>{{{1, 2, 20, 9, 16}, 32, cube(3, 1, 1)},
+                                              {{2, 5, 29, 11, 16}, 48, cube(3, 1, 1)},
+                                              {{1, 3, 9, 150, 32}, 16, cube(3, 1, 1)},
+                                              {{1, 2, 31, 300, 4}, 16, cube(3, 1, 1)},
+                                              {{1, 2, 43, 90, 2}, 64, cube(3, 2, 1)},
+                                              {{1, 2, 6, 8, 130}, 80, cube(3, 2, 1)}})
+    result.push_back(with_moments(case_of("conv3d", size)));
+  return result;
 }
 
-constexpr const char *emulated = "emulated_amx", *trapped = "trapped_amx";
-
-std::vector<std::string> choices() {
-  std::vector<std::string> all = {"library", emulated};
-  if (TrappedTiles::work_here()) all.emplace_back(trapped);
-  for (const convolution::Instructions each : convolution::instructions_for(ElementType::bf16))
-    all.emplace_back(convolution::instructions_name(each));
+// None: the library.
+std::vector<std::optional<Instructions>> choices() {
+  std::vector<std::optional<Instructions>> all = {std::nullopt, Instructions::emulated_amx};
+  if (TrappedTiles::work_here()) all.emplace_back(Instructions::amx);
+  for (const Instructions each : convolution::instructions_for(ElementType::bf16)) all.emplace_back(each);
   return all;
 }
 
-class Moments : public testing::TestWithParam<std::string> {};
+class Moments : public testing::TestWithParam<std::optional<Instructions>> {};
 
 TEST_P(Moments, AreThoseOfTheReference) {
-  using convolution::Instructions;
-  const bool is_trapped = GetParam() == trapped, is_alone = is_trapped || GetParam() == emulated;
-  const Forced forced(is_alone ? "" : GetParam());
-  const auto tiles = is_trapped ? std::make_unique<TrappedTiles>() : nullptr;
-  const std::unique_ptr<Backend> backend =
-      is_alone ? std::make_unique<TilesAlone>(is_trapped ? Instructions::amx : Instructions::emulated_amx)
-               : make_backend("onednn");
+  std::optional<ByInstructions> own;
+  std::optional<Forced> forced;
+  std::unique_ptr<Backend> library;
+  if (GetParam()) {
+    own.emplace(*GetParam());
+  } else {
+    forced.emplace("library");
+    library = make_backend("onednn");
+  }
+  Backend& backend = own ? own->backend() : *library;
+  const bool is_alone = own && own->is_alone();
   std::set<std::string> ways;  // to sum: while parts are near, and in a pass of its own
   for (const char* name : {"conv3d", "conv3d_sum", "windowed_conv3d", "windowed_conv3d_sum"}) {
     const Operation& operation = find_operation(name);
@@ -69,27 +63,26 @@ TEST_P(Moments, AreThoseOfTheReference) {
       for (const OperationCase& example : in_parts()) cases.push_back(example);
     for (const OperationCase& example : cases)
       for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-        if (!backend->supports(type)) continue;
-        const Check check = {&operation, &example, backend.get(), type};
+        if (!backend.supports(type)) continue;
+        const Check check = {&operation, &example, &backend, type};
         const CaseGraph graph = case_graph(operation, example, type);
-        if (is_alone && !TilesAlone::compiles(graph.graph, graph.graph.node(graph.node))) continue;
+        if (own && !own->compiles(graph)) continue;
         SCOPED_TRACE(graph.graph.text());
         ASSERT_EQ(results(graph).size(), 2u);
         expect_agreement(check, graph);
         expect_only_outputs_are_written(check, graph);
         expect_the_same_bits_in_place(check, graph);
-        const auto kernel = backend->compile(graph.graph, graph.graph.node(graph.node));
+        const auto kernel = backend.compile(graph.graph, graph.graph.node(graph.node));
         ways.insert(kernel->implementation().ends_with("then moments") ? "then" : "near");
       }
   }
   EXPECT_EQ(ways.contains("then"), !is_alone);  // the library's, of one tap
-  EXPECT_EQ(ways.contains("near"), GetParam() != "library");
+  EXPECT_EQ(ways.contains("near"), own.has_value());
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, Moments, testing::ValuesIn(choices()),
-                         [](const testing::TestParamInfo<std::string>& parameter) {
-                           return parameter.param;
-                         });
+INSTANTIATE_TEST_SUITE_P(Every, Moments, testing::ValuesIn(choices()), [](const auto& choice) {
+  return std::string(choice.param ? convolution::instructions_name(*choice.param) : "library");
+});
 
 // Of numbers around 1000, squares leave few digits of how they differ from one another.
 TEST(MomentsOfPlanes, AreExactFarFromZero) {

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "net/backends/backends.h"
-#include "tests/net/run_graph.h"
+#include "tests/conformance/agreement.h"
 
 namespace voxswap::net {
 namespace {
@@ -160,16 +159,9 @@ TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
       const CaseGraph graph = case_graph(*operation, example, ElementType::f32);
       std::vector<std::vector<std::byte>> found[2];
       for (const bool again : {false, true}) {
-        GraphRun run(graph.graph, *backend);
-        for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-          run.set(graph.inputs[i], fill_values(example.inputs[i].fill, example.inputs[i].shape.count(), i));
-        for (std::size_t i = 0; i < graph.updates.size(); ++i)
-          run.set(graph.updates[i],
-                  fill_values(example.updates[i].fill, example.updates[i].shape.count(), 100 + i));
-        run.run(again ? second : first);
-        auto& bytes = found[again ? 1 : 0];
-        for (const ValueId id : graph.graph.node(graph.node).outputs) bytes.push_back(run.bytes(id));
-        for (const ValueId id : graph.updates) bytes.push_back(run.bytes(id));
+        Trial trial(*backend, graph, example);
+        trial.graph.run(again ? second : first);
+        for (const ValueId id : results(graph)) found[again ? 1 : 0].push_back(trial.graph.bytes(id));
       }
       depends = depends || found[0] != found[1];
     }

@@ -11,6 +11,7 @@
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "tests/cuda/paper_devices.h"
+#include "tests/expect.h"
 #include "tests/net/every_network.h"
 #include "tests/net/run_graph.h"
 
@@ -195,7 +196,7 @@ TEST_F(ConvolutionPlans, UseTensorCoresOnFourChannelsWhateverTheSize) {
       problem.x = {1, side, side, side, 4};
       const auto plan = paper.choices.find(problem);
       ASSERT_NE(plan, nullptr);
-      EXPECT_NE(plan->name.find("tensor cores"), std::string::npos) << problem.text() << ": " << plan->name;
+      EXPECT_TRUE(test::contains(plan->name, "tensor cores")) << problem.text();
       EXPECT_LE(plan->workspace_bytes(), workspace_limit(problem));
     }
   }

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -16,21 +15,14 @@
 #include "base/error.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
+#include "tests/expect.h"
 #include "tests/limit.h"
+#include "tests/net/function_kernel.h"
 
 namespace voxswap::net {
 namespace {
 
 using std::chrono::milliseconds;
-
-class FunctionKernel : public Kernel {
- public:
-  explicit FunctionKernel(std::function<void()> function) : function_(std::move(function)) {}
-  void run(const KernelArguments&) override { function_(); }
-
- private:
-  std::function<void()> function_;
-};
 
 class BackendContract : public testing::TestWithParam<std::string> {
  protected:
@@ -75,13 +67,13 @@ TEST_P(BackendContract, MemoryIsAlignedAndHostMemoryLiesAtAPage) {
 
 TEST_P(BackendContract, MoreThanThereIsDoesNotFit) {
   for (const bool on_host : {false, true}) {
-    try {
-      const std::int64_t bytes = std::int64_t{1} << 50;
-      const auto memory = on_host ? backend->allocate_host(bytes) : backend->allocate(bytes);
-      FAIL() << "a pebibyte was handed out";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::does_not_fit) << error.what();
-    }
+    SCOPED_TRACE(on_host ? "on the host" : "on the device");
+    test::expect_failure(
+        [&] {
+          const std::int64_t bytes = std::int64_t{1} << 50;
+          const auto memory = on_host ? backend->allocate_host(bytes) : backend->allocate(bytes);
+        },
+        Exit::does_not_fit);
   }
   EXPECT_NO_THROW(backend->allocate(64));  // the refusal left nothing behind
 }
@@ -97,12 +89,8 @@ TEST_P(BackendContract, UnifiedMemoryIsReachedFromBothSidesOrRefused) {
   stream->copy(memory->data(), values.data(), bytes_of(values));
   stream->synchronize();
   EXPECT_EQ(std::memcmp(memory->data(), values.data(), static_cast<std::size_t>(bytes_of(values))), 0);
-  try {
-    backend->allocate_unified(backend->free_bytes() + (std::int64_t{1} << 30));
-    FAIL() << "more managed memory than the device has free";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::does_not_fit);
-  }
+  test::expect_failure([&] { backend->allocate_unified(backend->free_bytes() + (std::int64_t{1} << 30)); },
+                       Exit::does_not_fit);
 }
 
 TEST_P(BackendContract, FreeMemoryShrinksByWhatIsTaken) {
@@ -228,16 +216,17 @@ TEST_P(BackendContract, AFailureIsThrownBySynchronizeAndEventsStillHappen) {
     const auto other = backend->make_stream();
     const auto event = backend->make_event();
     ran = 0;
+    stream->launch(counts, {});
     stream->launch(fails, {});
     stream->launch(counts, {});
     stream->record(*event);
     other->wait(*event);
     other->synchronize();
     EXPECT_THROW(stream->synchronize(), Error);
-    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(ran, 1) << "what comes after the failure is skipped";
     stream->launch(counts, {});
     EXPECT_NO_THROW(stream->synchronize());
-    EXPECT_EQ(ran, 1);
+    EXPECT_EQ(ran, 2);
   }
 }
 
@@ -296,7 +285,7 @@ TEST(CudaDevice, ThatIsNotThereIsRefusedWithItsReason) {
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::does_not_fit);
     const std::string why = device_count("cuda") == 0 ? why_no_device("cuda") : "GPU 1000";
-    EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+    EXPECT_TRUE(test::contains(error.what(), why));
   }
 }
 

@@ -1,8 +1,12 @@
-// The tree along which a batch is summed, and what of it a share can sum by itself.
+// The tree along which a batch is summed, what of it a share can sum by itself, and what ranks do to sum up
+// the rest: the same additions for every number of them, nobody waits for ever, and nobody sends much more
+// than his row.
 #include "net/steps/batch_tree.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 #include <string>
 
@@ -15,6 +19,10 @@ std::ostream& operator<<(std::ostream& out, const Samples& samples) {
 }
 
 namespace {
+
+using testing::Each;
+
+constexpr std::int64_t length = 5000;
 
 std::vector<std::int64_t> divisors(std::int64_t batch) {
   std::vector<std::int64_t> result;
@@ -79,6 +87,138 @@ TEST(BatchTree, SendsNoMorePartsThanTheTreeHasLevels) {
   for (const std::int64_t ranks : divisors(96))
     for (std::int64_t rank = 0; rank < ranks; ++rank)
       EXPECT_LE(parts_of(share_of(96, rank, ranks)).size(), 12u);
+}
+
+// A node of the tree, written with its brackets.
+std::string sum_of(const Samples& samples) {
+  if (samples.count() == 1) return std::to_string(samples.first);
+  std::int64_t width = 1;
+  while (2 * width < samples.count()) width *= 2;
+  return "(" + sum_of({samples.first, samples.first + width}) + "+" +
+         sum_of({samples.first + width, samples.last}) + ")";
+}
+
+// Some elements of a row; they are sums, written with their brackets.
+using Row = std::map<std::int64_t, std::string>;
+Row row_of(const std::string& sum) {
+  Row row;
+  for (std::int64_t i = 0; i < length; i += 101) row[i] = sum;
+  row[length - 1] = sum;
+  return row;
+}
+void copy(Row& to, const Row& from, std::int64_t begin, std::int64_t end) {
+  for (auto at = from.lower_bound(begin); at != from.end() && at->first < end; ++at)
+    to[at->first] = at->second;
+}
+void add(Row& to, const Row& left, const Row& right, std::int64_t begin, std::int64_t end) {
+  for (auto at = left.lower_bound(begin); at != left.end() && at->first < end; ++at)
+    to[at->first] = "(" + at->second + "+" + right.at(at->first) + ")";
+}
+
+struct Rank {
+  std::vector<Row> parts;
+  std::deque<Swap> swaps;
+};
+
+// Every rank makes its swaps, each once it has come to it on both sides.
+void make_swaps(std::vector<Rank>& ranks, const std::function<void(const Swap&)>& make) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Rank& rank : ranks) {
+      if (rank.swaps.empty()) continue;
+      const Swap swap = rank.swaps.front();
+      Rank &left = ranks[static_cast<std::size_t>(swap.left.rank)],
+           &right = ranks[static_cast<std::size_t>(swap.right.rank)];
+      if (left.swaps.empty() || right.swaps.empty()) continue;
+      if (left.swaps.front() != swap || right.swaps.front() != swap) continue;
+      make(swap);
+      left.swaps.pop_front();
+      if (!swap.is_local()) right.swaps.pop_front();
+      moved = true;
+    }
+  }
+  for (const Rank& rank : ranks) ASSERT_TRUE(rank.swaps.empty()) << "a rank waits for ever";
+}
+
+// What every rank ends up with.
+std::vector<Row> summed(std::int64_t batch, std::int64_t count) {
+  const SumByHalves all = sum_by_halves(batch, count, length);
+  std::vector<Rank> ranks(static_cast<std::size_t>(count));
+  for (std::int64_t rank = 0; rank < count; ++rank) {
+    Rank& one = ranks[static_cast<std::size_t>(rank)];
+    for (const Samples& part : parts_of(share_of(batch, rank, count)))
+      one.parts.push_back(row_of(sum_of(part)));
+    const std::vector<Swap> swaps = of_rank(all, rank).swaps;
+    one.swaps = {swaps.begin(), swaps.end()};
+  }
+  const auto row = [&](const Swap::Side& side) -> Row& {
+    return ranks[static_cast<std::size_t>(side.rank)].parts[static_cast<std::size_t>(side.part)];
+  };
+  make_swaps(ranks, [&](const Swap& swap) {
+    const Row left = row(swap.left), right = row(swap.right);
+    add(row(swap.left), left, right, swap.begin, swap.middle);
+    add(row(swap.right), left, right, swap.middle, swap.end);
+  });
+  std::vector<Row> sums(ranks.size());
+  for (const Stretch& stretch : all.stretches)
+    copy(sums[static_cast<std::size_t>(stretch.at.rank)], row(stretch.at), stretch.begin, stretch.end);
+  for (std::int64_t rank = 0; rank < count; ++rank) {
+    const std::vector<Swap> swaps = of_rank(all, rank).swaps;
+    ranks[static_cast<std::size_t>(rank)].swaps = {swaps.rbegin(), swaps.rend()};
+  }
+  make_swaps(ranks, [&](const Swap& swap) {
+    if (swap.is_local()) return;
+    Row &left = sums[static_cast<std::size_t>(swap.left.rank)],
+        &right = sums[static_cast<std::size_t>(swap.right.rank)];
+    copy(right, Row(left), swap.begin, swap.middle);
+    copy(left, Row(right), swap.middle, swap.end);
+  });
+  return sums;
+}
+
+TEST(SumByHalves, GivesAllRanksTheSumOfTheTreeWhateverTheirNumber) {
+  for (std::int64_t batch = 1; batch <= 28; ++batch)
+    for (const std::int64_t ranks : divisors(batch))
+      EXPECT_THAT(summed(batch, ranks), Each(row_of(sum_of({0, batch}))))
+          << batch << " samples on " << ranks << " ranks";
+}
+
+// Elements that each rank sends, there and back.
+std::vector<std::int64_t> sent(const SumByHalves& sum, std::int64_t ranks) {
+  std::vector<std::int64_t> result(static_cast<std::size_t>(ranks), 0);
+  for (const Swap& swap : sum.swaps) {
+    if (swap.is_local()) continue;
+    for (const Swap::Side& side : {swap.left, swap.right})
+      result[static_cast<std::size_t>(side.rank)] += swap.end - swap.begin;
+  }
+  return result;
+}
+
+TEST(SumByHalves, LetsEveryRankSendItsRowLessTheStretchThatItSumsUpThereAndBack) {
+  for (const std::int64_t ranks : {2, 4, 64})
+    EXPECT_THAT(sent(sum_by_halves(ranks, ranks, 1 << 20), ranks), Each(2 * ((1 << 20) - (1 << 20) / ranks)));
+}
+
+TEST(SumByHalves, LetsNobodySendMoreThanItsRowThereAndBackWhereTheTreeIsLopsided) {
+  for (std::int64_t ranks = 2; ranks <= 40; ++ranks)
+    EXPECT_THAT(sent(sum_by_halves(ranks, ranks, 1 << 20), ranks), Each(testing::Le(2 << 20))) << ranks;
+}
+
+// Of eight ranks each.
+TEST(SumByHalves, LetsAMachineSendTheOthersItsRowThereAndBack) {
+  for (const std::int64_t machines : {2, 16, 64}) {
+    std::vector<std::int64_t> sent_outside(static_cast<std::size_t>(machines), 0);
+    for (const Swap& swap : sum_by_halves(8 * machines, 8 * machines, 1 << 20).swaps) {
+      if (swap.left.rank / 8 == swap.right.rank / 8) continue;
+      for (const Swap::Side& side : {swap.left, swap.right})
+        sent_outside[static_cast<std::size_t>(side.rank / 8)] += swap.end - swap.begin;
+    }
+    EXPECT_THAT(sent_outside, Each(2 * ((1 << 20) - (1 << 20) / machines)));
+  }
+}
+
+TEST(SumByHalves, LeavesShortRowsWhole) {
+  for (const Swap& swap : sum_by_halves(16, 16, 100).swaps) EXPECT_EQ(swap.middle, swap.end);
 }
 
 }  // namespace

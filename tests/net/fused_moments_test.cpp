@@ -3,18 +3,11 @@
 #include "net/graph/fused_moments.h"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
-#include "net/backends/backends.h"
-#include "net/networks/networks.h"
-#include "net/steps/pieces.h"
-#include "net/steps/step.h"
-#include "tests/net/run_graph.h"
+#include "tests/net/cut_run.h"
 
 namespace voxswap::net {
 namespace {
-
-using Doubles = std::vector<double>;
 
 bool always(const Graph&, const Node&) {
   return true;
@@ -94,8 +87,7 @@ struct Found {
 };
 
 Found found(const Shape& shape, std::int64_t outputs, std::int64_t planes, int threads) {
-  const int before = omp_get_max_threads();
-  omp_set_num_threads(threads);
+  const WithThreads with(threads);
   const auto backend = make_backend("onednn");
   const Small small(shape, outputs);
   CutGraph cut = cut_into_pieces(small.graph, planes);
@@ -103,17 +95,9 @@ Found found(const Shape& shape, std::int64_t outputs, std::int64_t planes, int t
   EXPECT_EQ(count(cut.graph, "plane_moments") + count(cut.graph, "instance_norm_statistics"), 0);
   const auto pieces = [&](ValueId id) { return cut.pieces[static_cast<std::size_t>(id)]; };
   GraphRun run(cut.graph, *backend);
-  const Doubles x = fill_values(Fill::normal, shape.count(), 1);
-  const std::int64_t plane = shape.count_from(2);
-  std::int64_t from = 0;
-  for (const ValueId piece : pieces(small.x)) {
-    const std::int64_t to = from + cut.graph.value(piece).shape[1];
-    run.set(piece, Doubles(x.begin() + from * plane, x.begin() + to * plane));
-    from = to;
-  }
-  run.set(pieces(small.w)[0], fill_values(Fill::normal, small.graph.value(small.w).shape.count(), 2));
+  set(run, cut, small.graph, small.x, filled(small.graph, small.x, Fill::normal, 1));
+  set(run, cut, small.graph, small.w, filled(small.graph, small.w, Fill::normal, 2));
   run.run({});
-  omp_set_num_threads(before);
   Found result{{}, run.bytes(pieces(small.statistics)[0])};
   for (const ValueId piece : pieces(small.y)) {
     const std::vector<std::byte> bytes = run.bytes(piece);
@@ -135,30 +119,15 @@ TEST(FusedMoments, HaveTheSameBitsInPiecesAndForAnyNumberOfThreads) {
   }
 }
 
-// Parameters after two steps, and the losses.
-Doubles trained(Backend& backend, const StepOptions& options, const MakesMoments& makes_moments) {
+Trained trained(Backend& backend, const StepOptions& options, const MakesMoments& makes_moments) {
   TrainingStep step = build_training_step(options);
   fuse_moments(step.graph, makes_moments);
   GraphRun run(step.graph, backend);
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const std::vector<float> value = initial_value(step.graph, step.parameters[i], i, 3);
-    run.set(step.parameters[i], {value.begin(), value.end()});
-  }
-  for (const ValueId id : step.optimizer_state)
-    run.set(id, Doubles(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  begin(run, step, 3);
   std::uint64_t stream = 1;
-  for (const ValueId id : step.input)
-    run.set(id, fill_values(Fill::normal, step.graph.value(id).shape.count(), stream++));
-  for (const ValueId id : step.target)
-    run.set(id, fill_values(Fill::bits, step.graph.value(id).shape.count(), stream++));
-  Doubles result;
-  for (std::int64_t number = 1; number <= 2; ++number) {
-    run.run({.seed = 5, .step = number, .learning_rate = 1e-3});
-    result.push_back(run.get(step.loss)[0]);
-  }
-  for (const ValueId id : step.parameters)
-    for (const double value : run.get(id)) result.push_back(value);
-  return result;
+  for (const ValueId id : step.input) run.set(id, filled(step.graph, id, Fill::normal, stream++));
+  for (const ValueId id : step.target) run.set(id, filled(step.graph, id, Fill::bits, stream++));
+  return train(run, step, 2);
 }
 
 TEST(FusedMoments, TrainAsThePlainStepDoesInDouble) {
@@ -170,9 +139,8 @@ TEST(FusedMoments, TrainAsThePlainStepDoesInDouble) {
     options.input = {1, 12, 8, 8, 2};
     options.activations = ElementType::f64;
     options.pieces = pieces;
-    const Doubles plain = trained(*backend, options, [](const Graph&, const Node&) { return false; });
-    const Doubles fused = trained(*backend, options, always);
-    for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_NEAR(fused[i], plain[i], 1e-9) << i;
+    const Trained plain = trained(*backend, options, [](const Graph&, const Node&) { return false; });
+    expect_near(trained(*backend, options, always), plain, 1e-9, 1e-9);
   }
 }
 

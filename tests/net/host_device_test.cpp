@@ -9,25 +9,16 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
-#include "tests/limit.h"
+#include "tests/net/function_kernel.h"
 
 namespace voxswap::net {
 namespace {
-
-class FunctionKernel : public Kernel {
- public:
-  explicit FunctionKernel(std::function<void()> function) : function_(std::move(function)) {}
-  void run(const KernelArguments&) override { function_(); }
-
- private:
-  std::function<void()> function_;
-};
 
 TEST(HostMemory, IsAlignedZeroedAndOfTheSizeAskedFor) {
   for (const std::int64_t bytes : {0LL, 1LL, 4096LL, 5LL << 20}) {
@@ -40,13 +31,7 @@ TEST(HostMemory, IsAlignedZeroedAndOfTheSizeAskedFor) {
 }
 
 TEST(HostMemory, BeyondTheMachineDoesNotFit) {
-  try {
-    allocate_host(std::int64_t{1} << 50);
-    FAIL() << "a pebibyte was handed out";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::does_not_fit);
-    EXPECT_NE(std::string(error.what()).find("are free"), std::string::npos) << error.what();
-  }
+  test::expect_failure([&] { allocate_host(std::int64_t{1} << 50); }, Exit::does_not_fit, {"are free"});
 }
 
 TEST(HostMemory, OfTheHostTierLiesAtPagesAndIsReallyTaken) {
@@ -125,15 +110,7 @@ class TouchedHostMemory : public FreeHostBytes {
   }
   TakingHost unbelieving(double patience_seconds) const { return {false, patience_seconds, folder_}; }
   void expect_refusal(std::int64_t bytes, const TakingHost& how, const std::vector<std::string>& parts) {
-    try {
-      allocate_touched_host(bytes, how);
-      FAIL() << bytes << " bytes were handed out";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::does_not_fit);
-      for (const std::string& part : parts)
-        EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
-            << part << " is not in: " << error.what();
-    }
+    test::expect_failure([&] { allocate_touched_host(bytes, how); }, Exit::does_not_fit, parts);
   }
 };
 
@@ -183,93 +160,6 @@ TEST(HostStream, RunsMoreCommandsThanItsRingHoldsInOrder) {
   stream->synchronize();
   ASSERT_EQ(seen.size(), static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) ASSERT_EQ(seen[static_cast<std::size_t>(i)], i);
-}
-
-TEST(HostStream, CopiesBetweenLaunches) {
-  int source = 1, target = 0;
-  FunctionKernel doubles([&] { source *= 2; });
-  const std::unique_ptr<Stream> stream = make_host_stream();
-  stream->launch(doubles, {});
-  stream->copy(&target, &source, sizeof source);
-  stream->launch(doubles, {});
-  stream->synchronize();
-  EXPECT_EQ(target, 2);
-  EXPECT_EQ(source, 4);
-}
-
-TEST(HostStream, CarriesAnExceptionToSynchronizeSkipsTheRestAndGoesOnAfterwards) {
-  int ran = 0;
-  FunctionKernel fails([] { fail(Exit::failed, "the kernel {}", "broke"); }), counts([&] { ++ran; });
-  const std::unique_ptr<Stream> stream = make_host_stream();
-  stream->launch(counts, {});
-  stream->launch(fails, {});
-  stream->launch(counts, {});
-  EXPECT_THROW(stream->synchronize(), Error);
-  EXPECT_EQ(ran, 1);
-  stream->launch(counts, {});
-  EXPECT_NO_THROW(stream->synchronize());
-  EXPECT_EQ(ran, 2);
-}
-
-TEST(HostStream, AnEventHappensEvenWhenWhatCameBeforeItFailed) {
-  FunctionKernel fails([] { throw std::runtime_error("broke"); }), nothing([] {});
-  const std::unique_ptr<Event> event = make_host_event();
-  const std::unique_ptr<Stream> a = make_host_stream(), b = make_host_stream();
-  a->launch(fails, {});
-  a->record(*event);
-  b->wait(*event);
-  b->launch(nothing, {});
-  EXPECT_NO_THROW(b->synchronize());
-  EXPECT_THROW(a->synchronize(), std::runtime_error);
-}
-
-TEST(HostStream, AWaitForAnEventThatWasNeverRecordedDoesNotWait) {
-  const test::Limit limit;
-  const std::unique_ptr<Event> event = make_host_event();
-  const std::unique_ptr<Stream> stream = make_host_stream();
-  stream->wait(*event);
-  stream->synchronize();
-}
-
-TEST(HostStream, EventsOrderStreamsStepAfterStep) {
-  // Plain integers: ThreadSanitizer tells if the events did not order their accesses.
-  int value = 0, copied = 0;
-  FunctionKernel writes([&] {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-    ++value;
-  });
-  const std::unique_ptr<Event> written = make_host_event(), read = make_host_event();
-  const std::unique_ptr<Stream> compute = make_host_stream(), copies = make_host_stream();
-  for (int step = 1; step <= 50; ++step) {
-    compute->wait(*read);
-    compute->launch(writes, {});
-    compute->record(*written);
-    copies->wait(*written);
-    copies->copy(&copied, &value, sizeof value);
-    copies->record(*read);
-    if (step % 10 == 0) {
-      copies->synchronize();
-      ASSERT_EQ(copied, step);
-    }
-  }
-}
-
-TEST(HostStream, EventsTellTheTimeBetweenTheirLastHappenings) {
-  FunctionKernel sleeps([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
-  const std::unique_ptr<Event> before = make_host_event(), after = make_host_event();
-  const std::unique_ptr<Stream> first = make_host_stream(), second = make_host_stream();
-  for (int step = 0; step < 2; ++step) {
-    const auto start = std::chrono::steady_clock::now();
-    first->record(*before);
-    first->launch(sleeps, {});
-    first->record(*after);
-    second->wait(*after);
-    second->synchronize();
-    const double most = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    EXPECT_GE(host_elapsed(*before, *after), 0.02);
-    EXPECT_LE(host_elapsed(*before, *after), most);
-    EXPECT_EQ(host_elapsed(*after, *before), -host_elapsed(*before, *after));
-  }
 }
 
 TEST(HostStream, StreamsRunAtTheSameTime) {

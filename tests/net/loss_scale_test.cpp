@@ -7,10 +7,7 @@
 #include <numeric>
 
 #include "base/float16.h"
-#include "net/backends/backends.h"
-#include "net/networks/networks.h"
-#include "net/steps/step.h"
-#include "tests/net/run_graph.h"
+#include "tests/net/training.h"
 
 namespace voxswap::net {
 namespace {
@@ -31,15 +28,11 @@ struct Training {
 
   explicit Training(const StepOptions& options)
       : step(build_training_step(options)), run(step.graph, *backend) {
-    for (std::size_t i = 0; i < step.parameters.size(); ++i)
-      set(step.parameters[i], initial_value(step.graph, step.parameters[i], i, 3));
-    for (const ValueId state : step.optimizer_state) set(state, initial_state(step.graph, state));
+    begin(run, step, 3);
   }
-  void set(ValueId id, const std::vector<float>& values) { run.set(id, {values.begin(), values.end()}); }
   double train(std::int64_t number) {
-    const auto count = [&](ValueId id) { return step.graph.value(id).shape.count(); };
-    run.set(step.input[0], fill_values(Fill::normal, count(step.input[0]), 1));
-    run.set(step.target[0], fill_values(Fill::bits, count(step.target[0]), 2));
+    run.set(step.input[0], filled(step.graph, step.input[0], Fill::normal, 1));
+    run.set(step.target[0], filled(step.graph, step.target[0], Fill::bits, 2));
     run.run({.seed = 5, .step = number, .learning_rate = 1e-2});
     return run.get(step.loss)[0];
   }
@@ -131,7 +124,7 @@ TEST(LossScale, DoublesAfterAnIntervalOfGoodUpdatesUpToTheMost) {
 TEST(LossScale, AStepWithoutAnUpdateIsAsIfItHadNotBeen) {
   Training late(scaled(std::ldexp(1, 100))), direct(scaled(4096));
   late.train(1);
-  late.set(late.step.optimizer_state.back(), {4096, 0, 0});
+  late.run.set(late.step.optimizer_state.back(), {4096, 0, 0});
   late.train(2);
   direct.train(1);
   EXPECT_TRUE(late.state() == direct.state());

@@ -12,17 +12,21 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
+#include "tests/expect.h"
 
 namespace voxswap::net {
 namespace {
 
-std::int64_t parameters(const NetworkOptions& options, std::int64_t outputs = 3) {
-  return parameter_count(build_network(options, {1, 32, 32, 32, 4}, outputs, ElementType::f32, true).graph);
+using test::contains;
+
+ForwardGraph network_of(const NetworkOptions& options, const Shape& input, std::int64_t outputs = 3) {
+  return build_network(options, input, outputs, ElementType::f32, /*training=*/true);
 }
 
+// What it refuses, or nothing.
 std::string error_of(const NetworkOptions& options, const Shape& input, std::int64_t outputs = 3) {
   try {
-    build_network(options, input, outputs, ElementType::f32, true);
+    network_of(options, input, outputs);
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::usage);
     return error.what();
@@ -30,33 +34,67 @@ std::string error_of(const NetworkOptions& options, const Shape& input, std::int
   return "";
 }
 
-TEST(Isensee2017, HasThePublishedNumberOfParameters) {
-  EXPECT_EQ(parameters({}), 8'269'561);
-  EXPECT_EQ(parameters({.heads = Heads::normalized}), 8'269'579);
+// nnU-Net's: as PlainConvUNet and ResidualEncoderUNet of dynamic-network-architectures count, without the
+// heads of deep supervision.
+TEST(Networks, OfVolumesHaveThePublishedNumberOfParameters) {
+  const NetworkOptions unet = {.name = "unet3d", .base_filters = 32, .depth = 4};
+  NetworkOptions nearest = unet, plain = {.name = "plain_unet", .base_filters = 32, .depth = 6}, flat = plain;
+  nearest.upsampling = Upsampling::nearest;
+  flat.kernels = {{3, 3, 1}, {3, 3, 3}};
+  flat.strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}};
+  std::vector<std::pair<NetworkOptions, std::int64_t>> published = {
+      {{}, 8'269'561},
+      {{.heads = Heads::normalized}, 8'269'579},
+      {unet, 19'071'715},
+      {nearest, 16'318'307},
+      {plain, 31'196'675},
+      {flat, 31'112'451},
+      {{.name = "resenc_unet", .base_filters = 32, .depth = 6}, 102'350'851}};
+  // Layers of k^3 weights per pair of channels, a bias per output, gamma and beta: stem, 2 per block, final
+  // norm, head.
+  const std::int64_t stem = 27 * 4 * 6 + 3 * 6, block = 2 * (27 * 6 * 6 + 3 * 6), head = 2 * 6 + 6 * 3 + 3;
+  for (const std::int64_t depth : {1, 7, 40})
+    published.push_back(
+        {{.name = "resnet3d", .base_filters = 6, .depth = depth}, stem + depth * block + head});
+  for (const auto& [options, parameters] : published)
+    EXPECT_EQ(parameter_count(network_of(options, {1, 32, 32, 32, 4}).graph), parameters)
+        << options.name << " of depth " << options.depth;
 }
 
-TEST(UNet3d, HasThePublishedNumberOfParameters) {
-  NetworkOptions options = {.name = "unet3d", .base_filters = 32, .depth = 4};
-  EXPECT_EQ(parameters(options), 19'071'715);
-  options.upsampling = Upsampling::nearest;
-  EXPECT_EQ(parameters(options), 16'318'307);
-}
-
-// Layers of k^3 weights per pair of channels, a bias per output, gamma and beta: stem, 2 per block, final
-// norm, head.
-TEST(Resnet3d, HasAStemTwoLayersPerBlockAFinalNormAndAHead) {
-  for (const std::int64_t depth : {1, 7, 40}) {
-    const std::int64_t stem = 27 * 4 * 6 + 3 * 6, block = 2 * (27 * 6 * 6 + 3 * 6), head = 2 * 6 + 6 * 3 + 3;
-    EXPECT_EQ(parameters({.name = "resnet3d", .base_filters = 6, .depth = depth}),
-              stem + depth * block + head);
+// Counts of torchvision's documentation of its weights (IMAGENET1K_V1), 1000 classes.
+TEST(ResNets, HaveTheirPublishedNumbersOfParameters) {
+  for (const auto& [name, parameters] : {std::pair{"resnet18", 11689512},
+                                         {"resnet50", 25557032},
+                                         {"resnet101", 44549160},
+                                         {"resnet152", 60192808}}) {
+    const ForwardGraph network = network_of({.name = name, .base_filters = 64}, {1, 1, 64, 64, 3}, 1000);
+    std::int64_t count = 0;
+    for (const ValueId id : network.trained) count += network.graph.value(id).shape.count();
+    EXPECT_EQ(count, parameters) << name;
   }
 }
 
-TEST(Resnet3d, TakesSidesOfAnySize) {
-  const NetworkOptions options = {.name = "resnet3d", .base_filters = 2, .depth = 3};
-  EXPECT_EQ(side_multiples(options), (Along{1, 1, 1}));
-  const ForwardGraph network = build_network(options, {1, 5, 7, 9, 1}, 2, ElementType::f32, true);
+TEST(ResNets, OfFiftyBottlenecksAreResNetOfOneHundredFiftyTwoLayers) {
+  const Shape image = {1, 1, 64, 64, 3};
+  const ForwardGraph published = network_of({.name = "resnet152", .base_filters = 8}, image),
+                     deep = network_of({.name = "resnet", .base_filters = 8, .depth = 50}, image);
+  ASSERT_EQ(published.graph.nodes().size(), deep.graph.nodes().size());
+  for (std::size_t i = 0; i < deep.graph.nodes().size(); ++i)
+    EXPECT_EQ(published.graph.nodes()[i].name, deep.graph.nodes()[i].name);
+}
+
+TEST(Networks, TakeSidesThatTheirStridesDivide) {
+  const NetworkOptions any = {.name = "resnet3d", .base_filters = 2, .depth = 3};
+  EXPECT_EQ(side_multiples(any), (Along{1, 1, 1}));
+  const ForwardGraph network = network_of(any, {1, 5, 7, 9, 1}, 2);
   EXPECT_EQ(network.graph.value(network.logits).shape, (Shape{1, 5, 7, 9, 2}));
+  const NetworkOptions flat = {
+      .name = "plain_unet", .base_filters = 2, .depth = 4, .strides = {{1, 1, 1}, {2, 2, 1}, {2, 1, 2}}};
+  EXPECT_EQ(side_multiples(flat), (Along{8, 2, 4}));
+  EXPECT_EQ(error_of(flat, {1, 4, 6, 8, 1}), "");
+  EXPECT_TRUE(contains(error_of(flat, {1, 6, 6, 8, 1}), "8 along x, 2 along y, 4 along z", "4x6x8 or 8x6x8"));
+  EXPECT_TRUE(contains(error_of({}, {1, 100, 128, 130, 4}), "multiples of 16", "96x128x128 or 112x128x144"));
+  EXPECT_TRUE(contains(error_of({}, {1, 10, 16, 16, 4}), "Use 16x16x16"));
 }
 
 // 84,072 multiply-adds per voxel, two operations each: a figure without the heads, which add
@@ -83,7 +121,7 @@ TEST(Isensee2017, TakesThePublishedArithmeticPerVoxel) {
 }
 
 TEST(Isensee2017, NamesItsParametersAsTheReferenceDoes) {
-  const ForwardGraph network = build_network({}, {1, 16, 16, 16, 4}, 3, ElementType::f32, true);
+  const ForwardGraph network = network_of({}, {1, 16, 16, 16, 4}, 3);
   std::vector<std::string> expected;
   const auto block = [&](const std::string& name) {
     for (const char* part : {"conv.weight", "conv.bias", "norm.weight", "norm.bias"})
@@ -159,7 +197,7 @@ std::vector<NetworkOptions> all_networks_of_volumes() {
 
 TEST(Networks, LeaveABiasOutExactlyWhereOnlyANormReadsWhatItIsAddedTo) {
   for (const NetworkOptions& options : all_networks_of_volumes()) {
-    const ForwardGraph network = build_network(options, {1, 8, 8, 8, 2}, 3, ElementType::f32, true);
+    const ForwardGraph network = network_of(options, {1, 8, 8, 8, 2}, 3);
     for (const Node& node : network.graph.nodes()) {
       if (node.operation->name != "conv3d") continue;
       EXPECT_EQ(node.inputs.size(), only_normed(network.graph, node.outputs[0]) ? 2u : 3u)
@@ -170,7 +208,7 @@ TEST(Networks, LeaveABiasOutExactlyWhereOnlyANormReadsWhatItIsAddedTo) {
 
 TEST(Networks, TrainEveryParameterButBiasesThatANormTakesAway) {
   for (const NetworkOptions& options : all_networks_of_volumes()) {
-    const ForwardGraph network = build_network(options, {1, 8, 8, 8, 2}, 3, ElementType::f32, true);
+    const ForwardGraph network = network_of(options, {1, 8, 8, 8, 2}, 3);
     std::set<std::string> left_out;
     for (const ValueId id : network.parameters) left_out.insert(network.graph.value(id).name);
     for (const ValueId id : network.trained) left_out.erase(network.graph.value(id).name);
@@ -198,32 +236,50 @@ TEST(Networks, DropOutOnlyInTraining) {
   EXPECT_EQ(dropouts(false, 0.3), 0u);
 }
 
-TEST(Networks, NameTheNearestSidesThatFit) {
-  const std::string message = error_of({}, {1, 100, 128, 130, 4});
-  EXPECT_NE(message.find("multiples of 16"), std::string::npos) << message;
-  EXPECT_NE(message.find("96x128x128 or 112x128x144"), std::string::npos) << message;
-  EXPECT_NE(error_of({}, {1, 10, 16, 16, 4}).find("Use 16x16x16"), std::string::npos);
-}
-
-TEST(Networks, RefuseWhatTheyDoNotKnow) {
+TEST(Networks, RefuseWhatTheyDoNotKnowOrCannotHave) {
   const Shape input = {1, 16, 16, 16, 4};
-  EXPECT_NE(error_of({.name = "isense2017"}, input).find("Did you mean isensee2017?"), std::string::npos);
-  EXPECT_NE(error_of({.base_filters = 0}, input), "");
-  EXPECT_NE(error_of({.depth = 1}, input), "");
-  EXPECT_NE(error_of({.depth = 9}, input).find("isensee2017 supports 2 to 8, found 9"), std::string::npos);
-  EXPECT_NE(error_of({.name = "resnet3d", .depth = 0}, input), "");
-  EXPECT_NE(error_of({.name = "resnet3d", .depth = 2001}, input), "");
-  EXPECT_NE(error_of({.name = "resnet3d", .heads = Heads::normalized}, input), "");
-  EXPECT_NE(error_of({.dropout = 1}, input), "");
-  EXPECT_NE(error_of({.slope = -0.1}, input), "");
-  EXPECT_NE(error_of({.name = "isensee2017", .upsampling = Upsampling::nearest}, input), "");
-  EXPECT_NE(error_of({.name = "resnet3d", .upsampling = Upsampling::nearest}, input), "");
+  const auto levels = [](std::vector<Along> kernels, std::vector<Along> strides,
+                         std::vector<double> deep = {}) {
+    return NetworkOptions{.name = "resenc_unet",
+                          .base_filters = 2,
+                          .depth = 3,
+                          .kernels = std::move(kernels),
+                          .strides = std::move(strides),
+                          .deep_supervision = std::move(deep)};
+  };
+  const Along one = {1, 1, 1}, two = {2, 2, 2}, three = {3, 3, 3};
+  for (const NetworkOptions& good :
+       {NetworkOptions{}, levels({one, three, three}, {one, two, two}), levels({}, {}, {1, 0.5})})
+    EXPECT_EQ(error_of(good, input), "");
   EXPECT_EQ(error_of({}, input, 117), "");
-  EXPECT_EQ(error_of({}, input), "");
+  for (const auto& [bad, says] : std::vector<std::pair<NetworkOptions, const char*>>{
+           {{.name = "isense2017"}, "Did you mean isensee2017?"},
+           {{.base_filters = 0}, "network.base_filters"},
+           {{.depth = 1}, "network.depth"},
+           {{.depth = 9}, "isensee2017 supports 2 to 8, found 9"},
+           {{.name = "resnet3d", .depth = 0}, "network.depth"},
+           {{.name = "resnet3d", .depth = 2001}, "network.depth"},
+           {{.name = "resnet", .depth = 14}, "network.depth"},
+           {{.name = "resnet3d", .heads = Heads::normalized}, "network.heads"},
+           {{.dropout = 1}, "network.dropout"},
+           {{.slope = -0.1}, "network.slope"},
+           {{.name = "isensee2017", .upsampling = Upsampling::nearest}, "network.upsampling"},
+           {{.name = "resnet3d", .upsampling = Upsampling::nearest}, "network.upsampling"},
+           {levels({two}, {}), "network.kernels: expected 1 or 3"},
+           {levels({}, {one, three}), "network.strides: expected 1 or 2"},
+           {levels({}, {two, two}), "the first level has full resolution"},
+           {levels(std::vector<Along>(4, one), {}), "4 levels given"},
+           {levels({}, {}, {1, 0.5, 0.25}), "2 levels have logits"},
+           {levels({}, {}, {1, 0}), "expected weights above 0"},
+           {{.name = "unet3d", .depth = 3, .deep_supervision = {1}},
+            "training.deep_supervision: only plain_unet and resenc_unet"},
+           {{.name = "unet3d", .depth = 3, .strides = {one}},
+            "network.strides: only plain_unet and resenc_unet support it"}})
+    EXPECT_TRUE(contains(error_of(bad, input), says)) << bad.name << " of depth " << bad.depth;
 }
 
 TEST(InitialValues, AreGlorotUniformForWeightsAndPlainForTheRest) {
-  const ForwardGraph network = build_network({}, {1, 16, 16, 16, 4}, 3, ElementType::f32, true);
+  const ForwardGraph network = network_of({}, {1, 16, 16, 16, 4}, 3);
   for (std::size_t i = 0; i < network.parameters.size(); ++i) {
     const Value& parameter = network.graph.value(network.parameters[i]);
     const std::vector<float> values = initial_value(network.graph, network.parameters[i], i, 1);
@@ -252,7 +308,7 @@ TEST(InitialValues, AreGlorotUniformForWeightsAndPlainForTheRest) {
 }
 
 TEST(InitialValues, DependOnSeedAndPositionOnly) {
-  const ForwardGraph network = build_network({}, {1, 16, 16, 16, 4}, 3, ElementType::f32, true);
+  const ForwardGraph network = network_of({}, {1, 16, 16, 16, 4}, 3);
   const ValueId weight = network.parameters[0];
   EXPECT_EQ(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 0, 5));
   EXPECT_NE(initial_value(network.graph, weight, 0, 5), initial_value(network.graph, weight, 0, 6));
@@ -261,7 +317,7 @@ TEST(InitialValues, DependOnSeedAndPositionOnly) {
 
 TEST(NetworksOfImages, TakeVolumesOfOnePlaneAlone) {
   for (const std::string name : {"resnet18", "resnet50", "deeplabv3"}) {
-    EXPECT_THAT(error_of({.name = name}, {1, 2, 64, 64, 3}), testing::HasSubstr(name + " takes 2D images"));
+    EXPECT_TRUE(contains(error_of({.name = name}, {1, 2, 64, 64, 3}), name + " takes 2D images"));
     EXPECT_EQ(error_of({.name = name}, {1, 1, 65, 50, 3}), "");
   }
 }
@@ -283,7 +339,7 @@ TEST(DeepLabV3, ReadsFeatureMapsOfItsOutputStride) {
        {std::tuple{OutputStride::sixteen, 5, std::set<std::int64_t>{1, 2, 6, 12, 18}},
         {OutputStride::eight, 9, {1, 2, 4, 12, 24, 36}}}) {
     const NetworkOptions options = {.name = "deeplabv3", .base_filters = 4, .output_stride = stride};
-    const ForwardGraph network = build_network(options, {1, 1, 65, 65, 3}, 3, ElementType::f32, true);
+    const ForwardGraph network = network_of(options, {1, 1, 65, 65, 3}, 3);
     std::set<std::int64_t> dilations;
     for (const Node& node : network.graph.nodes()) {
       if (node.operation->name == "average_pool") {

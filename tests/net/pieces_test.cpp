@@ -1,6 +1,4 @@
 // Volumes in pieces against volumes as they are: single operations, and whole steps.
-#include "net/steps/pieces.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,13 +8,10 @@
 #include <set>
 
 #include "base/text.h"
-#include "net/backends/backends.h"
 #include "net/graph/operation.h"
 #include "net/graph/window.h"
-#include "net/networks/networks.h"
-#include "net/steps/step.h"
+#include "tests/net/cut_run.h"
 #include "tests/net/every_network.h"
-#include "tests/net/run_graph.h"
 
 namespace voxswap::net {
 namespace {
@@ -54,48 +49,6 @@ struct OneNode {
     outputs = graph.node(graph.add(operation.name, "node", inputs, example.attributes)).outputs;
   }
 };
-
-// The planes of a piece of N,D,…
-std::vector<double> planes_of(const std::vector<double>& whole, const Shape& shape, std::int64_t from,
-                              std::int64_t planes) {
-  const std::int64_t plane = shape.count_from(2);
-  std::vector<double> part;
-  for (std::int64_t n = 0; n < shape[0]; ++n) {
-    const auto begin = whole.begin() + (n * shape[1] + from) * plane;
-    part.insert(part.end(), begin, begin + planes * plane);
-  }
-  return part;
-}
-
-void set(GraphRun& run, const CutGraph& cut, const Graph& graph, ValueId id,
-         const std::vector<double>& whole) {
-  const std::vector<ValueId>& pieces = cut.pieces[static_cast<std::size_t>(id)];
-  if (pieces.size() == 1) return run.set(pieces[0], whole);
-  std::int64_t from = 0;
-  for (const ValueId piece : pieces) {
-    const std::int64_t planes = cut.graph.value(piece).shape[1];
-    run.set(piece, planes_of(whole, graph.value(id).shape, from, planes));
-    from += planes;
-  }
-}
-
-std::vector<double> get(GraphRun& run, const CutGraph& cut, const Graph& graph, ValueId id) {
-  const std::vector<ValueId>& pieces = cut.pieces[static_cast<std::size_t>(id)];
-  if (pieces.size() == 1) return run.get(pieces[0]);
-  const Shape& shape = graph.value(id).shape;
-  std::vector<double> whole(static_cast<std::size_t>(shape.count()));
-  const std::int64_t plane = shape.count_from(2);
-  std::int64_t from = 0;
-  for (const ValueId piece : pieces) {
-    const std::vector<double> part = run.get(piece);
-    const std::int64_t planes = cut.graph.value(piece).shape[1];
-    for (std::int64_t n = 0; n < shape[0]; ++n)
-      std::copy_n(part.begin() + n * planes * plane, planes * plane,
-                  whole.begin() + (n * shape[1] + from) * plane);
-    from += planes;
-  }
-  return whole;
-}
 
 double largest(const std::vector<double>& values) {
   double result = 0;
@@ -335,39 +288,20 @@ StepOptions small_step(ElementType type, const std::string& network = "isensee20
   return options;
 }
 
-// The loss of every step and all weights after them.
-struct Trained {
-  std::vector<double> losses;
-  std::vector<std::vector<double>> weights;
-};
 Trained train(const StepOptions& options, std::int64_t planes, Backend& backend, int steps) {
-  StepOptions whole_options = options;
+  StepOptions whole_options = options, cut_options = options;
   whole_options.pieces = whole_volumes;
-  const TrainingStep whole = build_training_step(whole_options);
-  StepOptions cut_options = options;
   cut_options.pieces = planes;
-  const TrainingStep step = build_training_step(cut_options);
+  const TrainingStep whole = build_training_step(whole_options), step = build_training_step(cut_options);
   const CutGraph cut = cut_into_pieces(whole.graph, planes);
   EXPECT_EQ(step.graph.text(), cut.graph.text());
   GraphRun run(step.graph, backend);
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const std::vector<float> value = initial_value(step.graph, step.parameters[i], i, 3);
-    run.set(step.parameters[i], {value.begin(), value.end()});
-  }
-  for (const ValueId id : step.optimizer_state)
-    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
-  set(run, cut, whole.graph, whole.input[0],
-      fill_values(Fill::normal, whole.graph.value(whole.input[0]).shape.count(), 1));
-  set(run, cut, whole.graph, whole.target[0],
-      fill_values(options.loss.classes ? Fill::classes : Fill::bits,
-                  whole.graph.value(whole.target[0]).shape.count(), 2));
-  Trained trained;
-  for (std::int64_t number = 1; number <= steps; ++number) {
-    run.run({.seed = 5, .step = number, .learning_rate = 1e-3});
-    trained.losses.push_back(run.get(step.loss)[0]);
-  }
-  for (const ValueId id : step.parameters) trained.weights.push_back(run.get(id));
-  return trained;
+  begin(run, step, 3);
+  const ValueId input = whole.input[0], target = whole.target[0];
+  set(run, cut, whole.graph, input, filled(whole.graph, input, Fill::normal, 1));
+  set(run, cut, whole.graph, target,
+      filled(whole.graph, target, options.loss.classes ? Fill::classes : Fill::bits, 2));
+  return train(run, step, steps);
 }
 
 // Several bytes of a voxel, on all levels: of labels, and of many classes.
@@ -379,10 +313,8 @@ TEST(CutTargets, OfSeveralBytesTrainAsWholeOnesDo) {
     options.outputs = outputs;
     options.loss = loss_options(loss);
     const Trained whole = train(options, whole_volumes, *backend, 1), pieces = train(options, 2, *backend, 1);
-    EXPECT_NEAR(pieces.losses[0], whole.losses[0], 1e-12);
-    for (std::size_t i = 0; i < whole.weights.size(); ++i)
-      for (std::size_t k = 0; k < whole.weights[i].size(); ++k)
-        ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << outputs;
+    SCOPED_TRACE(outputs);
+    expect_near(pieces, whole, 1e-12, 1e-9);
   }
 }
 
@@ -392,10 +324,7 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
   const auto backend = make_backend("reference");
   const StepOptions options = small_step(ElementType::f64, GetParam());
   const Trained whole = train(options, whole_volumes, *backend, 2), pieces = train(options, 2, *backend, 2);
-  for (std::size_t i = 0; i < whole.losses.size(); ++i) EXPECT_NEAR(pieces.losses[i], whole.losses[i], 1e-12);
-  for (std::size_t i = 0; i < whole.weights.size(); ++i)
-    for (std::size_t k = 0; k < whole.weights[i].size(); ++k)
-      ASSERT_NEAR(pieces.weights[i][k], whole.weights[i][k], 1e-9) << i;
+  expect_near(pieces, whole, 1e-12, 1e-9);
 }
 
 // Convolutions of one tap are a library's on the CPU: it is held to the same bits here, as far as these

@@ -5,12 +5,9 @@
 
 #include <set>
 
-#include "net/backends/backends.h"
 #include "net/collective/exchange.h"
 #include "net/graph/operation.h"
-#include "net/networks/networks.h"
-#include "net/steps/step.h"
-#include "tests/net/run_graph.h"
+#include "tests/net/training.h"
 
 namespace voxswap::net {
 namespace {
@@ -35,18 +32,13 @@ std::vector<std::string> names_of(const Graph& graph, std::string_view operation
   return names;
 }
 
-// The loss and all parameters after one update, from a batch of four.
-std::vector<double> trained(const TrainingStep& step, const StepOptions& options) {
+// After one update, from a batch of four.
+Trained trained(const TrainingStep& step, const StepOptions& options) {
   const std::unique_ptr<Backend> backend = make_backend("reference");
   GraphRun run(step.graph, *backend);
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const std::vector<float> start = initial_value(step.graph, step.parameters[i], i, 11);
-    run.set(step.parameters[i], {start.begin(), start.end()});
-  }
-  for (const ValueId id : step.optimizer_state)
-    run.set(id, std::vector<double>(static_cast<std::size_t>(step.graph.value(id).shape.count()), 0.0));
+  begin(run, step, 11);
   const std::int64_t voxels = options.input[1] * options.input[2] * options.input[3];
-  const auto write = [&](const std::vector<ValueId>& ids, const std::vector<double>& all) {
+  const auto write = [&](const std::vector<ValueId>& ids, const Doubles& all) {
     auto from = all.begin();
     for (const ValueId id : ids) {
       const auto count = static_cast<std::ptrdiff_t>(step.graph.value(id).shape.count());
@@ -57,47 +49,33 @@ std::vector<double> trained(const TrainingStep& step, const StepOptions& options
   };
   write(step.input, fill_values(Fill::normal, 4 * voxels * options.input[4], 1));
   write(step.target, fill_values(Fill::bits, 4 * voxels, 2));
-  run.run({.seed = 3, .step = 1, .learning_rate = 0.01});
-  std::vector<double> result = run.get(step.loss);
-  for (const ValueId id : step.parameters)
-    for (const double value : run.get(id)) result.push_back(value);
-  return result;
+  return train(run, step, 1, 0.01);
 }
 
+// Of a mean over the batch each gives its part.
 TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
-  for (const std::string& network : network_names()) {
-    if (takes_images(network)) continue;  // batch norm takes a batch as one
-    StepOptions options = small();
-    options.network.name = network;
+  const auto expect_same = [](const StepOptions& options) {
     StepOptions batch = options;
     batch.input = {4, 4, 4, 6, 2};
-    const std::vector<double> together = trained(build_training_step(batch), options),
-                              in_turn = trained(build_training_step(with_share(options, {0, 4, 4})), options);
-    ASSERT_EQ(together.size(), in_turn.size());
-    for (std::size_t i = 0; i < together.size(); ++i)
-      EXPECT_NEAR(together[i], in_turn[i], 1e-10) << network << ", number " << i;
-  }
-}
-
-// Each gives its part of the mean over the batch.
-TEST(Samples, HaveTheirPartOfTheSoftMaxCrossEntropy) {
+    expect_near(trained(build_training_step(with_share(options, {0, 4, 4})), options),
+                trained(build_training_step(batch), options), 1e-10, 1e-10);
+  };
   StepOptions options = small();
+  for (const std::string& network : network_names()) {
+    if (takes_images(network)) continue;  // batch norm takes a batch as one
+    SCOPED_TRACE(network);
+    options.network.name = network;
+    expect_same(options);
+  }
+  options = small();
   options.loss = loss_options(Loss::softmax_cross_entropy);
-  StepOptions batch = options;
-  batch.input = {4, 4, 4, 6, 2};
-  const std::vector<double> together = trained(build_training_step(batch), options),
-                            in_turn = trained(build_training_step(with_share(options, {0, 4, 4})), options);
-  ASSERT_EQ(together.size(), in_turn.size());
-  for (std::size_t i = 0; i < together.size(); ++i) EXPECT_NEAR(together[i], in_turn[i], 1e-10) << i;
+  expect_same(options);
 }
 
-TEST(Samples, OfOneAreTheStepThatItAlwaysWas) {
+TEST(Samples, OfOneAreTheStepThatItAlwaysWasAndThoseThatOneRankHasNeedNoExchange) {
   const Graph graph = build_training_step(small()).graph;
   for (const Node& node : graph.nodes()) EXPECT_EQ(node.name.find('@'), std::string::npos) << node.name;
   EXPECT_TRUE(names_of(graph, "exchange").empty());
-}
-
-TEST(Samples, ThatOneRankHasNeedNoExchange) {
   EXPECT_TRUE(names_of(build_training_step(with_share(small(), {0, 6, 6})).graph, "exchange").empty());
 }
 

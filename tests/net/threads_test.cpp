@@ -2,31 +2,19 @@
 // alone, and sums are added in the chunks' order. What convolutions the library makes divides no sum among
 // its threads.
 #include <gtest/gtest.h>
-#include <omp.h>
 
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
 
 #include "base/text.h"
-#include "net/backends/backends.h"
 #include "net/backends/convolution/instruction_set.h"
 #include "net/graph/operation.h"
-#include "net/steps/step.h"
-#include "tests/net/run_graph.h"
+#include "tests/net/forced_convolutions.h"
+#include "tests/net/training.h"
 
 namespace voxswap::net {
 namespace {
-
-class WithThreads {
- public:
-  explicit WithThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-  ~WithThreads() { omp_set_num_threads(before_); }
-
- private:
-  int before_;
-};
 
 // A node of a step by itself.
 struct Alone {
@@ -68,19 +56,9 @@ std::vector<std::vector<std::byte>> run(const Graph& graph, int threads) {
 }
 
 // Convolutions by our own kernels, also where the library's are faster.
-class OwnConvolutions {
- public:
-  explicit OwnConvolutions(ElementType type) {
-    if (const char* before = std::getenv(variable)) before_ = before;
-    const auto fastest = convolution::instructions_for(type).back();
-    ::setenv(variable, std::string(convolution::instructions_name(fastest)).c_str(), 1);
-  }
-  ~OwnConvolutions() { ::setenv(variable, before_.c_str(), 1); }
-
- private:
-  static constexpr const char* variable = "VOXSWAP_CONVOLUTIONS";
-  std::string before_;
-};
+std::string_view own_convolutions(ElementType type) {
+  return convolution::instructions_name(convolution::instructions_for(type).back());
+}
 
 StepOptions step_options(const std::string& network, ElementType type, const Shape& input) {
   StepOptions options;
@@ -97,7 +75,7 @@ TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
   for (const std::string network : {"isensee2017", "unet3d"})
     for (const std::int64_t pieces : {whole_volumes, std::int64_t{8}}) {
       const ElementType type = pieces == whole_volumes ? ElementType::f32 : ElementType::bf16;
-      const OwnConvolutions own(type);
+      const Forced own(own_convolutions(type));
       StepOptions options = step_options(network, type, {1, 16, 48, 48, 4});
       options.pieces = pieces;
       const TrainingStep step = build_training_step(options);
@@ -122,7 +100,7 @@ TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
 TEST(Threads, ChangeNoBitOfAStep) {
   for (const std::string network : {"isensee2017", "unet3d", "resnet3d"})
     for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-      const OwnConvolutions own(type);
+      const Forced own(own_convolutions(type));
       StepOptions options = step_options(network, type, {1, 16, 24, 16, 2});
       options.network.base_filters = 8;
       const TrainingStep step = build_training_step(options);

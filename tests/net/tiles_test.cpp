@@ -1,7 +1,6 @@
 // Emulated tiles do as Intel describes the instructions, the processor's tiles do as the emulated ones (so do
 // trapped ones), and convolutions by them have the same bits on any number of threads.
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <cstring>
 #include <limits>
@@ -13,6 +12,7 @@
 #include "net/backends/convolution/tiles_emulated.h"
 #include "net/backends/convolution/volume_convolution.h"
 #include "net/backends/convolution/weight_gradient.h"
+#include "tests/net/training.h"
 #include "tests/trapped_tiles.h"
 #if defined(__x86_64__)
 #include "net/backends/convolution/tiles_amx.h"
@@ -110,14 +110,12 @@ TEST(TrappedTiles, AreThoseThatTheInstructionsName) {
 // What a kernel makes with so many threads.
 std::vector<std::uint8_t> made(Kernel& kernel, const void* a, const void* b, std::int64_t bytes,
                                int threads) {
-  const int before = omp_get_max_threads();
-  omp_set_num_threads(threads);
+  const WithThreads with(threads);
   std::vector<std::uint8_t> result(static_cast<std::size_t>(bytes));
   std::vector<std::uint8_t> workspace(static_cast<std::size_t>(kernel.workspace_bytes()));
   void* inputs[2] = {const_cast<void*>(a), const_cast<void*>(b)};
   void* outputs[1] = {result.data()};
   kernel.run({inputs, outputs, {}, workspace.data(), nullptr});
-  omp_set_num_threads(before);
   return result;
 }
 

@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/steps/step.h"
+#include "tests/expect.h"
 #include "tests/net/every_network.h"
-#include "tests/net/safetensors.h"
+#include "tests/net/pytorch.h"
 #include "tests/pipeline/onnx_interpreter.h"
 
 namespace voxswap::pipeline {
@@ -211,8 +212,7 @@ TEST(OnnxFile, IsOfAGraphThatTheFormatsCheckerAccepts) {
     const Small small = small_network(name);
     OnnxGraph graph = small.exported(random_weights(small.of_batch(1)));
     const std::string bytes = onnx_file(graph, name, {{"modalities", "[\"t1\"]"}});
-    EXPECT_NE(bytes.find("modalities"), bytes.npos);
-    EXPECT_NE(bytes.find("probabilities"), bytes.npos);
+    EXPECT_TRUE(test::contains(bytes, "modalities", "probabilities"));
     graph.nodes.erase(graph.nodes.begin());  // what the next one reads is not made any more
     EXPECT_THROW(onnx_file(graph, name, {}), Error);
   }

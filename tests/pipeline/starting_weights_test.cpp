@@ -10,19 +10,19 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "net/networks/networks.h"
 #include "pipeline/device/session.h"
+#include "pipeline/export/import_run.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
-#include "tests/net/safetensors.h"
+#include "tests/net/pytorch.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-using Fixture = std::map<std::string, net::Tensor>;
+class StartingWeightsFile : public test::InAFolder {};
 
-Fixture fixture(const std::string& network) {
-  return net::load_safetensors(fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures" /
-                               (network + "_small.safetensors"));
-}
+using Fixture = net::Tensors;
 
 // The parameters alone, in their own shapes, with the counters that PyTorch keeps beside them.
 void write_as_torchvision(const fs::path& path, const Fixture& from) {
@@ -60,15 +60,14 @@ RunOptions options_for(const std::string& network, const Shape& input) {
   return options;
 }
 
-TEST(StartingWeights, OfTorchvisionGiveItsProbabilities) {
-  const test::TemporaryFolder folder;
-  const Fixture expected = fixture("resnet50");
-  write_as_torchvision(folder / "resnet50.safetensors", expected);
+TEST_F(StartingWeightsFile, OfTorchvisionGiveItsProbabilities) {
+  const Fixture expected = net::fixture("resnet50");
+  write_as_torchvision(folder_ / "resnet50.safetensors", expected);
   const net::Tensor& images = expected.at("input");
   const Shape& shape = images.shape;
   Session session(options_for("resnet50", shape), shape[4], 5, Session::Purpose::inference);
   session.initialize(3);
-  session.start_from(folder / "resnet50.safetensors", {});
+  session.start_from(folder_ / "resnet50.safetensors", {});
   const net::Tensor& predicted = expected.at("32/predicted");
   const std::int64_t pixels = shape.count() / shape[0];
   for (std::int64_t n = 0; n < shape[0]; ++n) {
@@ -81,15 +80,14 @@ TEST(StartingWeights, OfTorchvisionGiveItsProbabilities) {
   }
 }
 
-TEST(StartingWeights, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
-  const test::TemporaryFolder folder;
-  const Fixture from = fixture("resnet50");
-  write_as_torchvision(folder / "resnet50.safetensors", from);
+TEST_F(StartingWeightsFile, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
+  const Fixture from = net::fixture("resnet50");
+  write_as_torchvision(folder_ / "resnet50.safetensors", from);
   const Shape& shape = from.at("input").shape;
   Session session(options_for("resnet50", shape), shape[4], 2, Session::Purpose::inference);
   session.initialize(3);
   const std::vector<Tensor> random = session.weights();
-  session.start_from(folder / "resnet50.safetensors", {});
+  session.start_from(folder_ / "resnet50.safetensors", {});
   const std::vector<Tensor> begun = session.weights();
   for (std::size_t i = 0; i < begun.size(); ++i) {
     const bool head = begun[i].name.starts_with("fc.");
@@ -97,13 +95,12 @@ TEST(StartingWeights, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
   }
 }
 
-TEST(StartingWeights, OfAClassifierAreABackbone) {
-  const test::TemporaryFolder folder;
-  const Fixture from = fixture("resnet50");
-  write_as_torchvision(folder / "resnet50.safetensors", from);
+TEST_F(StartingWeightsFile, OfAClassifierAreABackbone) {
+  const Fixture from = net::fixture("resnet50");
+  write_as_torchvision(folder_ / "resnet50.safetensors", from);
   Session session(options_for("deeplabv3", from.at("input").shape), 3, 2, Session::Purpose::inference);
   session.initialize(3);
-  session.start_from(folder / "resnet50.safetensors", {});
+  session.start_from(folder_ / "resnet50.safetensors", {});
   for (const Tensor& tensor : session.weights()) {
     if (tensor.name != "backbone.layer4.2.conv3.weight") continue;
     const std::vector<double>& expected = from.at("parameter/layer4.2.conv3.weight").values;
@@ -123,9 +120,8 @@ std::vector<Fate> fates(const StartingWeights& weights) {
   return all;
 }
 
-TEST(StartingWeights, AreTakenWhereNameAndShapeFitAndTheRestIsTold) {
-  const test::TemporaryFolder folder;
-  const fs::path file = folder / "a.safetensors";
+TEST_F(StartingWeightsFile, AreTakenWhereNameAndShapeFitAndTheRestIsTold) {
+  const fs::path file = folder_ / "a.safetensors";
   write_checkpoint(file, {{},
                           {tensor("a.weight", {2, 1, 1, 1, 1}, 7), tensor("head.weight", {3, 2, 1, 1, 1}, 7),
                            tensor("gone.weight", {4}, 7), tensor("a.weight.m", {2, 1, 1, 1, 1}, 7),
@@ -145,9 +141,8 @@ TEST(StartingWeights, AreTakenWhereNameAndShapeFitAndTheRestIsTold) {
                                  "\n  unused       gone.weight  4");
 }
 
-TEST(StartingWeights, OfTheFirstConvolutionAreTakenByTheNamesOfChannels) {
-  const test::TemporaryFolder folder;
-  const fs::path file = folder / "a.safetensors";
+TEST_F(StartingWeightsFile, OfTheFirstConvolutionAreTakenByTheNamesOfChannels) {
+  const fs::path file = folder_ / "a.safetensors";
   Tensor first{"first.weight", {2, 3, 1, 1, 2}, {}};
   for (int i = 0; i < 12; ++i) first.values.push_back(static_cast<float>(i));
   write_checkpoint(file,
@@ -161,7 +156,7 @@ TEST(StartingWeights, OfTheFirstConvolutionAreTakenByTheNamesOfChannels) {
   const StartingWeights fewer = begun(2, {"flair", "ct"});
   EXPECT_EQ(fewer.tensors[0].values, (std::vector<float>{4, 5, -1, -1, 10, 11, -1, -1}));
   EXPECT_EQ(fates(fewer), (std::vector{Fate::by_channel, Fate::taken}));
-  EXPECT_NE(fewer.table().find("channels flair taken; random: ct"), std::string::npos) << fewer.table();
+  EXPECT_TRUE(test::contains(fewer.table(), "channels flair taken; random: ct"));
   const StartingWeights turned = begun(3, {"flair", "t1", "t2"});
   EXPECT_EQ(turned.tensors[0].values, (std::vector<float>{4, 5, 0, 1, 2, 3, 10, 11, 6, 7, 8, 9}));
   EXPECT_EQ(begun(3, {"t1", "t2", "flair"}).tensors[0].values, first.values);
@@ -169,25 +164,80 @@ TEST(StartingWeights, OfTheFirstConvolutionAreTakenByTheNamesOfChannels) {
   EXPECT_EQ(fates(begun(2, {"ct", "pet"})), (std::vector{Fate::other_shape, Fate::taken}));
 }
 
-TEST(StartingWeights, OfARunAreItsBest) {
-  const test::TemporaryFolder folder;
-  fs::create_directories(folder / "run/checkpoints/repeat_1");
-  EXPECT_THROW(weights_file(folder / "run"), Error);
-  EXPECT_THROW(weights_file(folder / "nothing"), Error);
-  const fs::path best = folder / "run/checkpoints/repeat_1/best.safetensors";
+TEST_F(StartingWeightsFile, OfARunAreItsBest) {
+  fs::create_directories(folder_ / "run/checkpoints/repeat_1");
+  EXPECT_THROW(weights_file(folder_ / "run"), Error);
+  EXPECT_THROW(weights_file(folder_ / "nothing"), Error);
+  const fs::path best = folder_ / "run/checkpoints/repeat_1/best.safetensors";
   write_checkpoint(best, {{}, {tensor("a", {1}, 1)}});
-  EXPECT_EQ(weights_file(folder / "run"), best);
+  EXPECT_EQ(weights_file(folder_ / "run"), best);
   EXPECT_EQ(weights_file(best), best);
-  const fs::path averaged = folder / "run/checkpoints/repeat_1/averaged.safetensors";
+  const fs::path averaged = folder_ / "run/checkpoints/repeat_1/averaged.safetensors";
   write_checkpoint(averaged, {{}, {tensor("a", {1}, 2)}});
-  EXPECT_EQ(weights_file(folder / "run"), averaged);
+  EXPECT_EQ(weights_file(folder_ / "run"), averaged);
 }
 
-TEST(StartingWeights, OfWhichNoneFitsAreRefused) {
-  const test::TemporaryFolder folder;
-  write_checkpoint(folder / "a.safetensors", {{}, {tensor("a", {2}, 1)}});
-  EXPECT_THROW(starting_weights(folder / "a.safetensors", {tensor("b", {2}, 1)}, {}), Error);
-  EXPECT_THROW(starting_weights(folder / "a.safetensors", {tensor("a", {3}, 1)}, {}), Error);
+TEST_F(StartingWeightsFile, OfWhichNoneFitsAreRefused) {
+  write_checkpoint(folder_ / "a.safetensors", {{}, {tensor("a", {2}, 1)}});
+  EXPECT_THROW(starting_weights(folder_ / "a.safetensors", {tensor("b", {2}, 1)}, {}), Error);
+  EXPECT_THROW(starting_weights(folder_ / "a.safetensors", {tensor("a", {3}, 1)}, {}), Error);
+}
+
+// Weights that other programs made, as they name them.
+class ImportedWeights : public test::InAFolder {
+ protected:
+  ImportedWeights() {
+    net::NetworkOptions options;
+    options.name = "plain_unet";
+    options.base_filters = 2;
+    options.depth = 3;
+    network_ = net::build_network(options, {1, 8, 8, 8, 1}, 2, net::ElementType::f32, false);
+    for (const net::ValueId id : network_.parameters) {
+      const net::Value& value = network_.graph.value(id);
+      const auto count = static_cast<std::size_t>(value.shape.count());
+      tensors_.push_back(
+          {value.name, value.shape, std::vector<float>(count, static_cast<float>(tensors_.size()))});
+    }
+  }
+
+  std::vector<Tensor> imported(const std::vector<Tensor>& tensors) const {
+    const fs::path file = folder_ / "weights.safetensors";
+    write_checkpoint(file, {{}, tensors});
+    return imported_weights(file, network_);
+  }
+
+  net::ForwardGraph network_;
+  std::vector<Tensor> tensors_;
+};
+
+// As MIC-DKFZ's dynamic-network-architectures has them: every layer again in a list, the encoder again in the
+// decoder, logits on every level.
+TEST_F(ImportedWeights, OfNnUNetsOwnNetworksMayHaveTheirPartsTwice) {
+  std::vector<Tensor> twice = tensors_;
+  for (const Tensor& tensor : tensors_) {
+    const std::size_t at = tensor.name.find(".conv.weight");
+    if (at == tensor.name.npos) continue;
+    twice.push_back({tensor.name.substr(0, at) + ".all_modules.0.weight", tensor.shape, tensor.values});
+    if (tensor.name.starts_with("encoder."))
+      twice.push_back({"decoder." + tensor.name, tensor.shape, tensor.values});
+  }
+  twice.push_back({"decoder.seg_layers.0.weight", {2, 4, 1, 1, 1}, std::vector<float>(8, -1)});
+  EXPECT_GT(twice.size(), tensors_.size() + 10);
+  const std::vector<Tensor> found = imported(twice);
+  ASSERT_EQ(found.size(), tensors_.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].name, tensors_[i].name);
+    EXPECT_EQ(found[i].values, tensors_[i].values) << found[i].name;
+  }
+}
+
+TEST_F(ImportedWeights, ThatTheNetworkHasNoPlaceForAreRefused) {
+  std::vector<Tensor> more = tensors_;
+  more.push_back({"encoder.stages.9.0.convs.0.conv.weight", {1}, {0}});
+  EXPECT_THROW(imported(more), Error);
+  more = tensors_;
+  more.pop_back();
+  EXPECT_THROW(imported(more), Error);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What PyTorch computed, out of the files that the scripts of tests/fixtures/ wrote, and how far numbers are
-// from it.
+// What PyTorch computed, out of the files that the scripts of tests/fixtures/ wrote, how far numbers are from
+// it, and on which backends and in which types it is compared.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "net/backends/backends.h"
 #include "tests/net/run_graph.h"
 
 namespace voxswap::net {
@@ -20,14 +21,15 @@ struct Tensor {
   Shape shape;
   std::vector<double> values;
 };
+using Tensors = std::map<std::string, Tensor>;
 
 // Of a safetensors file: the header's length in 8 bytes, a JSON header, the tensors.
-inline std::map<std::string, Tensor> load_safetensors(const fs::path& path) {
+inline Tensors load_safetensors(const fs::path& path) {
   const std::string file = read_file(path);
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), sizeof length);
   const auto header = nlohmann::json::parse(file.substr(sizeof length, length));
-  std::map<std::string, Tensor> tensors;
+  Tensors tensors;
   for (const auto& [name, entry] : header.items()) {
     Tensor tensor;
     tensor.shape = Shape(entry["shape"].get<std::vector<std::int64_t>>());
@@ -40,6 +42,16 @@ inline std::map<std::string, Tensor> load_safetensors(const fs::path& path) {
     tensors[name] = std::move(tensor);
   }
   return tensors;
+}
+
+// tests/fixtures/NAME_small.safetensors, read once.
+inline const Tensors& fixture(const std::string& name) {
+  static std::map<std::string, Tensors> files;
+  const auto [found, fresh] = files.try_emplace(name);
+  if (fresh)
+    found->second =
+        load_safetensors(fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures" / (name + "_small.safetensors"));
+  return found->second;
 }
 
 inline double largest(const std::vector<double>& values) {
@@ -55,6 +67,27 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
     if (!std::isfinite(a[i])) return std::numeric_limits<double>::infinity();
     result = std::max(result, std::abs(a[i] - b[i]));
   }
+  return result;
+}
+
+// A row of a table, on a backend and in a type: in double on the reference, in f32 on all.
+template <class Row>
+struct OnBackend {
+  Row row;
+  std::string backend;
+  ElementType type;
+  std::string name() const { return row.name + "_" + backend + "_" + std::string(element_name(type)); }
+  friend void PrintTo(const OnBackend& one, std::ostream* out) { *out << one.name(); }
+};
+
+template <class Row>
+std::vector<OnBackend<Row>> on_every_backend(const std::vector<Row>& rows) {
+  std::vector<OnBackend<Row>> result;
+  for (const Row& row : rows)
+    for (const std::string& backend : backend_names()) {
+      if (backend == "reference") result.push_back({row, backend, ElementType::f64});
+      result.push_back({row, backend, ElementType::f32});
+    }
   return result;
 }
 
