@@ -84,16 +84,6 @@ TEST(Arena, NothingTakesNoRoom) {
   EXPECT_EQ(pack(none_at_all), 0);
 }
 
-TEST(Arena, ThingsThatNeverMeetShareOnePlace) {
-  std::vector<Interval> intervals = {{128, 0, 3, 0}, {128, 4, 4, 0}, {64, 5, 9, 0}};
-  EXPECT_EQ(pack(intervals), 128);
-}
-
-TEST(Arena, ThingsThatMeetInOneInstructionDoNot) {
-  std::vector<Interval> intervals = {{128, 0, 4, 0}, {128, 4, 5, 0}};
-  EXPECT_EQ(pack(intervals), 256);
-}
-
 TEST(Arena, TheLimitIsTheLargestLiveSum) {
   // Instruction 2 holds 64 + 128 + 256, counted by hand.
   EXPECT_EQ(live_limit({{64, 0, 2, 0}, {128, 1, 2, 0}, {256, 2, 5, 0}, {192, 3, 3, 0}}), 448);

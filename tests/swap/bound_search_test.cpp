@@ -244,34 +244,11 @@ class Walk {
   Plan plan_;
 };
 
-// Forward through a chain with skips, then backward past what was made: the shape of a training step.
-test::SmallStep hourglass(std::uint64_t seed, int depth) {
-  const Philox random(seed, 4);
-  test::SmallStep step;
-  const Shape volume = {1, 2, 2, 2, 4};
-  std::vector<net::ValueId> chain = {
-      step.graph.add_value("x", volume, net::ElementType::f32, net::Role::input)};
-  for (int i = 0; i < depth; ++i) {
-    const std::string name = "forward" + std::to_string(i);
-    if (random.word(static_cast<std::uint64_t>(i)) % 3 == 0)
-      chain.push_back(step.graph.apply("sigmoid", name, {chain.back()}));
-    else
-      chain.push_back(step.graph.apply("cast", name, {chain.back()},
-                                       {{"type", static_cast<double>(net::ElementType::f32)}}));
-  }
-  net::ValueId gradient = chain.back();
-  for (int i = depth - 1; i >= 0; --i)
-    gradient = step.graph.apply("sigmoid_gradient", "backward" + std::to_string(i),
-                                {chain[static_cast<std::size_t>(i)], gradient});
-  step.kept = {gradient};
-  return step;
-}
-
 TEST(BoundAgainstSearch, NoScheduleIsShorterAndManyComeClose) {
   int close = 0, cases = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const test::SmallStep step =
-        seed % 2 == 0 ? hourglass(seed, 2 + static_cast<int>(seed % 5)) : test::random_step(seed, 6);
+        seed % 2 == 0 ? test::hourglass(seed, 2 + static_cast<int>(seed % 5)) : test::random_step(seed, 6);
     const Philox random(seed, 5);
     CostModel costs;
     for (std::size_t i = 0; i < step.graph.nodes().size(); ++i)

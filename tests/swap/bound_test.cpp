@@ -230,23 +230,16 @@ TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
 
 // As many nodes as a deep chain or a step in pieces has; a bound that went over all pairs would not end.
 TEST(BoundOfALargeStep, IsFoundForThousandsOfNodes) {
-  net::Graph graph;
   const int depth = 3000;
-  std::vector<net::ValueId> chain = {
-      graph.add_value("x", {1, 2, 2, 2, 4}, net::ElementType::f32, net::Role::input)};
-  for (int i = 0; i < depth; ++i)
-    chain.push_back(graph.apply("cast", "forward", {chain.back()},
-                                {{"type", static_cast<double>(net::ElementType::f32)}}));
-  net::ValueId gradient = chain.back();
-  for (int i = depth; i-- > 0;)
-    gradient = graph.apply("sigmoid_gradient", "backward", {chain[static_cast<std::size_t>(i)], gradient});
+  const test::SmallStep step = test::hourglass(1, depth);
+  const net::Graph& graph = step.graph;
   const std::vector<std::int64_t> workspaces(graph.nodes().size(), 0);
   CostModel costs;
   const Philox random(1, 1);
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) costs.node_seconds.push_back(random.uniform(i));
   costs.to_host = costs.to_device = {100, 100};
   const Budgets budgets{depth * 128 / 8, 1 << 30, 0};
-  const Bound bound = lower_bound(graph, workspaces, {gradient}, costs, budgets);
+  const Bound bound = lower_bound(graph, workspaces, step.kept, costs, budgets);
   EXPECT_GT(bound.seconds, bound.compute_seconds);
 }
 

@@ -5,25 +5,17 @@
 #include <numeric>
 
 #include "net/graph/names.h"
-#include "net/steps/step.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
 #include "swap/planners/search.h"
 #include "swap/verify/verify.h"
+#include "tests/swap/graphs.h"
 
 namespace voxswap::swap {
 namespace {
 
-net::TrainingStep step_in_pieces(std::int64_t planes) {
-  net::StepOptions options;
-  options.network = {.base_filters = 4, .depth = 3};
-  options.input = {1, 32, 32, 32, 4};
-  options.pieces = planes;
-  return net::build_training_step(options);
-}
-
 struct InTwoSizes {
-  net::TrainingStep fine = step_in_pieces(2), coarse = step_in_pieces(8);
+  net::TrainingStep fine = test::step_in_pieces(2), coarse = test::step_in_pieces(8);
   CostModel costs = estimate_costs(fine.graph, find_device_rates("v100"));
   PlanRequest request{
       &fine.graph, std::vector<std::int64_t>(fine.graph.nodes().size()), {}, {fine.loss}, &costs};

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "base/error.h"
 #include "net/graph/graph.h"
 #include "net/steps/step.h"
+#include "tests/expect.h"
 
 namespace voxswap::swap {
 namespace {
@@ -73,13 +77,7 @@ TEST(Devices, AreFoundByNameAndSlipsAreAnswered) {
     EXPECT_GT(device.memory_bytes, 0) << device.name;
     EXPECT_FALSE(device.details.empty()) << device.name;
   }
-  try {
-    find_device_rates("h20");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("'h200'"), std::string::npos) << error.what();
-  }
+  test::expect_failure([&] { find_device_rates("h20"); }, Exit::usage, {"'h200'"});
 }
 
 TEST(Devices, AreFoundHoweverTheirNamesAreWritten) {
@@ -135,13 +133,49 @@ TEST(CostModels, ThatAreDamagedAreBadData) {
         replaced("\"copy_seconds\": 0.0", "\"copy_seconds\": -1"),
         replaced("\"node_seconds\": []", "\"node_seconds\": [-1]"),
         replaced("\"node_seconds\": []", "\"node_seconds\": 3"), good.substr(0, good.size() / 2)}) {
-    try {
-      parse_costs(text);
-      FAIL() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << text;
-    }
+    SCOPED_TRACE(text);
+    test::expect_failure([&] { parse_costs(text); }, Exit::bad_data);
   }
+}
+
+// --- What exchanges between ranks take
+
+constexpr std::int64_t chunk = 4 << 20;  // that many ranks exchange at a time
+
+TEST(Network, HasNothingToExchangeForOneRank) {
+  EXPECT_EQ(exchange_seconds(chunk, {.ranks = 1}), 0);
+}
+
+// Each halving and its way back: half of the row, a quarter, and so on down to the rank's own stretch.
+TEST(Network, CarriesARowLessOneStretchThereAndBack) {
+  for (const int ranks : {64, 256}) {
+    const Network network = {.ranks = ranks, .local_rate = 1e9, .message_seconds = 1e-5};
+    const double expected =
+        2 * (std::log2(ranks) * 1e-5 + (1 - 1.0 / ranks) * static_cast<double>(chunk) / 1e9);
+    EXPECT_NEAR(exchange_seconds(chunk, network), expected, 1e-9) << ranks;
+    EXPECT_NEAR(exchange_seconds(10 * chunk, network), 10 * expected, 1e-8) << ranks;
+  }
+}
+
+// Eight ranks of a machine share its way out, and each has an eighth of the row to send.
+TEST(Network, CarriesTheRowOfAMachineThereAndBackWhateverTheirNumber) {
+  for (const int machines : {8, 32}) {
+    const Network network = {.ranks = 8 * machines, .machines = machines, .rate = 1e9, .local_rate = 1e12};
+    EXPECT_NEAR(exchange_seconds(chunk, network),
+                2 * static_cast<double>(chunk) * ((1 - 1.0 / machines) / 1e9 + (7.0 / 8) / 1e12), 1e-9)
+        << machines;
+  }
+}
+
+TEST(Network, TakesAsManyMessagesThereAndBackAsTheTreeHasLevels) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const auto messages = [&](int ranks) {
+    return exchange_seconds(64, {.ranks = ranks, .local_rate = infinite, .message_seconds = 1});
+  };
+  EXPECT_EQ(messages(2), 2);
+  EXPECT_EQ(messages(3), 4);
+  EXPECT_EQ(messages(16), 8);
+  EXPECT_EQ(messages(1024), 20);
 }
 
 }  // namespace

@@ -1,96 +1,211 @@
-// The executor against a runner that knows no plan: the same bits, whatever the arena does.
+// Executing plans, also those that swap as much as a plan can: the same bits as without any plan, whatever
+// leaves, to wherever, over however slow a link; and an end with a reason when a kernel or the disk fails.
 #include "swap/execute/executor.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
-#include "base/error.h"
-#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
-#include "swap/planners/planner.h"
-#include "tests/folder.h"
+#include "swap/execute/slow_link.h"
+#include "tests/expect.h"
 #include "tests/heap.h"
+#include "tests/swap/disk.h"
 #include "tests/swap/runs.h"
-#include "tests/swap/swapped_plan.h"
 
 namespace voxswap::swap {
 namespace {
 
+using test::of;
 using test::Poisoned;
+using test::Ready;
 using test::Results;
 using test::tiny;
-using test::Trained;
 using test::without_plan;
 
-Results with_executor(const Trained& run, bool poisoned, int steps) {
-  const Poisoned setting(poisoned);
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  CompiledGraph compiled(*backend, run.graph);
-  const Plan plan = make_plan("keep", {&run.graph, compiled.workspaces(), {}, run.kept});
-  const std::shared_ptr<net::Memory> arena = backend->allocate(plan.peak_bytes);
-  Executor executor(compiled, plan, Tiers{arena, nullptr, nullptr});
-  return test::train(executor, run.graph, run.inputs, run.kept, steps);
+std::int64_t moved_bytes(const Plan& plan, Lane lane) {
+  std::int64_t sum = 0;
+  for (const Instruction& instruction : plan.instructions)
+    if (instruction.lane() == lane) sum += instruction.bytes;
+  return sum;
 }
 
 TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const test::SmallStep step = test::random_step(seed, 25);
-    const Trained run{step.graph, step.inputs, step.kept};
-    const Results expected = without_plan(run, 3);
-    EXPECT_EQ(with_executor(run, false, 3), expected) << "seed " << seed;
-    EXPECT_EQ(with_executor(run, true, 3), expected) << "seed " << seed << ", poisoned";
-  }
+  for (const bool large : {false, true})
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      const test::SmallStep step = test::random_step(seed, 25, test::volume_of({"", {}, large}));
+      const Results expected = without_plan(of(step), 3);
+      for (const test::Way& way : test::ways())
+        for (const bool poisoned : {false, true})
+          for (const bool serial : {false, true}) {
+            if (way.large != large) continue;
+            const Poisoned setting(poisoned);
+            EXPECT_EQ(test::trained(of(step), way.options, 3, {.serial = serial}), expected)
+                << way.name << ", seed " << seed << (poisoned ? ", poisoned" : "")
+                << (serial ? ", serial" : "");
+          }
+    }
 }
 
-TEST(Executor, TrainsNetworksToTheSameBitsAsSeparateBuffersWithAndWithoutPoison) {
+TEST(Executor, TrainsNetworksToTheSameBits) {
   for (const char* network : {"isensee2017", "unet3d", "resnet3d"}) {
     const net::TrainingStep step = net::build_training_step(tiny(network));
-    const Trained run{step.graph, {step.input[0], step.target[0]}, {step.loss}};
-    const Results expected = without_plan(run, 3);
+    const Results expected = without_plan(of(step), 3);
     for (int i = 0; i < 3; ++i) {
       float loss = 0;
       std::memcpy(&loss, expected[static_cast<std::size_t>(i)].data(), sizeof loss);
       EXPECT_TRUE(std::isfinite(loss)) << network;
     }
     EXPECT_NE(expected[0], expected[2]) << "nothing is learnt: " << network;
-    EXPECT_EQ(with_executor(run, false, 3), expected) << network;
-    EXPECT_EQ(with_executor(run, true, 3), expected) << network << ", poisoned";
+    for (const test::Way& way : test::ways())
+      for (const bool poisoned : {false, true}) {
+        const Poisoned setting(poisoned);
+        EXPECT_EQ(test::trained(of(step), way.options, 3), expected)
+            << way.name << ", " << network << (poisoned ? ", poisoned" : "");
+      }
   }
+}
+
+TEST(Executor, ReallyMovesBytesInEveryVariantThatSaysSo) {
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  Ready both(of(step), test::SwapOptions{.disk = true}),
+      none_moved(of(step), test::SwapOptions{.host = false, .recompute = true});
+  for (const Lane lane : {Lane::to_host, Lane::to_device, Lane::to_disk, Lane::from_disk}) {
+    EXPECT_GT(moved_bytes(both.plan, lane), 0);
+    EXPECT_EQ(moved_bytes(none_moved.plan, lane), 0);
+  }
+  EXPECT_GT(std::count_if(none_moved.plan.instructions.begin(), none_moved.plan.instructions.end(),
+                          [](const Instruction& instruction) { return instruction.again; }),
+            0);
+}
+
+TEST(Executor, OverASlowLinkGivesTheSameBitsAndTakesItsTime) {
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  const test::Trained run = of(step);
+  const Results expected = without_plan(run, 1);
+  constexpr double rate = 2.5e6;
+  for (const bool serial : {false, true}) {
+    Ready slow(run, test::SwapOptions{}, {.to_host_rate = rate, .to_device_rate = rate, .serial = serial});
+    EXPECT_EQ(test::train(slow.executor, run.graph, run.inputs, run.kept, 1), expected);
+    const StepReport& report = slow.executor.run({5, 1, 0});
+    for (const Lane lane : {Lane::to_host, Lane::to_device}) {
+      const auto copies = std::count_if(slow.plan.instructions.begin(), slow.plan.instructions.end(),
+                                        [&](const Instruction& i) { return i.lane() == lane; });
+      const double pauses = std::chrono::duration<double>(SlowLink::at_once).count();  // not noticed
+      const double least =
+          static_cast<double>(moved_bytes(slow.plan, lane)) / rate - static_cast<double>(copies) * pauses;
+      EXPECT_GT(least, 0.05);
+      EXPECT_GE(report.busy_seconds[static_cast<std::size_t>(lane)], least);
+      EXPECT_GE(report.seconds, least);
+    }
+  }
+}
+
+TEST(Executor, ReportsWhenEveryInstructionRan) {
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  Ready swapping(of(step), test::SwapOptions{.disk = true});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const StepReport& report = swapping.executor.run({5, 1, 0});
+    const std::vector<Instruction>& instructions = swapping.plan.instructions;
+    ASSERT_EQ(report.begin.size(), instructions.size());
+    ASSERT_EQ(report.end.size(), instructions.size());
+    double free_at[lane_count] = {}, busy[lane_count] = {};
+    for (std::size_t i = 0; i < instructions.size(); ++i) {
+      const auto lane = static_cast<std::size_t>(instructions[i].lane());
+      EXPECT_GE(report.begin[i], free_at[lane]);
+      for (const std::int32_t earlier : instructions[i].waits)
+        EXPECT_GE(report.begin[i], report.end[static_cast<std::size_t>(earlier)]);
+      EXPECT_GE(report.end[i], report.begin[i]);
+      EXPECT_LE(report.end[i], report.seconds);
+      free_at[lane] = report.end[i];
+      busy[lane] += report.end[i] - report.begin[i];
+    }
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(Lane::exchange); ++lane) {
+      EXPECT_GT(busy[lane], 0);
+      EXPECT_DOUBLE_EQ(report.busy_seconds[lane], busy[lane]);
+    }
+    EXPECT_EQ(report.compute_seconds, report.busy_seconds[0]);
+    EXPECT_GT(report.stall_seconds, 0);  // everything comes back right before its use
+    EXPECT_LE(report.stall_seconds + report.compute_seconds, report.seconds);
+  }
+}
+
+TEST(Executor, DoesOneThingAtATimeWhereThatIsAskedForAndLeavesNothingInTheFolderOfItsScratchFile) {
+  const net::TrainingStep step = net::build_training_step(tiny("unet3d"));
+  Ready swapping(of(step), test::SwapOptions{.disk = true}, {.serial = true});
+  const StepReport& report = swapping.executor.run({5, 1, 0});
+  for (std::size_t i = 1; i < report.begin.size(); ++i) EXPECT_GE(report.begin[i], report.end[i - 1]);
+  EXPECT_TRUE(fs::is_empty(swapping.folder.path()));
+}
+
+TEST(Executor, StopsAtAFullDiskWithTheReasonAndIsOfNoFurtherUse) {
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  const test::Trained run = of(step);
+  for (const ExecutorOptions& execution :
+       {ExecutorOptions{}, ExecutorOptions{.serial = true}, ExecutorOptions{.to_host_rate = 1e9}}) {
+    Ready swapping(run, test::SwapOptions{.disk = true}, execution);
+    test::train(swapping.executor, run.graph, run.inputs, run.kept, 1);
+    const auto expect_full = [&](const auto& action) {
+      test::expect_failure(action, Exit::does_not_fit, {swapping.folder.path().string()});
+    };
+    {
+      const test::FileSizeLimit limit(0);
+      expect_full([&] { swapping.executor.run({5, 2, 0}); });
+    }
+    float loss = 0;
+    expect_full([&] { swapping.executor.run({5, 2, 0}); });
+    expect_full([&] { swapping.executor.read(step.loss, &loss, sizeof loss); });
+    expect_full([&] { test::train(swapping.executor, run.graph, run.inputs, run.kept, 1); });
+  }
+}
+
+TEST(Executor, PoisonIsEverywhereAfterAStepExceptInWhatOutlivesIt) {
+  const Poisoned setting(true);
+  for (const test::Way& way : test::ways())
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const test::SmallStep step = test::random_step(seed, 25, test::volume_of(way));
+      Ready swapping(of(step), way.options, {.serial = true});
+      test::train(swapping.executor, step.graph, step.inputs, step.kept, 2);
+      std::vector<bool> alive(static_cast<std::size_t>(swapping.plan.peak_bytes), false);
+      for (const Residency& r : swapping.plan.residencies) {
+        if (r.value == net::none || static_cast<std::size_t>(r.last) + 1 != swapping.plan.instructions.size())
+          continue;
+        const bool kept = std::find(step.kept.begin(), step.kept.end(), r.value) != step.kept.end();
+        if (!kept && !step.graph.value(r.value).persistent()) continue;
+        std::fill_n(alive.begin() + r.offset, r.bytes, true);
+      }
+      std::int64_t not_poisoned = 0;
+      for (std::size_t i = 0; i < alive.size(); ++i)
+        not_poisoned += !alive[i] && swapping.tiers.arena->data()[i] != std::byte{0xff};
+      EXPECT_EQ(not_poisoned, 0) << way.name << ", seed " << seed;
+    }
 }
 
 TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   const Poisoned setting(true);
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  CompiledGraph compiled(*backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
-  Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
-  test::train(executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
-  executor.run({5, 2, 0});  // the volume of step 1 is gone
+  Ready kept(of(step), std::nullopt);
+  test::train(kept.executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
+  kept.executor.run({5, 2, 0});  // the volume of step 1 is gone
   float loss = 0;
-  executor.read(step.loss, &loss, sizeof loss);
+  kept.executor.read(step.loss, &loss, sizeof loss);
   EXPECT_TRUE(std::isnan(loss));
 }
 
 TEST(Executor, AllocatesNothingInsideAStep) {
-  const test::TemporaryFolder folder;
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  CompiledGraph compiled(*backend, step.graph);
-  const Plan keeping = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
-  const Plan swapping = test::swap_everything(step.graph, compiled.workspaces(), {step.loss}, {.disk = true});
-  for (const Plan& plan : {keeping, swapping})
+  for (const auto& options : {std::optional<test::SwapOptions>(), {test::SwapOptions{.disk = true}}})
     for (const bool poisoned : {false, true}) {
       const Poisoned setting(poisoned);
-      Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, folder.path()));
-      test::train(executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
+      Ready ready(of(step), options);
+      test::train(ready.executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
       test::Heap::allocations = 0;
       test::Heap::counted = true;
-      executor.run({5, 2, 1e-3});
+      ready.executor.run({5, 2, 1e-3});
       test::Heap::counted = false;
-      EXPECT_EQ(test::Heap::allocations, 0) << plan.planner << (poisoned ? ", poisoned" : "");
+      EXPECT_EQ(test::Heap::allocations, 0) << ready.plan.planner << (poisoned ? ", poisoned" : "");
     }
 }
 
@@ -139,30 +254,23 @@ TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
 
 TEST(Executor, RefusesAPlanThatDoesNotVerifyOrAnArenaThatIsTooSmall) {
   const test::SmallStep step = test::random_step(1, 10);
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  CompiledGraph compiled(*backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
-  const std::shared_ptr<net::Memory> arena = backend->allocate(plan.peak_bytes);
-  EXPECT_NO_THROW(Executor(compiled, plan, Tiers{arena, nullptr, nullptr}));
-  Plan bad = plan;
+  Ready good(of(step), std::nullopt);
+  Plan bad = good.plan;
   std::swap(bad.instructions.front(), bad.instructions.back());
-  EXPECT_THROW(Executor(compiled, bad, Tiers{arena, nullptr, nullptr}), Error);
-  EXPECT_THROW(Executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes - 1), nullptr, nullptr}),
-               Error);
+  EXPECT_THROW(Executor(good.compiled, bad, good.tiers), Error);
+  const Tiers small{good.backend->allocate(good.plan.peak_bytes - 1), nullptr, nullptr};
+  EXPECT_THROW(Executor(good.compiled, good.plan, small), Error);
 }
 
 TEST(Executor, RefusesWrongSizesWritesToWhatItMakesAndReadsOfWhatIsGone) {
   const test::SmallStep step = test::random_step(2, 10);
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  CompiledGraph compiled(*backend, step.graph);
-  const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, step.kept});
-  Executor executor(compiled, plan, Tiers{backend->allocate(plan.peak_bytes), nullptr, nullptr});
+  Ready ready(of(step), std::nullopt);
   std::vector<std::byte> bytes(128);
-  EXPECT_NO_THROW(executor.write(step.inputs[0], bytes.data(), 128));
-  EXPECT_THROW(executor.write(step.inputs[0], bytes.data(), 64), Error);
-  EXPECT_THROW(executor.write(step.kept[0], bytes.data(), 128), Error);
-  EXPECT_NO_THROW(executor.read(step.kept[0], bytes.data(), 128));
-  EXPECT_THROW(executor.read(step.inputs[0], bytes.data(), 128), Error);
+  EXPECT_NO_THROW(ready.executor.write(step.inputs[0], bytes.data(), 128));
+  EXPECT_THROW(ready.executor.write(step.inputs[0], bytes.data(), 64), Error);
+  EXPECT_THROW(ready.executor.write(step.kept[0], bytes.data(), 128), Error);
+  EXPECT_NO_THROW(ready.executor.read(step.kept[0], bytes.data(), 128));
+  EXPECT_THROW(ready.executor.read(step.inputs[0], bytes.data(), 128), Error);
 }
 
 TEST(Executor, CarriesAFailingKernelToTheCaller) {

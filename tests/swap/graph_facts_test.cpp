@@ -10,9 +10,9 @@
 #include "base/shape.h"
 #include "net/graph/fused_moments.h"
 #include "net/graph/names.h"
-#include "net/steps/step.h"
 #include "swap/model/costs.h"
 #include "swap/verify/verify.h"
+#include "tests/swap/graphs.h"
 
 namespace voxswap::swap {
 namespace {
@@ -23,7 +23,6 @@ struct Facts {
   PlanRequest request;
   GraphFacts facts;
 
-  explicit Facts(const net::StepOptions& options) : Facts(net::build_training_step(options)) {}
   explicit Facts(net::TrainingStep of)
       : step(std::move(of)),
         costs(estimate_costs(step.graph, find_device_rates("cpu"))),
@@ -33,18 +32,14 @@ struct Facts {
 };
 
 TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
-  net::StepOptions options;
-  options.network = {.base_filters = 4, .depth = 3};
-  options.input = {1, 32, 32, 32, 4};
-  const Facts whole(options);
+  const Facts whole(test::step_in_pieces(net::whole_volumes));
   const GraphFacts& one_each = whole.facts;
   EXPECT_FALSE(one_each.in_pieces);
   ASSERT_EQ(one_each.volumes.size(), one_each.values.size());
   for (std::size_t id = 0; id < one_each.values.size(); ++id)
     EXPECT_EQ(one_each.volumes[id].gaps.size(), one_each.values[id].readers.size() + 1);
 
-  options.pieces = 8;
-  const Facts cut(options);
+  const Facts cut(test::step_in_pieces(8));
   const GraphFacts& facts = cut.facts;
   EXPECT_TRUE(facts.in_pieces);
   std::size_t pieces = 0, found = 0;
@@ -67,31 +62,20 @@ TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
 
 // Convolutions of the step give moments: values that the pass adds come last, though others are made of them.
 net::TrainingStep with_moments(std::int64_t pieces) {
-  net::StepOptions options;
-  options.network = {.base_filters = 4, .depth = 3};
-  options.input = {1, 32, 32, 32, 4};
-  options.pieces = pieces;
-  net::TrainingStep step = net::build_training_step(options);
+  net::TrainingStep step = test::step_in_pieces(pieces);
   net::fuse_moments(step.graph, [](const net::Graph&, const net::Node&) { return true; });
   return step;
 }
 
-TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOf) {
+TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOfAndLetConvolutionsRunAgainThatGiveMoments) {
   for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
-    const Facts fused(with_moments(pieces));
+    Facts fused(with_moments(pieces));
     const GraphFacts& facts = fused.facts;
     for (const VolumeFacts& volume : facts.volumes)
       for (const std::int32_t source : volume.sources) {
         ASSERT_GE(source, 0);
         ASSERT_LT(index(source), facts.volumes.size());
       }
-  }
-}
-
-TEST(GraphFacts, LetConvolutionsRunAgainThatGiveMoments) {
-  for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
-    Facts fused(with_moments(pieces));
-    const GraphFacts& facts = fused.facts;
     int summing = 0;
     for (const net::Node& node : fused.step.graph.nodes()) {
       if (!node.attributes.flag("moments")) continue;

@@ -1,13 +1,18 @@
 // Small graphs for the tests of swap/: random ones, and the way a step is run without any plan.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/error.h"
 #include "base/philox.h"
 #include "net/backends/backend.h"
 #include "net/graph/graph.h"
+#include "net/steps/step.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::test {
@@ -93,6 +98,49 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
   }
   step.kept = {volumes.back()};
   return step;
+}
+
+// A small network's step, its volumes of 32^3 voxels in pieces of so many planes.
+inline net::TrainingStep step_in_pieces(std::int64_t planes) {
+  net::StepOptions options;
+  options.network = {.base_filters = 4, .depth = 3};
+  options.input = {1, 32, 32, 32, 4};
+  options.pieces = planes;
+  return net::build_training_step(options);
+}
+
+// Forward through a chain of copies, and here and there a sigmoid, then backward past what was made: the
+// shape of a training step.
+inline SmallStep hourglass(std::uint64_t seed, int depth) {
+  const Philox random(seed, 4);
+  SmallStep step;
+  std::vector<net::ValueId> chain = {
+      step.graph.add_value("x", {1, 2, 2, 2, 4}, net::ElementType::f32, net::Role::input)};
+  for (int i = 0; i < depth; ++i) {
+    const std::string name = "forward" + std::to_string(i);
+    if (random.word(static_cast<std::uint64_t>(i)) % 3 == 0)
+      chain.push_back(step.graph.apply("sigmoid", name, {chain.back()}));
+    else
+      chain.push_back(step.graph.apply("cast", name, {chain.back()},
+                                       {{"type", static_cast<double>(net::ElementType::f32)}}));
+  }
+  net::ValueId gradient = chain.back();
+  for (int i = depth - 1; i >= 0; --i)
+    gradient = step.graph.apply("sigmoid_gradient", "backward" + std::to_string(i),
+                                {chain[static_cast<std::size_t>(i)], gradient});
+  step.kept = {gradient};
+  return step;
+}
+
+// A plan, or none where that planner has none that fits.
+inline std::optional<swap::Plan> plan_that_fits(const std::string& planner,
+                                                const swap::PlanRequest& request) {
+  try {
+    return swap::make_plan(planner, request);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::does_not_fit) << planner << ": " << error.what();
+    return std::nullopt;
+  }
 }
 
 // Values by id, each in a buffer of its own; nodes in the graph's order. What every plan has to equal.

@@ -18,10 +18,8 @@ struct Planned {
 
   explicit Planned(bool swaps) {
     const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-    if (swaps)
-      plan = test::swap_everything(step.graph, workspaces, {step.loss}, {});
-    else
-      plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
+    plan = test::plan_by(swaps ? std::optional(test::SwapOptions{}) : std::nullopt, step.graph, workspaces,
+                         {step.loss});
   }
   std::vector<LaunchGroup> groups() const { return launch_groups(step.graph, plan); }
   const Instruction& instruction(std::size_t i) const { return plan.instructions[i]; }

@@ -13,41 +13,47 @@
 namespace voxswap::test {
 
 using Draw = std::function<std::size_t(std::size_t below)>;
-struct Mutation {
-  const char* name;
-  void (*apply)(const net::Graph&, swap::Plan&, const Draw&);
-};
 
 namespace mutate {
 
-using Kind = swap::Instruction::Kind;
+using swap::Instruction;
+using swap::Lane;
+using swap::Residency;
+using swap::Streamed;
+using Kind = Instruction::Kind;
 
 inline std::size_t at(std::int64_t id) {
   return static_cast<std::size_t>(id);
 }
-inline swap::Residency& any_place(swap::Plan& plan, const Draw& draw) {
-  return plan.residencies[draw(plan.residencies.size())];
+inline bool on_disk(const Instruction& instruction) {
+  return instruction.lane() == Lane::to_disk || instruction.lane() == Lane::from_disk;
 }
-inline swap::Instruction& any_instruction(swap::Plan& plan, const Draw& draw) {
-  return plan.instructions[draw(plan.instructions.size())];
-}
-inline std::int32_t some(const Draw& draw, int most) {
-  return static_cast<std::int32_t>(1 + draw(at(most)));
-}
-inline bool on_disk(const swap::Instruction& instruction) {
-  return instruction.lane() == swap::Lane::to_disk || instruction.lane() == swap::Lane::from_disk;
-}
-// One that satisfies the condition; null when there is none.
-template <class Condition>
-swap::Instruction* find(swap::Plan& plan, const Draw& draw, Condition condition) {
-  std::vector<swap::Instruction*> found;
-  for (swap::Instruction& instruction : plan.instructions)
-    if (condition(instruction)) found.push_back(&instruction);
-  return found.empty() ? nullptr : found[draw(found.size())];
-}
-inline swap::Instruction* any_move(swap::Plan& plan, const Draw& draw) {
-  return find(plan, draw, [](const swap::Instruction& i) { return i.kind != Kind::run; });
-}
+
+// A plan to be broken, and what is drawn of it.
+struct Mutant {
+  const net::Graph& graph;
+  swap::Plan& plan;
+  const Draw& draw;
+
+  std::int64_t number(std::size_t below) { return static_cast<std::int64_t>(draw(below)); }
+  std::int32_t some(std::size_t most) { return static_cast<std::int32_t>(1 + draw(most)); }
+  Residency& place() { return plan.residencies[draw(plan.residencies.size())]; }
+  Instruction& instruction() { return plan.instructions[draw(plan.instructions.size())]; }
+  // One that satisfies the condition; null when there is none.
+  template <class Condition>
+  Instruction* find(Condition condition) {
+    std::vector<Instruction*> found;
+    for (Instruction& one : plan.instructions)
+      if (condition(one)) found.push_back(&one);
+    return found.empty() ? nullptr : found[draw(found.size())];
+  }
+  Instruction* move() {
+    return find([](const Instruction& i) { return i.kind != Kind::run; });
+  }
+  Instruction* waiting() {
+    return find([](const Instruction& i) { return !i.waits.empty(); });
+  }
+};
 
 // The list in another order, possibly with some left out: position k holds what was at order[k]. Waits
 // follow; those that would then point forward are dropped. Places keep the positions
@@ -103,199 +109,181 @@ inline void renew_sums(swap::Plan& plan) {
 
 }  // namespace mutate
 
+struct Mutation {
+  const char* name;
+  void (*apply)(mutate::Mutant&);
+};
+
 inline const std::vector<Mutation>& mutations() {
   using namespace mutate;
   static const std::vector<Mutation> list = {
-      {"shift a place in the arena",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         any_place(plan, draw).offset += 64 * (static_cast<std::int64_t>(draw(9)) - 4);
-       }},
-      {"give a place another's offset",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         any_place(plan, draw).offset = any_place(plan, draw).offset;
-       }},
+      {"shift a place in the arena", [](Mutant& m) { m.place().offset += 64 * (m.number(9) - 4); }},
+      {"give a place another's offset", [](Mutant& m) { m.place().offset = m.place().offset; }},
       {"exchange the offsets of two places",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         std::swap(any_place(plan, draw).offset, any_place(plan, draw).offset);
-       }},
+       [](Mutant& m) { std::swap(m.place().offset, m.place().offset); }},
       {"exchange the offsets of two places of one value",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Residency& r = any_place(plan, draw);
-         for (swap::Residency& other : plan.residencies)
+       [](Mutant& m) {
+         Residency& r = m.place();
+         for (Residency& other : m.plan.residencies)
            if (&other != &r && other.value == r.value && r.value != net::none) {
              std::swap(r.offset, other.offset);
              return;
            }
        }},
       {"end a place earlier",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Residency& r = any_place(plan, draw);
-         r.last = std::max(r.first, r.last - some(draw, 3));
+       [](Mutant& m) {
+         Residency& r = m.place();
+         r.last = std::max(r.first, r.last - m.some(3));
        }},
       {"end a place later",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Residency& r = any_place(plan, draw);
-         r.last = std::min(r.last + some(draw, 5), static_cast<std::int32_t>(plan.instructions.size()) - 1);
+       [](Mutant& m) {
+         Residency& r = m.place();
+         r.last = std::min(r.last + m.some(5), static_cast<std::int32_t>(m.plan.instructions.size()) - 1);
        }},
       {"begin a place later",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Residency& r = any_place(plan, draw);
-         r.first = std::min(r.last, r.first + some(draw, 3));
+       [](Mutant& m) {
+         Residency& r = m.place();
+         r.first = std::min(r.last, r.first + m.some(3));
        }},
       {"begin a place earlier",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Residency& r = any_place(plan, draw);
-         r.first = std::max(0, r.first - some(draw, 5));
+       [](Mutant& m) {
+         Residency& r = m.place();
+         r.first = std::max(0, r.first - m.some(5));
        }},
       {"drop a place",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         plan.residencies.erase(plan.residencies.begin() +
-                                static_cast<std::ptrdiff_t>(draw(plan.residencies.size())));
+       [](Mutant& m) {
+         m.plan.residencies.erase(m.plan.residencies.begin() +
+                                  static_cast<std::ptrdiff_t>(m.draw(m.plan.residencies.size())));
        }},
-      {"shrink a place",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) { any_place(plan, draw).bytes -= 64; }},
+      {"shrink a place", [](Mutant& m) { m.place().bytes -= 64; }},
       {"shrink a memory",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         std::int64_t* sizes[] = {&plan.peak_bytes, &plan.host_bytes, &plan.disk_bytes};
-         std::int64_t& size = *sizes[draw(3)];
-         size = std::max<std::int64_t>(0, size - 64 * some(draw, 20));
+       [](Mutant& m) {
+         std::int64_t* sizes[] = {&m.plan.peak_bytes, &m.plan.host_bytes, &m.plan.disk_bytes};
+         std::int64_t& size = *sizes[m.draw(3)];
+         size = std::max<std::int64_t>(0, size - 64 * m.some(20));
        }},
       {"swap two instructions, waits as they stand",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         std::swap(any_instruction(plan, draw), any_instruction(plan, draw));
-       }},
+       [](Mutant& m) { std::swap(m.instruction(), m.instruction()); }},
       {"swap two neighbouring instructions",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         const std::size_t from = draw(plan.instructions.size());
-         move_instruction(plan, from, from + 1, draw(2) == 0);
+       [](Mutant& m) {
+         const std::size_t from = m.draw(m.plan.instructions.size());
+         move_instruction(m.plan, from, from + 1, m.draw(2) == 0);
        }},
       {"move an instruction",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         const std::size_t from = draw(plan.instructions.size());
-         move_instruction(plan, from, draw(plan.instructions.size()), draw(2) == 0);
+       [](Mutant& m) {
+         const std::size_t from = m.draw(m.plan.instructions.size());
+         move_instruction(m.plan, from, m.draw(m.plan.instructions.size()), m.draw(2) == 0);
        }},
       {"move an eviction before a reader",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         const swap::Instruction* move =
-             find(plan, draw, [](const swap::Instruction& i) { return i.lane() == swap::Lane::to_host; });
+       [](Mutant& m) {
+         const Instruction* move = m.find([](const Instruction& i) { return i.lane() == Lane::to_host; });
          if (move == nullptr) return;
-         const auto from = at(move - plan.instructions.data());
-         move_instruction(plan, from, from - std::min(from, at(some(draw, 12))), draw(2) == 0);
+         const auto from = at(move - m.plan.instructions.data());
+         move_instruction(m.plan, from, from - std::min(from, at(m.some(12))), m.draw(2) == 0);
        }},
       {"move a return behind its reader",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         const swap::Instruction* move =
-             find(plan, draw, [](const swap::Instruction& i) { return i.lane() == swap::Lane::to_device; });
+       [](Mutant& m) {
+         const Instruction* move = m.find([](const Instruction& i) { return i.lane() == Lane::to_device; });
          if (move == nullptr) return;
-         const auto from = at(move - plan.instructions.data());
-         move_instruction(plan, from, from + at(some(draw, 12)), draw(2) == 0);
+         const auto from = at(move - m.plan.instructions.data());
+         move_instruction(m.plan, from, from + at(m.some(12)), m.draw(2) == 0);
        }},
       {"drop an instruction",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         std::vector<std::size_t> order = as_it_is(plan);
-         order.erase(order.begin() + static_cast<std::ptrdiff_t>(draw(order.size())));
-         reorder(plan, order, true);
+       [](Mutant& m) {
+         std::vector<std::size_t> order = as_it_is(m.plan);
+         order.erase(order.begin() + static_cast<std::ptrdiff_t>(m.draw(order.size())));
+         reorder(m.plan, order, true);
        }},
       {"repeat an instruction",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         std::vector<std::size_t> order = as_it_is(plan);
-         const std::size_t which = draw(order.size());
+       [](Mutant& m) {
+         std::vector<std::size_t> order = as_it_is(m.plan);
+         const std::size_t which = m.draw(order.size());
          const net::NodeId node =
-             plan.instructions[which].kind == Kind::run ? plan.instructions[which].node : net::none;
-         order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(which + draw(8), order.size())),
+             m.plan.instructions[which].kind == Kind::run ? m.plan.instructions[which].node : net::none;
+         order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(which + m.draw(8), order.size())),
                       which);
-         reorder(plan, order, true);
+         reorder(m.plan, order, true);
          bool ran = false;
-         for (swap::Instruction& i : plan.instructions)
+         for (Instruction& i : m.plan.instructions)
            if (i.kind == Kind::run && i.node == node) i.again = std::exchange(ran, true);
        }},
       {"drop a wait",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction* i =
-             find(plan, draw, [](const swap::Instruction& other) { return !other.waits.empty(); });
+       [](Mutant& m) {
+         Instruction* i = m.waiting();
          if (i != nullptr)
-           i->waits.erase(i->waits.begin() + static_cast<std::ptrdiff_t>(draw(i->waits.size())));
+           i->waits.erase(i->waits.begin() + static_cast<std::ptrdiff_t>(m.draw(i->waits.size())));
        }},
       {"drop all waits of an instruction",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction* i =
-             find(plan, draw, [](const swap::Instruction& other) { return !other.waits.empty(); });
+       [](Mutant& m) {
+         Instruction* i = m.waiting();
          if (i != nullptr) i->waits.clear();
        }},
       {"wait for the one before instead",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction* i =
-             find(plan, draw, [](const swap::Instruction& other) { return !other.waits.empty(); });
+       [](Mutant& m) {
+         Instruction* i = m.waiting();
          if (i == nullptr) return;
-         std::int32_t& wait = i->waits[draw(i->waits.size())];
-         const swap::Lane lane = plan.instructions[at(wait)].lane();
+         std::int32_t& wait = i->waits[m.draw(i->waits.size())];
+         const Lane lane = m.plan.instructions[at(wait)].lane();
          for (std::int32_t earlier = wait - 1; earlier >= 0; --earlier)
-           if (plan.instructions[at(earlier)].lane() == lane) {
+           if (m.plan.instructions[at(earlier)].lane() == lane) {
              wait = earlier;
              return;
            }
        }},
       {"wait for anything",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction* i =
-             find(plan, draw, [](const swap::Instruction& other) { return !other.waits.empty(); });
+       [](Mutant& m) {
+         Instruction* i = m.waiting();
          if (i != nullptr)
-           i->waits[draw(i->waits.size())] = static_cast<std::int32_t>(draw(plan.instructions.size()));
+           i->waits[m.draw(i->waits.size())] = static_cast<std::int32_t>(m.draw(m.plan.instructions.size()));
        }},
       {"shift a place in the host pool",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (swap::Instruction* i = any_move(plan, draw))
-           i->host += (on_disk(*i) ? 4096 : 16) * (static_cast<std::int64_t>(draw(5)) - 2);
+       [](Mutant& m) {
+         if (Instruction* i = m.move()) i->host += (on_disk(*i) ? 4096 : 16) * (m.number(5) - 2);
        }},
       {"use another's place in the host pool",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction *i = any_move(plan, draw), *other = any_move(plan, draw);
+       [](Mutant& m) {
+         Instruction *i = m.move(), *other = m.move();
          if (i != nullptr) i->host = other->host;
        }},
       {"shift a place in the scratch file",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (swap::Instruction* i = find(plan, draw, on_disk))
-           i->disk += 4096 * (static_cast<std::int64_t>(draw(5)) - 2);
+       [](Mutant& m) {
+         if (Instruction* i = m.find(on_disk)) i->disk += 4096 * (m.number(5) - 2);
        }},
       {"use another's place in the scratch file",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction *i = find(plan, draw, on_disk), *other = find(plan, draw, on_disk);
+       [](Mutant& m) {
+         Instruction *i = m.find(on_disk), *other = m.find(on_disk);
          if (i != nullptr) i->disk = other->disk;
        }},
       {"move a value's place in the host pool",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         const swap::Instruction *i = any_move(plan, draw), *other = any_move(plan, draw);
+       [](Mutant& m) {
+         const Instruction *i = m.move(), *other = m.move();
          if (i == nullptr) return;
          const net::ValueId value = i->value;
          const std::int64_t step =
-             find(plan, draw, [&](const swap::Instruction& o) { return o.value == value && on_disk(o); }) !=
-                     nullptr
-                 ? 4096
-                 : 16;
-         const std::int64_t shift =
-             other->host - other->begin - (i->host - i->begin) + step * static_cast<std::int64_t>(draw(20));
-         for (swap::Instruction& o : plan.instructions)
+             m.find([&](const Instruction& o) { return o.value == value && on_disk(o); }) != nullptr ? 4096
+                                                                                                     : 16;
+         const std::int64_t shift = other->host - other->begin - (i->host - i->begin) + step * m.number(20);
+         for (Instruction& o : m.plan.instructions)
            if (o.kind != Kind::run && o.value == value) o.host += shift;
        }},
       {"move a value's place in the scratch file",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         const swap::Instruction* i = find(plan, draw, on_disk);
+       [](Mutant& m) {
+         const Instruction* i = m.find(on_disk);
          if (i == nullptr) return;
          const net::ValueId value = i->value;
-         const std::int64_t shift = 4096 * (static_cast<std::int64_t>(draw(7)) - 3);
-         for (swap::Instruction& o : plan.instructions)
+         const std::int64_t shift = 4096 * (m.number(7) - 3);
+         for (Instruction& o : m.plan.instructions)
            if (on_disk(o) && o.value == value) o.disk += shift;
        }},
       {"move other bytes of the value",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (swap::Instruction* i = any_move(plan, draw))
-           (draw(2) == 0 ? i->begin : i->bytes) += (draw(2) == 0 ? 16 : -16);
+       [](Mutant& m) {
+         if (Instruction* i = m.move()) (m.draw(2) == 0 ? i->begin : i->bytes) += (m.draw(2) == 0 ? 16 : -16);
        }},
       {"move another chunk of the value",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction* i = any_move(plan, draw);
+       [](Mutant& m) {
+         Instruction* i = m.move();
          if (i == nullptr) return;
-         swap::Instruction* other = find(plan, draw, [&](const swap::Instruction& o) {
+         Instruction* other = m.find([&](const Instruction& o) {
            return o.kind == i->kind && o.value == i->value && o.begin != i->begin;
          });
          if (other == nullptr) return;
@@ -303,58 +291,58 @@ inline const std::vector<Mutation>& mutations() {
          i->bytes = other->bytes;
        }},
       {"move another value",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction *i = any_move(plan, draw), *other = any_move(plan, draw);
+       [](Mutant& m) {
+         Instruction *i = m.move(), *other = m.move();
          if (i != nullptr) i->value = other->value;
        }},
       {"move in the other direction",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (swap::Instruction* i = any_move(plan, draw))
+       [](Mutant& m) {
+         if (Instruction* i = m.move())
            i->kind = i->kind == Kind::copy_out     ? Kind::copy_in
                      : i->kind == Kind::copy_in    ? Kind::copy_out
                      : i->kind == Kind::write_disk ? Kind::read_disk
                                                    : Kind::write_disk;
        }},
       {"forget that a value streams",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (!plan.streamed.empty())
-           plan.streamed.erase(plan.streamed.begin() +
-                               static_cast<std::ptrdiff_t>(draw(plan.streamed.size())));
+       [](Mutant& m) {
+         if (!m.plan.streamed.empty())
+           m.plan.streamed.erase(m.plan.streamed.begin() +
+                                 static_cast<std::ptrdiff_t>(m.draw(m.plan.streamed.size())));
        }},
       {"stream another value",
-       [](const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
-         if (!plan.streamed.empty())
-           plan.streamed[draw(plan.streamed.size())].value =
-               static_cast<net::ValueId>(draw(graph.values().size()));
+       [](Mutant& m) {
+         if (!m.plan.streamed.empty())
+           m.plan.streamed[m.draw(m.plan.streamed.size())].value =
+               static_cast<net::ValueId>(m.draw(m.graph.values().size()));
        }},
       {"shift the place of a value that streams",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (plan.streamed.empty()) return;
-         swap::Streamed& streamed = plan.streamed[draw(plan.streamed.size())];
-         const std::int64_t shift = 64 * (static_cast<std::int64_t>(draw(9)) - 4);
+       [](Mutant& m) {
+         if (m.plan.streamed.empty()) return;
+         Streamed& streamed = m.plan.streamed[m.draw(m.plan.streamed.size())];
+         const std::int64_t shift = 64 * (m.number(9) - 4);
          streamed.host += shift;
-         if (draw(2) == 0) return;
-         for (swap::Instruction& i : plan.instructions)
+         if (m.draw(2) == 0) return;
+         for (Instruction& i : m.plan.instructions)
            if (i.kind != Kind::run && i.value == streamed.value) i.host += shift;
        }},
       {"let two values stream from one place",
-       [](const net::Graph&, swap::Plan& plan, const Draw& draw) {
-         if (plan.streamed.empty()) return;
-         swap::Streamed& streamed = plan.streamed[draw(plan.streamed.size())];
-         const std::int64_t shift = plan.streamed[draw(plan.streamed.size())].host - streamed.host;
+       [](Mutant& m) {
+         if (m.plan.streamed.empty()) return;
+         Streamed& streamed = m.plan.streamed[m.draw(m.plan.streamed.size())];
+         const std::int64_t shift = m.plan.streamed[m.draw(m.plan.streamed.size())].host - streamed.host;
          streamed.host += shift;
-         for (swap::Instruction& i : plan.instructions)
+         for (Instruction& i : m.plan.instructions)
            if (i.kind != Kind::run && i.value == streamed.value) i.host += shift;
        }},
       {"run another node",
-       [](const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
-         swap::Instruction* i =
-             find(plan, draw, [](const swap::Instruction& other) { return other.kind == Kind::run; });
-         i->node = static_cast<net::NodeId>(draw(graph.nodes().size()));
+       [](Mutant& m) {
+         Instruction* i = m.find([](const Instruction& other) { return other.kind == Kind::run; });
+         i->node = static_cast<net::NodeId>(m.draw(m.graph.nodes().size()));
        }},
       {"keep another value",
-       [](const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
-         if (!plan.kept.empty()) plan.kept[0] = static_cast<net::ValueId>(draw(graph.values().size()));
+       [](Mutant& m) {
+         if (!m.plan.kept.empty())
+           m.plan.kept[0] = static_cast<net::ValueId>(m.draw(m.graph.values().size()));
        }},
   };
   return list;
@@ -362,7 +350,8 @@ inline const std::vector<Mutation>& mutations() {
 
 // Seeded: the same mutant for the same draws.
 inline void apply(const Mutation& mutation, const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
-  mutation.apply(graph, plan, draw);
+  mutate::Mutant mutant{graph, plan, draw};
+  mutation.apply(mutant);
   mutate::renew_sums(plan);
 }
 

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "net/steps/step.h"
-#include "swap/plan/arena.h"
+#include "swap/plan/places.h"
 #include "swap/planners/planner.h"
 #include "swap/verify/verify.h"
+#include "tests/expect.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap::swap {
@@ -27,17 +27,6 @@ const Residency& place(const Plan& plan, net::ValueId value) {
   for (const Residency& r : plan.residencies)
     if (r.value == value) return r;
   throw std::logic_error("no place");
-}
-
-std::string message_of(const std::function<void()>& action, Exit exit) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), exit);
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
 }
 
 TEST(Keep, PutsPersistentValuesAtTheBottomInOrderOfIdWhetherReadOrNot) {
@@ -63,16 +52,14 @@ TEST(Keep, BelowItsPeakDoesNotFitAndSaysWhatIsNeededWhereAndWhatHelps) {
   small.request.budgets.device = 1536;
   EXPECT_EQ(make_plan("keep", small.request).budget_bytes, 1536);
   small.request.budgets.device = 1535;
-  const std::string message = message_of([&] { make_plan("keep", small.request); }, Exit::does_not_fit);
-  for (const char* part :
-       {"1535 bytes", "1536 bytes", "'c'", "preprocess.resolution", "base_filters", "bf16", "memory.budget"})
-    EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
+  test::expect_failure(
+      [&] { make_plan("keep", small.request); }, Exit::does_not_fit,
+      {"1535 bytes", "1536 bytes", "'c'", "preprocess.resolution", "base_filters", "bf16", "memory.budget"});
 }
 
 TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
   const test::Small small;
-  const std::string message = message_of([&] { make_plan("kep", small.request); }, Exit::usage);
-  EXPECT_NE(message.find("Did you mean 'keep'?"), std::string::npos) << message;
+  test::expect_failure([&] { make_plan("kep", small.request); }, Exit::usage, {"Did you mean 'keep'?"});
 }
 
 // No kernels here: packing depends on sizes and lifetimes only.
@@ -85,6 +72,32 @@ TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
     const double ratio = static_cast<double>(plan.peak_bytes) / static_cast<double>(plan.live_peak_bytes);
     EXPECT_LE(ratio, 1.03) << net::element_name(type);
   }
+}
+
+// Which outputs may be written over which inputs.
+TEST(InPlace, AreOutputsOfOneSizeInTheOrderInWhichInputsAreReadOnceAndNotNeededAnyMore) {
+  const Shape volume = {1, 2, 2, 2, 4};
+  net::Graph graph;
+  const auto apply = [&](const char* operation, const std::vector<net::ValueId>& of,
+                         const net::Attributes& attributes = {}) {
+    return graph.apply(operation, operation, of, attributes);
+  };
+  const auto relu = [&](net::ValueId of) { return apply("leaky_relu", {of}, {{"slope", 0.5}}); };
+  const auto may = [&](net::ValueId output, net::ValueId over) {
+    return may_take_over(graph, graph.nodes().back(), output, over);
+  };
+  const net::ValueId x = graph.add_value("x", volume, net::ElementType::f32, net::Role::input),
+                     p = graph.add_value("p", volume, net::ElementType::f32, net::Role::parameter);
+  EXPECT_FALSE(may(relu(x), x)) << "an input";
+  EXPECT_FALSE(may(relu(p), p)) << "a parameter";
+  const net::ValueId a = apply("upsample_nearest", {x}), b = apply("upsample_nearest", {x});
+  EXPECT_TRUE(may(relu(a), a)) << "an activation";
+  const net::ValueId sum = apply("add", {a, b});
+  EXPECT_TRUE(may(sum, a) && may(sum, b)) << "either summand";
+  EXPECT_FALSE(may(apply("add", {a, a}), a)) << "read twice by one node";
+  EXPECT_FALSE(may(apply("upsample_nearest", {a}), a)) << "read in another order";
+  const net::Attributes bf16 = {{"type", static_cast<double>(net::ElementType::bf16)}};
+  EXPECT_FALSE(may(apply("cast", {a}, bf16), a)) << "another element type";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "swap/planners/planner.h"
 #include "swap/planners/scheduling.h"
 #include "swap/verify/verify.h"
+#include "tests/expect.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap::swap {
@@ -65,6 +66,17 @@ net::StepOptions network(const std::string& name, std::int64_t side, std::int64_
   return options;
 }
 
+// A small network's step, and the most that it takes.
+struct SmallStep : testing::Test {
+  const Case test{network("isensee2017", 16, 3, 4)};
+  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
+};
+using Hybrid = SmallStep;
+using Tflms = SmallStep;
+using LmsThreshold = SmallStep;
+using Checkpoint = SmallStep;
+using Planner = SmallStep;
+
 class EveryPlanner : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestThatItCanDo) {
@@ -76,18 +88,15 @@ TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestTh
     for (const double share : {1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1}) {
       const auto budget = static_cast<std::int64_t>(static_cast<double>(most) * share);
       for (const auto& [host, disk] : {std::pair{plenty, std::int64_t{0}}, std::pair{most / 8, plenty}}) {
-        try {
-          PlanRequest request = test.request(budget, host, disk);
-          request.quick = true;
-          const Plan plan = make_plan(GetParam(), request);
-          test.expect_good(plan);
-          EXPECT_LE(plan.peak_bytes, budget);
-          EXPECT_LE(plan.host_bytes, host);
-          EXPECT_GT(plan.predicted_seconds, 0);
-          ++made;
-        } catch (const Error& error) {
-          EXPECT_EQ(error.exit(), Exit::does_not_fit) << error.what();
-        }
+        PlanRequest request = test.request(budget, host, disk);
+        request.quick = true;
+        const std::optional<Plan> plan = test::plan_that_fits(GetParam(), request);
+        if (!plan) continue;
+        test.expect_good(*plan);
+        EXPECT_LE(plan->peak_bytes, budget);
+        EXPECT_LE(plan->host_bytes, host);
+        EXPECT_GT(plan->predicted_seconds, 0);
+        ++made;
       }
     }
     EXPECT_GE(made, 2) << options.network.name;
@@ -112,8 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, testing::ValuesIn(planner_names
                            return name;
                          });
 
-TEST(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
-  const Case test(network("isensee2017", 16, 3, 4));
+TEST_F(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
   const Floor floor = least_budget(test.step.graph, test.workspaces, {test.step.loss});
   const Plan plan = make_plan("hybrid", test.request(floor.bytes * 11 / 10));
   test.expect_good(plan);
@@ -121,7 +129,7 @@ TEST(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
 
 // An addition of two values that are both needed later: with copies of them outside, its result takes the
 // place of one, and two places are enough.
-TEST(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
+TEST_F(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
   net::Graph graph;
   const net::ValueId x = graph.add_value("x", Shape{1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
   graph.phase = net::Phase::backward;  // nothing is computed again
@@ -140,32 +148,25 @@ TEST(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
   EXPECT_GE(test::written_over_while_away(plan), 1);
 }
 
-TEST(Hybrid, KeepsEverythingWhereEverythingFits) {
-  const Case test(network("isensee2017", 16, 3, 4));
+TEST_F(Hybrid, KeepsEverythingWhereEverythingFits) {
   const Plan keep = make_plan("keep", test.request(unlimited));
   const Plan hybrid = make_plan("hybrid", test.request(keep.peak_bytes));
   EXPECT_EQ(hybrid.instructions, keep.instructions);
 }
 
 // Up to the thousandth over the bound with which it is content.
-TEST(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
+TEST_F(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
   for (const net::StepOptions& options : {network("isensee2017", 16, 3, 4), network("unet3d", 16, 3, 4)}) {
-    const Case test(options);
-    const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
+    const Case of(options);
+    const auto peak = static_cast<double>(make_plan("keep", of.request(unlimited)).peak_bytes);
     for (const double share : {0.8, 0.5}) {
-      const PlanRequest request = test.request(static_cast<std::int64_t>(static_cast<double>(most) * share));
-      double hybrid = 0;  // nothing, where it does not fit: then no other may
-      try {
-        hybrid = make_plan("hybrid", request).predicted_seconds;
-      } catch (const Error&) {
-      }
+      const PlanRequest request = of.request(static_cast<std::int64_t>(peak * share));
+      const std::optional<Plan> hybrid = test::plan_that_fits("hybrid", request);
       for (const std::string& other : planner_names()) {
-        if (other == "hybrid") continue;
-        try {
-          EXPECT_LE(hybrid, make_plan(other, request).predicted_seconds * 1.001) << other << " " << share;
-          EXPECT_GT(hybrid, 0) << other << " " << share;
-        } catch (const Error&) {  // what does not fit is no rival
-        }
+        const std::optional<Plan> rival = test::plan_that_fits(other, request);
+        if (!rival) continue;
+        ASSERT_TRUE(hybrid) << other << " " << share;
+        EXPECT_LE(hybrid->predicted_seconds, rival->predicted_seconds * 1.001) << other << " " << share;
       }
     }
   }
@@ -240,7 +241,7 @@ double best_of_all(const PlanRequest& request) {
   return best;
 }
 
-TEST(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
+TEST_F(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
   double worst = 1, sum = 0;
   int count = 0;
   for (const std::uint64_t seed : {2, 6, 10}) {
@@ -270,9 +271,7 @@ TEST(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
   EXPECT_LE(sum / count, 1.03);
 }
 
-TEST(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
-  const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
+TEST_F(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
   std::int64_t before = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t threshold : {0, 10, 40, 80}) {
     PlanRequest request = test.request(most * 2);
@@ -284,12 +283,10 @@ TEST(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
   }
   const Plan tuned = make_plan("tflms", test.request(most * 3 / 4));
   EXPECT_GT(totals(tuned).out_bytes, 0);
-  EXPECT_NE(tuned.remarks.find("swapout_threshold"), std::string::npos);
+  EXPECT_TRUE(test::contains(tuned.remarks, "swapout_threshold"));
 }
 
-TEST(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
-  const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
+TEST_F(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
   std::vector<double> seconds;
   for (const int mode : {0, 1, 2, 3}) {
     PlanRequest request = test.request(most * 2);
@@ -304,8 +301,7 @@ TEST(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
   EXPECT_LT(seconds[2], seconds[3]);
 }
 
-TEST(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
-  const Case test(network("isensee2017", 16, 3, 4));
+TEST_F(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
   PlanRequest request = test.request(unlimited);
   for (const std::int64_t threshold : {0, 10000, 100000}) {
     request.lms_threshold = threshold;
@@ -318,45 +314,29 @@ TEST(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
   }
 }
 
-TEST(Checkpoint, MovesNothingAndRunsNodesAgain) {
-  const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
+TEST_F(Checkpoint, MovesNothingAndRunsNodesAgain) {
   const Plan plan = make_plan("checkpoint", test.request(most * 3 / 4));
   EXPECT_EQ(totals(plan).out_bytes, 0);
   EXPECT_GT(totals(plan).recomputed_nodes, 0);
   EXPECT_EQ(plan.host_bytes, 0);
 }
 
-TEST(Planner, SaysWhatIsNeededWhereAndWhatHelpsWhenTheBudgetIsTooSmall) {
-  const Case test(network("isensee2017", 16, 3, 4));
+TEST_F(Planner, SaysWhatIsNeededWhereAndWhatHelpsWhenTheBudgetIsTooSmall) {
   const Floor floor = least_budget(test.step.graph, test.workspaces, {test.step.loss});
   for (const std::string& planner : planner_names()) {
-    try {
-      make_plan(planner, test.request(floor.bytes - 64));
-      ADD_FAILURE() << planner << " claims to do with less than one node needs";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::does_not_fit);
-      const std::string message = error.what();
-      for (const std::string& part :
-           {std::string("memory.budget"), planner, test.step.graph.node(floor.node).name,
-            std::string("No planner can use less"), std::string("needs at least")})
-        EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
-    }
+    SCOPED_TRACE(planner);
+    test::expect_failure([&] { make_plan(planner, test.request(floor.bytes - 64)); }, Exit::does_not_fit,
+                         {"memory.budget", planner, test.step.graph.node(floor.node).name,
+                          "No planner can use less", "needs at least"});
   }
 }
 
-TEST(Planner, SaysThatHostOrDiskAreTooSmall) {
-  const Case test(network("isensee2017", 16, 3, 4));
-  const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
-  try {
-    make_plan("lms-threshold", test.request(most, 4096));
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("memory.host"), std::string::npos) << error.what();
-  }
+TEST_F(Planner, SaysThatHostOrDiskAreTooSmall) {
+  test::expect_failure([&] { make_plan("lms-threshold", test.request(most, 4096)); }, Exit::does_not_fit,
+                       {"memory.host"});
 }
 
-TEST(Planner, PlansADeepResidualNetworkTwentyTimesDeeperThanKeepAllowsInTheSameBudget) {
+TEST_F(Planner, PlansADeepResidualNetworkTwentyTimesDeeperThanKeepAllowsInTheSameBudget) {
   const auto options = [](std::int64_t depth) { return network("resnet3d", 32, depth, 8); };
   const Case shallow(options(4));
   const std::int64_t budget = make_plan("keep", shallow.request(unlimited)).peak_bytes;

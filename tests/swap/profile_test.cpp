@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "net/backends/backends.h"
 #include "swap/planners/planner.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 #include "tests/swap/runs.h"
 
@@ -53,7 +54,7 @@ TEST(MeasuredCosts, GiveEveryNodeATimeAndEveryLinkARate) {
   EXPECT_GT(costs.disk_seconds, 0);
   EXPECT_GE(costs.interference, 0);
   EXPECT_LT(costs.interference, 1e-6);
-  EXPECT_NE(costs.source.find("reference"), std::string::npos) << costs.source;
+  EXPECT_TRUE(test::contains(costs.source, "reference"));
   EXPECT_TRUE(fs::is_empty(measured.disk.path()));
 }
 
@@ -122,7 +123,7 @@ TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
   measured.request.budget_bytes = least + (keep - least) / 2;
   measured.request.host_budget_bytes = measured.request.disk_budget_bytes = keep;
   const CostModel costs = measure_costs(measured.compiled, measured.request);
-  EXPECT_EQ(costs.source.find("planner keep"), std::string::npos) << costs.source;
+  EXPECT_FALSE(test::contains(costs.source, "planner keep"));
   ASSERT_EQ(costs.node_seconds.size(), graph.nodes().size());
   for (const double seconds : costs.node_seconds) {
     EXPECT_GT(seconds, 0);

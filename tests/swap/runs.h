@@ -7,7 +7,10 @@
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "swap/execute/executor.h"
+#include "swap/planners/planner.h"
+#include "tests/folder.h"
 #include "tests/swap/graphs.h"
+#include "tests/swap/swapped_plan.h"
 
 namespace voxswap::test {
 
@@ -48,10 +51,51 @@ inline net::StepOptions tiny(const std::string& network) {
   return options;
 }
 
+// Ways to plan for tests: they go over all of them.
+struct Way {
+  const char* name;
+  std::optional<SwapOptions> options;  // none: the planner keep
+  bool large = false;                  // values of two disk accesses, the second of less than a block
+};
+inline const std::vector<Way>& ways() {
+  static const std::vector<Way> list = {
+      {"keep", std::nullopt},
+      {"host", SwapOptions{.chunk = 48}},
+      {"host, whole values, apart", SwapOptions{.in_place = false}},
+      {"host, copies given up, odd chunks", SwapOptions{.copies_stay = false, .chunk = 80}},
+      {"disk", SwapOptions{.host = false, .disk = true}, true},
+      {"host and disk, little values", SwapOptions{.disk = true}},
+      {"host and disk, copies given up", SwapOptions{.disk = true, .copies_stay = false}, true},
+      {"streams", SwapOptions{.streams = true, .chunk = 48}},
+      {"streams, host and disk", SwapOptions{.disk = true, .streams = true, .copies_stay = false}, true},
+      {"streams and recomputation", SwapOptions{.recompute = true, .streams = true, .chunk = 64}},
+      {"recomputation", SwapOptions{.host = false, .recompute = true}},
+      {"host and recomputation", SwapOptions{.recompute = true, .chunk = 48}},
+      {"host, disk and recomputation", SwapOptions{.disk = true, .recompute = true, .copies_stay = false},
+       true},
+  };
+  return list;
+}
+inline Shape volume_of(const Way& way) {
+  return way.large ? Shape{1, 8, 8, 5, 4} : Shape{1, 2, 2, 2, 4};
+}
+inline swap::Plan plan_by(const std::optional<SwapOptions>& options, const net::Graph& graph,
+                          const std::vector<std::int64_t>& workspaces,
+                          const std::vector<net::ValueId>& kept) {
+  if (options) return swap_everything(graph, workspaces, kept, *options);
+  return swap::make_plan("keep", {&graph, workspaces, {}, kept});
+}
+
 struct Trained {
   const net::Graph& graph;
   std::vector<net::ValueId> inputs, kept;
 };
+inline Trained of(const net::TrainingStep& step) {
+  return {step.graph, {step.input[0], step.target[0]}, {step.loss}};
+}
+inline Trained of(const SmallStep& step) {
+  return {step.graph, step.inputs, step.kept};
+}
 
 // An executor whose steps are asked for so much detail: of lanes alone it may take kernels in groups.
 class InDetail {
@@ -72,6 +116,28 @@ inline Results without_plan(const Trained& run, int steps) {
   const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   NaiveRunner runner(*backend, run.graph);
   return train(runner, run.graph, run.inputs, run.kept, steps);
+}
+
+// A step that is planned in a way (plan_by) and ready to run.
+struct Ready {
+  Ready(const Trained& run, const std::optional<SwapOptions>& options,
+        const swap::ExecutorOptions& execution = {})
+      : compiled(*backend, run.graph),
+        plan(plan_by(options, run.graph, compiled.workspaces(), run.kept)),
+        tiers(swap::allocate_tiers(*backend, {&plan}, folder.path())),
+        executor(compiled, plan, tiers, execution) {}
+  TemporaryFolder folder;
+  std::unique_ptr<net::Backend> backend = net::make_backend("reference");
+  swap::CompiledGraph compiled;
+  swap::Plan plan;
+  swap::Tiers tiers;
+  swap::Executor executor;
+};
+
+inline Results trained(const Trained& run, const std::optional<SwapOptions>& options, int steps,
+                       const swap::ExecutorOptions& execution = {}) {
+  Ready step(run, options, execution);
+  return train(step.executor, run.graph, run.inputs, run.kept, steps);
 }
 
 }  // namespace voxswap::test

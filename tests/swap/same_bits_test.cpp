@@ -4,7 +4,6 @@
 
 #include <tuple>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
@@ -108,13 +107,10 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
       for (const TierCase& tier : tiers) {
         const std::int64_t budget =
             least + static_cast<std::int64_t>(share * static_cast<double>(most - least));
-        Plan plan;
-        try {
-          plan = make_plan(planner, subject.request({budget, tier.host, tier.disk}));
-        } catch (const Error& error) {
-          ASSERT_EQ(error.exit(), Exit::does_not_fit) << error.what();
-          continue;
-        }
+        const std::optional<Plan> found =
+            test::plan_that_fits(planner, subject.request({budget, tier.host, tier.disk}));
+        if (!found) continue;
+        const Plan& plan = *found;
         ExecutorOptions options;
         if (runs % 5 == 1) options.to_host_rate = options.to_device_rate = 200e6;  // imitated
         if (runs % 7 == 2) options.serial = true;
@@ -157,13 +153,9 @@ TEST_P(SameBits, OfInferenceWhateverStreams) {
     for (const double share : {0.6, 0.25, 0.1, 0.02}) {
       const std::int64_t budget =
           least + static_cast<std::int64_t>(share * static_cast<double>(most - least));
-      Plan plan;
-      try {
-        plan = make_plan(planner, subject.request({budget, 1 << 20, 0}));
-      } catch (const Error& error) {
-        ASSERT_EQ(error.exit(), Exit::does_not_fit) << error.what();
-        continue;
-      }
+      const std::optional<Plan> found = test::plan_that_fits(planner, subject.request({budget, 1 << 20, 0}));
+      if (!found) continue;
+      const Plan& plan = *found;
       const test::Poisoned poisoned(true);
       EXPECT_TRUE(subject.run(plan, {}) == subject.expected)
           << planner << ", " << share << " of what is between least and most";

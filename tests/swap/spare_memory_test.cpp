@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/shape.h"
-#include "net/steps/step.h"
 #include "swap/planners/scheduling.h"
+#include "tests/swap/graphs.h"
 
 namespace voxswap::swap {
 namespace {
@@ -151,23 +151,15 @@ TEST(SpareMemory, IsLeftForCopiesOnTheirWay) {
 
 // A small network's step in pieces, and the choice to make everything again for each of its readers.
 struct Pieces {
-  net::TrainingStep step;
-  CostModel costs;
-  PlanRequest request;
+  net::TrainingStep step = test::step_in_pieces(4);
+  CostModel costs = estimate_costs(step.graph, find_device_rates("v100"));
+  PlanRequest request{&step.graph,
+                      std::vector<std::int64_t>(step.graph.nodes().size()),
+                      {unlimited, unlimited, 0},
+                      {step.loss},
+                      &costs};
 
-  Pieces() {
-    net::StepOptions options;
-    options.network = {.base_filters = 4, .depth = 3};
-    options.input = {1, 32, 32, 32, 4};
-    options.pieces = 4;
-    step = net::build_training_step(options);
-    costs = estimate_costs(step.graph, find_device_rates("v100"));
-    request = {&step.graph,
-               std::vector<std::int64_t>(step.graph.nodes().size()),
-               {unlimited, unlimited, 0},
-               {step.loss},
-               &costs};
-  }
+  Pieces() = default;
   Pieces(const Pieces&) = delete;
 
   static Decisions everything_again(const GraphFacts& facts) {

@@ -6,15 +6,15 @@
 
 #include <chrono>
 #include <cstdio>
-#include <optional>
+#include <functional>
+#include <limits>
 
-#include "base/error.h"
+#include "base/shape.h"
 #include "net/steps/step.h"
 #include "swap/planners/planner.h"
 #include "tests/swap/adversary.h"
-#include "tests/swap/graphs.h"
 #include "tests/swap/mutations.h"
-#include "tests/swap/swapped_plan.h"
+#include "tests/swap/runs.h"
 
 namespace voxswap::swap {
 namespace {
@@ -22,6 +22,8 @@ namespace {
 using test::Adversary;
 using test::Mutation;
 using test::SmallStep;
+using test::Way;
+using test::ways;
 
 bool same_places(const Plan& a, const Plan& b) {
   const auto same = [](const Residency& x, const Residency& y) {
@@ -40,41 +42,12 @@ struct Planned {
   Plan plan;
 };
 
-struct Way {  // to plan
-  const char* name;
-  std::optional<test::SwapOptions> options;  // none: keep
-  bool large = false;                        // values of two disk accesses, the second of less than a block
-};
-const std::vector<Way>& ways() {
-  using test::SwapOptions;
-  static const std::vector<Way> list = {
-      {"keep", std::nullopt},
-      {"host", SwapOptions{.chunk = 48}},
-      {"host, whole values, apart", SwapOptions{.in_place = false}},
-      {"host, copies given up", SwapOptions{.copies_stay = false, .chunk = 64}},
-      {"disk", SwapOptions{.host = false, .disk = true}, true},
-      {"host and disk, little values", SwapOptions{.disk = true}},
-      {"host and disk, copies given up", SwapOptions{.disk = true, .copies_stay = false}, true},
-      {"streams", SwapOptions{.streams = true, .chunk = 48}},
-      {"streams, host and disk", SwapOptions{.disk = true, .streams = true, .copies_stay = false}, true},
-      {"streams and recomputation", SwapOptions{.recompute = true, .streams = true, .chunk = 64}},
-      {"recomputation", SwapOptions{.host = false, .recompute = true}},
-      {"host and recomputation", SwapOptions{.recompute = true, .chunk = 48}},
-      {"host, disk and recomputation", SwapOptions{.disk = true, .recompute = true}, true},
-  };
-  return list;
-}
-
 Planned planned(std::uint64_t seed, int nodes, const Way& way = ways()[0]) {
-  Planned result{
-      test::random_step(seed, nodes, way.large ? Shape{1, 8, 8, 5, 4} : Shape{1, 2, 2, 2, 4}), {}, {}};
+  Planned result{test::random_step(seed, nodes, test::volume_of(way)), {}, {}};
   const Philox random(seed, 3);
   for (std::size_t i = 0; i < result.step.graph.nodes().size(); ++i)
     result.workspaces.push_back(random.word(i) % 3 == 0 ? 100 + random.word(i) % 500 : 0);
-  if (way.options)
-    result.plan = test::swap_everything(result.step.graph, result.workspaces, result.step.kept, *way.options);
-  else
-    result.plan = make_plan("keep", {&result.step.graph, result.workspaces, {}, result.step.kept});
+  result.plan = test::plan_by(way.options, result.step.graph, result.workspaces, result.step.kept);
   return result;
 }
 
@@ -111,17 +84,16 @@ TEST(Verify, PlansOfEveryPlannerSurviveTheAdversaryWithinTightBudgets) {
     for (const std::string& planner : planner_names())
       for (const std::int64_t percent : {98, 90, 80}) {
         const std::int64_t budget = keep.peak_bytes * percent / 100;
-        try {
-          p.plan = make_plan(planner, {.graph = &p.step.graph,
-                                       .workspaces = p.workspaces,
-                                       .budgets = {budget, 1 << 20, seed % 2 == 0 ? 1 << 20 : 0},
-                                       .kept = p.step.kept,
-                                       .costs = &costs,
-                                       .lms_threshold = 128,
-                                       .quick = true});
-        } catch (const Error&) {
-          continue;  // does not fit
-        }
+        const std::optional<Plan> found =
+            test::plan_that_fits(planner, {.graph = &p.step.graph,
+                                           .workspaces = p.workspaces,
+                                           .budgets = {budget, 1 << 20, seed % 2 == 0 ? 1 << 20 : 0},
+                                           .kept = p.step.kept,
+                                           .costs = &costs,
+                                           .lms_threshold = 128,
+                                           .quick = true});
+        if (!found) continue;
+        p.plan = *found;
         ++tried;
         moving += p.plan.instructions.size() > p.step.graph.nodes().size() ? 1 : 0;
         EXPECT_EQ(violations(p), std::vector<std::string>()) << planner << ", seed " << seed;
@@ -211,49 +183,84 @@ TEST(Verify, CatchesAWorkspaceThatOverlapsAValue) {
   EXPECT_GT(tried, 90);
 }
 
-TEST(Verify, CatchesAMisalignedPlace) {
-  Planned p = planned(1, 10);
-  p.plan.residencies.back().offset += 4;
-  EXPECT_TRUE(mentions(violations(p), "not a multiple of 64"));
+Instruction& first_of(Plan& plan, Instruction::Kind kind) {
+  return *std::find_if(plan.instructions.begin(), plan.instructions.end(),
+                       [&](const Instruction& i) { return i.kind == kind; });
+}
+void wait_for_own_stream(Plan& plan) {
+  const auto last = static_cast<std::int32_t>(plan.instructions.size()) - 1;
+  for (std::int32_t i = last - 1; i >= 0; --i)
+    if (plan.instructions[index(i)].lane() == plan.instructions[index(last)].lane())
+      return plan.instructions[index(last)].waits.push_back(i);
 }
 
-TEST(Verify, CatchesAPlaceOutsideTheArenaEvenWhenItsEndOverflows) {
-  Planned p = planned(1, 10);
-  p.plan.residencies.back().bytes = std::numeric_limits<std::int64_t>::max();
-  EXPECT_TRUE(mentions(violations(p), "outside the arena"));
+TEST(Verify, NamesWhatIsWrong) {
+  struct Row {
+    const char* what;
+    bool swaps;
+    std::function<void(Planned&)> act;
+    const char* says;
+  };
+  const std::vector<Row> rows = {
+      {"a misaligned place", false, [](Planned& p) { p.plan.residencies.back().offset += 4; },
+       "not a multiple of 64"},
+      {"a place whose end overflows", false,
+       [](Planned& p) { p.plan.residencies.back().bytes = std::numeric_limits<std::int64_t>::max(); },
+       "outside the arena"},
+      {"a budget exceeded by one byte", false,
+       [](Planned& p) { p.plan.budget_bytes = p.plan.peak_bytes - 1; }, "exceeds the budget"},
+      {"a node that does not exist", false, [](Planned& p) { p.plan.instructions.front().node = 1000; },
+       "does not exist"},
+      {"a value that does not exist", false, [](Planned& p) { p.plan.residencies.front().value = 1000; },
+       "which do not exist"},
+      {"persistent values elsewhere", false,
+       [](Planned& p) {
+         for (Residency& r : p.plan.residencies) r.offset += 64;
+         p.plan.peak_bytes += 64;
+       },
+       "instead of"},
+      {"a wrong sum", false, [](Planned& p) { p.plan.live_bytes.front() += 64; }, "sums of the allocations"},
+      {"a wrong largest sum", false, [](Planned& p) { p.plan.live_peak_bytes += 64; }, "largest live sum"},
+      {"a wait for what comes later", true, [](Planned& p) { p.plan.instructions[1].waits.push_back(2); },
+       "instruction 1 waits for instruction 2, which does not come before it"},
+      {"a wait for the own stream", true, [](Planned& p) { wait_for_own_stream(p.plan); },
+       "of its own stream"},
+      {"a persistent value that is moved", true,
+       [](Planned& p) {
+         Instruction& copy = first_of(p.plan, Instruction::Kind::copy_out);
+         copy.value = p.step.graph.with_role(net::Role::parameter).front();
+         copy.begin = 0;
+         copy.bytes = 16;
+       },
+       "persistent values must stay"},
+      {"nobody waits for whom", true,
+       [](Planned& p) {
+         for (Instruction& instruction : p.plan.instructions) instruction.waits.clear();
+       },
+       "without waiting until instruction"},
+      {"nor for what", true,
+       [](Planned& p) {
+         for (Instruction& instruction : p.plan.instructions) instruction.waits.clear();
+       },
+       "has written it to bytes 0 to 48 of the host pool"}};
+  for (const Row& row : rows)
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      Planned p = planned(seed, row.swaps ? 8 : 10, ways()[row.swaps ? 1 : 0]);
+      p.plan.budget_bytes = p.plan.peak_bytes;
+      ASSERT_TRUE(violations(p).empty());
+      row.act(p);
+      EXPECT_TRUE(mentions(violations(p), row.says)) << row.what << ", seed " << seed;
+    }
 }
 
-TEST(Verify, CatchesABudgetExceededByOneByte) {
-  Planned p = planned(2, 10);
-  p.plan.budget_bytes = p.plan.peak_bytes;
-  EXPECT_TRUE(violations(p).empty());
-  p.plan.budget_bytes -= 1;
-  EXPECT_TRUE(mentions(violations(p), "exceeds the budget"));
-}
-
-TEST(Verify, CatchesNodesAndValuesThatDoNotExist) {
-  Planned p = planned(3, 10);
-  p.plan.instructions.front().node = 1000;
-  EXPECT_TRUE(mentions(violations(p), "does not exist"));
-  p = planned(3, 10);
-  p.plan.residencies.front().value = 1000;
-  EXPECT_TRUE(mentions(violations(p), "which do not exist"));
-}
-
-TEST(Verify, CatchesPersistentValuesThatAreElsewhere) {
-  Planned p = planned(4, 10);
-  for (Residency& r : p.plan.residencies) r.offset += 64;
-  p.plan.peak_bytes += 64;
-  EXPECT_TRUE(mentions(violations(p), "instead of"));
-}
-
-TEST(Verify, CatchesSumsThatAreWrong) {
-  Planned p = planned(5, 10);
-  p.plan.live_bytes.front() += 64;
-  EXPECT_TRUE(mentions(violations(p), "sums of the allocations"));
-  p = planned(5, 10);
-  p.plan.live_peak_bytes += 64;
-  EXPECT_TRUE(mentions(violations(p), "largest live sum"));
+TEST(Verify, CatchesHostAndDiskBudgetsExceeded) {
+  Planned p = planned(3, 12, {"", test::SwapOptions{.disk = true}});
+  ASSERT_TRUE(violations(p).empty());
+  p.plan.host_budget_bytes -= 1;
+  EXPECT_TRUE(mentions(violations(p), "the host pool of"));
+  p.plan.host_budget_bytes += 1;
+  p.plan.disk_budget_bytes = 0;
+  EXPECT_TRUE(mentions(violations(p), "the scratch file of"));
 }
 
 // A convolution, and an update of its bias.
@@ -286,86 +293,35 @@ struct Updated {
   }
 };
 
-TEST(Verify, CatchesAParameterReadAfterItsUpdateInsteadOfBefore) {
-  Updated updated;
-  ASSERT_EQ(updated.violations(), std::vector<std::string>());
-  std::swap(updated.plan.instructions[1], updated.plan.instructions[2]);
-  EXPECT_TRUE(mentions(updated.violations(), "after 1 updates instead of 0"));
-}
-
-TEST(Verify, CatchesANodeThatRunsAgainAfterItsParameterWasUpdated) {
-  Updated updated;
-  updated.run_again(0);
-  EXPECT_EQ(updated.violations(), std::vector<std::string>()) << "the sum depends on no parameter";
-  updated = Updated();
-  updated.run_again(1);
-  EXPECT_TRUE(mentions(updated.violations(), "after 1 updates instead of 0"));
-}
-
-TEST(Verify, CatchesAnUpdateThatRunsTwice) {
-  Updated updated;
-  updated.run_again(updated.update);
-  EXPECT_TRUE(mentions(updated.violations(), "would update its values twice"));
-}
-
-TEST(Verify, CatchesRunsThatSayWronglyWhetherTheyAreTheFirst) {
-  Updated updated;
-  updated.plan.instructions[0].again = true;
-  EXPECT_TRUE(mentions(updated.violations(), "did not run before"));
-  updated = Updated();
-  updated.run_again(0);
-  updated.plan.instructions.back().again = false;
-  EXPECT_TRUE(mentions(updated.violations(), "not marked as a recomputation"));
-}
-
-Planned swapped(std::uint64_t seed) {
-  return planned(seed, 8, ways()[1]);
-}
-Instruction& first_of(Plan& plan, Instruction::Kind kind) {
-  return *std::find_if(plan.instructions.begin(), plan.instructions.end(),
-                       [&](const Instruction& i) { return i.kind == kind; });
-}
-
-TEST(Verify, CatchesWaitsForLaterInstructionsAndForTheOwnStream) {
-  Planned p = swapped(1);
-  p.plan.instructions[1].waits.push_back(2);
-  EXPECT_TRUE(
-      mentions(violations(p), "instruction 1 waits for instruction 2, which does not come before it"));
-  p = swapped(1);
-  const auto end = static_cast<std::int32_t>(p.plan.instructions.size());
-  for (std::int32_t i = end - 1, last = end - 1; i >= 0; --i)
-    if (i != last && p.plan.instructions[static_cast<std::size_t>(i)].lane() ==
-                         p.plan.instructions[static_cast<std::size_t>(last)].lane()) {
-      p.plan.instructions[static_cast<std::size_t>(last)].waits.push_back(i);
-      break;
-    }
-  EXPECT_TRUE(mentions(violations(p), "of its own stream"));
-}
-
-TEST(Verify, CatchesAPersistentValueThatIsMoved) {
-  Planned p = swapped(2);
-  Instruction& copy = first_of(p.plan, Instruction::Kind::copy_out);
-  copy.value = p.step.graph.with_role(net::Role::parameter).front();
-  copy.begin = 0;
-  copy.bytes = 16;
-  EXPECT_TRUE(mentions(violations(p), "persistent values must stay"));
-}
-
-TEST(Verify, SaysWhoDoesNotWaitForWhom) {
-  Planned p = swapped(3);
-  for (Instruction& instruction : p.plan.instructions) instruction.waits.clear();
-  EXPECT_TRUE(mentions(violations(p), "without waiting until instruction"));
-  EXPECT_TRUE(mentions(violations(p), "has written it to bytes 0 to 48 of the host pool"));
-}
-
-TEST(Verify, CatchesHostAndDiskBudgetsExceeded) {
-  Planned p = planned(3, 12, {"", test::SwapOptions{.disk = true}});
-  ASSERT_TRUE(violations(p).empty());
-  p.plan.host_budget_bytes -= 1;
-  EXPECT_TRUE(mentions(violations(p), "the host pool of"));
-  p.plan.host_budget_bytes += 1;
-  p.plan.disk_budget_bytes = 0;
-  EXPECT_TRUE(mentions(violations(p), "the scratch file of"));
+TEST(Verify, CatchesRunsThatReadAnUpdatedParameterUpdateTwiceOrSayWronglyWhetherTheyAreTheFirst) {
+  struct Row {
+    const char* what;
+    std::function<void(Updated&)> act;
+    const char* says;  // nothing: good
+  };
+  for (const Row& row : std::vector<Row>{
+           {"nothing", [](Updated&) {}, nullptr},
+           {"the sum, which depends on no parameter, again", [](Updated& u) { u.run_again(0); }, nullptr},
+           {"the update before the convolution",
+            [](Updated& u) { std::swap(u.plan.instructions[1], u.plan.instructions[2]); },
+            "after 1 updates instead of 0"},
+           {"the convolution again", [](Updated& u) { u.run_again(1); }, "after 1 updates instead of 0"},
+           {"the update again", [](Updated& u) { u.run_again(u.update); }, "would update its values twice"},
+           {"a first run that says it is none", [](Updated& u) { u.plan.instructions[0].again = true; },
+            "did not run before"},
+           {"a second run that does not say so",
+            [](Updated& u) {
+              u.run_again(0);
+              u.plan.instructions.back().again = false;
+            },
+            "not marked as a recomputation"}}) {
+    Updated updated;
+    row.act(updated);
+    if (row.says == nullptr)
+      EXPECT_EQ(updated.violations(), std::vector<std::string>()) << row.what;
+    else
+      EXPECT_TRUE(mentions(updated.violations(), row.says)) << row.what;
+  }
 }
 
 TEST(Verify, TakesWellUnderASecondForThousandsOfInstructions) {
