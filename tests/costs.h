@@ -13,10 +13,10 @@ inline fs::path shared_costs() {
   return build / "Testing/costs";
 }
 
-// Makes `cache` with a link to them.
+// Makes `cache`, where there is none, with a link to them.
 inline void share_costs(const fs::path& cache) {
   fs::create_directories(cache);
-  fs::create_directory_symlink(shared_costs(), cache / "costs");
+  if (!fs::exists(cache / "costs")) fs::create_directory_symlink(shared_costs(), cache / "costs");
 }
 
 }  // namespace voxswap::test

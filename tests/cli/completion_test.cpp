@@ -11,15 +11,11 @@ namespace {
 
 class Completion : public ProgramInAFolder {
  protected:
-  void SetUp() override {
-    const Outcome script = program({"completion", "bash"});
-    ASSERT_EQ(script.code, 0) << script.output;
-    write_file(folder_ / "completion.bash", script.output);
-  }
+  void SetUp() override { write("completion.bash", done({"completion", "bash"}).output); }
   // What bash offers behind such a line.
   std::vector<std::string> offered(const std::string& line) const {
     const std::string command =
-        "source " + (folder_ / "completion.bash").string() +
+        "source " + path("completion.bash") +
         "; COMP_LINE=$1; COMP_POINT=${#COMP_LINE}; COMP_WORDS=($1); "
         "COMP_CWORD=$((${#COMP_WORDS[@]}-1)); [[ $1 == *' ' ]] && COMP_CWORD=$((COMP_CWORD+1)); "
         "_voxswap 2>/dev/null; printf '%s\\n' \"${COMPREPLY[@]}\"";
@@ -34,8 +30,6 @@ class Completion : public ProgramInAFolder {
     return split(trim(outcome.output), '\n');
   }
 };
-
-using Words = std::vector<std::string>;
 
 TEST_F(Completion, OffersCommandsThenTheirOptionsAndWhatThoseTake) {
   EXPECT_EQ(offered("voxswap pre"), (Words{"predict", "preview"}));
@@ -55,36 +49,33 @@ TEST_F(Completion, OffersKeysOfAnExperimentAndTheirValues) {
 
 TEST_F(Completion, IsThereForEveryShellAndNoOther) {
   for (const char* shell : {"zsh", "fish"}) {
-    const Outcome script = program({"completion", shell});
-    EXPECT_EQ(script.code, 0);
-    for (const char* word : {"predict", "keep-largest", "training.schedule.name", "plateau"})
-      EXPECT_NE(script.output.find(word), std::string::npos) << shell << " " << word;
+    EXPECT_TRUE(contains(done({"completion", shell}).output, "predict", "keep-largest",
+                         "training.schedule.name", "plateau"))
+        << shell;
   }
-  EXPECT_EQ(program({"completion", "tcsh"}).code, 2);
+  refused(2, {"completion", "tcsh"});
 }
 
 TEST_F(Completion, AndTheManualPageTellOfWhatTheHelpTells) {
-  const Outcome page = program({"help", "--manual"});
-  ASSERT_EQ(page.code, 0);
+  const Outcome page = done({"help", "--manual"});
   EXPECT_TRUE(page.output.starts_with(".TH VOXSWAP 1"));
-  const std::string bash = read_file(folder_ / "completion.bash");
+  const std::string bash = bytes("completion.bash");
   const Outcome help = program({"--help"});
   std::size_t commands = 0;
   for (const std::string& line : split(help.output, '\n')) {
     if (!line.starts_with("  ") || line.starts_with("  voxswap")) continue;
     const std::string command = split(trim(line), ' ')[0];
     ++commands;
-    EXPECT_NE(page.output.find(".SS voxswap " + command + "\n"), std::string::npos) << command;
+    EXPECT_TRUE(contains(page.output, ".SS voxswap " + command + "\n")) << command;
     for (const std::string& word : split(program({command, "--help"}).output, ' ')) {
       const std::string option = trim(word.substr(0, word.find('\n')));
       if (!option.starts_with("--") || option.size() < 5 || option.find_first_of("`,.=;)") != option.npos)
         continue;
-      EXPECT_NE(bash.find(option), std::string::npos) << command << " " << option;
+      EXPECT_TRUE(contains(bash, option)) << command;
     }
   }
   EXPECT_GT(commands, 12U);
-  for (const char* part : {".SH EXIT STATUS", "training.optimizer.learning_rate", "130"})
-    EXPECT_NE(page.output.find(part), std::string::npos) << part;
+  EXPECT_TRUE(contains(page.output, ".SH EXIT STATUS", "training.optimizer.learning_rate", "130"));
 }
 
 }  // namespace

@@ -1,18 +1,10 @@
 // A run whose files, data or settings were changed behind its back: a table of what was done, and what the
 // program says of it. And two that want to write to one run.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <cstring>
-#include <fstream>
 #include <functional>
-#include <optional>
-#include <thread>
 
-#include "base/file.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
@@ -37,67 +29,43 @@ void replace(const fs::path& file, const std::string& before, const std::string&
   put(file, text.replace(at, before.size(), after));
 }
 
-std::uint64_t header_size(const std::string& safetensors) {
-  std::uint64_t size = 0;
-  std::memcpy(&size, safetensors.data(), sizeof size);
-  return size;
-}
-
-class DamagedRun : public testing::Test {
- protected:
+class DamagedRun : public ProgramInASharedFolder<DamagedRun> {
+ public:
   // One run of two epochs, of which every test has a copy. Saved after every step, so that there is one
   // before.
-  static void SetUpTestSuite() {
-    shared_.emplace();
-    test::share_costs(root() / "cache");
-    const Outcome made = program(
-        {"phantom", "--out", (root() / "data").string(), "--cases", "5", "--size", "16", "--seed", "3"});
-    ASSERT_EQ(made.code, 0) << made.output;
+  void make_for_all() const {
+    phantoms("5", "16");
     for (const char* seed : {"5", "6"}) {
       const std::string name = std::string("seed_") + seed;
-      put(root() / (name + ".yaml"),
-          format("name: tiny\ndata: {{root: {}, modalities: [flair, t1ce], cache: {}}}\n"
-                 "preprocess: {{resolution: 8, normalize: image}}\n"
-                 "network: {{base_filters: 4, depth: 2}}\n"
-                 "training: {{epochs: 3, checkpoint_minutes: 0.000001, seed: {}}}\n",
-                 (root() / "data").string(), (root() / "cache").string(), seed));
-      const Outcome trained =
-          program({"run", (root() / (name + ".yaml")).string(), "--out", (root() / name).string()});
-      ASSERT_EQ(trained.code, 0) << trained.output;
+      write(name + ".yaml", format("name: tiny\ndata: {{root: {}, modalities: [flair, t1ce], cache: {}}}\n"
+                                   "preprocess: {{resolution: 8, normalize: image}}\n"
+                                   "network: {{base_filters: 4, depth: 2}}\n"
+                                   "training: {{epochs: 3, checkpoint_minutes: 0.000001, seed: {}}}\n",
+                                   path("data"), cache_.string(), seed));
+      done({"run", path(name + ".yaml"), "--out", path(name)});
     }
   }
-  static void TearDownTestSuite() { shared_.reset(); }
-  static inline std::optional<test::TemporaryFolder> shared_;
-  static const fs::path& root() { return shared_->path(); }
-  static Outcome program(const Words& arguments) { return run_program(arguments, {.log = root() / "log"}); }
 
+ protected:
   void SetUp() override { put_back(); }
   void put_back() {
-    fs::remove_all(run_);
-    fs::copy(root() / "seed_5", run_, fs::copy_options::recursive);
-    fs::remove_all(data_);
-    fs::copy(root() / "data", data_, fs::copy_options::recursive);
+    for (const auto& [from, to] : {std::pair{folder_ / "seed_5", run_}, std::pair{folder_ / "data", data_}}) {
+      fs::remove_all(to);
+      fs::copy(from, to, fs::copy_options::recursive);
+    }
   }
 
   fs::path checkpoint(const std::string& name) const {
     return run_ / "checkpoints" / (name + ".safetensors");
   }
   // Its data lies where every test may change it.
-  Words resume_command(Words more = {}) const {
-    Words words = {"run", (root() / "seed_5.yaml").string(), "--out", run_.string(), "--resume"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
+  Words resume_command() const { return {"run", path("seed_5.yaml"), "--out", run_.string(), "--resume"}; }
   Words predict_command() const {
-    fs::remove_all(root() / "maps");
-    return {"predict", run_.string(), "--input", data_.string(), "--out", (root() / "maps").string()};
-  }
-  static std::string weights(const fs::path& file) {
-    const std::string all = read_file(file);
-    return all.substr(sizeof(std::uint64_t) + header_size(all));
+    fs::remove_all(folder_ / "maps");
+    return {"predict", run_.string(), "--input", data_.string(), "--out", path("maps")};
   }
 
-  const fs::path run_ = root() / "run", data_ = root() / "data_copy";
+  const fs::path run_ = folder_ / "run", data_ = folder_ / "data_copy";
 };
 
 TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
@@ -111,16 +79,19 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
   const fs::path best = checkpoint("best"), last = checkpoint("last");
   const auto damage = [](const fs::path& file) { flip(file, fs::file_size(file) - 5, 3); };
   const auto of_other = [&](const char* name) {
-    fs::copy_file(root() / "seed_6/checkpoints" / (std::string(name) + ".safetensors"), checkpoint(name),
+    fs::copy_file(folder_ / "seed_6/checkpoints" / (std::string(name) + ".safetensors"), checkpoint(name),
                   fs::copy_options::overwrite_existing);
   };
-  const auto without_lasts = [&] {
-    fs::remove(last);
-    fs::remove(checkpoint("last.previous"));
+  const auto without = [&](const std::string& name) {
+    fs::remove(checkpoint(name));
+    fs::remove(checkpoint(name + ".previous"));
   };
   // As another program would write the same weights.
   const auto strip = [](const fs::path& file) {
-    std::string bytes = read_file(file), header = bytes.substr(8, header_size(bytes));
+    std::string bytes = read_file(file);
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    std::string header = bytes.substr(sizeof size, size);
     const std::size_t from = header.find("\"__metadata__\""), to = header.find("},", from) + 2;
     header.replace(from, to - from, to - from, ' ');
     put(file, bytes.replace(8, header.size(), header));
@@ -132,17 +103,13 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
        [&] { damage(best); }},
       {"half of best", false, 3, "best.safetensors", [&] { fs::resize_file(best, fs::file_size(best) / 2); }},
       {"best is empty", false, 3, "it is truncated", [&] { fs::resize_file(best, 0); }},
-      {"no best", false, 3, "best.safetensors: is missing",
-       [&] {
-         fs::remove(best);
-         fs::remove(checkpoint("best.previous"));
-       }},
+      {"no best", false, 3, "best.safetensors: is missing", [&] { without("best"); }},
       {"another run's best", false, 3, "is not the best that belongs to last.safetensors",
        [&] { of_other("best"); }},
       {"another run's best by itself", false, 3, "belongs to another run",
        [&] {
          of_other("best");
-         without_lasts();
+         without("last");
        }},
       {"another run's both", false, 3, "belongs to another run",
        [&] {
@@ -164,7 +131,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
        [&] { replace(run_ / "dataset.json", "\"flair\",\n    \"t1ce\"\n", "\"t1ce\",\n    \"flair\"\n"); }},
       {"a description of another run", false, 3, "dataset.json: belongs to another run",
        [&] {
-         fs::copy_file(root() / "seed_6/dataset.json", run_ / "dataset.json",
+         fs::copy_file(folder_ / "seed_6/dataset.json", run_ / "dataset.json",
                        fs::copy_options::overwrite_existing);
        }},
       {"a row of the split is gone", false, 3, "split.csv: was changed",
@@ -195,7 +162,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
        }},
       {"another run's last", true, 3, "belongs to another run",
        [&] {
-         without_lasts();
+         without("last");
          of_other("last");
        }},
       {"another run's best", true, 3, "is not the best that belongs to last.safetensors",
@@ -219,14 +186,12 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
     const Outcome outcome = program(row.resumes ? resume_command() : predict_command());
     const std::string what = format("{}, {}", row.done, row.resumes ? "resumed" : "predicted");
     EXPECT_TRUE(outcome.code == row.code) << what << ": " << outcome.code << "\n" << outcome.output;
-    EXPECT_NE(outcome.output.find(row.says), std::string::npos) << what << ":\n" << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, row.says)) << what;
     EXPECT_FALSE(fs::exists(run_ / ".lock")) << what;
     if (row.resumes && outcome.code == 0) {
       for (const char* file : {"last", "best"})
-        EXPECT_TRUE(weights(checkpoint(file)) ==
-                    weights(root() / "seed_5/checkpoints" / (std::string(file) + ".safetensors")))
-            << what << ": " << file;
-      EXPECT_EQ(read_file(run_ / "dice.csv"), read_file(root() / "seed_5/dice.csv")) << what;
+        EXPECT_TRUE(tensors("run", file) == tensors("seed_5", file)) << what << ": " << file;
+      EXPECT_EQ(bytes("run/dice.csv"), bytes("seed_5/dice.csv")) << what;
     }
   }
 }
@@ -245,11 +210,10 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
       const bool resumes = file == checkpoint("last");
       const Outcome outcome = program(resumes ? resume_command() : predict_command());
       EXPECT_TRUE(outcome.code == (resumes ? 0 : 3)) << name << ", byte " << byte << "\n" << outcome.output;
-      EXPECT_NE(outcome.output.find(std::string(name) + ".safetensors: is not a valid"), std::string::npos)
-          << name << ", byte " << byte << "\n"
-          << outcome.output;
+      EXPECT_TRUE(contains(outcome.output, std::string(name) + ".safetensors: is not a valid"))
+          << name << ", byte " << byte;
       if (resumes) {
-        EXPECT_TRUE(weights(file) == weights(root() / "seed_5/checkpoints/last.safetensors")) << byte;
+        EXPECT_TRUE(tensors("run", "last") == tensors("seed_5", "last")) << byte;
       }
     }
   }
@@ -257,15 +221,15 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
 
 TEST_F(DamagedRun, IsNotResumedWithOtherData) {
   // A run of its own on data that may change.
-  const fs::path own = root() / "own";
+  const fs::path own = folder_ / "own";
   const auto command = [&](bool resume) {
-    Words words = {"run",        (root() / "seed_5.yaml").string(), "--out",
-                   own.string(), "data.root=" + data_.string(),     "training.epochs=1"};
+    Words words = {"run",        path("seed_5.yaml"),           "--out",
+                   own.string(), "data.root=" + data_.string(), "training.epochs=1"};
     if (resume) words.emplace_back("--resume");
     return words;
   };
   fs::remove_all(own);
-  ASSERT_EQ(program(command(false)).code, 0);
+  done(command(false));
   std::vector<fs::path> cases;
   for (const auto& entry : fs::directory_iterator(data_)) {
     if (fs::is_directory(entry)) cases.push_back(entry.path());
@@ -305,8 +269,7 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
     row.act();
     const Outcome outcome = program(command(true));
     EXPECT_EQ(outcome.code, 3) << row.says << outcome.output;
-    EXPECT_NE(outcome.output.find(row.says), std::string::npos) << outcome.output;
-    EXPECT_NE(outcome.output.find(id), std::string::npos) << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, row.says, id));
     EXPECT_TRUE(state() == before) << row.says;
   }
   put_back();
@@ -316,22 +279,20 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
 
 TEST_F(DamagedRun, ReportTellsWhichTablesWereChanged) {
   const std::string told = "changed after the run wrote it: ";
-  const Outcome before = program({"report", run_.string()});
-  EXPECT_EQ(before.code, 0) << before.output;
-  EXPECT_EQ(before.output.find(told), std::string::npos) << before.output;
+  const Outcome before = done({"report", run_.string()});
+  EXPECT_FALSE(contains(before.output, told));
   replace(run_ / "dice.csv", ",native,", ",training,");  // a table that a run could have written
   replace(run_ / "epochs.csv", "tiny,1,8,1,", "tiny,1,8,1,1");
-  const Outcome after = program({"report", run_.string()});
-  EXPECT_EQ(after.code, 0) << after.output;
-  EXPECT_NE(after.output.find(told + "epochs.csv, dice.csv"), std::string::npos) << after.output;
-  EXPECT_NE(read_file(run_ / "report.html").find(told + "epochs.csv, dice.csv"), std::string::npos);
+  const Outcome after = done({"report", run_.string()});
+  EXPECT_TRUE(contains(after.output, told + "epochs.csv, dice.csv"));
+  EXPECT_TRUE(contains(read_file(run_ / "report.html"), told + "epochs.csv, dice.csv"));
 }
 
 TEST_F(DamagedRun, IsNotWrittenToByTwo) {
-  const fs::path out = root() / "both";
-  const std::string yaml = (root() / "seed_5.yaml").string();
+  const fs::path out = folder_ / "both";
+  const std::string yaml = path("seed_5.yaml");
   fs::remove_all(out);
-  const Surroundings first_log = {.log = root() / "first_log"};
+  const Surroundings first_log = {.log = folder_ / "first_log"};
   const pid_t first = start(
       {"train", yaml, "--out", out.string(), "training.epochs=100000", "training.early_stop=0"}, first_log);
   // From the start: before it has prepared anything.
@@ -346,9 +307,8 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   for (const auto& words : others) {
     const Outcome second = program(words);
     EXPECT_EQ(second.code, 1) << words[0] << second.output;
-    EXPECT_NE(second.output.find(format("another voxswap (process {}) is writing there", first)),
-              std::string::npos)
-        << words[0] << second.output;
+    EXPECT_TRUE(contains(second.output, format("another voxswap (process {}) is writing there", first)))
+        << words[0];
   }
   EXPECT_FALSE(fs::exists(out / "maps"));
   EXPECT_FALSE(fs::exists(out / "report.html"));
@@ -356,7 +316,7 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   const Outcome stopped = finish(first, first_log);
   EXPECT_EQ(stopped.code, 130) << stopped.output;
   EXPECT_FALSE(fs::exists(out / ".lock"));
-  EXPECT_EQ(program({"report", out.string()}).code, 0);
+  done({"report", out.string()});
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // What scripts read: JSON in place of tables.
-#include "base/json.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/cli/program.h"
@@ -11,20 +9,20 @@ namespace {
 class JsonOutput : public ProgramInAFolder {
  protected:
   JsonOutput() {
-    program({"phantom", "--out", (folder_ / "data").string(), "--cases", "3", "--size", "16", "--quiet"});
+    phantoms("3", "16");
     write_file(folder_ / "tiny.yaml",
                "data: {root: data, cache: cache}\npreprocess: {resolution: 16}\n"
                "network: {name: unet3d, base_filters: 2, depth: 2}\n"
                "training: {epochs: 2, precision: f32, log: [csv, jsonl]}\nmemory: {planner: keep}\n");
   }
   // Only stdout counts, and all of it is JSON.
-  Json json(Words arguments) const {
-    arguments.insert(arguments.end(), {"--json", "--quiet"});
-    const Outcome outcome = run_program(arguments, {.log = log_, .errors = folder_ / "errors"});
+  Json json(const Words& arguments) const {
+    const Outcome outcome =
+        run_program(arguments + Words{"--json", "--quiet"}, {.log = log_, .errors = folder_ / "errors"});
     EXPECT_EQ(outcome.code, 0) << outcome.errors;
     return Json::parse(outcome.output, nullptr, false);
   }
-  const std::string tiny_ = (folder_ / "tiny.yaml").string(), run_ = (folder_ / "run").string();
+  const std::string tiny_ = path("tiny.yaml"), run_ = path("run");
 };
 
 TEST_F(JsonOutput, OfDryRunsHasEveryKeyAndTheForecast) {
@@ -48,8 +46,7 @@ TEST_F(JsonOutput, OfARunHasItsScoresAndWatchTellsThatItIsFinished) {
   const Json watched = json({"watch", run_});
   EXPECT_EQ(watched["state"], "finished");
   EXPECT_EQ(watched["train_losses"].size(), 2u);
-  const Outcome look = program({"watch", run_});
-  EXPECT_EQ(look.code, 0);
+  const Outcome look = done({"watch", run_});
   EXPECT_EQ(look.output.find("tiny: finished, epoch 2 of 2\n"), 0u) << look.output;
   EXPECT_EQ(look.output.find('\033'), look.output.npos);
   EXPECT_TRUE(fs::exists(folder_ / "run" / "log.jsonl"));

@@ -6,17 +6,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstring>
+#include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "tests/costs.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::cli {
 
 using Words = std::vector<std::string>;
+using test::contains;
 
 struct Outcome {
   int code = -1;  // 128 + signal when it was killed
@@ -76,15 +86,122 @@ inline Outcome run_program(const Words& arguments, const Surroundings& where) {
   return finish(start(arguments, where), where);
 }
 
-// Tests that run the program, each in a folder of its own with a cache that has the shared costs.
-class ProgramInAFolder : public test::InAFolder {
+inline Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The header of a safetensors file, and what is behind it.
+inline std::pair<Json, std::string> read_weights(const fs::path& file) {
+  const std::string all = read_file(file);
+  std::uint64_t size = 0;
+  std::memcpy(&size, all.data(), sizeof size);
+  return {Json::parse(all.substr(sizeof size, size)), all.substr(sizeof size + size)};
+}
+
+// The program in a folder with a cache that has the shared costs.
+class ProgramIn {
+ public:
+  explicit ProgramIn(fs::path folder) : folder_(std::move(folder)) { test::share_costs(cache_); }
+
  protected:
-  ProgramInAFolder() { test::share_costs(cache_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string bytes(const std::string& name) const { return read_file(folder_ / name); }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
+    fs::ofstream(folder_ / name, std::ios::binary) << text;
+  }
   Outcome program(const Words& arguments, rlim_t limit = 0) const {
     return run_program(arguments, {.log = log_, .limit = limit});
   }
+  // It must succeed.
+  Outcome done(const Words& arguments) const {
+    const Outcome outcome = program(arguments);
+    EXPECT_EQ(outcome.code, 0) << arguments[0] << ": " << outcome.output;
+    return outcome;
+  }
+  // It must end with this exit code and a message that contains these words.
+  Outcome refused(int code, const Words& arguments, const std::string& words = "") const {
+    const Outcome outcome = program(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments[0] << ": " << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, words));
+    return outcome;
+  }
+  void phantoms(const std::string& cases, const std::string& size, const Words& more = {},
+                const std::string& out = "data") const {
+    done(Words{"phantom", "--out", path(out), "--cases", cases, "--size", size, "--seed", "3", "--quiet"} +
+         more);
+  }
+  // `experiment.yaml`, run into a folder.
+  Words into(const std::string& out, const Words& more = {}, const std::string& command = "run") const {
+    return Words{command, path("experiment.yaml"), "--out", path(out), "data.cache=" + cache_.string()} +
+           more;
+  }
+  // The tensors of a checkpoint, without the header, which also tells how long the training took.
+  std::string tensors(const std::string& run, const std::string& checkpoint) const {
+    return read_weights(folder_ / run / "checkpoints" / (checkpoint + ".safetensors")).second;
+  }
+  // The values of a column, from the first row to the last.
+  std::vector<std::string> column(const std::string& table, const std::string& name) const {
+    const Csv csv = read_csv(folder_ / table);
+    std::vector<std::string> values;
+    for (const auto& row : csv.rows) values.push_back(row[csv.column(name, table)]);
+    return values;
+  }
+  // Runs into a folder again and again, each time for longer before one of these signals, until it ends by
+  // itself. How often it was stopped.
+  int run_with_signals(const std::string& out, const Words& more, const std::vector<int>& signals) const {
+    int stopped = 0, milliseconds = 150;
+    for (std::size_t attempt = 0; attempt < 60; ++attempt, milliseconds += 60) {
+      const bool begun = fs::exists(folder_ / out / "experiment.yaml");
+      const pid_t child = start(into(out, begun ? more + Words{"--resume"} : more), {.log = log_});
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      const int number = signals[attempt % signals.size()];
+      kill(child, number);
+      if (number == SIGUSR1) {  // as batch systems do, as often as they like
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        kill(child, number);
+      }
+      const Outcome outcome = finish(child, {.log = log_});
+      if (outcome.code == 0) return stopped;
+      ++stopped;
+      // Before it listens to it, SIGUSR1 ends it as any other program.
+      EXPECT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130 ||
+                  (number == SIGUSR1 && outcome.code == 128 + SIGUSR1))
+          << outcome.code << outcome.output;
+    }
+    ADD_FAILURE() << "it never ended by itself";
+    return stopped;
+  }
 
-  const fs::path log_ = folder_ / "log", cache_ = folder_ / "cache";
+  const fs::path folder_, log_ = folder_ / "log", cache_ = folder_ / "cache";
+};
+
+// Each test in a folder of its own.
+struct OwnFolder {
+  const test::TemporaryFolder own_;
+};
+class ProgramInAFolder : private OwnFolder, public ProgramIn, public testing::Test {
+ protected:
+  ProgramInAFolder() : ProgramIn(own_.path()) {}
+};
+
+// All tests of a suite in one folder: what is made for all, Suite::make_for_all() makes.
+template <class Suite>
+class ProgramInASharedFolder : public ProgramIn, public testing::Test {
+ protected:
+  ProgramInASharedFolder() : ProgramIn(shared_->path()) {}
+  static void SetUpTestSuite() {
+    shared_.emplace();
+    struct First : Suite {
+      void TestBody() override { this->make_for_all(); }
+    };
+    First().TestBody();
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+
+ private:
+  static inline std::optional<test::TemporaryFolder> shared_;
 };
 
 // What a planner that was given too little says it needs at least, as a value of memory.budget. What that is

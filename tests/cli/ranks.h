@@ -5,10 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/csv.h"
-#include "base/file.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
@@ -23,11 +20,8 @@ class RanksOfMpi : public ProgramInAFolder {
                              "OMPI_MCA_rmaps_base_oversubscribe", "OMP_NUM_THREADS"})
       setenv(name, "1", 1);
     setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
-    ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "8", "--size", "16",
-                       "--seed", "3"})
-                  .code,
-              0);
-    write_file(folder_ / "experiment.yaml", R"(name: tiny
+    phantoms("8", "16");
+    write("experiment.yaml", R"(name: tiny
 data: {root: data, modalities: [flair, t1ce], split: {validation: 0.4}}
 preprocess: {resolution: 8}
 network: {base_filters: 2, depth: 2}
@@ -35,16 +29,9 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
 )");
   }
 
-  Words run_into(const std::string& out, const Words& more = {}) {
-    Words arguments = {"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / out).string(),
-                       "data.cache=" + cache_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
   pid_t begin_on(int ranks, const Words& arguments) {
-    Words all = {"-n", std::to_string(ranks), VOXSWAP_PROGRAM};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return start(all, {.log = log_}, VOXSWAP_MPIEXEC);
+    return start(Words{"-n", std::to_string(ranks), VOXSWAP_PROGRAM} + arguments, {.log = log_},
+                 VOXSWAP_MPIEXEC);
   }
   Outcome on(int ranks, const Words& arguments) { return finish(begin_on(ranks, arguments), {.log = log_}); }
 
@@ -66,14 +53,9 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
       std::sort(files.begin(), files.end());
       for (const fs::path& file : files) text += file.filename().string() + read_file(file);
     }
-    for (const char* name : {"last", "best", "averaged"}) {
-      const fs::path file = folder_ / out / "checkpoints" / (std::string(name) + ".safetensors");
-      if (!fs::exists(file)) continue;  // of a run that averages nothing
-      const std::string all = read_file(file);
-      std::uint64_t header = 0;
-      std::memcpy(&header, all.data(), sizeof header);
-      text += all.substr(sizeof header + header);
-    }
+    for (const char* name : {"last", "best", "averaged"})  // of a run that averages nothing there are two
+      if (fs::exists(folder_ / out / "checkpoints" / (std::string(name) + ".safetensors")))
+        text += tensors(out, name);
     return text;
   }
 

@@ -12,8 +12,7 @@ namespace {
 class Reference : public ProgramInAFolder {
  protected:
   void SetUp() override {
-    const Outcome written = program({"help", "--reference", (folder_ / "reference").string()});
-    ASSERT_EQ(written.code, 0) << written.output;
+    done({"help", "--reference", path("reference")});
     for (const auto& entry : fs::directory_iterator(folder_ / "reference")) pages_.push_back(entry.path());
     ASSERT_EQ(pages_.size(), 8U);
   }
@@ -66,7 +65,7 @@ TEST_F(Reference, HasShortLinesAndShortCells) {
 }
 
 TEST_F(Reference, NeedsOneFolder) {
-  EXPECT_EQ(program({"help", "--reference"}).code, 2);
+  refused(2, {"help", "--reference"});
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 // The program beside a caller that closed its streams, went away, or sent it a signal.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
-#include <thread>
 
-#include "base/file.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
@@ -21,8 +18,8 @@ class Streams : public ProgramInAFolder {
  protected:
   void SetUp() override {
     ASSERT_EQ(shell(at("phantom --out data --cases 4 --size 16 --seed 3 >log 2>&1")), 0);
-    write_file(folder_ / "experiment.yaml",
-               "name: tiny\ndata: {root: data, modalities: [flair, t1ce], cache: " + cache_.string() + R"(}
+    write("experiment.yaml",
+          "name: tiny\ndata: {root: data, modalities: [flair, t1ce], cache: " + cache_.string() + R"(}
 preprocess: {resolution: 8}
 network: {base_filters: 2, depth: 2}
 training: {epochs: 2, seed: 5}
@@ -38,8 +35,7 @@ memory: {planner: lms-threshold, lms_threshold: 1KiB, host: 16MiB, budget: 64MiB
 
 TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
   EXPECT_EQ(shell(at("check data --json >/dev/full 2>log")), 4);
-  EXPECT_NE(said().find("standard output: cannot be written: No space left on device"), std::string::npos)
-      << said();
+  EXPECT_TRUE(contains(said(), "standard output: cannot be written: No space left on device"));
   EXPECT_EQ(shell(at("--help >/dev/full 2>log")), 4);
 }
 
@@ -76,16 +72,14 @@ TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
   const std::string closed =
       "'memory.disk={path: " + test::shared_costs().string() + ", budget: 64MiB}' memory.host=64KiB";
   ASSERT_EQ(shell(at("run experiment.yaml --out closed " + closed + " <&- >&- 2>&-")), 0);
-  EXPECT_EQ(read_file(folder_ / "open/dice.csv"), read_file(folder_ / "closed/dice.csv"));
+  EXPECT_EQ(bytes("open/dice.csv"), bytes("closed/dice.csv"));
 }
 
 TEST_F(Streams, AClosedTerminalEndsARunAsCtrlCDoes) {
   auto* const before =
       std::signal(SIGHUP, SIG_DFL);  // a suite under nohup ignores it, and its children would
   const pid_t child =
-      start({"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / "run").string(),
-             "training.epochs=100000", "training.early_stop=100000"},
-            {.log = log_});
+      start(into("run", {"training.epochs=100000", "training.early_stop=100000"}), {.log = log_});
   std::signal(SIGHUP, before);
   for (int i = 0; i < 6000 && !fs::exists(folder_ / "run/epochs.csv"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -93,13 +87,13 @@ TEST_F(Streams, AClosedTerminalEndsARunAsCtrlCDoes) {
   const Outcome outcome = finish(child, {.log = log_});
   EXPECT_EQ(outcome.code, 130) << outcome.output;
   EXPECT_TRUE(fs::exists(folder_ / "run/checkpoints/last.safetensors"));
-  EXPECT_NE(outcome.output.find("--resume"), std::string::npos);
+  EXPECT_TRUE(contains(outcome.output, "--resume"));
 }
 
 // Without ignoring SIGXFSZ for it, as other tests of full disks do.
 TEST_F(Streams, ALimitOnFilesIsAMessage) {
   EXPECT_EQ(shell("ulimit -f 8 && " + at("run experiment.yaml --out small >log 2>&1")), 4) << said();
-  EXPECT_NE(said().find("error: "), std::string::npos) << said();
+  EXPECT_TRUE(contains(said(), "error: "));
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/csv.h"
-#include "base/file.h"
 #include "tests/cli/program.h"
 
 namespace voxswap::cli {
@@ -33,11 +31,10 @@ class Study : public ProgramInAFolder, public testing::WithParamInterface<Smalle
 
 TEST_P(Study, EndsWithACsvAPlotAndASectionOfTheReport) {
   const Smaller& smaller = GetParam();
-  const fs::path data = folder_ / "data", out = folder_ / "out";
+  const fs::path out = folder_ / "out";
   const fs::path file =
       fs::path(VOXSWAP_SOURCE_DIR) / "experiments" / (std::string(smaller.experiment) + ".yaml");
-  ASSERT_EQ(program({"phantom", "--out", data.string(), "--cases", "5", "--size", "16", "--seed", "3"}).code,
-            0);
+  phantoms("5", "16");
   Words words = {"sweep",
                  file.string(),
                  "--out",
@@ -45,11 +42,8 @@ TEST_P(Study, EndsWithACsvAPlotAndASectionOfTheReport) {
                  "data.cache=" + cache_.string(),
                  "network.base_filters=2",
                  "network.depth=2"};
-  if (read_file(file).find("data/phantom") != std::string::npos)
-    words.push_back("data.root=" + data.string());
-  words.insert(words.end(), smaller.overrides.begin(), smaller.overrides.end());
-  const Outcome outcome = program(words);
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  if (contains(read_file(file), "data/phantom")) words.push_back("data.root=" + path("data"));
+  done(words + smaller.overrides);
 
   const Csv csv = read_csv(out / "sweep.csv");
   std::set<std::string> cells;
@@ -57,8 +51,7 @@ TEST_P(Study, EndsWithACsvAPlotAndASectionOfTheReport) {
   EXPECT_EQ(cells.size(), smaller.cells);
   for (const char* picture : {"sweep.svg", "sweep.png"}) EXPECT_TRUE(fs::exists(out / picture)) << picture;
   const std::string page = read_file(out / "report.html");
-  EXPECT_NE(page.find("<svg"), std::string::npos);
-  EXPECT_NE(page.find("<h2"), std::string::npos);
+  EXPECT_TRUE(contains(page, "<svg", "<h2"));
 }
 
 std::string name_of(const testing::TestParamInfo<Smaller>& info) {

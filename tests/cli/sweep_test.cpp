@@ -3,15 +3,10 @@
 #include <sched.h>
 
 #include <cctype>
-#include <chrono>
-#include <fstream>
 #include <map>
 #include <random>
 #include <set>
-#include <thread>
 
-#include "base/csv.h"
-#include "base/file.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
@@ -22,11 +17,8 @@ namespace {
 class SweepCommand : public ProgramInAFolder {
  protected:
   void SetUp() override {
-    ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "5", "--size", "16",
-                       "--seed", "3"})
-                  .code,
-              0);
-    write_file(folder_ / "tiny.yaml", R"(name: tiny
+    phantoms("5", "16");
+    write("experiment.yaml", R"(name: tiny
 data: {root: data, modalities: [flair, t1ce]}
 preprocess: {resolution: 8}
 network: {base_filters: 2, depth: 2}
@@ -35,14 +27,8 @@ memory: {planner: keep}
 )");
   }
 
-  Words sweep_into(const std::string& out, const Words& more) const {
-    Words words = {"sweep", (folder_ / "tiny.yaml").string(), "--out", (folder_ / out).string(),
-                   "data.cache=" + cache_.string()};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
+  Words sweep_into(const std::string& out, const Words& more) const { return into(out, more, "sweep"); }
   Outcome sweep(const std::string& out, const Words& more) { return program(sweep_into(out, more)); }
-  std::string bytes(const std::string& path) const { return read_file(folder_ / path); }
 
   int ended_cells(const std::string& out) const {
     int ended = 0;
@@ -53,10 +39,10 @@ memory: {planner: keep}
   }
 
   // The values of one column of a CSV, by the cell (or run) of the row.
-  std::map<std::string, std::string> column(const std::string& path, const std::string& name) const {
-    const Csv csv = read_csv(folder_ / path);
+  std::map<std::string, std::string> by_cell(const std::string& table, const std::string& name) const {
+    const Csv csv = read_csv(folder_ / table);
     std::map<std::string, std::string> values;
-    for (const auto& row : csv.rows) values[row[0]] = row[csv.column(name, path)];
+    for (const auto& row : csv.rows) values[row[0]] = row[csv.column(name, table)];
     return values;
   }
 };
@@ -92,26 +78,25 @@ TEST_F(SweepCommand, EndsWithTheSameBytesHoweverOftenItIsKilled) {
     ASSERT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130 || outcome.code == 0)
         << outcome.code << outcome.output;
   }
-  const Outcome end = sweep("cut", cells);
-  ASSERT_EQ(end.code, 0) << end.output;
+  done(sweep_into("cut", cells));
   for (const char* file : {"dice.csv", "boxplot.csv", "sweep.csv", "split.csv"})
     EXPECT_EQ(bytes(std::string("whole/") + file), bytes(std::string("cut/") + file)) << file;
   for (const char* name : {"train_loss", "validation_loss"})
-    EXPECT_EQ(column("whole/epochs.csv", name), column("cut/epochs.csv", name));
-  EXPECT_EQ(column("cut/epochs.csv", "run").size(), 6u);
+    EXPECT_EQ(by_cell("whole/epochs.csv", name), by_cell("cut/epochs.csv", name));
+  EXPECT_EQ(by_cell("cut/epochs.csv", "run").size(), 6u);
   EXPECT_TRUE(fs::exists(folder_ / "cut/report.html"));
 }
 
 TEST_F(SweepCommand, RunsInPartsAtOnceToTheResultsOfTheWhole) {
   const std::string seeds = "training.seed=1,2,3,4,5";
-  ASSERT_EQ(sweep("whole", {seeds}).code, 0);
+  done(sweep_into("whole", {seeds}));
   std::vector<pid_t> parts;
   for (const char* part : {"1/2", "2/2"})
     parts.push_back(start(sweep_into("parts", {seeds, "--part", part}),
                           {.log = folder_ / (std::string("part") + part[0])}));
   for (const pid_t part : parts) {
     const Outcome outcome = finish(part, {.log = log_});
-    EXPECT_EQ(outcome.code, 0) << read_file(folder_ / "part1") << read_file(folder_ / "part2");
+    EXPECT_EQ(outcome.code, 0) << bytes("part1") << bytes("part2");
   }
   for (const char* file : {"dice.csv", "sweep.csv", "split.csv"})
     EXPECT_EQ(bytes(std::string("whole/") + file), bytes(std::string("parts/") + file)) << file;
@@ -120,32 +105,30 @@ TEST_F(SweepCommand, RunsInPartsAtOnceToTheResultsOfTheWhole) {
 }
 
 TEST_F(SweepCommand, RunsWhatIsFinishedNoSecondTimeAndAddsCells) {
-  ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
+  done(sweep_into("s", {"training.seed=1,2"}));
   const auto made = fs::last_write_time(folder_ / "s/seed-1/dice.csv");
-  const Outcome again = sweep("s", {"training.seed=1,2,3"});
-  ASSERT_EQ(again.code, 0) << again.output;
+  done(sweep_into("s", {"training.seed=1,2,3"}));
   EXPECT_EQ(fs::last_write_time(folder_ / "s/seed-1/dice.csv"), made);
-  EXPECT_EQ(column("s/sweep.csv", "seed").size(), 3u);
+  EXPECT_EQ(by_cell("s/sweep.csv", "seed").size(), 3u);
 }
 
 TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
-  ASSERT_EQ(sweep("s", {"training.seed=1,2"}).code, 0);
+  done(sweep_into("s", {"training.seed=1,2"}));
   const Outcome other = sweep("s", {"training.seed=1,2", "training.epochs=3"});
   EXPECT_EQ(other.code, 2);
-  EXPECT_NE(other.output.find("started with other values of training.epochs"), std::string::npos)
-      << other.output;
+  EXPECT_TRUE(contains(other.output, "started with other values of training.epochs"));
   fs::create_directories(folder_ / "t/seed-1");
   fs::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
-  EXPECT_NE(sweep("t", {"training.seed=1,2"}).output.find("is not a cell of a sweep"), std::string::npos);
+  EXPECT_TRUE(contains(sweep("t", {"training.seed=1,2"}).output, "is not a cell of a sweep"));
 }
 
 TEST_F(SweepCommand, GoesOnWhenACellFailsAndSaysWhichAndWhy) {
   const Outcome outcome = sweep("s", {"memory.budget=8KiB,64MiB"});
   EXPECT_EQ(outcome.code, 4) << outcome.output;
-  EXPECT_NE(outcome.output.find("budget-8KiB: failed with exit code 4: memory.budget"), std::string::npos)
-      << outcome.output;
-  EXPECT_EQ(column("s/sweep.csv", "budget"), (std::map<std::string, std::string>{{"budget-64MiB", "64MiB"}}));
-  EXPECT_NE(bytes("s/report.html").find("Missing: budget-8KiB"), std::string::npos);
+  EXPECT_TRUE(contains(outcome.output, "budget-8KiB: failed with exit code 4: memory.budget"));
+  EXPECT_EQ(by_cell("s/sweep.csv", "budget"),
+            (std::map<std::string, std::string>{{"budget-64MiB", "64MiB"}}));
+  EXPECT_TRUE(contains(bytes("s/report.html"), "Missing: budget-8KiB"));
 }
 
 // What a sweep's children may run on, by process.
@@ -168,12 +151,12 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
   if (usable_core_count() < 2) GTEST_SKIP() << "one core cannot be shared out";
   const Words shape = {"memory.planner=hybrid", "preprocess.resolution=16", "network.base_filters=4",
                        "training.epochs=1"};
-  Words tight = {"plan", (folder_ / "tiny.yaml").string(), "--estimate", "memory.budget=1KiB"}, cells = shape;
-  tight.insert(tight.end(), shape.begin(), shape.end());
+  const Words tight = Words{"plan", path("experiment.yaml"), "--estimate", "memory.budget=1KiB"} + shape;
   const std::string least = least_budget(program(tight).output);
   ASSERT_TRUE(least.ends_with('B') && std::isdigit(static_cast<unsigned char>(least[0]))) << least;
   const std::int64_t share = std::stoll(least) * 5 / 4;  // of each of two jobs
-  cells.insert(cells.end(), {"training.seed=1,2,3", "--jobs", "2", "--memory", format("{}B", 2 * share)});
+  const Words cells =
+      shape + Words{"training.seed=1,2,3", "--jobs", "2", "--memory", format("{}B", 2 * share)};
   const pid_t child = start(sweep_into("s", cells), {.log = log_});
   std::size_t most = 0;
   while (still_running(child, 10)) {
@@ -188,8 +171,8 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
   const Outcome outcome = finish(child, {.log = log_});
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(most, 2u);
-  const auto device = column("s/epochs.csv", "device_peak_bytes"),
-             host = column("s/epochs.csv", "host_peak_bytes");
+  const auto device = by_cell("s/epochs.csv", "device_peak_bytes"),
+             host = by_cell("s/epochs.csv", "host_peak_bytes");
   ASSERT_EQ(device.size(), 3u);
   for (const auto& [run, used] : device) EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), share) << run;
   // Two that ask for more than half do not run beside one another.
@@ -201,20 +184,20 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
 
 // As from a bundle on a cluster.
 TEST_F(SweepCommand, HasEverythingButThePlotsWhereThereIsNoGnuplot) {
-  const std::string path = std::getenv("PATH");
+  const std::string before = std::getenv("PATH");
   ::setenv("PATH", (folder_ / "data").c_str(), 1);
   const Outcome outcome = sweep("s", {"training.seed=1,2"});
-  ::setenv("PATH", path.c_str(), 1);
+  ::setenv("PATH", before.c_str(), 1);
   EXPECT_EQ(outcome.code, 0) << outcome.output;
-  EXPECT_NE(outcome.output.find("Install gnuplot-nox"), std::string::npos) << outcome.output;
-  EXPECT_EQ(column("s/sweep.csv", "seed").size(), 2u);
+  EXPECT_TRUE(contains(outcome.output, "Install gnuplot-nox"));
+  EXPECT_EQ(by_cell("s/sweep.csv", "seed").size(), 2u);
   EXPECT_TRUE(fs::exists(folder_ / "s/seed-1/report.html"));
-  EXPECT_EQ(program({"report", (folder_ / "s/seed-1").string()}).code, 0);
+  done({"report", path("s/seed-1")});
   EXPECT_TRUE(fs::exists(folder_ / "s/seed-1/boxplot.svg"));
 }
 
 TEST_F(SweepCommand, WritesTheSplitOfTheBestCellWhereSplitsAreSwept) {
-  ASSERT_EQ(sweep("s", {"data.split.seed=1,2,3"}).code, 0);
+  done(sweep_into("s", {"data.split.seed=1,2,3"}));
   std::map<std::string, double> dice;
   const Csv csv = read_csv(folder_ / "s/sweep.csv");
   for (const auto& row : csv.rows) dice[row[0]] += std::stod(row[csv.column("mean", "sweep.csv")]);
@@ -223,56 +206,48 @@ TEST_F(SweepCommand, WritesTheSplitOfTheBestCellWhereSplitsAreSwept) {
     if (sum > dice[best]) best = cell;
   EXPECT_EQ(bytes("s/split.csv"), bytes("s/" + best + "/split.csv"));
   // It serves as the split of another sweep.
-  const Outcome other =
-      sweep("t", {"training.seed=1,2", "data.split.file=" + (folder_ / "s/split.csv").string()});
-  ASSERT_EQ(other.code, 0) << other.output;
+  done(sweep_into("t", {"training.seed=1,2", "data.split.file=" + path("s/split.csv")}));
   EXPECT_EQ(bytes("t/seed-2/split.csv"), bytes("s/split.csv"));
 }
 
 TEST_F(SweepCommand, PlansAndBenchesWithACsvAPlotAndAPage) {
-  const Outcome plans =
-      sweep("p", {"sweep.command=plan", "sweep.as=v100,h200", "sweep.devices=1,2", "sweep.devices_per_link=2",
-                  "preprocess.resolution=32", "sweep.plot={x: devices, y: simulated_step_seconds, by: as}"});
-  ASSERT_EQ(plans.code, 0) << plans.output;
-  const auto seconds = column("p/sweep.csv", "simulated_step_seconds");
+  done(sweep_into(
+      "p", {"sweep.command=plan", "sweep.as=v100,h200", "sweep.devices=1,2", "sweep.devices_per_link=2",
+            "preprocess.resolution=32", "sweep.plot={x: devices, y: simulated_step_seconds, by: as}"}));
+  const auto seconds = by_cell("p/sweep.csv", "simulated_step_seconds");
   ASSERT_EQ(seconds.size(), 4u);
   EXPECT_LT(std::stod(seconds.at("as-h200_devices-1")), std::stod(seconds.at("as-v100_devices-1")));
   for (const char* file : {"p/sweep.svg", "p/report.html", "p/as-v100_devices-2/timeline.json"})
     EXPECT_TRUE(fs::exists(folder_ / file)) << file;
-  const Outcome benches = sweep("b", {"sweep.command=bench", "sweep.steps=2", "memory.planner=keep,hybrid",
-                                      "preprocess.resolution=16"});
-  ASSERT_EQ(benches.code, 0) << benches.output;
-  EXPECT_GT(std::stod(column("b/sweep.csv", "step_seconds_median").at("planner-hybrid")), 0);
+  done(sweep_into("b", {"sweep.command=bench", "sweep.steps=2", "memory.planner=keep,hybrid",
+                        "preprocess.resolution=16"}));
+  EXPECT_GT(std::stod(by_cell("b/sweep.csv", "step_seconds_median").at("planner-hybrid")), 0);
 }
 
 TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
-  const Outcome plans = sweep("p", {"sweep.command=plan", "sweep.as=v100", "memory.budget=8KiB,64MiB"});
-  ASSERT_EQ(plans.code, 0) << plans.output;
-  EXPECT_EQ(column("p/sweep.csv", "fits"),
+  done(sweep_into("p", {"sweep.command=plan", "sweep.as=v100", "memory.budget=8KiB,64MiB"}));
+  EXPECT_EQ(by_cell("p/sweep.csv", "fits"),
             (std::map<std::string, std::string>{{"budget-8KiB", "no"}, {"budget-64MiB", "yes"}}));
 }
 
 TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
   const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
   EXPECT_EQ(folds.code, 2) << folds.output;
-  EXPECT_NE(folds.output.find("data.split.fold: fold 0 needs several folds"), std::string::npos)
-      << folds.output;
+  EXPECT_TRUE(contains(folds.output, "data.split.fold: fold 0 needs several folds"));
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
 
 TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.output;
-  for (const char* part : {"seed-1", "memory, peak", "2 cells, 1 at a time"})
-    EXPECT_NE(dry.output.find(part), std::string::npos) << dry.output;
+  EXPECT_TRUE(contains(dry.output, "seed-1", "memory, peak", "2 cells, 1 at a time"));
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
   // Sums are over what fits; where nothing does, there are none.
   const Outcome one = sweep("dry", {"memory.budget=8KiB,64MiB", "--dry-run"});
-  EXPECT_NE(one.output.find("2 cells (1 of them do not fit and are not included)"), std::string::npos)
-      << one.output;
+  EXPECT_TRUE(contains(one.output, "2 cells (1 of them do not fit and are not included)"));
   const Outcome none = sweep("dry", {"memory.budget=8KiB,9KiB", "--dry-run"});
-  EXPECT_NE(none.output.find("2 cells, none of which fits"), std::string::npos) << none.output;
-  EXPECT_EQ(none.output.find("0 B"), std::string::npos) << none.output;
+  EXPECT_TRUE(contains(none.output, "2 cells, none of which fits"));
+  EXPECT_FALSE(contains(none.output, "0 B"));
 }
 
 }  // namespace

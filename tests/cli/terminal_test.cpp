@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <regex>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "tests/cli/program.h"
 
@@ -19,20 +18,13 @@ constexpr const char* clear = "\r\033[K";
 class Terminal : public ProgramInAFolder {
  protected:
   void SetUp() override {
-    ASSERT_EQ(program({"phantom", "--out", data(), "--cases", "4", "--size", "20", "--seed", "3"}).code, 0);
-    write_file(folder_ / "tiny.yaml",
-               "data: {root: data, modalities: [flair, t1ce]}\npreprocess: {resolution: 16}\n"
-               "network: {base_filters: 2, depth: 2}\ntraining: {epochs: 2}\n");
+    phantoms("4", "20");
+    write("experiment.yaml",
+          "name: tiny\ndata: {root: data, modalities: [flair, t1ce]}\npreprocess: {resolution: 16}\n"
+          "network: {base_filters: 2, depth: 2}\ntraining: {epochs: 2}\n");
   }
 
-  std::string data() const { return (folder_ / "data").string(); }
-
-  Words train_into(const std::string& out, const Words& more = {}) {
-    Words arguments = {"train", (folder_ / "tiny.yaml").string(), "--out", (folder_ / out).string(),
-                       "data.cache=" + cache_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
+  Words train_into(const std::string& out, const Words& more = {}) { return into(out, more, "train"); }
 
   // Everything that reaches a terminal of so many columns.
   std::string on_terminal(const Words& arguments, unsigned short columns, const std::string& no_color = "") {
@@ -68,13 +60,13 @@ std::vector<std::string> drawn_lines(const std::string& seen) {
 
 TEST_F(Terminal, IsNeverWideEnoughForALineToWrapAndIsLeftClean) {
   for (const unsigned short columns : {80, 40, 20}) {
-    const std::string seen = on_terminal({"check", data()}, columns);
+    const std::string seen = on_terminal({"check", path("data")}, columns);
     const std::vector<std::string> lines = drawn_lines(seen);
     ASSERT_FALSE(lines.empty()) << seen;
     EXPECT_TRUE(lines[0].starts_with("checking ")) << lines[0];
     for (const std::string& line : lines) EXPECT_LT(shown_width(line), columns) << line;
     // Each was drawn over, the last one by the clearing before the table.
-    EXPECT_NE(seen.find(lines.back() + clear), std::string::npos) << seen;
+    EXPECT_TRUE(contains(seen, lines.back() + clear));
   }
 }
 
@@ -88,24 +80,23 @@ TEST_F(Terminal, ShowsTheTimeThatTheWholeRunWillTakeAndTheEpochsAboveTheBar) {
 }
 
 TEST_F(Terminal, HasNoColoursWhereNoColorIsSet) {
-  const Words mistake = {"check", (folder_ / "nowhere").string()};
-  EXPECT_NE(on_terminal(mistake, 80).find("\033[31"), std::string::npos);  // an error is red otherwise
+  const Words mistake = {"check", path("nowhere")};
+  EXPECT_TRUE(contains(on_terminal(mistake, 80), "\033[31"));  // an error is red otherwise
   const std::string plain = on_terminal(mistake, 80, "1");
-  EXPECT_NE(plain.find("nowhere"), std::string::npos);
-  EXPECT_EQ(plain.find("\033[3"), std::string::npos) << plain;
+  EXPECT_TRUE(contains(plain, "nowhere"));
+  EXPECT_FALSE(contains(plain, "\033[3"));
 }
 
 TEST_F(Terminal, IsSparedByQuietButTheRecordIsNot) {
-  const std::string log = (folder_ / "out/run.log").string();
-  ASSERT_EQ(program(train_into("out", {"--quiet"})).output, (folder_ / "out/checkpoints").string() + "\n");
+  const std::string log = path("out/run.log");
+  ASSERT_EQ(program(train_into("out", {"--quiet"})).output, path("out/checkpoints") + "\n");
   const std::string first = read_file(log);
   const std::string time = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d{3}  ";
-  EXPECT_TRUE(std::regex_search(first, std::regex("^" + time + "voxswap .*: train .*tiny.yaml --out")))
+  EXPECT_TRUE(std::regex_search(first, std::regex("^" + time + "voxswap .*: train .*experiment.yaml --out")))
       << first;
   EXPECT_TRUE(std::regex_search(first, std::regex("\n" + time + "epoch 2/2  train "))) << first;
 
-  const Outcome longer = program(train_into("out", {"training.epochs=3", "--resume"}));
-  ASSERT_EQ(longer.code, 0) << longer.output;
+  done(train_into("out", {"training.epochs=3", "--resume"}));
   const std::string both = read_file(log);
   EXPECT_TRUE(both.starts_with(first));
   EXPECT_TRUE(std::regex_search(both.substr(first.size()), std::regex("\n" + time + "epoch 3/3  train ")))
@@ -113,14 +104,13 @@ TEST_F(Terminal, IsSparedByQuietButTheRecordIsNot) {
 }
 
 TEST_F(Terminal, IsToldMoreWithLogLevelDebug) {
-  const Outcome told = program(train_into("out", {"--log-level", "debug"}));
-  ASSERT_EQ(told.code, 0) << told.output;
+  const Outcome told = done(train_into("out", {"--log-level", "debug"}));
   for (const char* words : {"epoch 1 step 3/3: loss ", "last.safetensors: written", "prepared"}) {
-    EXPECT_NE(told.output.find(words), std::string::npos) << words << "\n" << told.output;
-    EXPECT_NE(read_file(folder_ / "out/run.log").find(words), std::string::npos) << words;
+    EXPECT_TRUE(contains(told.output, words));
+    EXPECT_TRUE(contains(bytes("out/run.log"), words));
   }
   const Outcome usual = program(train_into("other"));
-  EXPECT_EQ(usual.output.find(" step 3/3: loss "), std::string::npos);
+  EXPECT_FALSE(contains(usual.output, " step 3/3: loss "));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What only the CUDA backend does, on the emulated GPU: choosing engines, and saying what is wrong.
 #include "net/backends/backend.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,9 +13,13 @@
 #include "tests/conformance/agreement.h"
 #include "tests/cuda_emulation/cudnn_version.h"
 #include "tests/cuda_emulation/gpu.h"
+#include "tests/expect.h"
 
 namespace voxswap::net {
 namespace {
+
+const auto is_one_that_sums_in_order =
+    testing::AnyOf("cuDNN engine 25, tensor cores", "cuDNN engine 28, tensor cores");
 
 // A convolution of the table by a backend.
 std::string engine(Backend& backend, ElementType type, std::string_view name) {
@@ -35,9 +40,7 @@ std::string engine(const BackendOptions& options, ElementType type, std::string_
 TEST(CudaEngines, AreOfThoseThatAreSupportedSumInOrderAreThereAndFit) {
   for (const ElementType type : {ElementType::bf16, ElementType::f16})
     for (const char* name : {"conv3d", "conv3d_data_gradient"}) {
-      const std::string found = engine({}, type, name);
-      EXPECT_TRUE(found == "cuDNN engine 25, tensor cores" || found == "cuDNN engine 28, tensor cores")
-          << element_name(type) << name << ": " << found;
+      EXPECT_THAT(engine({}, type, name), is_one_that_sums_in_order) << element_name(type) << name;
     }
 }
 
@@ -75,12 +78,12 @@ TEST(CudaEngines, ThatCannotBeTakenAgainAreNamedAndChosenAnew) {
   auto& tuning = dynamic_cast<TuningBackend&>(*second);
   const std::string elsewhere = log_of(
       [&] { tuning.take_routines("engines of another GPU with cuDNN 9.20.0\n27" + chosen.substr(tab)); });
-  EXPECT_NE(elsewhere.find("another GPU with cuDNN 9.20.0"), std::string::npos) << elsewhere;
+  EXPECT_TRUE(test::contains(elsewhere, "another GPU with cuDNN 9.20.0"));
   tuning.take_routines(chosen.substr(0, line) + "99 1=2" + chosen.substr(tab));
   std::string found;
   const std::string gone = log_of([&] { found = engine(*second, ElementType::bf16, "conv3d"); });
-  EXPECT_NE(gone.find("no longer offers engine 99 1=2"), std::string::npos) << gone;
-  EXPECT_TRUE(found == "cuDNN engine 25, tensor cores" || found == "cuDNN engine 28, tensor cores") << found;
+  EXPECT_TRUE(test::contains(gone, "no longer offers engine 99 1=2"));
+  EXPECT_THAT(found, is_one_that_sums_in_order);
 }
 
 TEST(CudaEngines, ThatSumInAnyOrderAreNotTakenForThoseThatDoNot) {
@@ -94,13 +97,7 @@ TEST(CudaEngines, ThatSumInAnyOrderAreNotTakenForThoseThatDoNot) {
 
 TEST(CudaEngines, OfACudnnThatIsWrongInBf16AreRefusedThereAlone) {
   emulation::set_cudnn_version(91400);
-  try {
-    engine({}, ElementType::bf16, "conv3d");
-    ADD_FAILURE() << "9.14 convolves in bf16";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::does_not_fit);
-    EXPECT_NE(std::string(error.what()).find("9.15"), std::string::npos) << error.what();
-  }
+  test::expect_failure([] { engine({}, ElementType::bf16, "conv3d"); }, Exit::does_not_fit, {"9.15"});
   EXPECT_NO_THROW(engine({}, ElementType::f16, "conv3d"));
   emulation::set_cudnn_version(91500);
   EXPECT_NO_THROW(engine({}, ElementType::bf16, "conv3d"));
@@ -145,10 +142,8 @@ TEST(CudaEngines, OfASurveyAreHeldAgainstThePlainestOnTheSameNumbers) {
 }
 
 TEST(CudaEngines, AreTimedWhereAnyBitsWillDo) {
-  const std::string found = engine({.deterministic = false}, ElementType::bf16, "conv3d");
-  EXPECT_TRUE(found == "cuDNN engine 22, tensor cores" || found == "cuDNN engine 25, tensor cores" ||
-              found == "cuDNN engine 28, tensor cores")
-      << found;
+  EXPECT_THAT(engine({.deterministic = false}, ElementType::bf16, "conv3d"),
+              testing::AnyOf("cuDNN engine 22, tensor cores", is_one_that_sums_in_order));
 }
 
 // The gradient of a kernel of one voxel over so many voxels.
@@ -206,13 +201,8 @@ TEST(CudaBackend, GivesBackAllThatItTook) {
 
 TEST(CudaBackend, SaysWhatDoesNotFitAndWhatHelps) {
   const auto backend = make_cuda_backend({});
-  try {
-    backend->allocate(emulation::device_bytes + 1);
-    FAIL() << "more than there is";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::does_not_fit);
-    EXPECT_NE(std::string(error.what()).find("Lower memory.budget"), std::string::npos) << error.what();
-  }
+  test::expect_failure([&] { backend->allocate(emulation::device_bytes + 1); }, Exit::does_not_fit,
+                       {"Lower memory.budget"});
 }
 
 }  // namespace

@@ -14,9 +14,8 @@ namespace {
 class ProgramOnGpu : public cli::ProgramInAFolder {
  protected:
   void SetUp() override {
-    ASSERT_EQ(program({"phantom", "--out", (folder_ / "data").string(), "--cases", "4", "--size", "20"}).code,
-              0);
-    write_file(folder_ / "experiment.yaml", R"(name: tiny
+    phantoms("4", "20");
+    write("experiment.yaml", R"(name: tiny
 data: {root: data, modalities: [flair, t1ce]}
 preprocess: {resolution: 16}
 network: {base_filters: 2, depth: 3}
@@ -25,27 +24,19 @@ memory: {host: 64MiB}
 )");
   }
 
-  cli::Outcome run(const std::string& name, const cli::Words& keys) {
-    cli::Words arguments = {"run", (folder_ / "experiment.yaml").string(), "--out", (folder_ / name).string(),
-                            "data.cache=" + cache_.string()};
-    arguments.insert(arguments.end(), keys.begin(), keys.end());
-    return program(arguments);
-  }
+  cli::Outcome run(const std::string& name, const cli::Words& keys) { return done(into(name, keys)); }
 };
 
 TEST_F(ProgramOnGpu, FindsItAndTellsOfIt) {
   const cli::Outcome info = program({"info"});
   EXPECT_EQ(info.code, 0);
-  EXPECT_NE(info.output.find("backend cuda          emulated GPU, compute capability 9.0"), std::string::npos)
-      << info.output;
+  EXPECT_TRUE(cli::contains(info.output, "backend cuda          emulated GPU, compute capability 9.0"));
 }
 
 TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
   const cli::Outcome kept = run("kept", {"memory.planner=keep"});
-  ASSERT_EQ(kept.code, 0) << kept.output;
-  EXPECT_NE(kept.output.find("emulated GPU, "), std::string::npos) << "memory.device: auto takes it";
+  EXPECT_TRUE(cli::contains(kept.output, "emulated GPU, ")) << "memory.device: auto takes it";
   const cli::Outcome swapped = run("swapped", {"memory.budget=400KiB"});
-  ASSERT_EQ(swapped.code, 0) << swapped.output;
   for (const char* file : {"dice.csv", "checkpoints/best.safetensors"})
     EXPECT_TRUE(read_file(folder_ / "kept" / file) == read_file(folder_ / "swapped" / file)) << file;
   const Csv timing = read_csv(folder_ / "swapped" / "timing.csv");
@@ -61,10 +52,8 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
   on_gpu.insert(on_gpu.end(), {"--log-level", "debug"});
   on_cpu.push_back("memory.device=reference");
   const cli::Outcome gpu_run = run("gpu", on_gpu);
-  ASSERT_EQ(gpu_run.code, 0) << gpu_run.output;
-  EXPECT_NE(gpu_run.output.find("batch uploaded during the previous step"), std::string::npos)
-      << gpu_run.output;
-  ASSERT_EQ(run("cpu", on_cpu).code, 0);
+  EXPECT_TRUE(cli::contains(gpu_run.output, "batch uploaded during the previous step"));
+  run("cpu", on_cpu);
   const Csv gpu = read_csv(folder_ / "gpu/epochs.csv"), cpu = read_csv(folder_ / "cpu/epochs.csv");
   ASSERT_EQ(gpu.rows.size(), 3u);
   for (const char* column : {"train_loss", "validation_loss"})
@@ -77,8 +66,8 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
 // Each size that a search tries has convolutions of its own: they would be timed for minutes.
 TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   const auto plan = [&](const cli::Words& words) {
-    cli::Words arguments = {"plan", (folder_ / "experiment.yaml").string(), "--json",
-                            "data.cache=" + cache_.string(), "memory.budget=1MiB"};
+    cli::Words arguments = {"plan", path("experiment.yaml"), "--json", "data.cache=" + cache_.string(),
+                            "memory.budget=1MiB"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     return program(arguments);
   };
@@ -95,9 +84,9 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   for (int other = 8; other <= 128; other += 4) {
     if (side % other == 0) continue;  // its own levels
     const std::string cube = format("{}x{}x{}", other, other, other);
-    EXPECT_EQ(timed.find("x" + cube + "x"), std::string::npos) << cube << "\n" << timed;
+    EXPECT_FALSE(cli::contains(timed, "x" + cube + "x")) << cube;
   }
-  EXPECT_NE(timed.find(format("{}x{}x{}", side, side, side)), std::string::npos) << timed;
+  EXPECT_TRUE(cli::contains(timed, format("{}x{}x{}", side, side, side)));
   const std::string found = format("preprocess.resolution={}", side);
   EXPECT_EQ(plan({"--estimate", found}).code, 0);
 }
@@ -105,18 +94,16 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
 // Without the choice of before each of a dozen convolutions would be timed again, on a machine on which two
 // engines take the same time.
 TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
-  ASSERT_EQ(run("first", {}).code, 0);
-  const std::string routines = read_file(folder_ / "first/routines.txt");
+  run("first", {});
+  const std::string routines = bytes("first/routines.txt");
   EXPECT_TRUE(routines.starts_with("engines of emulated GPU with cuDNN 9.19.0\n")) << routines;
-  EXPECT_NE(read_file(folder_ / "first/checkpoints/last.safetensors").find("engines of emulated GPU"),
-            std::string::npos);
+  EXPECT_TRUE(cli::contains(bytes("first/checkpoints/last.safetensors"), "engines of emulated GPU"));
   fs::remove_all(cache_);
   fs::remove(folder_ / "first/routines.txt");  // the checkpoint has them as well
   const cli::Outcome resumed = run("first", {"--resume", "training.epochs=2"});
-  ASSERT_EQ(resumed.code, 0) << resumed.output;
-  EXPECT_EQ(read_file(folder_ / "first/routines.txt"), routines);
-  ASSERT_EQ(run("second", {}).code, 0);
-  EXPECT_EQ(read_file(folder_ / "second/routines.txt"), routines) << "by way of the cache that they share";
+  EXPECT_EQ(bytes("first/routines.txt"), routines);
+  run("second", {});
+  EXPECT_EQ(bytes("second/routines.txt"), routines) << "by way of the cache that they share";
 }
 
 }  // namespace

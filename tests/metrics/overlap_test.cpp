@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "metrics/metrics.h"
+#include "tests/expect.h"
 
 namespace voxswap::metrics {
 namespace {
@@ -82,13 +83,7 @@ TEST(EmptyRegion, OfSpecificityIsWhatLiesOutside) {
 TEST(EmptyRule, HasTwoNamesAndRefusesOthers) {
   EXPECT_EQ(parse_empty_rule("brats"), EmptyRule::brats);
   EXPECT_EQ(parse_empty_rule("nnunet"), EmptyRule::nnunet);
-  try {
-    parse_empty_rule("monai");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("monai"), std::string::npos);
-  }
+  test::expect_failure([&] { parse_empty_rule("monai"); }, Exit::usage, {"monai"});
 }
 
 TEST(Metrics, AreFoundByNameAndAgreeWithTheFunctions) {
@@ -104,13 +99,7 @@ TEST(Metrics, AreFoundByNameAndAgreeWithTheFunctions) {
 }
 
 TEST(Metrics, RefuseAnUnknownNameAndSuggestTheNearest) {
-  try {
-    metric("dise");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("Did you mean 'dice'"), std::string::npos);
-  }
+  test::expect_failure([&] { metric("dise"); }, Exit::usage, {"Did you mean 'dice'"});
 }
 
 }  // namespace
