@@ -1,10 +1,8 @@
 #include "pipeline/record/checkpoint.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -13,7 +11,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
+#include "tests/swap/disk.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -55,19 +55,14 @@ void put(const fs::path& file, const std::string& bytes) {
   fs::ofstream(file, std::ios::binary) << bytes;
 }
 
-// In every byte of the file: of the header's length, the header, its padding, and the tensors.
 // Linux answers a read there, of memory that is not mapped, with EIO.
 TEST_F(CheckpointFile, OnADeviceThatFailsIsNotCalledDamaged) {
   for (const auto read : {read_checkpoint, read_checkpoint_header}) {
-    try {
-      read("/proc/self/mem");
-      ADD_FAILURE() << "read";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::failed) << error.what();
-    }
+    test::expect_failure([&] { read("/proc/self/mem"); }, Exit::failed);
   }
 }
 
+// In every byte of the file: of the header's length, the header, its padding, and the tensors.
 TEST_F(CheckpointFile, NoticesABitThatIsFlippedWhereverItIs) {
   const fs::path file = folder_ / "flipped.safetensors";
   write_checkpoint(file, example());
@@ -76,12 +71,8 @@ TEST_F(CheckpointFile, NoticesABitThatIsFlippedWhereverItIs) {
     std::string flipped = bytes;
     flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << byte * 5 % 8));
     put(file, flipped);
-    try {
-      read_checkpoint(file);
-      ADD_FAILURE() << "byte " << byte << " of " << bytes.size();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << error.what();
-    }
+    SCOPED_TRACE(byte);
+    test::expect_failure([&] { read_checkpoint(file); }, Exit::bad_data);
   }
 }
 
@@ -209,14 +200,8 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
   for (const Bad& bad : table) {
     write_checkpoint(file, example());
     rewrite(file, bad.change);
-    try {
-      read_checkpoint(file);
-      ADD_FAILURE() << bad.what;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << bad.what;
-      EXPECT_NE(std::string(error.what()).find(bad.says), std::string::npos)
-          << bad.what << ": " << error.what();
-    }
+    SCOPED_TRACE(bad.what);
+    test::expect_failure([&] { read_checkpoint(file); }, Exit::bad_data, {bad.says});
   }
 }
 
@@ -241,28 +226,36 @@ TEST_F(CheckpointFile, TheLastGoodOneStaysWhenTheDiskIsFull) {
   Checkpoint large = example();
   large.tensors.push_back({"large", Shape{1 << 20}, std::vector<float>(1 << 20, 1.0f)});
 
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = {};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  const rlimit small = {1 << 20, limit.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
-  Exit exit = Exit::done;
-  std::string message;
-  try {
-    write_checkpoint(file, large);
-  } catch (const Error& error) {
-    exit = error.exit();
-    message = error.what();
+  {
+    const test::FileSizeLimit full(1 << 20);
+    test::expect_failure([&] { write_checkpoint(file, large); }, Exit::does_not_fit, {file.string()});
   }
-  setrlimit(RLIMIT_FSIZE, &limit);
-  std::signal(SIGXFSZ, handler);
-
-  EXPECT_EQ(exit, Exit::does_not_fit);
-  EXPECT_NE(message.find(file.string()), std::string::npos);
   EXPECT_EQ(read_file(file), before);
   for (const auto& entry : fs::directory_iterator(file.parent_path())) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".full.safetensors")) << entry.path();
   }
+}
+
+// Weights of other programs in other types of numbers.
+template <class Stored>
+std::string bytes_of(const std::vector<Stored>& values) {
+  std::string bytes(values.size() * sizeof(Stored), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+TEST(StoredNumbers, OfEveryTypeAreReadAsTheNumberTheyStandFor) {
+  const std::vector<float> expected = {1, -2.5F, 0};
+  EXPECT_EQ(read_numbers("F32", bytes_of(expected)), expected);
+  EXPECT_EQ(read_numbers("F64", bytes_of(std::vector<double>{1, -2.5, 0})), expected);
+  EXPECT_EQ(read_numbers("F16", bytes_of(std::vector<std::uint16_t>{0x3c00, 0xc100, 0})), expected);
+  EXPECT_EQ(read_numbers("BF16", bytes_of(std::vector<std::uint16_t>{0x3f80, 0xc020, 0})), expected);
+}
+
+TEST(StoredNumbers, OfOtherTypesHaveNoSize) {
+  EXPECT_EQ(stored_bytes("F16"), 2U);
+  EXPECT_FALSE(stored_bytes("I64"));
+  EXPECT_FALSE(stored_bytes("F8_E4M3"));
 }
 
 }  // namespace

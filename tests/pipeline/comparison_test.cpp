@@ -1,12 +1,15 @@
-// Which runs are repeats, which are compared, and what comes out.
+// Which runs are repeats, which are compared, what comes out, and which is best.
 #include "pipeline/report/comparison.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/text.h"
 #include "pipeline/report/read_runs.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -197,6 +200,144 @@ TEST(Comparison, IsWrittenInItsColumns) {
       "rank_sum_negative,test,p,p_holm\n"
       "preprocess.resolution,,64,,128,,native,whole,dice,2,0,0.375,0.75,0.375,0.25,0.5,0,3,0,exact,0.5,0."
       "5\n");
+}
+
+std::vector<RunGroup> groups(const std::vector<std::string>& losses) {
+  std::vector<RunInTable> runs;
+  for (const std::string& loss : losses)
+    runs.push_back(
+        {"run_" + loss, "64", {{"training.loss", loss}, {"training.epochs", "epochs of " + loss}}});
+  return group_runs(runs);
+}
+
+// Of three groups at one resolution: b is better than a by 0.01 to 0.10 in either region.
+std::vector<DiceRow> ten_cases_of_three() {
+  std::vector<DiceRow> rows;
+  for (int i = 1; i <= 10; ++i)
+    for (const char* region : {"whole", "core"}) {
+      const std::string id = format("case_{}", i);
+      rows.push_back(score("run_a", "64", id, 0.5, region));
+      rows.push_back(score("run_b", "64", id, 0.5 + 0.01 * i, region));
+      rows.push_back(score("run_c", "64", id, 0.5 + 0.01 * i - (i % 2 == 0 ? 0.02 : -0.019), region));
+    }
+  return rows;
+}
+
+TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
+  const auto ranking = rank(groups({"a", "b", "c"}), ten_cases_of_three());
+  ASSERT_EQ(ranking.groups.size(), 3u);
+  EXPECT_EQ(ranking.grid, "native");
+  EXPECT_EQ(ranking.regions, (std::vector<std::string>{"whole", "core"}));
+  EXPECT_EQ(ranking.groups[0].group, 1u);
+  EXPECT_NEAR(ranking.groups[0].dice, 0.555, 1e-12);
+  EXPECT_EQ(ranking.groups[1].group, 2u);
+  EXPECT_NEAR(ranking.groups[1].difference, 0.0005, 1e-12);  // five times 0.02, five times -0.019
+  EXPECT_EQ(worse_than_best(ranking.groups[1], 2), "not shown");
+  const RankedGroup& last = ranking.groups[2];
+  EXPECT_EQ(last.group, 0u);
+  EXPECT_NEAR(last.difference, 0.055, 1e-12);
+  EXPECT_EQ(last.test.p, 2 / 1024.0);
+  EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // of two comparisons
+  EXPECT_EQ(worse_than_best(last, 2), "yes");
+}
+
+// With five pairs p is at least 2 / 2^5 = 0.0625, whatever they are.
+TEST(Ranking, SaysWhereTheCasesAreTooFew) {
+  std::vector<DiceRow> rows;
+  for (int i = 1; i <= 5; ++i) {
+    rows.push_back(score("run_a", "64", format("case_{}", i), 0.5));
+    rows.push_back(score("run_b", "64", format("case_{}", i), 0.9));
+  }
+  const auto ranking = rank(groups({"a", "b"}), rows);
+  EXPECT_EQ(worse_than_best(ranking.groups[1], 1), "too few cases to tell");
+}
+
+TEST(Ranking, ComparesOnlyWhatTheGroupsShare) {
+  std::vector<DiceRow> rows = ten_cases_of_three();
+  rows.push_back(score("run_b", "64", "only_there", 1));
+  rows.push_back(score("run_b", "64", "case_1", 1, "only_in_b"));
+  rows.push_back(score("run_a", "64", "nan_here", std::nan("")));
+  const auto ranking = rank(groups({"a", "b", "c"}), rows);
+  EXPECT_EQ(ranking.regions.size(), 2u);
+  EXPECT_EQ(ranking.groups[2].differences.size(), 10u);
+  EXPECT_TRUE(rank(groups({"a"}), {}).groups.empty());
+}
+
+// Not only by the key that is enough to tell them apart.
+TEST(RunGroups, AreCalledInFullByTheirRunsAndAllThatDiffers) {
+  const std::vector<RunGroup> named = groups({"a", "b"});
+  EXPECT_EQ(named[0].setting, "loss a");
+  EXPECT_EQ(named[0].name, "run_a (loss a, epochs epochs of a)");
+  const auto resolutions = group_runs({{"x", "64", {{"training.loss", "a"}}},
+                                       {"y", "64", {{"training.loss", "a"}}},
+                                       {"z", "96", {{"training.loss", "a"}}}});
+  EXPECT_EQ(resolutions[0].name, "x and y (resolution 64)");
+  EXPECT_EQ(resolutions[1].name, "z (resolution 96)");
+  const auto cells = group_runs({{"resolution-64_loss-a", "64", {{"training.loss", "a"}}},
+                                 {"resolution-64_loss-b", "64", {{"training.loss", "b"}}}});
+  EXPECT_EQ(cells[1].name, "loss b");  // the cell's own name says the same
+}
+
+TEST(Headings, AreWordsWithUnits) {
+  EXPECT_EQ(heading_of("epoch_seconds_mean"), "Epoch, s");
+  EXPECT_EQ(heading_of("preprocess.resolution"), "Resolution, voxels");
+  EXPECT_EQ(heading_of("dice_whole_tumor"), "Dice, whole tumor");
+  EXPECT_EQ(heading_of("training.batch_size"), "Batch size");
+  EXPECT_EQ(heading_of("a.wait_seconds"), "Wait, s");
+  EXPECT_EQ(heading_of("peak_bytes"), "Peak");
+}
+
+// boxplot.csv against NumPy and Matplotlib (tests/fixtures/boxplot_table.py makes the tables): one to twelve
+// groups with repeats, NaN, ties, lone cases and outliers.
+using Group = std::tuple<std::string, std::string, std::string>;  // resolution, grid, region
+
+// The rows of the first `count` groups, in the order of the file.
+std::vector<DiceRow> rows_of_groups(const std::vector<DiceRow>& all, std::size_t count) {
+  std::vector<Group> groups;
+  std::vector<DiceRow> rows;
+  for (const DiceRow& row : all) {
+    const Group group{row.resolution, row.evaluated_at, row.region};
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+    if (std::find(groups.begin(), groups.end(), group) < groups.begin() + static_cast<std::ptrdiff_t>(count))
+      rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<double> numbers(const std::string& text, char separator) {
+  std::vector<double> values;
+  for (const std::string& part : split(text, separator)) {
+    if (!part.empty()) values.push_back(std::stod(part));
+  }
+  return values;
+}
+
+void expect_same_numbers(const std::string& ours, const std::string& theirs) {
+  const std::vector<double> a = numbers(ours, ';'), b = numbers(theirs, ';');
+  ASSERT_EQ(a.size(), b.size()) << ours << " against " << theirs;
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12 * std::max(1.0, std::fabs(b[i])));
+}
+
+TEST(BoxplotTable, IsThatOfNumPyAndMatplotlibForOneToTwelveGroups) {
+  const std::string fixtures = VOXSWAP_SOURCE_DIR "/tests/fixtures/";
+  const std::vector<DiceRow> all = rows_in<DiceRow>(fixtures + "boxplot_table_dice.csv");
+  const Csv expected = read_csv(fixtures + "boxplot_table.csv");
+  ASSERT_EQ(expected.rows.size(), 12u * 4u);
+  for (std::size_t groups = 1; groups <= 12; ++groups) {
+    const Csv table = csv_of(box_rows(rows_of_groups(all, groups)));
+    EXPECT_EQ(table.header, expected.header);
+    ASSERT_EQ(table.rows.size(), groups * 4);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      SCOPED_TRACE(format("{} groups, row {}", groups, r + 1));
+      for (std::size_t c = 0; c < table.header.size(); ++c) {
+        if (c < 4) {
+          EXPECT_EQ(table.rows[r][c], expected.rows[r][c]);
+        } else {
+          expect_same_numbers(table.rows[r][c], expected.rows[r][c]);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

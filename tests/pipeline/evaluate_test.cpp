@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/formats/image_writing.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -36,6 +37,11 @@ class Evaluation : public test::InAFolder {
     return map;
   }
 
+  void given(const std::string& name, const data::LabelMap& known, const data::LabelMap& predicted) const {
+    data::write_label_map(truth() / name, known);
+    data::write_label_map(prediction() / name, predicted);
+  }
+
   static FolderOptions with_regions(const data::Regions& regions) {
     FolderOptions options;
     options.regions = regions;
@@ -43,13 +49,7 @@ class Evaluation : public test::InAFolder {
   }
 
   void expect_bad_data(const std::string& part, const FolderOptions& options = {}) const {
-    try {
-      evaluate_folders(truth(), prediction(), options);
-      FAIL() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data);
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
+    test::expect_failure([&] { evaluate_folders(truth(), prediction(), options); }, Exit::bad_data, {part});
   }
 };
 
@@ -57,8 +57,7 @@ class Evaluation : public test::InAFolder {
 TEST_F(Evaluation, LeavesIgnoredVoxelsOut) {
   data::LabelMap known = slab(0, 1);
   for (std::size_t i = 16; i < 32; ++i) known.voxels[i] = 9;
-  data::write_label_map(truth() / "a.nii.gz", known);
-  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  given("a.nii.gz", known, slab(0, 2));
   FolderOptions options;
   options.evaluate.ignored = 9;
   options.evaluate.metrics = {"dice", "hd95", "specificity"};
@@ -74,10 +73,8 @@ TEST_F(Evaluation, LeavesIgnoredVoxelsOut) {
 }
 
 TEST_F(Evaluation, PerfectPredictionsScoreOneAndHalfOverlapScoresHalf) {
-  data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
-  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
-  data::write_label_map(truth() / "b.nii.gz", slab(0, 2));
-  data::write_label_map(prediction() / "b.nii.gz", slab(1, 3));
+  given("a.nii.gz", slab(0, 2), slab(0, 2));
+  given("b.nii.gz", slab(0, 2), slab(1, 3));
   const auto rows = evaluate_folders(truth(), prediction(), {});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].case_id, "a");
@@ -117,8 +114,7 @@ TEST_F(Evaluation, RefusesAMissingPredictionByNameOfTheCase) {
 
 TEST_F(Evaluation, LeavesCasesWithoutAPredictionOutWhereThatIsAskedFor) {
   data::write_label_map(truth() / "lonely.nii.gz", slab(0, 2));
-  data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
-  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2));
+  given("a.nii.gz", slab(0, 2), slab(0, 2));
   FolderOptions options;
   options.partial = true;
   const auto rows = evaluate_folders(truth(), prediction(), options);
@@ -130,10 +126,8 @@ TEST_F(Evaluation, LeavesCasesWithoutAPredictionOutWhereThatIsAskedFor) {
 }
 
 TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
-  data::write_label_map(truth() / "a.nii.gz", slab(0, 2, 1));
-  data::write_label_map(prediction() / "a.nii.gz", slab(0, 2, 7));
-  data::write_label_map(truth() / "b.nii.gz", slab(0, 2, 4));
-  data::write_label_map(prediction() / "b.nii.gz", slab(0, 2, 4));
+  given("a.nii.gz", slab(0, 2, 1), slab(0, 2, 7));
+  given("b.nii.gz", slab(0, 2, 4), slab(0, 2, 4));
   const auto rows = evaluate_folders(truth(), prediction(), {});
   ASSERT_EQ(rows.size(), 4u);  // labels 1 and 4; 7 is in no truth
   EXPECT_EQ(rows[0].region, "label_1");
@@ -165,8 +159,7 @@ TEST_F(Evaluation, LeavesOutWhatATruthDoesNotTellOf) {
 }
 
 TEST_F(Evaluation, RefusesTruthsThatTellOfMoreThanTheyAreSaidTo) {
-  data::write_label_map(truth() / "a.nii.gz", slab(0, 1));
-  data::write_label_map(prediction() / "a.nii.gz", slab(0, 1));
+  given("a.nii.gz", slab(0, 1), slab(0, 1));
   FolderOptions options;
   options.told = {{"a", {2}}};
   expect_bad_data("contains the label 1, which is not annotated in case 'a'", options);
@@ -190,8 +183,7 @@ TEST_F(Evaluation, MeasuresDistancesWithTheSpacingOfTheFiles) {
 TEST_F(Evaluation, RefusesPredictionsOnAnotherGrid) {
   data::LabelMap moved = slab(0, 2);
   moved.geometry.origin[0] = 1;
-  data::write_label_map(truth() / "a.nii.gz", slab(0, 2));
-  data::write_label_map(prediction() / "a.nii.gz", moved);
+  given("a.nii.gz", slab(0, 2), moved);
   expect_bad_data("has another grid than");
 }
 

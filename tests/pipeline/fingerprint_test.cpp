@@ -10,24 +10,24 @@
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/phantoms/phantom.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-class FingerprintOfPhantoms : public testing::Test {
+class FingerprintOfPhantoms : public test::InAFolder {
  protected:
   FingerprintOfPhantoms() {
-    data::write_phantoms({.out = folder_.path() / "data", .cases = 3, .size = {16, 20, 24}, .seed = 3});
-    options_.root = folder_.path() / "data";
+    data::write_phantoms({.out = folder_ / "data", .cases = 3, .size = {16, 20, 24}, .seed = 3});
+    options_.root = folder_ / "data";
   }
 
   fs::path file(int number, const std::string& what) const {
     const std::string id = format("BraTS2021_{:05}", number);
-    return folder_.path() / "data" / id / format("{}_{}.nii.gz", id, what);
+    return folder_ / "data" / id / format("{}_{}.nii.gz", id, what);
   }
 
-  test::TemporaryFolder folder_;
   data::DatasetOptions options_;
 };
 
@@ -78,7 +78,7 @@ TEST_F(FingerprintOfPhantoms, ListsCasesThatCannotBeReadAndKeepsTheOthers) {
   ASSERT_EQ(fingerprint.cases.size(), 1u);
   EXPECT_EQ(fingerprint.cases[0].id, "BraTS2021_00001");
   ASSERT_EQ(fingerprint.unreadable.size(), 2u);
-  EXPECT_NE(fingerprint.unreadable[1].why.find("BraTS2021_00002_t1"), std::string::npos);
+  EXPECT_TRUE(test::contains(fingerprint.unreadable[1].why, "BraTS2021_00002_t1"));
   EXPECT_FALSE(fingerprint.unreadable[1].file_is_missing);
   EXPECT_TRUE(fingerprint.unreadable[0].file_is_missing);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "tests/expect.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -54,8 +55,8 @@ TEST(Folds, ThatAreMissingOrOverlapAreTold) {
   const Folds folds = folds_among({run_of("0", {{"a", 0.5}}), run_of("2", {{"a", 0.7}, {"b", 0.9}})});
   EXPECT_EQ(dice_of(folds).back(), "all 2 0.750");
   ASSERT_EQ(folds.notes.size(), 2u);
-  EXPECT_NE(folds.notes[0].find("1 case held out in more than one fold"), std::string::npos);
-  EXPECT_NE(folds.notes[1].find("fold 1 of 3 missing"), std::string::npos);
+  EXPECT_TRUE(test::contains(folds.notes[0], "1 case held out in more than one fold"));
+  EXPECT_TRUE(test::contains(folds.notes[1], "fold 1 of 3 missing"));
 }
 
 TEST(Folds, OfOneRunOrOfTwoExperimentsAreNone) {

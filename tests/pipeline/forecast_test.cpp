@@ -9,9 +9,12 @@
 #include "pipeline/plan/largest.h"
 #include "pipeline/report/tables.h"
 #include "swap/planners/planner.h"
+#include "tests/expect.h"
 
 namespace voxswap::pipeline {
 namespace {
+
+using test::contains;
 
 // On a GPU that is not here: nothing is measured and no kernel is made.
 const ForecastOptions as_v100{.estimate = false, .as = "v100", .remember = true};
@@ -25,16 +28,6 @@ RunOptions tiny() {
   options.preprocess.resolution = {16, 16, 16};
   options.memory.budget_bytes = 1 << 20;
   return options;
-}
-
-std::string refusal(Exit exit, const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), exit);
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST(DataShape, ComesFromTheExperimentWhereThereIsNoDataSet) {
@@ -53,9 +46,7 @@ TEST(DataShape, IsBadDataWhereNeitherTells) {
            [](RunOptions& o) { o.data.modalities.clear(); }, [](RunOptions& o) { o.data.labels.clear(); }}) {
     RunOptions options = tiny();
     forget(options);
-    const std::string message = refusal(Exit::bad_data, [&] { data_shape(options); });
-    EXPECT_NE(message.find("no/such/folder"), std::string::npos) << message;
-    EXPECT_NE(message.find("data.modalities"), std::string::npos) << message;
+    test::expect_failure([&] { data_shape(options); }, Exit::bad_data, {"no/such/folder", "data.modalities"});
   }
 }
 
@@ -81,9 +72,8 @@ TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
   RunOptions options = tiny();
   options.memory.budget_bytes = 1 << 16;
   const StepForecast step(options, data_shape(options), as_v100);
-  const std::string message = refusal(Exit::does_not_fit, [&] { step.plan("hybrid"); });
-  for (const char* part : {"memory.budget", "64.00 KiB", "needs at least", "Node '", "preprocess.resolution"})
-    EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
+  test::expect_failure([&] { step.plan("hybrid"); }, Exit::does_not_fit,
+                       {"memory.budget", "64.00 KiB", "needs at least", "Node '", "preprocess.resolution"});
 }
 
 // Tried one by one, from the smallest on.
@@ -146,7 +136,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
       EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
       EXPECT_EQ(found.next, one.size(expected + 1));
       EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *options.memory.budget_bytes);
-      EXPECT_NE(found.limit.find("Node '"), std::string::npos) << found.limit;
+      EXPECT_TRUE(contains(found.limit, "Node '"));
     }
   }
 }
@@ -202,6 +192,35 @@ TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
   EXPECT_EQ(none_fits.factor, 0);
   EXPECT_FALSE(none_fits.plan);
   EXPECT_EQ(none_fits.next, "4");
+}
+
+// A rank each for so many samples, four to a machine.
+RanksForecast on(int count, double rate) {
+  RunOptions options = tiny();
+  options.network.base_filters = 4;
+  options.preprocess.resolution = {32, 32, 32};
+  options.memory.budget_bytes.reset();
+  options.training.batch_size = count;
+  const std::unique_ptr<net::Ranks> ranks = planned_ranks(count);
+  options.ranks = ranks.get();
+  const ForecastOptions how{
+      .as = "v100-study",
+      .network = swap::Network{.ranks = count, .machines = count / 4, .rate = rate, .message_seconds = 1e-6}};
+  const DataShape data = data_shape(options);
+  const StepForecast step(options, data, how);
+  return forecast_ranks(step, forecast(step, data, options), options, data, how);
+}
+
+TEST(RanksForecast, TellsEfficiencyAndWhatLimitsIt) {
+  const RanksForecast fast = on(16, 1e12), slow = on(16, 1e6);
+  EXPECT_GT(fast.exchanged_bytes, 0);
+  EXPECT_EQ(slow.exchanged_bytes, fast.exchanged_bytes);
+  EXPECT_GT(slow.exchange_seconds, fast.exchange_seconds);
+  EXPECT_EQ(slow.alone_seconds, fast.alone_seconds);
+  EXPECT_LE(fast.efficiency(), 1);
+  EXPECT_LT(slow.efficiency(), fast.efficiency());
+  EXPECT_GE(slow.step_seconds, slow.exchange_seconds);
+  EXPECT_TRUE(contains(slow.limit(), "network bandwidth", "longer than computing"));
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
+
+using test::contains;
 
 class Generation : public test::InAFolder {
  protected:
@@ -50,13 +53,7 @@ class Generation : public test::InAFolder {
   }
   template <class Do>
   static std::string refusal(const Do& act) {
-    try {
-      act();
-      return "";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << error.what();
-      return error.what();
-    }
+    return test::message_of(act, Exit::bad_data);
   }
 
   Generations checkpoints_{folder_};
@@ -68,7 +65,7 @@ TEST_F(Generation, BeginsAnewWhereNothingIs) {
   EXPECT_EQ(resumed(), Values(0, 0));
   write(1, 0);  // before an epoch has ended
   EXPECT_EQ(resumed(), Values(1, 0));
-  EXPECT_NE(refusal([&] { predicted(); }).find("no epoch of this run is finished yet"), std::string::npos);
+  EXPECT_TRUE(contains(refusal([&] { predicted(); }), "no epoch of this run is finished yet"));
 }
 
 TEST_F(Generation, FallsBackToTheOneBeforeWhenTheNewestIsDamagedOrMissing) {
@@ -90,7 +87,7 @@ TEST_F(Generation, GoesBackFurtherWhenTheNewestBestIsDamaged) {
   write(1, 10);
   write(2, 20);
   flip("best");
-  EXPECT_NE(refusal([&] { predicted(); }).find("'w' does not match its checksum"), std::string::npos);
+  EXPECT_TRUE(contains(refusal([&] { predicted(); }), "'w' does not match its checksum"));
   EXPECT_EQ(resumed(), Values(1, 10));
 }
 
@@ -115,13 +112,12 @@ TEST_F(Generation, RefusesABestOfAnotherTimeAndTellsOfOneThatIsMissing) {
   fs::copy_file(folder_ / "old", file("best"), fs::copy_options::overwrite_existing);
   for (const auto& act :
        {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })})
-    EXPECT_NE(refusal(act).find("is not the best that belongs to last.safetensors"), std::string::npos);
+    EXPECT_TRUE(contains(refusal(act), "is not the best that belongs to last.safetensors"));
   fs::remove(file("best"));
   for (const auto& act :
        {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })}) {
     const std::string message = refusal(act);
-    EXPECT_NE(message.find("best.safetensors: is missing"), std::string::npos) << message;
-    EXPECT_NE(message.find("remove " + folder_.string()), std::string::npos) << message;
+    EXPECT_TRUE(contains(message, "best.safetensors: is missing", "remove " + folder_.string()));
   }
 }
 
@@ -130,7 +126,7 @@ TEST_F(Generation, RefusesWhenBothAreDamaged) {
   write(2, 0);
   flip("last");
   flip("last.previous");
-  EXPECT_NE(refusal([&] { resumed(); }).find(file("last").string()), std::string::npos);
+  EXPECT_TRUE(contains(refusal([&] { resumed(); }), file("last").string()));
 }
 
 TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
@@ -161,7 +157,7 @@ TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
   fresh.write_last(holding(3));
   EXPECT_EQ(averaged(), 100);
   for (const char* name : {"averaged", "averaged.previous"}) fs::remove(file(name));
-  EXPECT_NE(refusal([&] { averaged(); }).find("is missing, although the run wrote it"), std::string::npos);
+  EXPECT_TRUE(contains(refusal([&] { averaged(); }), "is missing, although the run wrote it"));
 }
 
 TEST_F(Generation, ABestByItselfPredicts) {

@@ -1,10 +1,9 @@
 // What a run is known by, and what may change when it goes on.
 #include "pipeline/record/identity.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "tests/expect.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -56,8 +55,8 @@ TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
   };
   const RunIdentity silent = begun(1), several = begun(2);
   EXPECT_NO_THROW(check_batches(several, options));
-  EXPECT_THAT([&] { check_batches(silent, options); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("computed the 2 samples of a batch at once")));
+  test::expect_failure([&] { check_batches(silent, options); }, Exit::bad_data,
+                       {"computed the 2 samples of a batch at once"});
   options.training.batch_size = 1;
   EXPECT_NO_THROW(check_batches(silent, options));
 }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -14,23 +13,21 @@
 #include "pipeline/plan/forecast.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/predict/predict.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-class ImageCases : public testing::Test {
- protected:
-  static inline std::optional<test::TemporaryFolder> shared_;
-  static void SetUpTestSuite() {
-    shared_.emplace();
+class ImageCases : public test::InASharedFolder<ImageCases> {
+ public:
+  static void make() {
     for (const char* layout : {"brats2021", "masks", "classes"})
       data::write_phantoms(
           {.out = folder() / layout, .cases = 4, .size = {16, 16, 16}, .seed = 3, .layout = layout});
   }
-  static void TearDownTestSuite() { shared_.reset(); }
-  static const fs::path& folder() { return shared_->path(); }
 
+ protected:
   static RunOptions options(const std::string& layout, const std::string& network) {
     RunOptions options;
     options.data.root = folder() / layout;
@@ -41,16 +38,6 @@ class ImageCases : public testing::Test {
     options.training.augment.symmetries = false;
     options.memory.device = "cpu";
     return options;
-  }
-
-  static std::string refusal_of(const RunOptions& options) {
-    try {
-      check_suits(options, data::open_dataset(options.data));
-      return "";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::usage);
-      return error.what();
-    }
   }
 };
 
@@ -147,18 +134,21 @@ TEST_F(ImageCases, PicturesOfAClassHaveItsNumberForATarget) {
 }
 
 TEST_F(ImageCases, AreRefusedByNetworksThatAreNotForThem) {
-  EXPECT_EQ(refusal_of(options("brats2021", "deeplabv3")), "");
-  EXPECT_EQ(refusal_of(options("masks", "deeplabv3")), "");
-  EXPECT_EQ(refusal_of(options("classes", "resnet18")), "");
-  EXPECT_NE(refusal_of(options("masks", "unet3d")).find("needs volumes"), std::string::npos);
-  EXPECT_NE(refusal_of(options("masks", "resnet18")).find("a whole image"), std::string::npos);
-  EXPECT_NE(refusal_of(options("classes", "deeplabv3")).find("Use a resnet"), std::string::npos);
-  RunOptions whole = options("brats2021", "deeplabv3");
+  const auto check = [](const RunOptions& of) { check_suits(of, data::open_dataset(of.data)); };
+  const auto refuse = [&](const RunOptions& of, const char* says) {
+    test::expect_failure([&] { check(of); }, Exit::usage, {says});
+  };
+  EXPECT_NO_THROW(check(options("brats2021", "deeplabv3")));
+  EXPECT_NO_THROW(check(options("masks", "deeplabv3")));
+  EXPECT_NO_THROW(check(options("classes", "resnet18")));
+  refuse(options("masks", "unet3d"), "needs volumes");
+  refuse(options("masks", "resnet18"), "a whole image");
+  refuse(options("classes", "deeplabv3"), "Use a resnet");
+  RunOptions whole = options("brats2021", "deeplabv3"), sliced = options("masks", "deeplabv3");
   whole.preprocess.slices = data::Slices::none;
-  EXPECT_NE(refusal_of(whole).find("preprocess.slices"), std::string::npos);
-  RunOptions sliced = options("masks", "deeplabv3");
   sliced.preprocess.slices = data::Slices::axial;
-  EXPECT_NE(refusal_of(sliced).find("needs volumes"), std::string::npos);
+  refuse(whole, "preprocess.slices");
+  refuse(sliced, "needs volumes");
 }
 
 TEST(SoftmaxDecoder, GivesTheLargestOfAllClassesWhateverItsSize) {

@@ -14,6 +14,7 @@
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/identity.h"
 #include "pipeline/record/resume.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -236,26 +237,15 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
   EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {true, true, true}}));
   options_.training.augment.symmetries = false;
   options_.training.augment.flip = {0, 0, 0};
-  try {
-    predicted(true);
-    FAIL() << "mirrors for a network that cannot be mirrored";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("trained without mirroring"), std::string::npos) << error.what();
-  }
+  test::expect_failure([&] { predicted(true); }, Exit::usage, {"trained without mirroring"});
 }
 
 TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
   for (const data::Size3& window : {data::Size3{15, 16, 16}, data::Size3{32, 16, 16}}) {
     PredictOptions how;
     how.window = window;
-    try {
-      Predictor(options_, dataset_, how);
-      FAIL() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::usage);
-      EXPECT_NE(std::string(error.what()).find("--window"), std::string::npos) << error.what();
-    }
+    SCOPED_TRACE(window[0]);
+    test::expect_failure([&] { Predictor(options_, dataset_, how); }, Exit::usage, {"--window"});
   }
 }
 

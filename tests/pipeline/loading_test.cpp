@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -15,16 +14,13 @@
 namespace voxswap::pipeline {
 namespace {
 
-class Loading : public testing::Test {
- protected:
-  static inline std::optional<test::TemporaryFolder> shared_;
-  static void SetUpTestSuite() {
-    shared_.emplace();
+class Loading : public test::InASharedFolder<Loading> {
+ public:
+  static void make() {
     data::write_phantoms({.out = folder() / "phantom", .cases = 4, .size = {16, 16, 16}, .seed = 3});
   }
-  static void TearDownTestSuite() { shared_.reset(); }
-  static const fs::path& folder() { return shared_->path(); }
 
+ protected:
   static RunOptions options() {
     RunOptions options;
     options.data.root = folder() / "phantom";

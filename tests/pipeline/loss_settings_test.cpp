@@ -5,29 +5,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom.h"
 #include "pipeline/cases/patches.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-class LossSettings : public testing::Test {
- protected:
-  static inline std::optional<test::TemporaryFolder> shared_;
-  static void SetUpTestSuite() {
-    shared_.emplace();
-    data::write_phantoms({.out = shared_->path(), .cases = 3, .size = {16, 16, 16}, .seed = 3});
-  }
-  static void TearDownTestSuite() { shared_.reset(); }
+class LossSettings : public test::InASharedFolder<LossSettings> {
+ public:
+  static void make() { data::write_phantoms({.out = folder(), .cases = 3, .size = {16, 16, 16}, .seed = 3}); }
 
+ protected:
   static RunOptions options(net::Loss loss) {
     RunOptions options;
-    options.data.root = shared_->path();
+    options.data.root = folder();
     options.preprocess.resolution = {12, 12, 12};
     options.training.loss = loss;
     options.training.augment.symmetries = false;
@@ -48,14 +44,8 @@ TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
   expected.back() = 3;
   EXPECT_EQ(loss_of(run.training).weights, expected);
   run.training.class_weights.by_name = {{"backgrund", 2}};
-  try {
-    settle_loss(run.training, dataset);
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("Did you mean 'background'?"), std::string::npos)
-        << error.what();
-  }
+  test::expect_failure([&] { settle_loss(run.training, dataset); }, Exit::usage,
+                       {"Did you mean 'background'?"});
 }
 
 TEST_F(LossSettings, WeighByTheVoxelsThatTheTrainingCasesHave) {

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "data/formats/image_io.h"
@@ -19,21 +17,22 @@
 namespace voxswap::pipeline {
 namespace {
 
-class NewScans : public testing::Test {
+class NewScans : public test::InASharedFolder<NewScans> {
  protected:
-  static inline std::optional<test::TemporaryFolder> shared_;
-  static const fs::path& folder() { return shared_->path(); }
   static void write_phantoms_as(const std::string& layout, int cases) {
-    data::PhantomOptions phantoms;
-    phantoms.out = folder() / layout;
-    phantoms.layout = layout;
-    phantoms.cases = cases;
-    phantoms.size = {20, 24, 18};
-    data::write_phantoms(phantoms);
+    data::write_phantoms({.out = folder() / layout, .cases = cases, .size = {20, 24, 18}, .layout = layout});
   }
+  static RunOptions& options() {
+    static RunOptions run;
+    return run;
+  }
+  static data::LabelMap expected(int index) {
+    return data::read_label_map(folder() / format("expected/BraTS2021_{:05}.nii.gz", index));
+  }
+
+ public:
   // One short training on nnU-Net's layout, whose data then goes away.
-  static void SetUpTestSuite() {
-    shared_.emplace();
+  static void make() {
     write_phantoms_as("nnunet", 3);
     options().data.root = folder() / "nnunet";
     options().data.modalities = {"flair", "t1ce"};
@@ -47,14 +46,6 @@ class NewScans : public testing::Test {
     fs::rename(folder() / "nnunet", folder() / "gone");
     write_phantoms_as("brats2021", 2);
     predict({options()}, folder() / "brats2021", folder() / "expected", {});
-  }
-  static void TearDownTestSuite() { shared_.reset(); }
-  static RunOptions& options() {
-    static RunOptions run;
-    return run;
-  }
-  static data::LabelMap expected(int index) {
-    return data::read_label_map(folder() / format("expected/BraTS2021_{:05}.nii.gz", index));
   }
 };
 

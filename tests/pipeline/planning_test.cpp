@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "pipeline/plan/steps.h"
 #include "swap/planners/planner.h"
+#include "tests/expect.h"
+#include "tests/swap/graphs.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -35,51 +38,46 @@ class FreeMemory : public net::Backend {
   bool one_;
 };
 
-const FreeMemory cpu(20 * gib, 20 * gib, true);  // of which 18 GiB may be used: a tenth is the reserve
-
-TEST(Budgets, OfOneMemoryLeaveTheHostWhatTheDeviceDoesNotGet) {
-  MemoryOptions memory;
-  memory.budget_bytes = 4 * gib;
-  const swap::Budgets budgets = choose_budgets(cpu, memory);
-  EXPECT_EQ(budgets.device, 4 * gib);
-  EXPECT_EQ(budgets.host, 14 * gib);
-  EXPECT_EQ(budgets.disk, 0);
-}
-
-TEST(Budgets, OfOneMemoryGoToTheDeviceWhenNobodyAsks) {
-  const swap::Budgets budgets = choose_budgets(cpu, {});
-  EXPECT_EQ(budgets.device, 18 * gib);
-  EXPECT_EQ(budgets.host, 0);
-}
-
-TEST(Budgets, OfOneMemoryKeepAPoolForTheWayToDisk) {
-  MemoryOptions memory;
+TEST(Budgets, AreOfWhatIsFreeAndOfWhatIsAskedFor) {
+  // Of 20 GiB in one memory 18 may be used: a tenth is the reserve.
+  const FreeMemory cpu(20 * gib, 20 * gib, true), gpu(2 * gib, 40 * gib, false);
+  using Asked = std::optional<std::int64_t>;
+  struct Case {
+    const char* what;
+    const FreeMemory& device;
+    Asked budget, host;
+    std::int64_t gives, beside;
+  };
+  const std::vector<Case> table = {
+      {"one memory: the host gets what the device does not", cpu, 4 * gib, {}, 4 * gib, 14 * gib},
+      {"one memory, nobody asks: all is the device's", cpu, {}, {}, 18 * gib, 0},
+      {"never together more than is free", cpu, {}, 5 * gib, 13 * gib, 5 * gib},
+      {"unless asked for", cpu, 30 * gib, {}, 30 * gib, 0},
+      {"of both", cpu, 30 * gib, 7 * gib, 30 * gib, 7 * gib},
+      {"or of none", cpu, 30 * gib, 0, 30 * gib, 0},
+      {"two memories: what each has free less a reserve of at least half a GiB",
+       gpu,
+       {},
+       {},
+       2 * gib - gib / 2,
+       36 * gib},
+  };
+  for (const Case& one : table) {
+    MemoryOptions memory;
+    memory.budget_bytes = one.budget;
+    memory.host_bytes = one.host;
+    const swap::Budgets budgets = choose_budgets(one.device, memory);
+    EXPECT_EQ(budgets.device, one.gives) << one.what;
+    EXPECT_EQ(budgets.host, one.beside) << one.what;
+    EXPECT_EQ(budgets.disk, 0) << one.what;
+  }
+  MemoryOptions memory;  // a pool is kept for the way to disk
   memory.disk_folder = "somewhere";
   memory.disk_bytes = 100 * gib;
   const swap::Budgets budgets = choose_budgets(cpu, memory);
   EXPECT_GE(budgets.host, 2 * gib);
   EXPECT_EQ(budgets.device + budgets.host, 18 * gib);
   EXPECT_EQ(budgets.disk, 100 * gib);
-}
-
-TEST(Budgets, OfOneMemoryAreNeverTogetherMoreThanIsFreeUnlessAskedFor) {
-  MemoryOptions memory;
-  memory.host_bytes = 5 * gib;
-  EXPECT_EQ(choose_budgets(cpu, memory).device, 13 * gib);
-  memory.host_bytes.reset();
-  memory.budget_bytes = 30 * gib;
-  EXPECT_EQ(choose_budgets(cpu, memory).host, 0);
-  memory.host_bytes = 7 * gib;
-  EXPECT_EQ(choose_budgets(cpu, memory).host, 7 * gib);
-  memory.host_bytes = 0;
-  EXPECT_EQ(choose_budgets(cpu, memory).host, 0);
-}
-
-TEST(Budgets, OfTwoMemoriesAreWhatEachHasFreeLessAReserve) {
-  const FreeMemory gpu(2 * gib, 40 * gib, false);
-  const swap::Budgets budgets = choose_budgets(gpu, {});
-  EXPECT_EQ(budgets.device, 2 * gib - gib / 2);  // at least half a GiB
-  EXPECT_EQ(budgets.host, 36 * gib);
 }
 
 RunOptions tiny() {
@@ -131,13 +129,7 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   RunOptions options = tiny();
   options.memory.device = "cpu";
   options.memory.planner = "unified";
-  try {
-    open_target(options);
-    FAIL() << "the CPU has memory that moves by itself";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("memory.planner: unified"), std::string::npos) << error.what();
-  }
+  test::expect_failure([&] { open_target(options); }, Exit::usage, {"memory.planner: unified"});
   const Target h200 = open_target(options, "h200");  // on paper it is keep's plan
   const Steps steps = build_steps(options, 1, 1, h200, true);
   const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
@@ -148,20 +140,12 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
 
 TEST(Targets, ThatAreNotHereAreRefusedWithTheReason) {
   RunOptions options = tiny();
-  for (const char* device : {"cuda:1000", "cuda:99999999999"}) {
+  const auto expect_refused = [&](const std::string& device, Exit exit, const std::string& says) {
     options.memory.device = device;
-    try {
-      open_target(options);
-      FAIL() << device << " is here";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what())
-                    .find(format("memory.device: {}", std::string(device) == "cuda:1000"
-                                                          ? "cuda:1000: no CUDA device"
-                                                          : "expected cuda:N")),
-                std::string::npos)
-          << error.what();
-    }
-  }
+    test::expect_failure([&] { open_target(options); }, exit, {"memory.device: " + says});
+  };
+  expect_refused("cuda:1000", Exit::does_not_fit, "cuda:1000: no CUDA device");
+  expect_refused("cuda:99999999999", Exit::usage, "expected cuda:N");
 }
 
 TEST(Precisions, Tf32IsForGpus) {
@@ -207,6 +191,31 @@ TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
     for (const swap::Residency& r : plan->residencies)
       if (r.value != net::none && step->graph.value(r.value).persistent()) found->push_back(r.offset);
   EXPECT_EQ(places[0], places[1]);
+}
+
+// memory.csv of a step small enough to follow by hand.
+TEST(StepMemory, FollowsThePlanThroughItsTime) {
+  test::Small small;
+  swap::CostModel costs;
+  costs.node_seconds = {1, 2, 4};
+  const swap::Plan plan = swap::make_plan("keep", small.request);
+  const auto rows = step_memory(small.graph, plan, costs, "r", "2");
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows.front().seconds, 0);
+  EXPECT_EQ(rows.back().seconds, 7);
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_TRUE(i == 0 || rows[i].seconds > rows[i - 1].seconds);
+    most = std::max(most, rows[i].device_bytes);
+    EXPECT_EQ(rows[i].host_bytes, 0);
+  }
+  EXPECT_EQ(most, plan.live_peak_bytes);
+  EXPECT_EQ(rows.back().device_bytes, plan.persistent_bytes);  // stay for the next step
+  EXPECT_GT(rows.back().device_bytes, 0);
+  EXPECT_EQ(rows[0].planner, "keep");
+  EXPECT_EQ(rows[0].budget_bytes, plan.budget_bytes == swap::unlimited ? 0 : plan.budget_bytes);
+  EXPECT_EQ(rows[0].host_budget_bytes, 0);
+  EXPECT_EQ(step_memory(small.graph, plan, costs, "r", "2", 77)[0].host_budget_bytes, 77);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/expect.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -81,14 +82,9 @@ TEST(Position, IsRefusedWhereNoTrainingComesTo) {
   for (const Bad& bad : table) {
     Checkpoint checkpoint = as_checkpoint(example());
     checkpoint.metadata[bad.key] = bad.text;
-    try {
-      to_position(checkpoint, epochs, steps, "last.safetensors");
-      ADD_FAILURE() << bad.key << ": " << bad.text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << bad.text;
-      EXPECT_NE(std::string(error.what()).find(bad.says), std::string::npos)
-          << bad.text << ": " << error.what();
-    }
+    SCOPED_TRACE(bad.text);
+    test::expect_failure([&] { to_position(checkpoint, epochs, steps, "last.safetensors"); }, Exit::bad_data,
+                         {bad.says});
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "data/volumes/picture.h"
 #include "pipeline/record/event_file.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -111,7 +112,7 @@ TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
   logs.step({1, 2, 2, 2, -0.125, 1e-3, 0.5});
   logs.epoch(row_of(1), 2, {{"whole_tumor", 0.5}});
   ASSERT_EQ(event_files().size(), 1u);
-  EXPECT_NE(event_files()[0].filename().string().find("tfevents"), std::string::npos);
+  EXPECT_TRUE(test::contains(event_files()[0].filename().string(), "tfevents"));
   const std::vector<std::string> all = records(read_file(event_files()[0]));
   EXPECT_EQ(Message(all.at(0)).bytes.at(3), "brain.Event:2");
   std::map<std::pair<std::string, std::uint64_t>, float> numbers;

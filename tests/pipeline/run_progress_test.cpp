@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "base/terminal.h"
+#include "tests/expect.h"
 #include "tests/pipeline/made_up_runs.h"
 
 namespace voxswap::pipeline {
@@ -59,13 +60,8 @@ TEST_F(Progress, TellsRunsApartThatWereStoppedTrainedAndFinished) {
 TEST_F(Progress, SaysSoBeforeTheFirstEpochAndOfFoldersThatAreNoRun) {
   const fs::path run = going_run();
   for (const char* file : {"epochs.csv", "validation.csv"}) fs::remove(run / file);
-  EXPECT_NE(text(run_progress(run, made_up_settings)).find("no epoch is finished yet"), std::string::npos);
-  try {
-    run_progress(folder_ / "nothing", made_up_settings);
-    FAIL() << "a folder that is not there";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::bad_data);
-  }
+  EXPECT_TRUE(test::contains(text(run_progress(run, made_up_settings)), "no epoch is finished yet"));
+  test::expect_failure([&] { run_progress(folder_ / "nothing", made_up_settings); }, Exit::bad_data);
 }
 
 TEST_F(Progress, NeverTakesMoreColumnsThanThereAre) {

@@ -7,23 +7,22 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "pipeline/device/benchmark.h"
 #include "tests/costs.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
 
-class Sessions : public testing::Test {
- protected:
-  static inline std::optional<test::TemporaryFolder> shared_;
-  static void SetUpTestSuite() {
-    shared_.emplace();
+class Sessions : public test::InASharedFolder<Sessions> {
+ public:
+  static void make() {
     test::share_costs(folder());
     fs::create_directories(folder() / "scratch");
   }
-  static void TearDownTestSuite() { shared_.reset(); }
-  static const fs::path& folder() { return shared_->path(); }
 
+ protected:
   static RunOptions options_for(const std::string& planner, std::int64_t budget) {
     RunOptions options;
     options.cache = folder();
@@ -237,15 +236,8 @@ TEST_F(Sessions, PlanTrainingThatKeepsEverythingOnCostsToo) {
 
 TEST_F(Sessions, RefuseABudgetThatIsTooSmallInTheWordsOfTheirPlanner) {
   for (const char* planner : {"keep", "hybrid", "tflms"}) {
-    try {
-      open(options_for(planner, 700 << 10));
-      ADD_FAILURE() << planner << " accepted it";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::does_not_fit);
-      EXPECT_NE(std::string(error.what()).find(format("planner {} needs at least", planner)),
-                std::string::npos)
-          << error.what();
-    }
+    test::expect_failure([&] { open(options_for(planner, 700 << 10)); }, Exit::does_not_fit,
+                         {format("planner {} needs at least", planner)});
   }
 }
 
@@ -264,6 +256,35 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   const std::int64_t tight = whole.arena_bytes() - (32 << 10);  // what the heads hold can leave
   EXPECT_EQ(predict(tight, &something), expected);
   EXPECT_GT(something, 0);
+}
+
+swap::StepReport report(double seconds, double compute, double stall, double to_host) {
+  swap::StepReport made;
+  made.seconds = seconds;
+  made.compute_seconds = compute;
+  made.stall_seconds = stall;
+  made.busy_seconds[static_cast<std::size_t>(swap::Lane::to_host)] = to_host;
+  return made;
+}
+
+TEST(StepStatistics, AddUpStepsAndKnowTheirMedian) {
+  StepStatistics steps;
+  EXPECT_EQ(steps.median_seconds(), 0);
+  steps.add(report(5, 4, 1, 0.5));
+  steps.add(report(1, 0.5, 0.25, 0.25));
+  EXPECT_EQ(steps.median_seconds(), 3);
+  steps.add(report(2, 1.5, 0.25, 0.25));
+  EXPECT_EQ(steps.median_seconds(), 2);
+  EXPECT_EQ(steps.compute_seconds, 6);
+  EXPECT_EQ(steps.stall_seconds, 1.5);
+}
+
+TEST(StepStatistics, GiveTheRateOfALaneWhileItWasBusy) {
+  StepStatistics steps;
+  steps.add(report(5, 4, 1, 0.5));
+  steps.add(report(5, 4, 1, 1.5));
+  EXPECT_EQ(steps.rate(swap::Lane::to_host, 1000), 1000);  // 2000 bytes in 2 seconds
+  EXPECT_EQ(steps.rate(swap::Lane::to_device, 1000), 0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/image_writing.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -91,12 +92,8 @@ TEST(Split, ComesFromAFoldOfNnUNet) {
   for (const char* text : {"", "{}", "[1]", R"([{"train": ["case_00"]}])", R"([{"train": [1], "val": [2]}])",
                            R"([{"train": ["case_00"], "val": ["case_00"]}])"}) {
     write_file(file, text);
-    try {
-      make_split(dataset_of(3), options);
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << text;
-    }
+    SCOPED_TRACE(text);
+    test::expect_failure([&] { make_split(dataset_of(3), options); }, Exit::bad_data);
   }
 }
 
