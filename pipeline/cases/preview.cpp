@@ -110,12 +110,13 @@ data::LabelMap labels_of(const Version& version) {
 
 // The grey values of a row are those of the case as prepared, so that brightness can be compared.
 std::vector<Pixels> pictures_of(const Block& block, const Row& row, const data::Regions& regions) {
-  constexpr double pixels = 384;  // the longest side
+  // Four pixels to a voxel, or fewer where a large grid would not fit a screen.
+  const double scale = std::clamp(to_fit(block.versions.front().geometry, 384), 1.0, 4.0);
   const Window window = window_of(channel_of(block.versions.front(), row.channel));
   std::vector<Pixels> pictures;
   for (const Version& version : block.versions) {
     const data::LabelMap labels = labels_of(version);
-    const Plane plane(version.geometry, row.view, labels, to_fit(version.geometry, pixels));
+    const Plane plane(version.geometry, row.view, labels, scale);
     pictures.push_back(painted(plane, channel_of(version, row.channel), window, labels, regions));
   }
   return pictures;
