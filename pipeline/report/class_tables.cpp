@@ -20,7 +20,7 @@ Column<ClassRow> probability(const std::string& name, std::size_t place, const s
           [=](const ClassRow& row) { return number(row.probabilities.at(place).second); },
           [=](ClassRow& row, const std::string& field) {
             row.probabilities.emplace_back(name, 0);
-            return read_real(row.probabilities.back().second, field, {0, 1.001});
+            return read_real(row.probabilities.back().second, field, {0, 1.001, false});
           }};
 }
 
@@ -57,7 +57,8 @@ const Columns<AccuracyRow>& columns<AccuracyRow>() {
         resolution<Row>(),
         count("epoch", "epoch, counted from 1", &Row::epoch, 1),
         seconds("trained_seconds", "duration of the epochs so far, in s", &Row::trained_seconds),
-        real("accuracy", "fraction of the validation images with the right class", &Row::accuracy, share)};
+        real("accuracy", "fraction of the validation images with the right class", &Row::accuracy,
+             known_share)};
     all[4].write = [](const Row& row) { return format("{:.6f}", row.trained_seconds); };
     return all;
   }();

@@ -101,9 +101,11 @@ namespace column {
 // What a number may be.
 struct Bounds {
   double least, most;
+  bool or_nan = true;
 };
 inline constexpr double no_bound = std::numeric_limits<double>::infinity();
-inline constexpr Bounds any{-no_bound, no_bound}, not_negative{0, no_bound}, share{0, 1};
+inline constexpr Bounds any{-no_bound, no_bound}, not_negative{0, no_bound}, share{0, 1},
+    known_share{0, 1, false};
 
 std::string read_real(double& value, const std::string& field, const Bounds& bounds);
 

@@ -12,9 +12,10 @@ std::string column::read_real(double& value, const std::string& field, const Bou
   const auto read = parse_number<double>(field);
   if (!read) return "a number";
   value = *read;
-  if (!(value < bounds.least || value > bounds.most)) return "";
+  if (std::isnan(value) ? bounds.or_nan : value >= bounds.least && value <= bounds.most) return "";
   if (bounds.most < no_bound)
-    return format("a number from {} to {}, or nan", number(bounds.least), number(bounds.most));
+    return format("a number from {} to {}{}", number(bounds.least), number(bounds.most),
+                  bounds.or_nan ? ", or nan" : "");
   return bounds.least == -no_bound ? "a number" : format("a number of at least {}", number(bounds.least));
 }
 

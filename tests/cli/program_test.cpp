@@ -239,7 +239,7 @@ TEST_F(Program, MeasuresStepsBesideWhatWasPredicted) {
   const auto small = [&](const std::string& planner) {
     const Outcome refused = call("plan --estimate " + sizes + planner + " memory.budget=1KiB");
     EXPECT_EQ(refused.code, 4) << refused.errors;
-    return "bench --steps 3 " + sizes + planner + " memory.budget=" + least_budget(refused.errors);
+    return format("bench --steps 3 {}{} memory.budget={}B", sizes, planner, least_budget(refused.errors));
   };
   const Outcome bench = call(small("hybrid") + " --trace --out b --quiet");
   EXPECT_EQ(bench.code, 0) << bench.errors;

@@ -59,7 +59,7 @@ evaluate: {at: [native, training, 24]}
     Words arguments = {"plan", path("experiment.yaml"), "--estimate", "memory.budget=1KiB"};
     for (const std::string& word : more)
       if (word != "--trace") arguments.push_back(word);
-    return std::to_string(std::stoll(least_budget(refused(4, arguments).output)) * 51 / 50) + "B";
+    return format("{}B", least_budget(refused(4, arguments).output));
   }
 
   double figure(const std::string& out, const std::string& name) {

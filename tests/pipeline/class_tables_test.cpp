@@ -37,8 +37,10 @@ TEST(ClassTables, ComeBackAsTheyWere) {
 
 TEST(ClassTables, RefuseWhatNoRunWrites) {
   Csv csv = csv_of(rows());
-  csv.rows[1][csv.column("probability_cat", "")] = "1.5";
-  EXPECT_THROW(rows_of<ClassRow>(csv, "classes.csv"), Error);
+  for (const char* wrong : {"1.5", "nan", "-0.1", "much"}) {
+    csv.rows[1][csv.column("probability_cat", "")] = wrong;
+    EXPECT_THROW(rows_of<ClassRow>(csv, "classes.csv"), Error) << wrong;
+  }
   std::vector<ClassRow> other = rows();
   other[0].predicted = "bird";
   EXPECT_THROW(confusions(other), Error);

@@ -99,14 +99,22 @@ bool is_faster_in_library(const Shape& made, const Shape& weights, bool gradient
   return weights[0] * weights[1] >= many_weights && voxels <= (gradient ? few_of_gradient : few_voxels);
 }
 
+// With AVX2 the library adds up many channels in an order that depends on the number of voxels: slabs would
+// have other bits than whole volumes.
+bool library_keeps_order(convolution::Instructions instructions) {
+  return instructions != convolution::Instructions::avx2 &&
+         instructions != convolution::Instructions::portable;
+}
+
 // Of kernels with one tap the library is at memory's speed.
 std::unique_ptr<Kernel> own_volume(const Graph& graph, const Node& node, bool gradient,
                                    convolution::Added added) {
   const ElementType type = input_type(graph, node);
   const auto instructions = own_instructions(type);
   const KernelAxes axes = kernel_axes(node.attributes, input_shape(graph, node, 1));
-  if (!instructions || taps(axes) == 1) return nullptr;
-  if (type == ElementType::f32 && !convolution::are_instructions_forced() &&
+  if (!instructions || (taps(axes) == 1 && library_keeps_order(*instructions))) return nullptr;
+  if (type == ElementType::f32 && library_keeps_order(*instructions) &&
+      !convolution::are_instructions_forced() &&
       is_faster_in_library(output_shape(graph, node), input_shape(graph, node, 1), gradient))
     return nullptr;
   const auto sizes =
