@@ -1,5 +1,6 @@
-# The headers that most sources include, compiled once for all rooms and once for all test programs: parsing them takes
-# longer than most sources themselves. Targets with other options (instruction sets, OpenMP, ITK's) go without.
+# The headers that most sources include, compiled once for all rooms, once for cli and once for all test programs:
+# parsing them takes longer than most sources themselves. Targets with other options (instruction sets, OpenMP, ITK's)
+# go without.
 set(common <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <vector>
   base/error.h base/file.h base/json.h base/text.h)
 list(TRANSFORM common REPLACE "^base/" "${CMAKE_SOURCE_DIR}/base/")

@@ -327,8 +327,8 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
   expect_near(pieces, whole, 1e-12, 1e-9);
 }
 
-// Convolutions of one tap are a library's on the CPU: it is held to the same bits here, as far as these
-// shapes go.
+// Convolutions of one tap are the library's on a CPU, but for some with AVX2: it is held to the same bits
+// here, as far as these shapes go.
 TEST_P(CutNetwork, TrainsToTheSameBitsInPiecesOfAnySize) {
   const auto backend = make_backend("onednn");
   for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
