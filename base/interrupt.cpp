@@ -14,7 +14,7 @@ namespace {
 // A signal meets any thread, and threads look at these meanwhile: without a lock, which a handler may not
 // take.
 std::atomic<int> requests = 0;  // of somebody who may lose patience
-std::atomic<bool> announced = false;
+std::atomic<bool> announced = false, asked_in_scope = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int) {
@@ -25,7 +25,22 @@ void on_announcement(int) {
   announced = true;
 }
 
+void on_request(int) {
+  asked_in_scope = true;
+}
+
 }  // namespace
+
+InterruptScope::InterruptScope() {
+  struct sigaction action = {};
+  action.sa_handler = on_request;
+  ::sigaction(SIGINT, &action, &before_);
+}
+
+InterruptScope::~InterruptScope() {
+  ::sigaction(SIGINT, &before_, nullptr);
+  asked_in_scope = false;
+}
 
 void watch_for_interrupt() {
   struct sigaction action = {};
@@ -43,7 +58,7 @@ void watch_for_interrupt() {
 }
 
 bool interrupted() {
-  return requests > 0 || announced;
+  return requests > 0 || announced || asked_in_scope;
 }
 
 void throw_if_interrupted() {

@@ -3,6 +3,8 @@
 // announces the time limit, sets it too, however often it comes.
 #pragma once
 
+#include <csignal>
+
 namespace voxswap {
 
 // Handles SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored (nohup), SIGHUP; a file that grows beyond its
@@ -11,5 +13,18 @@ namespace voxswap {
 void watch_for_interrupt();
 bool interrupted();           // asked to stop?
 void throw_if_interrupted();  // throws Exit::interrupted
+
+// For a library within a program of others: while it lives, Ctrl-C asks for a stop; then the program's own
+// handler is back, and nothing is asked for any more.
+class InterruptScope {
+ public:
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
 
 }  // namespace voxswap

@@ -43,6 +43,7 @@
   X(network_slope, "network.slope")                                       \
   X(network_strides, "network.strides")                                   \
   X(network_upsampling, "network.upsampling")                             \
+  X(ranks_slabs, "ranks.slabs")                                           \
   X(training_section, "training.")                                        \
   X(training_augment_channel_dropout, "training.augment.channel_dropout") \
   X(training_augment_symmetries, "training.augment.symmetries")           \

@@ -34,7 +34,7 @@ struct Voice {
 
   Voice();
   void record_in(std::shared_ptr<spdlog::sinks::sink> sink);
-  void settle_levels();
+  void resolve_levels();
 };
 
 void tell_of_gaps(const std::string& why) {
@@ -57,7 +57,7 @@ Voice::Voice()
   terminal->set_pattern("%^%v%$");
   logger->flush_on(spdlog::level::debug);
   logger->set_error_handler(tell_of_gaps);
-  settle_levels();
+  resolve_levels();
 }
 
 void Voice::record_in(std::shared_ptr<spdlog::sinks::sink> sink) {
@@ -65,11 +65,11 @@ void Voice::record_in(std::shared_ptr<spdlog::sinks::sink> sink) {
   record = std::move(sink);
   record->set_pattern("%Y-%m-%d %H:%M:%S.%e  %v");
   sinks->add_sink(record);
-  settle_levels();
+  resolve_levels();
 }
 
 // A record has at least what is usually said, whatever the terminal is spared.
-void Voice::settle_levels() {
+void Voice::resolve_levels() {
   const Level recorded = std::min<Level>(shown, Level::info);
   terminal->set_level(as_spdlog(shown));
   if (record) record->set_level(as_spdlog(recorded));
@@ -85,7 +85,7 @@ Voice& voice() {
 
 void set_level(Level level) {
   voice().shown = level;
-  voice().settle_levels();
+  voice().resolve_levels();
 }
 
 Level level() {

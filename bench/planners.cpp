@@ -70,7 +70,7 @@ struct Problem {
     request.budgets = {cell.budget, host_budget, 0};
     request.kept = {step.loss};
     request.costs = &costs;
-    request.coarser = step.coarser ? &*step.coarser : nullptr;
+    request.in_fewer_slabs = step.in_fewer_slabs ? &*step.in_fewer_slabs : nullptr;
     for (const double seconds : costs.node_seconds) keep_seconds += seconds;
     bound = swap::lower_bound(step.graph, request.workspaces, request.kept, costs, request.budgets);
   }

@@ -12,12 +12,16 @@
 #include "library/run_folder.h"
 #include "metrics/box_statistics.h"
 #include "net/collective/launched.h"
+#include "pipeline/cases/intensity_plot.h"
+#include "pipeline/report/html.h"
 
 namespace voxswap::cli {
 
 pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& request, bool leave_out) {
   constexpr std::size_t most = 20;
-  pipeline::Fingerprint fingerprint = pipeline::take_fingerprint(experiments::unconfigured(request).run.data);
+  const pipeline::RunOptions run = experiments::unconfigured(request).run;
+  const fs::path cache = run.cache.empty() ? fs::path() : run.cache / "fingerprints";
+  pipeline::Fingerprint fingerprint = pipeline::take_fingerprint(run.data, cache);
   const std::vector<pipeline::UnreadableCase>& unreadable = fingerprint.unreadable;
   if (unreadable.empty()) return fingerprint;
   std::string list;
@@ -88,7 +92,7 @@ std::vector<std::string> statistics_row(const std::string& name, const Fingerpri
   return {name, format("{:.4g}", of.median), format("{:.4g}", of.minimum), format("{:.4g}", of.maximum)};
 }
 
-std::string grids_table(const Fingerprint& fingerprint) {
+Rows grids_rows(const Fingerprint& fingerprint) {
   Rows rows = {{"over the cases", "median", "min", "max"}};
   for (std::size_t axis = 0; axis < 3; ++axis)
     rows.push_back(statistics_row(format("size along {}, voxels", "xyz"[axis]), fingerprint,
@@ -99,7 +103,7 @@ std::string grids_table(const Fingerprint& fingerprint) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     rows.push_back(statistics_row(format("foreground along {}, voxels", "xyz"[axis]), fingerprint,
                                   [&](const auto& one) { return one.foreground[axis]; }));
-  return table(rows);
+  return rows;
 }
 
 std::int64_t cases_without(const Fingerprint& fingerprint, std::size_t channel) {
@@ -107,22 +111,21 @@ std::int64_t cases_without(const Fingerprint& fingerprint, std::size_t channel) 
                        [&](const auto& one) { return !one.channels[channel]; });
 }
 
-std::string channels_table(const Fingerprint& fingerprint) {
+Rows channels_rows(const Fingerprint& fingerprint) {
   Rows rows = {{"channel, median of the foregrounds", "mean", "deviation", "0.5 %", "50 %", "99.5 %",
                 "cases without"}};
   for (std::size_t i = 0; i < fingerprint.dataset.modalities.size(); ++i) {
     const pipeline::Intensities of = fingerprint.median_intensities(i);
     std::vector<std::string> row = {fingerprint.dataset.modalities[i]};
-    for (const double value :
-         {of.mean, of.deviation, of.percentiles[0], of.percentiles[1], of.percentiles[2]})
+    for (const double value : {of.mean, of.deviation, of.lowest(), of.median(), of.highest()})
       row.push_back(format("{:.4g}", value));
     row.push_back(std::to_string(cases_without(fingerprint, i)));
     rows.push_back(row);
   }
-  return table(rows);
+  return rows;
 }
 
-std::string labels_table(const Fingerprint& fingerprint) {
+Rows labels_rows(const Fingerprint& fingerprint) {
   Rows rows = {{"label", "value", "cases", "voxels: median", "components: median", "max"}};
   for (const auto& [name, value] : fingerprint.dataset.labels) {
     std::vector<double> voxels, components;
@@ -137,31 +140,13 @@ std::string labels_table(const Fingerprint& fingerprint) {
     rows.push_back({name, std::to_string(value), std::to_string(voxels.size()),
                     text(metrics::quantile(voxels, 0.5)), text(of.median), text(of.maximum)});
   }
-  return table(rows);
+  return rows;
 }
 
 std::string axes_text(const Fingerprint& fingerprint) {
   std::set<std::string> axes;
   for (const CaseFingerprint& one : fingerprint.cases) axes.insert(one.axes);
   return join({axes.begin(), axes.end()}, ", ");
-}
-
-Json case_json(const CaseFingerprint& one, const data::Dataset& dataset) {
-  Json json = {{"case", one.id},
-               {"size", one.grid.size},
-               {"spacing", one.grid.spacing},
-               {"axes", one.axes},
-               {"foreground", one.foreground}};
-  for (std::size_t i = 0; i < one.channels.size(); ++i) {
-    Json& channel = json["channels"][dataset.modalities[i]];
-    if (!one.channels[i]) continue;
-    channel = {{"mean", one.channels[i]->mean}, {"deviation", one.channels[i]->deviation}};
-    for (std::size_t p = 0; p < pipeline::Intensities::ranks.size(); ++p)
-      channel["percentiles"][number(pipeline::Intensities::ranks[p])] = one.channels[i]->percentiles[p];
-  }
-  for (const auto& [value, extent] : one.labels)
-    json["labels"][std::to_string(value)] = {{"voxels", extent.voxels}, {"components", extent.components}};
-  return json;
 }
 
 Json candidate_json(const Candidate& one) {
@@ -177,6 +162,34 @@ Json candidate_json(const Candidate& one) {
   return json;
 }
 
+Rows candidate_rows(const experiments::Configuration& configuration) {
+  Rows rows = {{"candidate", "size", "batch", "memory", "step", "per megavoxel", "epoch", ""}};
+  for (std::size_t i = 0; i < configuration.candidates.size(); ++i) {
+    const Candidate& one = configuration.candidates[i];
+    const auto swept = std::find(configuration.swept.begin(), configuration.swept.end(), i);
+    std::vector<std::string> row = {one.context, experiments::list_text(one.size), std::to_string(one.batch)};
+    if (one.why_not.empty())
+      for (const std::string& cell :
+           {format_bytes(one.memory_bytes), format_seconds(one.step_seconds),
+            format_seconds(1e6 * one.seconds_per_voxel()), format_seconds(one.epoch_seconds),
+            std::string(i == configuration.chosen            ? "chosen"
+                        : swept != configuration.swept.end() ? "swept"
+                                                             : "")})
+        row.push_back(cell);
+    else
+      row.insert(row.end(), {"-", "-", "-", "-", "does not fit"});
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Rows choice_rows(const experiments::Configuration& configuration) {
+  Rows rows = {{"key", "value", "why"}};
+  for (const experiments::Choice& choice : configuration.choices)
+    rows.push_back({choice.key, choice.value, choice.why});
+  return rows;
+}
+
 }  // namespace
 
 std::string fingerprint_text(const Fingerprint& fingerprint) {
@@ -184,31 +197,52 @@ std::string fingerprint_text(const Fingerprint& fingerprint) {
   std::string text =
       format("{}: {}\n{}, axes {}\n\n", dataset.root.string(), dataset.recognised,
              counted(static_cast<std::int64_t>(dataset.cases.size()), "case"), axes_text(fingerprint));
-  return text + grids_table(fingerprint) + "\n" + channels_table(fingerprint) + "\n" +
-         labels_table(fingerprint);
+  return text + table(grids_rows(fingerprint)) + "\n" + table(channels_rows(fingerprint)) + "\n" +
+         table(labels_rows(fingerprint));
 }
 
 std::string configuration_text(const experiments::Configuration& configuration) {
-  Rows rows = {{"candidate", "size", "batch", "memory", "step", "per megavoxel", "epoch", ""}};
-  for (std::size_t i = 0; i < configuration.candidates.size(); ++i) {
-    const Candidate& one = configuration.candidates[i];
-    std::vector<std::string> row = {one.context, experiments::list_text(one.size), std::to_string(one.batch)};
-    if (one.why_not.empty())
-      for (const std::string& cell :
-           {format_bytes(one.memory_bytes), format_seconds(one.step_seconds),
-            format_seconds(1e6 * one.seconds_per_voxel()), format_seconds(one.epoch_seconds),
-            std::string(i == configuration.chosen ? "chosen" : "")})
-        row.push_back(cell);
-    else
-      row.insert(row.end(), {"-", "-", "-", "-", "does not fit"});
-    rows.push_back(row);
-  }
-  Rows chosen = {{"key", "value", "why"}};
-  for (const experiments::Choice& choice : configuration.choices)
-    chosen.push_back({choice.key, choice.value, choice.why});
-  return format("\n{}planned for {}, {}; costs: {}\n\n{}\n{}, predicted {}\n", table(rows),
-                configuration.device, configuration.precision, configuration.costs, table(chosen),
+  return format("\n{}planned for {}, {}; costs: {}\n\n{}\n{}, predicted {}\n",
+                table(candidate_rows(configuration)), configuration.device, configuration.precision,
+                configuration.costs, table(choice_rows(configuration)),
                 counted(configuration.epochs, "epoch"), format_seconds(configuration.training_seconds));
+}
+
+std::string configuration_page(const Fingerprint& fingerprint,
+                               const experiments::Configuration& configuration) {
+  using namespace pipeline;
+  const data::Dataset& dataset = fingerprint.dataset;
+  Rows unreadable = {{"case", "why it is left out"}};
+  for (const UnreadableCase& one : fingerprint.unreadable) unreadable.push_back({one.id, one.why});
+  std::string histograms;
+  try {
+    const Picture picture = intensity_plot(fingerprint);
+    if (!picture.svg.empty())
+      histograms = html_figure(inline_svg(picture.svg, "intensities"),
+                               "Intensities that differ from the background, of every case.");
+  } catch (const NoGnuplot& error) {
+    log::warn("the page has no histograms: {}", error.what());
+  }
+  const std::string data = html_facts({{"folder", dataset.root.string()},
+                                       {"layout", dataset.recognised},
+                                       {"cases", std::to_string(dataset.cases.size())},
+                                       {"axes", axes_text(fingerprint)}}) +
+                           html_table(grids_rows(fingerprint)) +
+                           (unreadable.size() > 1 ? html_table(unreadable) : "");
+  const std::string plan =
+      html_table(candidate_rows(configuration)) +
+      html_facts({{"device", configuration.device},
+                  {"precision", configuration.precision},
+                  {"costs", configuration.costs},
+                  {"training", format("{}, predicted {}", counted(configuration.epochs, "epoch"),
+                                      format_seconds(configuration.training_seconds))}});
+  return html_page(
+      "Fingerprint of " + dataset.root.filename().string(),
+      html_section("cases", "Cases", data) +
+          html_section("channels", "Channels", html_table(channels_rows(fingerprint)) + histograms) +
+          html_section("labels", "Labels", html_table(labels_rows(fingerprint))) +
+          html_section("candidates", "Candidates", plan) +
+          html_section("experiment", "Experiment", html_table(choice_rows(configuration))));
 }
 
 std::string configuration_json(const Fingerprint& fingerprint,
@@ -221,7 +255,8 @@ std::string configuration_json(const Fingerprint& fingerprint,
                {"costs", configuration.costs},   {"training_seconds", configuration.training_seconds}};
   for (const auto& one : fingerprint.unreadable)
     json["left_out"].push_back({{"case", one.id}, {"why", one.why}});
-  for (const CaseFingerprint& one : fingerprint.cases) json["fingerprint"].push_back(case_json(one, dataset));
+  for (const CaseFingerprint& one : fingerprint.cases)
+    json["fingerprint"].push_back(pipeline::to_json(one, dataset.modalities));
   for (const Candidate& one : configuration.candidates) json["candidates"].push_back(candidate_json(one));
   for (const experiments::Choice& choice : configuration.choices)
     json["experiment"][choice.key] = {{"value", choice.value}, {"why", choice.why}};

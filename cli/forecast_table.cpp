@@ -54,13 +54,15 @@ std::string bound_text(const swap::Bound& bound, double seconds) {
 }
 
 Json ranks_figures(const pipeline::RanksForecast& ranks) {
-  return {{"ranks", ranks.network.ranks},
+  return {{"ranks", ranks.network.ranks * ranks.network.slabs},
+          {"slabs", ranks.network.slabs},
           {"nodes", ranks.network.machines},
           {"network_gbps", ranks.network.rate / 1e9},
           {"step_seconds", ranks.step_seconds},
           {"alone_step_seconds", ranks.alone_seconds},
           {"exchange_seconds", ranks.exchange_seconds},
           {"exchanged_bytes", ranks.exchanged_bytes},
+          {"halo_bytes", ranks.halo_bytes},
           {"exposed_seconds", ranks.exposed_seconds()},
           {"efficiency", ranks.efficiency()},
           {"limit", ranks.limit()}};
@@ -211,12 +213,15 @@ std::string ranks_text(const pipeline::RanksForecast& ranks) {
   std::string where = network.machines == 1 ? "one machine" : counted(network.machines, "machine");
   if (network.machines > 1) where += format(", {} between two of them", gigabytes_per_second(network.rate));
   return two_columns(
-      {{"ranks", format("{} on {}; {} within one, {:.0f} us per message; simulated", network.ranks, where,
-                        gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
+      {{"ranks",
+        format("{}{} on {}; {} within one, {:.0f} us per message; simulated", network.ranks,
+               network.slabs == 1 ? "" : format(" groups of {} that share each volume", network.slabs), where,
+               gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
        {"time per step", format("{} ({} for one rank alone)", exact_seconds(ranks.step_seconds),
                                 exact_seconds(ranks.alone_seconds))},
        {"exchange", format("{} in {}, {} of it not hidden by computing", format_bytes(ranks.exchanged_bytes),
                            exact_seconds(ranks.exchange_seconds), exact_seconds(ranks.exposed_seconds()))},
+       {"halos", format("{} sent", format_bytes(ranks.halo_bytes))},
        {"efficiency", format("{:.2f} %", 100 * ranks.efficiency())},
        {"limited by", ranks.limit()}});
 }

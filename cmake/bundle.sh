@@ -3,18 +3,21 @@
 # clusters, containers. Not packed: glibc (the target's must not be older than this machine's), NVIDIA's driver, cuDNN and
 # cuBLAS (opened by name when a GPU is used), MPI (opened when several ranks are launched), and gnuplot, which plots need.
 #
-#   cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz
+#   cmake/bundle.sh [--tests] [--library] [--build DIR] OUT.tar.gz
 #
+# --library adds lib/libvoxswap.so (cmake/wheel.py).
 # --tests adds tests/gpu_check with the test programs and benchmarks that it runs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/release
 programs=(voxswap)
 tests=
+library=
 out=
 while [ $# -gt 0 ]; do
   case $1 in
     --tests) tests=yes; programs+=(test_net test_conformance test_swap same_bits node_times engine_times) ;;
+    --library) library=yes ;;
     --build) shift; build=$(cd "$1" && pwd) ;;
     -*) echo "usage: cmake/bundle.sh [--tests] [--build DIR] OUT.tar.gz" >&2; exit 2 ;;
     *) out=$1 ;;
@@ -53,9 +56,12 @@ if grep ' not$' "$scratch/libraries" >&2; then
   echo "these libraries are missing here too" >&2
   exit 1
 fi
-while read -r library path; do
-  strip --strip-unneeded -o "$bundle/lib/$library" "$(readlink -f "$path")"
+while read -r name_of path; do
+  strip --strip-unneeded -o "$bundle/lib/$name_of" "$(readlink -f "$path")"
 done <"$scratch/libraries"
+if [ -n "$library" ]; then
+  strip --strip-unneeded -o "$bundle/lib/libvoxswap.so" "$(readlink -f "$build/library/libvoxswap.so")"
+fi
 
 # DCMTK reads what DICOM's elements are called from a file, at a place that its library has been told.
 dictionary=$(awk '$1 ~ /^libdcmdata/ {print $2}' "$scratch/libraries" | xargs -r strings | grep -o '^/[^:]*/dicom\.dic' | head -1 || true)
@@ -82,7 +88,7 @@ if [ -n "$tests" ]; then
 fi
 # The licences of the libraries, as their packages tell them.
 if command -v dpkg-query >/dev/null; then
-  while read -r library path; do
+  while read -r _ path; do
     package=$(dpkg-query -S "$path" "$(readlink -f "$path")" 2>/dev/null | head -1 | cut -d: -f1) || true
     if [ -n "$package" ] && [ -e "/usr/share/doc/$package/copyright" ]; then
       cp -L "/usr/share/doc/$package/copyright" "$bundle/licenses/$package"

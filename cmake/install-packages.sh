@@ -1,7 +1,8 @@
 # Sourced by ./test and ./quickstart: installs the Debian packages that the build needs and that are not there yet.
 install_packages() {
   local wanted=(cmake ninja-build g++ libfmt-dev libspdlog-dev libxxhash-dev libboost-filesystem-dev libinsighttoolkit5-dev libdcmtk-dev libdnnl-dev coinor-libclp-dev
-    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev libbenchmark-dev gnuplot-nox python3 clang-format codespell)
+    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev libbenchmark-dev gnuplot-nox python3 clang-format codespell
+    python3-numpy python3-pandas python3-nibabel python3-matplotlib)
   local missing=()
   local package
   for package in "${wanted[@]}"; do

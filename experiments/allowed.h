@@ -1,5 +1,5 @@
 // The allowed values of a key as JSON Schema: an editor refuses what the reader refuses. Made by each kind of
-// key beside its reader (kinds.h).
+// key beside its reader (value_types.h).
 #pragma once
 
 #include <limits>

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "experiments/keys.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 
 #define AT(member)                    \
   [](auto& o) -> auto& {              \
@@ -11,7 +11,7 @@ namespace voxswap::experiments {
 
 namespace {
 
-using namespace kinds;
+using namespace value_types;
 
 const std::string section = "training.augment.";
 

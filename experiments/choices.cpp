@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "experiments/keys.h"
-#include "experiments/kinds.h"
 #include "experiments/presets.h"
+#include "experiments/value_types.h"
 #include "experiments/yaml.h"
 
 namespace voxswap::experiments {
@@ -24,7 +24,7 @@ constexpr std::int64_t image_multiple = 32;  // feature maps of 2D networks are 
 bool is_ct(const Fingerprint& fingerprint) {
   const std::vector<std::string>& names = fingerprint.dataset.modalities;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (lower(names[i]) == "ct" || fingerprint.median_intensities(i).percentiles[0] < of_air) return true;
+    if (lower(names[i]) == "ct" || fingerprint.median_intensities(i).lowest() < of_air) return true;
   return false;
 }
 
@@ -137,7 +137,7 @@ std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resi
     choices.push_back(
         {"preprocess.resolution", list_text(rounded_up(median, fingerprint.median_spacing())), halved});
   else
-    choices.push_back({"preprocess.spacing", kinds::spacing_text(fingerprint.target_spacing()),
+    choices.push_back({"preprocess.spacing", value_types::spacing_text(fingerprint.target_spacing()),
                        "the median voxel size in mm; less along an axis of thick slices, as in nnU-Net"});
   if (ct) {
     choices.push_back({"preprocess.normalize", "ct", "Hounsfield units mean the same in every image"});
@@ -217,9 +217,9 @@ Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid,
   const std::string why =
       "axes with long voxels, or with few left, are not halved, and not convolved along while long";
   if (!all_are(levels.strides, 1, 2))
-    candidate.choices.push_back({"network.strides", kinds::print_levels(levels.strides), why});
+    candidate.choices.push_back({"network.strides", value_types::print_levels(levels.strides), why});
   if (!all_are(levels.kernels, 0, 3))
-    candidate.choices.push_back({"network.kernels", kinds::print_levels(levels.kernels), why});
+    candidate.choices.push_back({"network.kernels", value_types::print_levels(levels.kernels), why});
   candidate.choices.push_back({"training.deep_supervision", "[" + join(weights, ", ") + "]",
                                "halved with every level, as nnU-Net's"});
   return candidate;

@@ -22,6 +22,7 @@ struct ConfigureRequest {
   std::string as{};  // as in pipeline::ForecastOptions
   bool estimate = false;
   std::int64_t folds = 5;
+  std::int64_t candidates = 1;  // more: a sweep over the best ones
 };
 
 struct Choice {

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/plan/target.h"
@@ -52,10 +52,12 @@ class Chooser {
   Chooser(const Fingerprint& fingerprint, const ConfigureRequest& request, const fs::path& split)
       : fingerprint_(fingerprint), request_(request), split_(split), asked_(asked_for(request)) {
     result_.choices = data_choices(fingerprint, request);
+    if (asked_.contains("data.split.file") || asked_.contains("data.split.validation"))
+      std::erase_if(result_.choices, [](const Choice& one) { return one.key.starts_with("data.split."); });
     // Who asks for a grid has cases resized to it.
     const auto spacing = asked_.find("preprocess.spacing");
     const bool resize = spacing == asked_.end() ? asked_.contains("preprocess.resolution")
-                                                : kinds::is_word(spacing->second, "none");
+                                                : value_types::is_word(spacing->second, "none");
     add(preprocess_choices(fingerprint, resize));
     add(training_choices(fingerprint, request, is_on_gpu(request, asked_)));
   }
@@ -64,7 +66,7 @@ class Chooser {
     plan_all();
     pick();
     const Candidate& chosen = result_.candidates[result_.chosen];
-    settle_epochs(chosen);
+    add({epochs_of(chosen)});
     add(chosen.choices);
     for (Choice& choice : result_.choices)
       if (choice.key == "training.patch")
@@ -98,7 +100,8 @@ class Chooser {
     log::info("candidate: {}, {}, batch {}", candidate.context, list_text(candidate.size), candidate.batch);
     try {
       // What does not fit is not measured.
-      if (!request_.estimate && request_.as.empty())
+      const bool measured = !request_.estimate && request_.as.empty();
+      if (measured)
         pipeline::StepForecast(options, data_, {.estimate = true, .as = ""})
             .plan(options.memory.planner, /*quick=*/true);
       const pipeline::StepForecast step(options, data_, {.estimate = request_.estimate, .as = request_.as});
@@ -106,8 +109,9 @@ class Chooser {
       candidate.memory_bytes = forecast.arena_bytes;
       candidate.step_seconds = forecast.plan.predicted_seconds;
       // A prediction takes about a third of a step.
+      const double augmenting = measured ? pipeline::augmenting_seconds(options, data_) : 0;
       candidate.epoch_seconds =
-          pipeline::epoch_seconds(forecast, options) *
+          pipeline::epoch_seconds(forecast, options) * (1 + augmenting / candidate.step_seconds) *
           (1 + static_cast<double>(data_.validation_cases) / (3 * static_cast<double>(data_.training_cases)));
       result_.device = forecast.device;
       result_.precision = forecast.precision;
@@ -180,38 +184,77 @@ class Chooser {
     }
   }
 
-  // The largest context among the fast ones; of equal ones the smaller batch, unless the other pays.
-  void pick() {
-    const std::vector<Candidate>& all = result_.candidates;
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const Candidate& one : all)
-      if (one.why_not.empty()) fastest = std::min(fastest, one.seconds_per_voxel());
+  // Of the candidates with other contexts than `taken`: the largest context among the fast ones; of equal
+  // ones the smaller batch, unless the other pays. Where none is fast, the fastest. Null: there is none.
+  const Candidate* best_beside(const std::vector<const Candidate*>& taken) const {
+    double fastest = std::numeric_limits<double>::infinity(), left = fastest;
+    const auto is_taken = [&](const Candidate& one) {
+      return std::any_of(taken.begin(), taken.end(),
+                         [&](const Candidate* other) { return other->size == one.size; });
+    };
+    for (const Candidate& one : result_.candidates) {
+      if (!one.why_not.empty()) continue;
+      fastest = std::min(fastest, one.seconds_per_voxel());
+      if (!is_taken(one)) left = std::min(left, one.seconds_per_voxel());
+    }
+    const double most = std::max(most_time_per_voxel * fastest, left);
     const Candidate* best = nullptr;
-    for (const Candidate& one : all) {
-      if (!one.why_not.empty() || one.seconds_per_voxel() > most_time_per_voxel * fastest) continue;
+    for (const Candidate& one : result_.candidates) {
+      if (!one.why_not.empty() || is_taken(one) || one.seconds_per_voxel() > most) continue;
       const bool larger = best == nullptr || one.voxels() > best->voxels();
       const bool pays = best != nullptr && one.voxels() == best->voxels() &&
                         one.seconds_per_voxel() < worth_a_batch * best->seconds_per_voxel();
       if (larger || pays) best = &one;
     }
-    result_.chosen = static_cast<std::size_t>(best - all.data());
+    return best;
   }
 
-  void settle_epochs(const Candidate& chosen) {
+  void pick() {
+    std::vector<const Candidate*> best;
+    while (static_cast<std::int64_t>(best.size()) < request_.candidates) {
+      const Candidate* next = best_beside(best);
+      if (next == nullptr) break;
+      best.push_back(next);
+      result_.swept.push_back(static_cast<std::size_t>(next - result_.candidates.data()));
+    }
+    result_.chosen = result_.swept.front();
+    if (result_.swept.size() == 1) result_.swept.clear();
+  }
+
+  Choice epochs_of(const Candidate& candidate) const {
     const double seconds = request_.hours * 3600 * (1 - for_the_rest);
-    const auto possible = static_cast<std::int64_t>(seconds / chosen.epoch_seconds);
+    const auto possible = static_cast<std::int64_t>(seconds / candidate.epoch_seconds);
     if (possible < 1)
       fail(Exit::does_not_fit, "--hours {}: one epoch takes {}. Set --hours of at least {:.2g}",
-           number(request_.hours), format_seconds(chosen.epoch_seconds),
-           std::ceil(chosen.epoch_seconds / 36 / (1 - for_the_rest)) / 100);
+           number(request_.hours), format_seconds(candidate.epoch_seconds),
+           std::ceil(candidate.epoch_seconds / 36 / (1 - for_the_rest)) / 100);
     const std::int64_t epochs = std::min(possible, most_epochs);
-    result_.choices.push_back(
-        {"training.epochs", std::to_string(epochs),
-         epochs < possible
-             ? "as many as nnU-Net's"
-             : format("as many of {} as {} have room for, less {:.0f} % for preparing and predicting",
-                      format_seconds(chosen.epoch_seconds), format_seconds(request_.hours * 3600),
-                      100 * for_the_rest)});
+    return {"training.epochs", std::to_string(epochs),
+            epochs < possible
+                ? "as many as nnU-Net's"
+                : format("as many of {} as {} have room for, less {:.0f} % for preparing and predicting",
+                         format_seconds(candidate.epoch_seconds), format_seconds(request_.hours * 3600),
+                         100 * for_the_rest)};
+  }
+
+  // The part `sweep` of the file: what the user has not decided of each candidate.
+  std::string sweep_text() const {
+    if (result_.swept.empty()) return "";
+    std::string text = "# the best candidates, for `voxswap sweep`\nsweep:\n  settings:\n";
+    for (const std::size_t index : result_.swept) {
+      const Candidate& one = result_.candidates[index];
+      std::string label =
+          join(std::vector<std::string>{std::to_string(one.size[0]), std::to_string(one.size[1]),
+                                        std::to_string(one.size[2])},
+               "x");
+      if (one.batch > 1) label += format("_batch_{}", one.batch);
+      text += format("    # {}\n    {}:\n", one.context, label);
+      std::vector<Choice> choices = one.choices;
+      choices.push_back(epochs_of(one));
+      for (const Choice& choice : choices)
+        if (!asked_.contains(choice.key)) text += format("      {}: {}\n", choice.key, choice.value);
+    }
+    return text;
   }
 
   void write_down() {
@@ -231,7 +274,7 @@ class Chooser {
       result_.choices.push_back({setting.key, setting.value, comments[setting.key]});
     }
     result_.text = "# Written by `voxswap configure`: every key with the reason for its value.\n" +
-                   experiment_text(written, comments);
+                   experiment_text(written, comments) + sweep_text();
   }
 
   const Fingerprint& fingerprint_;

@@ -11,9 +11,9 @@
 #include "data/cases/read_case.h"
 #include "data/layouts/open_dataset.h"
 #include "experiments/keys.h"
-#include "experiments/kinds.h"
 #include "experiments/presets.h"
 #include "experiments/rules.h"
+#include "experiments/value_types.h"
 #include "pipeline/cases/split.h"
 
 namespace voxswap::experiments {
@@ -202,7 +202,7 @@ Experiment load_experiment(const fs::path& file, const std::vector<std::string>&
   return make_experiment(file, std::move(settings));
 }
 
-void settle_spacing(Experiment& experiment) {
+void resolve_spacing(Experiment& experiment) {
   pipeline::RunOptions& run = experiment.run;
   if (!run.preprocess.automatic_spacing) return;
   run.preprocess.spacing = data::target_spacing(data::grids_of(data::open_dataset(run.data)));
@@ -211,7 +211,7 @@ void settle_spacing(Experiment& experiment) {
   run.settings = settings_of(run);
   run.resolved = experiment_text(run.settings);
   log::info("{}: {} mm, from the cases", key::preprocess_spacing,
-            kinds::spacing_text(run.preprocess.spacing));
+            value_types::spacing_text(run.preprocess.spacing));
 }
 
 Experiment load_run(const fs::path& run_directory) {

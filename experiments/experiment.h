@@ -32,7 +32,7 @@ Settings load_settings(const fs::path& file);
 Experiment make_experiment(const fs::path& file, Settings settings);
 
 // Where preprocess.spacing is auto, chooses it from the grids of the data set's cases, which are read for it.
-void settle_spacing(Experiment& experiment);
+void resolve_spacing(Experiment& experiment);
 
 // The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
 // when it is no run.

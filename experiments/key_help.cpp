@@ -43,13 +43,14 @@ constexpr std::array common_keys = {"name",
                                     "evaluate.metrics",
                                     "output.dir"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> sections = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> sections = {
     {{"data", "Data"},
      {"preprocess", "Preprocessing"},
      {"network", "Network"},
      {"training.augment", "Augmentation"},
      {"training", "Training"},
      {"memory", "Memory"},
+     {"ranks", "Ranks"},
      {"evaluate", "Evaluation"},
      {"", "Experiment"}}};
 

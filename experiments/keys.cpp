@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "data/layouts/open_dataset.h"
-#include "experiments/kinds.h"
-#include "experiments/maps.h"
+#include "experiments/map_keys.h"
 #include "experiments/sweep_words.h"
+#include "experiments/value_types.h"
 #include "net/networks/networks.h"
 
 // Where a value lies in the options, for reading and for printing.
@@ -20,7 +20,7 @@ namespace voxswap::experiments {
 
 namespace {
 
-using namespace kinds;
+using namespace value_types;
 
 // --- Kinds that only one key has
 

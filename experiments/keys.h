@@ -19,14 +19,14 @@ pipeline::RunOptions default_options();
 std::vector<Key> augment_keys();
 
 // Keys with a value per level of a U-Net, the finest first.
-namespace kinds {
+namespace value_types {
 
 std::vector<Key> level_keys();  // network.kernels, network.strides
 Key deep_supervision();         // training.deep_supervision
 // "[1, [2, 2, 1], 2]"; auto without any.
 std::string print_levels(const std::vector<net::Along>& levels);
 
-}  // namespace kinds
+}  // namespace value_types
 
 // The keys that modify the loss, besides training.loss: rows of the table in keys.cpp.
 std::vector<Key> loss_keys();

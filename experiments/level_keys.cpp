@@ -1,7 +1,7 @@
 #include "experiments/keys.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 
-namespace voxswap::experiments::kinds {
+namespace voxswap::experiments::value_types {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::vector<Key> level_keys() {
                     [](auto& o) -> auto& { return o.network.strides; }, {1, 2})};
 }
 
-}  // namespace voxswap::experiments::kinds
+}  // namespace voxswap::experiments::value_types

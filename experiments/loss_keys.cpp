@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "experiments/keys.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 
 // Where a value lies in the options, for reading and for printing.
 #define AT(member)       \
@@ -12,7 +12,7 @@
 
 namespace voxswap::experiments {
 
-using namespace kinds;
+using namespace value_types;
 
 namespace {
 

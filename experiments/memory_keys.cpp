@@ -3,14 +3,14 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "experiments/keys.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::experiments {
 
 namespace {
 
-using namespace kinds;
+using namespace value_types;
 
 // Every entry of a map is one of `names`.
 void check_entries(const Yaml& map, const std::string& path, const std::vector<std::string>& names) {
@@ -208,6 +208,24 @@ Key pieces() {
           allowed::any_of({allowed::choice({"auto", "none"}), allowed::whole({1, any_size})})};
 }
 
+Key slabs() {
+  const std::string path = "ranks.slabs", expected = "auto or a whole number of ranks of at least 1";
+  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+    o.slabs = 0;
+    if (is_word(value, "auto")) return;
+    const auto ranks = parse_number<std::int64_t>(value.text);
+    if (value.kind != Yaml::Kind::scalar || !ranks || *ranks < 1) wrong(value, path, expected);
+    o.slabs = *ranks;
+  };
+  return {path,
+          "auto | a number of ranks",
+          "Number of ranks that share each volume, in slabs along the depth axis (auto: all)",
+          read,
+          [](const pipeline::RunOptions& o) { return o.slabs == 0 ? "auto" : std::to_string(o.slabs); },
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto"}), allowed::whole({1, 1e6})})};
+}
+
 Key lms_threshold() {
   const std::string path = "memory.lms_threshold";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
@@ -243,7 +261,8 @@ std::vector<Key> memory_keys() {
           [](auto& o) -> auto& { return o.swapin_groupby; }),
       whole("memory.tflms.sync_mode", "Copies to wait for: 0 none, 1 swap-outs, 2 swap-ins, 3 both (tflms)",
             [](auto& o) -> auto& { return o.memory.tflms.sync_mode; }, {0, 3}),
-      lms_threshold()};
+      lms_threshold(),
+      slabs()};
   for (Key& key : table) key.decides = pipeline::Decides::memory;
   Key cuts = pieces();
   cuts.decides = pipeline::Decides::model;  // sums are rounded by where the cuts lie

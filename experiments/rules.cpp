@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/keys.h"
-#include "experiments/maps.h"
+#include "experiments/map_keys.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"

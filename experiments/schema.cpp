@@ -4,6 +4,7 @@
 #include "experiments/allowed.h"
 #include "experiments/keys.h"
 #include "experiments/sweep_draft.h"
+#include "experiments/sweep_words.h"
 
 namespace voxswap::experiments {
 
@@ -86,6 +87,7 @@ Json sweep_schema(const Json& definitions) {
   for (const auto& [path, definition] : definitions.items())
     if (path != "sweep" && path != "name" && !path.starts_with("output"))
       properties[path] = swept(reference(path));
+  properties[sweep_settings] = {{"type", "object"}, {"additionalProperties", {{"type", "object"}}}};
   for (const Key& key : keys())  // an entry of a map by itself
     if (key.shape != Key::Shape::value && key.shape != Key::Shape::text && key.path != "sweep")
       patterns["^" + join(split(key.path, '.'), "\\.") + "\\."] = Json::object();

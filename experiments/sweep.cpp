@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "experiments/kinds.h"
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"
+#include "experiments/value_types.h"
 
 namespace voxswap::experiments {
 
@@ -69,18 +69,19 @@ void name_cells(Sweep& sweep) {
 // --- What the command is asked
 
 std::string text_of(const Yaml& value, const std::string& path) {
-  return kinds::read_text(value, "sweep." + path);
+  return value_types::read_text(value, "sweep." + path);
 }
 
 void ask(SweepQuestion& question, const std::string& path, const Yaml& value) {
   const std::string where = "sweep." + path;
   if (path == "as") question.as = text_of(value, path);
   if (path == "largest")
-    question.largest = kinds::read_choice(value, where, {"resolution", "batch", "depth"});
-  if (path == "devices") question.devices = kinds::read_whole(value, where, {1, 1024});
-  if (path == "devices_per_link") question.devices_per_link = kinds::read_whole(value, where, {1, 1024});
-  if (path == "steps") question.steps = kinds::read_whole(value, where, {1, 1e6});
-  if (path == "trace") question.trace = kinds::read_switch(value, where);
+    question.largest = value_types::read_choice(value, where, {"resolution", "batch", "depth"});
+  if (path == "devices") question.devices = value_types::read_whole(value, where, {1, 1024});
+  if (path == "devices_per_link")
+    question.devices_per_link = value_types::read_whole(value, where, {1, 1024});
+  if (path == "steps") question.steps = value_types::read_whole(value, where, {1, 1e6});
+  if (path == "trace") question.trace = value_types::read_switch(value, where);
 }
 
 // An answer that nobody would give is an error, not left out.
@@ -96,7 +97,7 @@ void check_question(const std::string& path, const std::string& command, const s
 pipeline::ChartColumns read_plot(const Yaml& value) {
   pipeline::ChartColumns plot;
   if (value.kind != Yaml::Kind::map)
-    kinds::wrong(value, "sweep.plot", "a map such as {x: budget, y: overhead}");
+    value_types::wrong(value, "sweep.plot", "a map such as {x: budget, y: overhead}");
   for (const auto& [name, entry] : value.entries) {
     if (name == "by" && entry.kind == Yaml::Kind::list) {
       for (const Yaml& item : entry.items) plot.by.push_back(text_of(item, "plot.by"));
@@ -109,16 +110,16 @@ pipeline::ChartColumns read_plot(const Yaml& value) {
     }
   }
   if (plot.x.empty() || plot.y.empty())
-    kinds::wrong(value, "sweep.plot", "x and y, two columns of the results");
+    value_types::wrong(value, "sweep.plot", "x and y, two columns of the results");
   return plot;
 }
 
 // A list of maps: rows, with a column for every name in any of them.
 Csv read_published(const Yaml& value) {
   Csv csv;
-  if (value.kind != Yaml::Kind::list) kinds::wrong(value, "sweep.published", "a list of maps");
+  if (value.kind != Yaml::Kind::list) value_types::wrong(value, "sweep.published", "a list of maps");
   for (const Yaml& row : value.items) {
-    if (row.kind != Yaml::Kind::map) kinds::wrong(row, "sweep.published", "a list of maps");
+    if (row.kind != Yaml::Kind::map) value_types::wrong(row, "sweep.published", "a list of maps");
     for (const auto& [name, entry] : row.entries)
       if (!is_among(name, csv.header)) csv.header.push_back(name);
   }
@@ -133,15 +134,26 @@ Csv read_published(const Yaml& value) {
 void read_statements(Sweep& sweep, const Draft& draft) {
   for (const auto& [path, value] : draft.stated) {
     if (path == "command")
-      sweep.command = kinds::read_choice(value, "sweep.command", {"run", "plan", "bench"});
+      sweep.command = value_types::read_choice(value, "sweep.command", {"run", "plan", "bench"});
     if (path == "title") sweep.title = text_of(value, path);
     if (path == "plot") sweep.plot = read_plot(value);
-    if (path == "volumes") sweep.volumes = kinds::read_whole(value, "sweep.volumes", {1, 1e9});
+    if (path == "volumes") sweep.volumes = value_types::read_whole(value, "sweep.volumes", {1, 1e9});
     if (path == "published") sweep.published = read_published(value);
   }
 }
 
 // --- Combinations
+
+void assign_settings(Settings& settings, const Yaml& value) {
+  if (value.kind != Yaml::Kind::map)
+    value_types::wrong(value, format("sweep.{}", sweep_settings),
+                       "maps of keys such as {small: {network.depth: 3}}");
+  for (const auto& [path, entry] : value.entries) {
+    if (path == "name" || path.starts_with("output") || path == "sweep")
+      fail(Exit::usage, "{}: sweep.{}: {} cannot be swept", entry.where, sweep_settings, path);
+    assign_setting(settings, path, entry);
+  }
+}
 
 // One value per axis; the settings are filled in, the experiment is made when the cell has its name.
 SweepCell combine(const Draft& draft, const std::vector<std::size_t>& at, Settings& settings) {
@@ -153,10 +165,25 @@ SweepCell combine(const Draft& draft, const std::vector<std::size_t>& at, Settin
     cell.values.push_back(value.label);
     if (is_sweep_question(axis.path))
       ask(cell.question, axis.path, value.value);
+    else if (axis.path == sweep_settings)
+      assign_settings(settings, value.value);
     else
       assign_setting(settings, axis.path, value.value);
   }
   return cell;
+}
+
+bool is_about_data(const std::string& path) {
+  return path == "data" || path.starts_with("data.");
+}
+
+bool draws_splits(const Axis& axis) {
+  if (axis.path != sweep_settings) return is_about_data(axis.path);
+  return std::any_of(axis.values.begin(), axis.values.end(), [](const SweptValue& value) {
+    const auto& entries = value.value.entries;
+    return std::any_of(entries.begin(), entries.end(),
+                       [](const auto& one) { return is_about_data(one.first); });
+  });
 }
 
 // The next combination, the last axis first; false after the last one.
@@ -230,7 +257,7 @@ Sweep load_sweep(const fs::path& file, const std::vector<std::string>& arguments
     if (is_sweep_question(path)) check_question(path, sweep.command, value.where);
   for (const Axis& axis : draft.axes) {
     if (is_sweep_question(axis.path)) check_question(axis.path, sweep.command, axis.values[0].value.where);
-    sweep.draws_splits = sweep.draws_splits || axis.path == "data" || axis.path.starts_with("data.");
+    sweep.draws_splits = sweep.draws_splits || draws_splits(axis);
   }
   std::vector<Settings> settings;
   std::vector<std::size_t> at(draft.axes.size());

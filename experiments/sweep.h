@@ -2,7 +2,8 @@
 // give.
 //
 // An entry of `sweep:` is a key (or a section, whose values are maps) with a list of values, a map from
-// labels to values, or one value that all cells share. Beside keys it takes what the swept command is asked:
+// labels to values, or one value that all cells share. The values of `settings` are maps of any keys, which
+// change together. Beside keys it takes what the swept command is asked:
 // `command`, `as`, `largest`, `devices`, `devices_per_link`, `steps`, `trace`; and what is made of the
 // results: `title`, `plot`, `published`.
 #pragma once

@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "experiments/experiment.h"
-#include "experiments/kinds.h"
 #include "experiments/sweep_words.h"
+#include "experiments/value_types.h"
 
 namespace voxswap::experiments {
 
@@ -62,7 +62,7 @@ void read_file_part(Draft& draft) {
   draft.base.erase("sweep");
   if (sweep.kind == Yaml::Kind::nothing) return;
   if (sweep.kind != Yaml::Kind::map)
-    kinds::wrong(sweep, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
+    value_types::wrong(sweep, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
   for (const auto& [path, entry] : sweep.entries) {
     if (is_swept(path, entry))
       draft.axes.push_back({path, values_of(path, entry)});

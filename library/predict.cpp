@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/volumes/orientation.h"
 #include "experiments/experiment.h"
 #include "library/run_folder.h"
 #include "pipeline/predict/new_scans.h"
@@ -77,19 +78,77 @@ fs::path postprocessing_of(const std::vector<std::string>& folders, const std::v
   return places.size() == 1 && fs::exists(file) ? file : fs::path();
 }
 
+// Finished runs, and how they predict.
+struct Predicting {
+  std::vector<pipeline::RunOptions> runs;
+  pipeline::PredictOptions how;
+};
+
+Predicting predicting(const std::vector<std::string>& folders, const PredictOptions& options,
+                      const std::vector<std::string>& overrides) {
+  std::vector<std::string> runs;
+  for (const std::string& folder : folders)
+    for (std::string& run : runs_in(folder)) runs.push_back(std::move(run));
+  Predicting result{{}, {options, VOXSWAP_VERSION}};
+  result.how.postprocessing = postprocessing_of(folders, runs, options.postprocessing).string();
+  for (const std::string& run : runs) result.runs.push_back(run_for(run, overrides));
+  return result;
+}
+
 }  // namespace
 
 void predict(const std::vector<std::string>& folders, const std::string& input, const std::string& out,
              const PredictOptions& options, const std::vector<std::string>& overrides) {
-  std::vector<std::string> runs;
-  for (const std::string& folder : folders)
-    for (std::string& run : runs_in(folder)) runs.push_back(std::move(run));
-  pipeline::PredictOptions how{options, VOXSWAP_VERSION};
-  how.postprocessing = postprocessing_of(folders, runs, options.postprocessing).string();
-  std::vector<pipeline::RunOptions> members;
-  for (const std::string& run : runs) members.push_back(run_for(run, overrides));
+  const Predicting how = predicting(folders, options, overrides);
   const auto lock = library::lock_output(out);
-  pipeline::predict(members, input, out, how);
+  pipeline::predict(how.runs, input, out, how.how);
+}
+
+struct Network::State {
+  pipeline::MemoryPredictor predictor;
+};
+
+Network::Network(const std::vector<std::string>& runs, const PredictOptions& options) {
+  const Predicting how = predicting(runs, options, {});
+  state_.reset(new State{{how.runs, how.how}});
+}
+
+Network::~Network() = default;
+Network::Network(Network&&) noexcept = default;
+Network& Network::operator=(Network&&) noexcept = default;
+
+const std::vector<std::string>& Network::channels() const {
+  return state_->predictor.dataset().modalities;
+}
+
+const std::vector<std::pair<std::string, int>>& Network::labels() const {
+  return state_->predictor.dataset().labels;
+}
+
+const std::vector<std::string>& Network::outputs() const {
+  return state_->predictor.outputs();
+}
+
+LabelledImage Network::predict(const ImageView& image) {
+  if (image.channels != static_cast<std::int64_t>(channels().size()))
+    fail(Exit::bad_data, "the image has {}, but the network takes {}: {}", counted(image.channels, "channel"),
+         channels().size(), join(channels(), ", "));
+  data::Affine lps = image.affine;  // NIfTI's axes point to the right and to the front
+  for (std::size_t i = 0; i < 8; ++i) lps[i] = -lps[i];
+  const data::Geometry stored = data::geometry_from("the image", lps, image.size);
+  data::Volume volume;
+  volume.id = "image";
+  volume.file_geometry = stored;
+  for (std::int64_t c = 0; c < image.channels; ++c) {
+    const float* const first = image.voxels + c * stored.count();
+    volume.channels.push_back(data::canonical(data::Image{stored, {first, first + stored.count()}}));
+  }
+  pipeline::MemoryPredictor::Result found = state_->predictor.predict(volume);
+  LabelledImage result{std::move(found.labels.voxels), {}};
+  for (const data::Image& probability : found.probabilities)
+    result.probabilities.insert(result.probabilities.end(), probability.voxels.begin(),
+                                probability.voxels.end());
+  return result;
 }
 
 }  // namespace voxswap

@@ -16,10 +16,11 @@ using Work = void (*)(const pipeline::RunOptions& options);
 
 bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work work) {
   experiments::Experiment experiment = given.content().experiment;
-  experiments::settle_spacing(experiment);
+  experiments::resolve_spacing(experiment);
   experiment.run.ranks = &net::launched_ranks();
   experiment.run.resume = options.resume;
   experiment.run.trace = options.trace;
+  experiment.run.on_epoch = options.on_epoch;
   net::agree(*experiment.run.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
   if (!experiment.run.ranks->is_first()) {
     work(experiment.run);

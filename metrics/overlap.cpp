@@ -33,7 +33,7 @@ double empty_score(bool both_empty, EmptyRule rule) {
   return rule == EmptyRule::brats ? 1 : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Runs of one pair are counted whole: label maps are long stretches of the same.
+// Runs of one pair are counted whole: label maps are long runs of the same.
 std::vector<LabelPair> label_pairs(std::span<const std::int16_t> truth,
                                    std::span<const std::int16_t> prediction, const Extent& size) {
   assert(truth.size() == prediction.size());

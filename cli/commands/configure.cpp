@@ -16,7 +16,7 @@ namespace {
 struct ConfigureArguments {
   experiments::ConfigureRequest request;
   CommonOptions common;
-  std::string root, out = "experiment.yaml", memory;
+  std::string root, out = "experiment.yaml", page, memory;
   bool leave_out = false;
 };
 
@@ -36,6 +36,11 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
   app.add_option("--folds", request.folds, "Number of folds for cross-validation")
       ->capture_default_str()
       ->check(CLI::Range(2, 1000));
+  app.add_option("--candidates", request.candidates, "Write a sweep over this many of the best candidates")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  app.add_option("--page", arguments.page,
+                 "HTML file to write with the tables and histograms of intensities");
   app.add_flag("--estimate", request.estimate, "Use typical costs instead of measuring");
   app.add_flag("--leave-out", arguments.leave_out, "Leave out cases that cannot be read");
   add_common(app, arguments.common, true);
@@ -44,8 +49,7 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
 void check_is_free(const fs::path& file) {
   error_code ignored;
   if (fs::exists(fs::symlink_status(file, ignored)))
-    fail(Exit::usage, "{}: exists already and is not overwritten. Choose another file with --out",
-         file.string());
+    fail(Exit::usage, "{}: exists already and is not overwritten. Choose another file", file.string());
 }
 
 }  // namespace
@@ -65,6 +69,10 @@ Exit configure_command(const Arguments& words) {
     request.memory = value_of("--memory", [&] { return parse_bytes(arguments.memory); });
   check_is_free(request.file);
   check_output_file("--out", request.file);
+  if (!arguments.page.empty()) {
+    check_is_free(arguments.page);
+    check_output_file("--page", arguments.page);
+  }
   const pipeline::Fingerprint fingerprint = fingerprint_for(request, arguments.leave_out);
   if (!arguments.common.json) std::fputs(fingerprint_text(fingerprint).c_str(), stdout);
   fs::path split;
@@ -75,12 +83,13 @@ Exit configure_command(const Arguments& words) {
   const experiments::Configuration configuration = experiments::configure(fingerprint, request, split);
   if (!split.empty()) write_file(split, experiments::splits_text(fingerprint, configuration.folds));
   write_file(request.file, configuration.text);
+  if (!arguments.page.empty()) write_file(arguments.page, configuration_page(fingerprint, configuration));
   if (arguments.common.json)
     std::printf("%s\n", configuration_json(fingerprint, configuration).c_str());
   else
-    std::printf("%s\nwritten to %s. Continue with\n  voxswap plan %s\n  voxswap run %s\n",
+    std::printf("%s\nwritten to %s. Continue with\n  voxswap plan %s\n  voxswap %s %s\n",
                 configuration_text(configuration).c_str(), arguments.out.c_str(), arguments.out.c_str(),
-                arguments.out.c_str());
+                configuration.swept.empty() ? "run" : "sweep", arguments.out.c_str());
   return Exit::done;
 }
 

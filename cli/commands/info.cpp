@@ -1,4 +1,10 @@
 // voxswap info: versions, libraries and devices.
+#include <sys/utsname.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -84,11 +90,45 @@ void add_known_devices(Json& json, Rows& rows) {
   }
 }
 
+std::string first_line_with(const char* file, std::string_view begin) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(begin)) return trim(line.substr(begin.size()));
+  return "unknown";
+}
+
+// What a bug report needs beside that: the system, and variables that change how the program runs.
+void add_surroundings(Json& json, Rows& rows) {
+  utsname system = {};
+  uname(&system);
+  const auto add = [&](const std::string& name, const std::string& value) {
+    json["surroundings"][name] = value;
+    rows.push_back({name, value});
+  };
+  add("system", format("{}, {} {}", first_line_with("/etc/os-release", "PRETTY_NAME="), system.sysname,
+                       system.release));
+#ifdef __GLIBC__
+  add("glibc", gnu_get_libc_version());
+#endif
+  add("memory", first_line_with("/proc/meminfo", "MemTotal:"));
+  error_code error;
+  const auto space = fs::space(fs::current_path(), error);
+  if (!error) add("disk here", format("{} free", format_bytes(static_cast<std::int64_t>(space.available))));
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    for (const char* begin : {"VOXSWAP_", "OMP_", "GOMP_", "CUDA_", "NCCL_", "DNNL_",
+                              "LD_PRELOAD=", "SLURM_NTASKS=", "LANG=", "LC_ALL="})
+      if (text.starts_with(begin)) add(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
+  }
+}
+
 }  // namespace
 
 Exit info_command(const Arguments& arguments) {
   CLI::App app("Print version, libraries, devices, memory, measured link rates and ranks.", "voxswap info");
   CommonOptions common;
+  bool report = false;
+  app.add_flag("--report", report, "Print what a bug report needs, in Markdown");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
@@ -116,10 +156,17 @@ Exit info_command(const Arguments& arguments) {
   }
   for (const std::string& name : net::backends_without_device())
     add_absence(name, net::why_no_device(name), json, rows);
-  add_known_devices(json, rows);
+  if (report)
+    add_surroundings(json, rows);
+  else
+    add_known_devices(json, rows);
   if (!list.is_null()) {
     json["ranks"] = list;
     for (auto& line : rank_lines(list)) rows.push_back(std::move(line));
+  }
+  if (report && !common.json) {
+    std::printf("```\n%s```\n", two_columns(rows).c_str());
+    return Exit::done;
   }
   std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
   return Exit::done;

@@ -25,8 +25,8 @@ struct PlanArguments {
   pipeline::ForecastOptions how;
   bool all = false, resolution = false, batch = false, depth = false;
   swap::Sharing sharing;
-  int ranks = 1, machines = 1;
-  std::string network;
+  int ranks = 0, machines = 1, slabs = 0;  // 0: not given
+  std::string network, within;
   std::string out;
   bool force = false;
 
@@ -60,28 +60,37 @@ void declare(CLI::App& app, PlanArguments& arguments) {
                  "Number of devices that share a link to the host")
       ->capture_default_str()
       ->check(count);
-  app.add_option("--ranks", arguments.ranks, "Number of ranks that share training.batch_size")
-      ->capture_default_str()
+  app.add_option("--ranks", arguments.ranks, "Number of ranks that train together (default: 1, or --slabs)")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--slabs", arguments.slabs, "Number of ranks that share each volume (ranks.slabs)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--nodes", arguments.machines, "Number of machines for --ranks")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
-  app.add_option("--network", arguments.network, "Network rate between two machines, e.g. 12.5GB/s");
+  app.add_option("--network", arguments.network,
+                 "Rate between two machines, or ranks of one machine: 12.5GB/s, nvlink, pcie or ib");
+  app.add_option("--within", arguments.within,
+                 "Rate between two ranks of a machine (default: that of the link to the host)");
   app.add_option("--out", arguments.out, "Folder for forecast.json, plan.json, arena.svg and timeline.json");
   add_force(app, arguments.force);
   add_common(app, arguments.common, true);
 }
 
+// Each way: NVLink 4 of an H100, PCI Express 5 with 16 lanes, InfiniBand NDR.
+double rate_of(const std::string& text) {
+  if (text == "nvlink") return 450e9;
+  if (text == "pcie") return 64e9;
+  return text == "ib" ? 50e9 : parse_rate(text);
+}
+
 // Of the ranks that are asked for; none: one by itself.
 std::optional<swap::Network> network_of(const PlanArguments& arguments) {
   if (arguments.ranks == 1) {
-    if (arguments.machines > 1 || !arguments.network.empty())
-      fail(Exit::usage, "--nodes and --network need --ranks above 1");
+    if (arguments.machines > 1 || !arguments.network.empty() || !arguments.within.empty())
+      fail(Exit::usage, "--nodes, --network and --within need --ranks above 1");
     return std::nullopt;
   }
-  if (arguments.all || !arguments.dimensions().empty())
-    fail(Exit::usage,
-         "--ranks plans one size with memory.planner. It cannot be combined with --all and --max-…");
+  if (arguments.all) fail(Exit::usage, "--ranks plans with memory.planner. It cannot be combined with --all");
   if (arguments.ranks % arguments.machines != 0)
     fail(Exit::usage, "--nodes: {} cannot be divided equally among {}", counted(arguments.ranks, "rank"),
          counted(arguments.machines, "machine"));
@@ -91,7 +100,11 @@ std::optional<swap::Network> network_of(const PlanArguments& arguments) {
   swap::Network network;
   network.ranks = arguments.ranks;
   network.machines = arguments.machines;
-  network.rate = arguments.network.empty() ? 0 : parse_rate(arguments.network);
+  if (!arguments.network.empty())
+    (network.machines == 1 ? network.local_rate : network.rate) =
+        value_of("--network", [&] { return rate_of(arguments.network); });
+  if (!arguments.within.empty())
+    network.local_rate = value_of("--within", [&] { return rate_of(arguments.within); });
   network.message_seconds = swap::usual_message_seconds;
   return network;
 }
@@ -188,11 +201,14 @@ Exit plan_command(const Arguments& words) {
   Outputs outputs(arguments.force);
   outputs.protect(arguments.where.file);
   for (const fs::path& file : files) outputs.check(file);
-  arguments.how.network = network_of(arguments);
+  if (arguments.slabs > 0) arguments.where.overrides.push_back(format("ranks.slabs={}", arguments.slabs));
   pipeline::RunOptions options = load(arguments.where).run;
-  pipeline::check_share(options.training.batch_size, arguments.ranks);
-  const std::unique_ptr<net::Ranks> planned = pipeline::planned_ranks(arguments.ranks);
+  if (arguments.ranks == 0) arguments.ranks = static_cast<int>(std::max<std::int64_t>(options.slabs, 1));
+  arguments.how.network = network_of(arguments);
+  const std::unique_ptr<net::Ranks> planned =
+      pipeline::planned_ranks(arguments.ranks, static_cast<int>(options.slabs));
   if (arguments.how.network) options.ranks = planned.get();
+  pipeline::check_ranks(options);
   const pipeline::DataShape data = pipeline::data_shape(options);
   if (!arguments.dimensions().empty()) {
     print_largest(arguments, outputs, options, data);

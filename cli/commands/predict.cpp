@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/options.h"
+#include "cli/slicer.h"
 
 namespace voxswap::cli {
 
@@ -19,11 +20,16 @@ void parse_window(const std::string& text, PredictOptions& how) {
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
+  if (arguments == Arguments{"--xml"}) {  // asked before anything else is known
+    std::fputs(slicer_description().c_str(), stdout);
+    return Exit::done;
+  }
   CLI::App app("Predict label maps of new cases with a finished run, on each case's own grid.",
                "voxswap predict");
   CommonOptions common;
   PredictOptions how;
-  std::string input, out, window, largest;
+  std::string input, out, label_map, window, largest;
+  bool slicer_progress = false, xml = false;
   std::vector<std::string> folders, overrides;
   app.validate_positionals();
   app.add_option("RUN_DIR", folders, "Folder of a finished run or sweep; several are averaged")
@@ -37,7 +43,11 @@ Exit predict_command(const Arguments& arguments) {
       "key=value", overrides,
       "data.* keys that describe the new images; data.modalities: the network's channels, in order");
   app.add_option("--input", input, "Data set, folder of a case, or 4D file")->required();
-  app.add_option("--out", out, "Folder for the label maps")->required();
+  auto* const folder = app.add_option("--out", out, "Folder for the label maps");
+  app.add_option("--label-map", label_map, "File for the label map of a single image, instead of --out")
+      ->excludes(folder);
+  app.add_flag("--slicer-progress", slicer_progress, "Print progress for 3D Slicer (with --label-map)");
+  app.add_flag("--xml", xml, "Describe the parameters for 3D Slicer, as XML (alone)");
   app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times as long)");
   app.add_flag("--ensemble", how.ensemble, "Average over the run's repeats instead of a folder for each");
   app.add_option("--window", window, "Window size in voxels: whole, N or X,Y,Z (default: as in training)");
@@ -61,6 +71,12 @@ Exit predict_command(const Arguments& arguments) {
 
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
+  if (xml) fail(Exit::usage, "--xml: takes no other arguments");
+  if (out.empty() && label_map.empty()) fail(Exit::usage, "--out or --label-map is required");
+  if (!label_map.empty()) {
+    predict_image(folders, input, label_map, how, slicer_progress);
+    return Exit::done;
+  }
   predict(folders, input, out, how, overrides);
   std::printf("%s\n", out.c_str());
   return Exit::done;

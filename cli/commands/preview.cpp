@@ -41,7 +41,7 @@ Exit preview_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   experiments::Experiment experiment = load(where);
-  experiments::settle_spacing(experiment);
+  experiments::resolve_spacing(experiment);
   const pipeline::RunOptions& options = experiment.run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
   Outputs outputs(force);

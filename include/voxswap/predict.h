@@ -3,24 +3,27 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace voxswap {
 
 struct PredictOptions {
   std::optional<std::array<std::int64_t, 3>> window{};  // voxels x, y, z per pass; none: as in training
-  bool whole = false;                // the whole volume in one pass, however the network was trained
-  double overlap = 0.5;              // of windows
-  bool mirror = false;               // average over the mirrorings that training used
-  bool ensemble = false;             // average over a run's repeats; else a folder for each
-  bool probabilities = false;        // also write probabilities
-  bool segmentations = false;        // also write CASE.seg.nrrd with names and colours
-  bool dicom_segmentations = false;  // also write DICOM segmentation objects
-  bool bids = false;                 // name files as a BIDS derivative
-  bool raw_weights = false;          // the weights of the best epoch, not the averaged ones
-  bool force = false;                // overwrite files that voxswap did not write
+  bool whole = false;                   // the whole volume in one pass, however the network was trained
+  double overlap = 0.5;                 // of windows
+  bool mirror = false;                  // average over the mirrorings that training used
+  bool ensemble = false;                // average over a run's repeats; else a folder for each
+  bool probabilities = false;           // also write probabilities
+  bool segmentations = false;           // also write CASE.seg.nrrd with names and colours
+  bool dicom_segmentations = false;     // also write DICOM segmentation objects
+  bool bids = false;                    // name files as a BIDS derivative
+  std::vector<std::string> subjects{};  // only these subjects of a BIDS data set, without sub-; empty: all
+  bool raw_weights = false;             // the weights of the best epoch, not the averaged ones
+  bool force = false;                   // overwrite files that voxswap did not write
   // File with post-processing steps, or "none"; empty: postprocessing.json of the run, if there is one.
   std::string postprocessing{};
   std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
@@ -31,5 +34,42 @@ struct PredictOptions {
 // "data.…=value" keys that describe the new images.
 void predict(const std::vector<std::string>& runs, const std::string& input, const std::string& out,
              const PredictOptions& options = {}, const std::vector<std::string>& overrides = {});
+
+// An image in memory.
+struct ImageView {
+  const float* voxels = nullptr;       // C,D,H,W: x fastest
+  std::int64_t channels = 0;           // in the order of the network's
+  std::array<std::int64_t, 3> size{};  // voxels x, y, z
+  // From voxel indices to millimetres right, anterior and superior, as in NIfTI: row-major, 3 x 4.
+  std::array<double, 12> affine{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+};
+
+struct LabelledImage {
+  std::vector<std::int16_t> labels;  // D,H,W, on the image's own grid
+  std::vector<float> probabilities;  // outputs,D,H,W, likewise; empty unless asked for
+};
+
+// Networks of finished runs, loaded once, for images in memory. The result is that of predict() on a file
+// with the same voxels.
+class Network {
+ public:
+  // Options that are about files do nothing. The repeats of a run are averaged.
+  explicit Network(const std::vector<std::string>& runs, const PredictOptions& options = {});
+  ~Network();
+  Network(Network&&) noexcept;
+  Network& operator=(Network&&) noexcept;
+
+  const std::vector<std::string>& channels() const;
+  const std::vector<std::pair<std::string, int>>& labels() const;  // names and values
+  const std::vector<std::string>& outputs() const;                 // names of the probabilities
+
+  // Throws Exit::bad_data for an image with other channels, without voxels, or with voxels that are no
+  // numbers.
+  LabelledImage predict(const ImageView& image);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace voxswap

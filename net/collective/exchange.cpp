@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "net/backends/backend.h"
 #include "net/graph/operation.h"
+#include "net/graph/send_receive.h"
 #include "net/steps/batch_tree.h"
 
 namespace voxswap::net {
@@ -21,12 +22,11 @@ class ExchangeKernel final : public Kernel {
  public:
   ExchangeKernel(const Graph& graph, const Node& node, Exchange& exchange)
       : exchange_(exchange),
-        ranks_(exchange.ranks()),
         parts_(node.attributes.integer("parts")),
         batch_(node.attributes.integer("batch")) {
     for (const ValueId id : node.outputs) counts_.push_back(graph.value(id).shape.count());
     for (const std::int64_t count : counts_) length_ += count;
-    chunk_ = std::min(exchange_chunk_bytes(ranks_.count()) / size, length_);
+    chunk_ = std::min(exchange_chunk_bytes(exchange.replicas()) / size, length_);
     whole_ = sum_of(chunk_);
     if (length_ % chunk_ > 0) rest_ = sum_of(length_ % chunk_);
     exchange.carrier().reserve((parts_ * chunk_ + (chunk_ + 1) / 2 + spare) * size);
@@ -50,27 +50,27 @@ class ExchangeKernel final : public Kernel {
   static constexpr std::int64_t spare = 1024;  // halves are rounded up, short ranges not halved
 
   SumByHalves sum_of(std::int64_t length) const {
-    return of_rank(sum_by_halves(batch_, ranks_.count(), length), ranks_.rank());
+    return of_rank(sum_by_halves(batch_, exchange_.replicas(), length), exchange_.replica());
   }
   T* row(std::int64_t part) const { return reinterpret_cast<T*>(exchange_.carrier().rows()) + part * chunk_; }
 
   void read(std::int64_t part, std::int64_t from, std::int64_t count,
             const KernelArguments& arguments) const {
-    for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
+    for_each_range(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
       const std::size_t input = value * static_cast<std::size_t>(parts_) + static_cast<std::size_t>(part);
       const T* const source = static_cast<const T*>(arguments.inputs[input]) + at;
       exchange_.carrier().take(row(part) + to, source, n * size);
     });
   }
   void write(std::int64_t from, std::int64_t count, const KernelArguments& arguments) const {
-    for_each_stretch(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
+    for_each_range(from, count, [&](std::size_t value, std::int64_t at, std::int64_t n, std::int64_t to) {
       exchange_.carrier().give(static_cast<T*>(arguments.outputs[value]) + at, row(0) + to, n * size);
     });
   }
 
   // Calls `function` for each value that overlaps elements from .. from + count of the long row.
   template <class Function>
-  void for_each_stretch(std::int64_t from, std::int64_t count, Function function) const {
+  void for_each_range(std::int64_t from, std::int64_t count, Function function) const {
     std::int64_t begin = 0;  // of the value, in the long row
     for (std::size_t value = 0; value < counts_.size(); begin += counts_[value++]) {
       const std::int64_t first = std::max(from, begin), last = std::min(from + count, begin + counts_[value]);
@@ -85,7 +85,7 @@ class ExchangeKernel final : public Kernel {
   };
   Halves halves_of(const Swap& swap) const {
     const std::int64_t left = swap.middle - swap.begin, right = swap.end - swap.middle;
-    if (swap.left.rank == ranks_.rank())
+    if (swap.left.rank == exchange_.replica())
       return {swap.right.rank, swap.left.part, swap.begin, left, swap.middle, right};
     return {swap.left.rank, swap.right.part, swap.middle, right, swap.begin, left};
   }
@@ -101,33 +101,86 @@ class ExchangeKernel final : public Kernel {
         continue;
       }
       const Halves h = halves_of(swap);
-      carrier.swap(static_cast<int>(h.other), row(h.part) + h.given, h.given_count * size, received,
+      carrier.swap(exchange_.rank_of_replica(h.other), row(h.part) + h.given, h.given_count * size, received,
                    h.kept_count * size);
       carrier.add(row(h.part) + h.kept, received, h.kept_count);
     }
-    for (const Stretch& stretch : of.stretches)
-      if (stretch.at.part > 0)
-        carrier.copy(row(0) + stretch.begin, row(stretch.at.part) + stretch.begin,
-                     (stretch.end - stretch.begin) * size);
+    for (const RowRange& range : of.ranges)
+      if (range.at.part > 0)
+        carrier.copy(row(0) + range.begin, row(range.at.part) + range.begin,
+                     (range.end - range.begin) * size);
     for (auto swap = of.swaps.rbegin(); swap != of.swaps.rend(); ++swap) {
       if (swap->is_local()) continue;
       const Halves h = halves_of(*swap);
-      carrier.swap(static_cast<int>(h.other), row(0) + h.kept, h.kept_count * size, row(0) + h.given,
+      carrier.swap(exchange_.rank_of_replica(h.other), row(0) + h.kept, h.kept_count * size, row(0) + h.given,
                    h.given_count * size);
     }
   }
 
   Exchange& exchange_;
-  Ranks& ranks_;
   std::int64_t parts_, batch_, length_ = 0, chunk_ = 0;
   SumByHalves whole_, rest_;          // for a full chunk, and for the last one
   std::vector<std::int64_t> counts_;  // elements per value
 };
 
+// Sends all planes of all values in one message, and receives one.
+class SendReceiveKernel final : public Kernel {
+ public:
+  SendReceiveKernel(const Graph& graph, const Node& node, Exchange& exchange) : exchange_(exchange) {
+    const SendReceive of = send_receive_of(node.attributes);
+    other_ = exchange.rank_of_slab(of.other);
+    for (std::size_t i = 0; i < of.sent.size(); ++i) {
+      const Value& value = graph.value(node.inputs[i]);
+      const std::int64_t sample = value.bytes() / value.shape[0];
+      const std::int64_t bytes = bytes_of_planes(value, of.sent[i]) / value.shape[0];
+      for (std::int64_t n = 0; n < value.shape[0]; ++n)
+        sent_.push_back({i, n * sample + of.sent[i].from * (sample / value.shape[1]), bytes});
+      sent_bytes_ += value.shape[0] * bytes;
+    }
+    for (std::size_t i = 0; i < of.received.size(); ++i)
+      received_.push_back({i, 0, graph.value(node.outputs[i]).bytes()});
+    received_bytes_ = of.received_bytes();
+    exchange.carrier().reserve(received_at() + received_bytes_);
+  }
+
+  std::string implementation() const override { return "one message each way"; }
+
+  void run(const KernelArguments& arguments) override {
+    Carrier& carrier = exchange_.carrier();
+    std::byte* row = carrier.rows();
+    for (const Part& part : sent_) {
+      carrier.take(row, static_cast<const std::byte*>(arguments.inputs[part.value]) + part.from, part.bytes);
+      row += part.bytes;
+    }
+    carrier.settle();
+    row = carrier.rows() + received_at();
+    if (exchange_.begun()) carrier.swap(other_, carrier.rows(), sent_bytes_, row, received_bytes_);
+    for (const Part& part : received_) {
+      carrier.give(arguments.outputs[part.value], row, part.bytes);
+      row += part.bytes;
+    }
+    carrier.settle();
+  }
+
+ private:
+  struct Part {
+    std::size_t value = 0;  // of inputs or outputs
+    std::int64_t from = 0, bytes = 0;
+  };
+  std::int64_t received_at() const { return (sent_bytes_ + 63) / 64 * 64; }
+
+  Exchange& exchange_;
+  int other_ = 0;
+  std::vector<Part> sent_, received_;
+  std::int64_t sent_bytes_ = 0, received_bytes_ = 0;
+};
+
 }  // namespace
 
-Exchange::Exchange(Ranks& ranks, Backend* backend)
-    : ranks_(&ranks), backend_(backend), carrier_(carry_through_host(ranks, backend)) {}
+Exchange::Exchange(Ranks& ranks, Backend* backend, int slabs)
+    : ranks_(&ranks), backend_(backend), slabs_(slabs), carrier_(carry_through_host(ranks, backend)) {
+  assert(slabs > 0 && ranks.count() % slabs == 0);
+}
 
 void Exchange::connect() {
   if (ranks_->is_alone() || backend_ == nullptr) return;
@@ -137,6 +190,8 @@ void Exchange::connect() {
 
 std::unique_ptr<Kernel> Exchange::make_kernel(const Graph& graph, const Node& node) {
   assert(is_exchange(node));
+  if (node.operation == &send_receive_operation())
+    return std::make_unique<SendReceiveKernel>(graph, node, *this);
   if (graph.value(node.outputs.front()).type == ElementType::f64)
     return std::make_unique<ExchangeKernel<double>>(graph, node, *this);
   return std::make_unique<ExchangeKernel<float>>(graph, node, *this);
@@ -145,7 +200,7 @@ std::unique_ptr<Kernel> Exchange::make_kernel(const Graph& graph, const Node& no
 std::string order_of_exchanges(const Graph& graph) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes())
-    if (is_exchange(node)) names.push_back(node.name);
+    if (node.operation == &exchange_operation()) names.push_back(node.name);
   return join(names, ", ");
 }
 

@@ -1,6 +1,9 @@
-// The kernel of operation `exchange` (all-reduce), and its transport. Input: partial sums of this rank.
-// Output: the sum over the batch, the same on every rank to the bit, for any number of ranks
-// (net/steps/batch_tree.h).
+// The kernels of operation `exchange` (all-reduce) and `send_receive`, and their transport. All-reduce:
+// partial sums of this rank in, the sum over the batch out, the same on every rank to the bit, for any number
+// of ranks (net/steps/batch_tree.h).
+//
+// Ranks may share volumes (net/steps/rank_slabs.h): `slabs` neighbouring ranks have the slabs of the same
+// samples. All-reduce is then among the ranks that have the same slab of different samples.
 #pragma once
 
 #include <memory>
@@ -48,8 +51,9 @@ std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend);
 
 class Exchange {
  public:
-  // `backend`: the ranks' device, if known. It must outlive this object.
-  explicit Exchange(Ranks& ranks, Backend* backend = nullptr);
+  // `backend`: the ranks' device, if known. It must outlive this object. REQUIRES: ranks.count() is a
+  // multiple of `slabs`.
+  explicit Exchange(Ranks& ranks, Backend* backend = nullptr, int slabs = 1);
 
   // Uses direct communication between GPUs if all ranks support it. Collective: all ranks call it, before
   // anything else.
@@ -66,6 +70,14 @@ class Exchange {
   void pause() { begun_ = false; }
   bool begun() const { return begun_; }
   Ranks& ranks() { return *ranks_; }
+  // Groups of ranks that share samples: which one this rank is in, and how many there are.
+  int replica() const { return ranks_->rank() / slabs_; }
+  int replicas() const { return ranks_->count() / slabs_; }
+  // The rank of another group with the same slab, and the rank of this group with another slab.
+  int rank_of_replica(std::int64_t replica) const {
+    return static_cast<int>(replica) * slabs_ + ranks_->rank() % slabs_;
+  }
+  int rank_of_slab(std::int64_t slab) const { return replica() * slabs_ + static_cast<int>(slab); }
   Backend* backend() { return backend_; }
 
   // Owns the rows on which its kernels work, one kernel at a time. They run concurrently with the plan's
@@ -75,11 +87,12 @@ class Exchange {
  private:
   Ranks* ranks_;
   Backend* backend_;
+  int slabs_;
   std::unique_ptr<Carrier> carrier_;
   bool begun_ = false;
 };
 
-// The graph's exchanges in order, as text, for ranks to compare.
+// The graph's all-reduces in order, as text, for ranks to compare.
 std::string order_of_exchanges(const Graph& graph);
 
 }  // namespace voxswap::net

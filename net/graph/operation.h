@@ -134,8 +134,9 @@ struct Operation {
 
 const std::vector<const Operation*>& operations();        // the table: every backend implements these
 constexpr std::int64_t exchange_block_bytes = 256 << 10;  // bytes that an exchange sends in one message
-const Operation& exchange_operation();                    // in no backend's table (net/ops/exchange.cpp)
-bool is_exchange(const Node& node);
+const Operation& exchange_operation();      // all-reduce; in no backend's table (net/ops/exchange.cpp)
+const Operation& send_receive_operation();  // between two ranks; likewise
+bool is_exchange(const Node& node);         // one of the two: depends on other ranks
 bool reads_exchange(const Graph& graph, const Node& node);  // depends on other ranks
 const Operation& find_operation(std::string_view name);     // REQUIRES: it exists
 

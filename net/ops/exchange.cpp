@@ -1,7 +1,9 @@
-// All-reduce: the sum over a batch whose samples are shared by several ranks. No backend's table contains it.
-// net/collective makes its kernel (docs/explanation/ranks.md).
+// What ranks exchange: the sum over a batch whose samples they share (all-reduce), and planes of slabs that
+// another rank needs (send and receive). No backend's table contains these. net/collective makes their
+// kernels (docs/explanation/ranks.md).
 #include <algorithm>
 
+#include "net/graph/send_receive.h"
 #include "net/ops/ops.h"
 
 namespace voxswap::net {
@@ -32,8 +34,32 @@ const Operation& exchange_operation() {
   return operation;
 }
 
+namespace {
+
+std::vector<ValueSpec> infer_received(const Graph& graph, const std::vector<ValueId>& inputs,
+                                      const Attributes& attributes) {
+  const SendReceive node = send_receive_of(attributes);
+  assert(node.sent.size() == inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    [[maybe_unused]] const Shape& shape = graph.value(inputs[i]).shape;
+    assert(shape.rank() > 1 && node.sent[i].from >= 0 && node.sent[i].from < node.sent[i].to &&
+           node.sent[i].to <= shape[1]);
+  }
+  if (!node.received.empty()) return node.received;
+  return {{Shape{1}, ElementType::u8}};
+}
+
+}  // namespace
+
+// values to send -> values received (net/graph/send_receive.h).
+const Operation& send_receive_operation() {
+  static const Operation operation = {"send_receive",  infer_received, nullptr, nullptr, {},
+                                      /*cheap=*/false, ops::whole,     {}};
+  return operation;
+}
+
 bool is_exchange(const Node& node) {
-  return node.operation == &exchange_operation();
+  return node.operation == &exchange_operation() || node.operation == &send_receive_operation();
 }
 
 bool reads_exchange(const Graph& graph, const Node& node) {

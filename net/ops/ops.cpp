@@ -24,7 +24,8 @@ const std::vector<const Operation*>& operations() {
 const Operation& find_operation(std::string_view name) {
   for (const Operation* operation : operations())
     if (operation->name == name) return *operation;
-  if (name == exchange_operation().name) return exchange_operation();
+  for (const Operation* operation : {&exchange_operation(), &send_receive_operation()})
+    if (operation->name == name) return *operation;
   assert(false && "the operation is in the table of net/ops/ops.cpp");
   std::abort();
 }

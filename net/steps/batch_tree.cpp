@@ -73,11 +73,11 @@ std::vector<Sum> sums_ending_with(const Share& share, std::int64_t sample) {
 
 namespace {
 
-constexpr std::int64_t least_stretch = 1024;  // half of it would take as long as all of it
-constexpr std::int64_t grain = 16;            // ranges begin at multiples, to align vector code
+constexpr std::int64_t least_range = 1024;  // half of it would take as long as all of it
+constexpr std::int64_t grain = 16;          // ranges begin at multiples, to align vector code
 
 std::int64_t middle_of(std::int64_t begin, std::int64_t end) {
-  if (end - begin < least_stretch) return end;
+  if (end - begin < least_range) return end;
   return begin + ((end - begin) / 2 + grain - 1) / grain * grain;
 }
 
@@ -91,7 +91,7 @@ class Walk {
     std::int64_t width = 1;
     while (width < batch_) width *= 2;
     SumByHalves result;
-    result.stretches = visit(0, width);
+    result.ranges = visit(0, width);
     result.swaps = std::move(swaps_);
     return result;
   }
@@ -100,18 +100,18 @@ class Walk {
   std::int64_t owner(std::int64_t sample) const { return sample / share_; }
 
   // Where the sum of samples first .. first + width is stored, in row order.
-  std::vector<Stretch> visit(std::int64_t first, std::int64_t width) {
+  std::vector<RowRange> visit(std::int64_t first, std::int64_t width) {
     const std::int64_t last = std::min(first + width, batch_), middle = first + width / 2;
     if (const std::int64_t here = owner(first); owner(last - 1) == here)
       return {{0, length_, {here, parts_[static_cast<std::size_t>(here)]++}}};
-    std::vector<Stretch> left = visit(first, width / 2);
+    std::vector<RowRange> left = visit(first, width / 2);
     if (middle >= batch_) return left;
     return meet(left, visit(middle, width / 2));
   }
 
   // Intersects the ranges of two children that were split differently.
-  std::vector<Stretch> meet(const std::vector<Stretch>& left, const std::vector<Stretch>& right) {
-    std::vector<Stretch> sum;
+  std::vector<RowRange> meet(const std::vector<RowRange>& left, const std::vector<RowRange>& right) {
+    std::vector<RowRange> sum;
     for (auto a = left.begin(), b = right.begin(); a != left.end() && b != right.end();) {
       const Swap swap = swap_of(*a, *b);
       swaps_.push_back(swap);
@@ -124,12 +124,12 @@ class Walk {
     return sum;
   }
 
-  static Swap swap_of(const Stretch& a, const Stretch& b) {
+  static Swap swap_of(const RowRange& a, const RowRange& b) {
     const std::int64_t begin = std::max(a.begin, b.begin), end = std::min(a.end, b.end);
     return {a.at, b.at, begin, a.at.rank == b.at.rank ? end : middle_of(begin, end), end};
   }
 
-  static void add(std::vector<Stretch>& sum, const Stretch& next) {
+  static void add(std::vector<RowRange>& sum, const RowRange& next) {
     if (next.begin == next.end) return;
     if (!sum.empty() && sum.back().at == next.at)
       sum.back().end = next.end;
@@ -153,8 +153,8 @@ SumByHalves of_rank(const SumByHalves& all, std::int64_t rank) {
   SumByHalves mine;
   std::copy_if(all.swaps.begin(), all.swaps.end(), std::back_inserter(mine.swaps),
                [&](const Swap& swap) { return swap.left.rank == rank || swap.right.rank == rank; });
-  std::copy_if(all.stretches.begin(), all.stretches.end(), std::back_inserter(mine.stretches),
-               [&](const Stretch& stretch) { return stretch.at.rank == rank; });
+  std::copy_if(all.ranges.begin(), all.ranges.end(), std::back_inserter(mine.ranges),
+               [&](const RowRange& range) { return range.at.rank == rank; });
   return mine;
 }
 

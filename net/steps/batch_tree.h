@@ -63,14 +63,14 @@ struct Swap {
 };
 
 // Where a range of the total is stored after all swaps.
-struct Stretch {
+struct RowRange {
   std::int64_t begin = 0, end = 0;
   Swap::Side at;
 };
 
 struct SumByHalves {
   std::vector<Swap> swaps;  // no deadlock if each rank performs its own in this order
-  std::vector<Stretch> stretches;
+  std::vector<RowRange> ranges;
 };
 
 // REQUIRES: batch is a multiple of ranks, length > 0.

@@ -94,20 +94,21 @@ std::int64_t bytes_of_automatic_piece(const Level& level) {
   return std::max(std::min(usual, large_piece_elements * level.element), level.largest / most_pieces);
 }
 
-// Automatic slabs consist of whole blocks.
-std::int64_t bytes_of_block(const std::map<Sides, Level>& levels) {
-  const Level& level = finest(levels);
-  const std::int64_t automatic = bytes_of_automatic_piece(level) / level.plane / 2 * 2;
-  std::int64_t planes = level.depth <= 32 ? 2 : level.depth <= 128 ? 4 : 8;
-  while (planes > 2 && level.largest > large_volume_bytes && automatic % planes != 0) planes /= 2;
-  return planes * level.plane;
+std::int64_t quotient_up(std::int64_t count, std::int64_t parts) {
+  return (count + parts - 1) / parts;
+}
+
+// An even number, because networks halve their sides.
+std::int64_t planes_of_block(const Level& level) {
+  return std::clamp<std::int64_t>(2 * quotient_up(level.depth, 2 * usual_blocks), 2, most_block_planes);
 }
 
 std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
   const Level& level = finest(levels);
+  if (planes_per_piece == whole_volumes) return std::numeric_limits<std::int64_t>::max();
   if (planes_per_piece == automatic_pieces) return bytes_of_automatic_piece(level);
-  const std::int64_t block = bytes_of_block(levels);
-  return (planes_per_piece * level.plane + block - 1) / block * block;
+  const std::int64_t block = planes_of_block(level);
+  return quotient_up(planes_per_piece, block) * block * level.plane;
 }
 
 std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
@@ -126,26 +127,21 @@ std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
   return levels;
 }
 
-std::int64_t planes_of_block(const Level& level, std::int64_t bytes) {
-  return std::max<std::int64_t>(bytes / level.plane / 2 * 2, 2);
-}
 // Rounded down to whole blocks, at least one.
-std::int64_t planes_of_piece(const Level& level, std::int64_t bytes, std::int64_t block_bytes) {
-  const std::int64_t block = planes_of_block(level, block_bytes);
-  return std::max(bytes / level.plane / block, std::int64_t{1}) * block;
+std::int64_t planes_of_piece(const Level& level, std::int64_t bytes) {
+  const std::int64_t block = planes_of_block(level);
+  return std::max<std::int64_t>(bytes / level.plane / block, 1) * block;
 }
 
-std::vector<std::int64_t> planes_of(const Graph& graph, const Volumes& volumes,
-                                    const std::map<Sides, Level>& levels, std::int64_t bytes) {
-  std::vector<std::int64_t> planes(graph.values().size(), 0);
+// Of volumes that may be split.
+template <class Function>
+void for_each_volume(const Graph& graph, const Volumes& volumes, const std::map<Sides, Level>& levels,
+                     Function function) {
   for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
     if (!volumes.contains(id)) continue;
     const Level& level = levels.at(sides_of(graph.value(id).shape));
-    if (level.stays_whole || level.largest <= bytes) continue;
-    const std::int64_t wanted = planes_of_piece(level, bytes, bytes_of_block(levels));
-    if (wanted < graph.value(id).shape[1]) planes[index(id)] = wanted;
+    if (!level.stays_whole) function(id, level);
   }
-  return planes;
 }
 
 // False for sums over a volume or its planes.
@@ -158,19 +154,32 @@ bool is_of_volume(const Graph& graph, const Value& value) {
 
 }  // namespace
 
-std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece) {
-  const Volumes volumes(graph);
-  const std::map<Sides, Level> levels = levels_of(graph, volumes);
-  if (planes_per_piece == whole_volumes || levels.empty())
-    return std::vector<std::int64_t>(graph.values().size(), 0);
-  return planes_of(graph, volumes, levels, bytes_of_piece(levels, planes_per_piece));
-}
-
 std::vector<std::int64_t> planes_of_blocks(const Graph& graph) {
   const Volumes volumes(graph);
   const std::map<Sides, Level> levels = levels_of(graph, volumes);
-  if (levels.empty()) return std::vector<std::int64_t>(graph.values().size(), 0);
-  return planes_of(graph, volumes, levels, bytes_of_block(levels));
+  std::vector<std::int64_t> planes(graph.values().size(), 0);
+  for_each_volume(graph, volumes, levels,
+                  [&](ValueId id, const Level& level) { planes[index(id)] = planes_of_block(level); });
+  return planes;
+}
+
+std::vector<PlanesOfPiece> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece,
+                                            std::int64_t ranks) {
+  const Volumes volumes(graph);
+  const std::map<Sides, Level> levels = levels_of(graph, volumes);
+  std::vector<PlanesOfPiece> planes(graph.values().size());
+  if (levels.empty()) return planes;
+  const std::int64_t bytes = bytes_of_piece(levels, planes_per_piece);
+  for_each_volume(graph, volumes, levels, [&](ValueId id, const Level& level) {
+    const std::int64_t block = planes_of_block(level);
+    const std::int64_t of_rank = quotient_up(quotient_up(level.depth, block), ranks) * block;
+    const std::int64_t most = level.largest <= bytes ? of_rank : planes_of_piece(level, bytes);
+    const std::int64_t pieces = quotient_up(of_rank, most);
+    // Ranks have slabs of the same size.
+    const std::int64_t piece = ranks == 1 ? most : quotient_up(of_rank / block, pieces) * block;
+    if (piece < level.depth) planes[index(id)] = {piece, pieces * piece};
+  });
+  return planes;
 }
 
 std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece) {
@@ -178,8 +187,7 @@ std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int6
   const std::map<Sides, Level> levels = levels_of(graph, Volumes(graph));
   if (levels.empty()) return std::nullopt;
   const Level& level = finest(levels);
-  const std::int64_t planes =
-      planes_of_piece(level, bytes_of_piece(levels, planes_per_piece), bytes_of_block(levels));
+  const std::int64_t planes = planes_of_piece(level, bytes_of_piece(levels, planes_per_piece));
   if (level.stays_whole || level.depth < many_pieces * planes) return std::nullopt;
   return 4 * planes;
 }

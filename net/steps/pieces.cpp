@@ -46,8 +46,12 @@ struct Item {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, std::vector<std::int64_t> planes)
-      : old_(graph), planes_(std::move(planes)), made_(graph.values().size()), parts_(graph.nodes().size()) {
+  Cutter(const Graph& graph, std::vector<PlanesOfPiece> planes, std::int64_t ranks)
+      : old_(graph),
+        planes_(std::move(planes)),
+        ranks_(ranks),
+        made_(graph.values().size()),
+        parts_(graph.nodes().size()) {
     cut_.pieces.resize(graph.values().size());
     read_.resize(graph.values().size());
     for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
@@ -55,7 +59,7 @@ class Cutter {
       if (graph.value(id).producer == none) add_given(id);
       if (count(id) == 1) continue;
       const Value& value = graph.value(id);
-      largest_piece_ = std::max(largest_piece_, value.bytes() / value.shape[1] * planes_[index(id)]);
+      largest_piece_ = std::max(largest_piece_, value.bytes() / value.shape[1] * planes_[index(id)].piece);
     }
   }
 
@@ -73,15 +77,31 @@ class Cutter {
  private:
   // Number of slabs of a value.
   std::size_t count(ValueId id) const {
-    const std::int64_t planes = planes_[index(id)];
+    const std::int64_t planes = planes_[index(id)].piece;
     if (planes == 0) return 1;
     return static_cast<std::size_t>((old_.value(id).shape[1] + planes - 1) / planes);
   }
   Planes planes_of(ValueId id, std::size_t piece) const {
-    const std::int64_t depth = old_.value(id).shape[1], planes = planes_[index(id)];
+    const std::int64_t depth = old_.value(id).shape[1], planes = planes_[index(id)].piece;
     if (planes == 0) return {0, depth};
     const std::int64_t from = static_cast<std::int64_t>(piece) * planes;
     return {from, std::min(from + planes, depth)};
+  }
+
+  // The rank that has a slab, and all planes that it has of the volume. Without ranks, the whole volume.
+  std::int64_t owner(ValueId id, std::size_t piece) const {
+    if (ranks_ == 1 || count(id) == 1) return none;
+    return planes_of(id, piece).from / planes_[index(id)].rank;
+  }
+  Planes range_around(ValueId id, std::size_t piece) const {
+    const std::int64_t depth = old_.value(id).shape[1];
+    if (owner(id, piece) == none) return {0, depth};
+    const std::int64_t from = owner(id, piece) * planes_[index(id)].rank;
+    return {from, std::min(from + planes_[index(id)].rank, depth)};
+  }
+  // Of values that were added since the last call.
+  void set_owner(std::int64_t owner) {
+    cut_.owners.resize(cut_.graph.values().size(), static_cast<std::int32_t>(owner));
   }
 
   void add_given(ValueId id) {
@@ -91,6 +111,7 @@ class Cutter {
       if (count(id) > 1) shape[1] = planes_of(id, piece).count();
       cut_.pieces[index(id)].push_back(
           cut_.graph.add_value(name_of(value.name, id, piece), shape, value.type, value.role));
+      set_owner(owner(id, piece));
     }
     assert(!value.persistent() || cut_.pieces[index(id)].front() == id);
   }
@@ -131,7 +152,7 @@ class Cutter {
     if (all == 1) return {0, 1};
     if (node.operation->cut.reads_window(input)) {
       const Planes read = node.operation->cut.window(old_, node, planes_of(leading(node), piece)).read;
-      const std::int64_t planes = planes_[index(id)];
+      const std::int64_t planes = planes_[index(id)].piece;
       return {read.from / planes, (read.to - 1) / planes + 1};
     }
     if (items_of(node) == 1) return {0, all};
@@ -185,10 +206,9 @@ class Cutter {
                                    position(made_[index(node.inputs[input])][static_cast<std::size_t>(k)]));
       }
       if (items > 1) {
-        const std::int64_t depth = old_.value(leading(node)).shape[1];
-        const Planes planes = planes_of(leading(node), piece);
-        const std::int64_t reached = goes_back() ? depth - planes.from : planes.to;
-        const double own = static_cast<double>(reached) / static_cast<double>(depth);
+        const Planes planes = planes_of(leading(node), piece), all = range_around(leading(node), piece);
+        const std::int64_t reached = goes_back() ? all.to - planes.from : planes.to - all.from;
+        const double own = static_cast<double>(reached) / static_cast<double>(all.count());
         item.position = std::max(item.position, {item.position.needed, own});
         item.position = std::max(item.position, {own, own});
       }
@@ -247,6 +267,7 @@ class Cutter {
     std::string_view operation = made.operation->name;
     if (sums(node) && !is_windowed(node)) operation = node.operation->cut.partial;
     const NodeId added = cut_.graph.add(operation, made.name, made.inputs, made.attributes, updates_of(node));
+    set_owner(items == 1 ? none : owner(leading(node), piece));
     const std::vector<ValueId>& outputs = cut_.graph.node(added).outputs;
     if (sums(node)) {
       parts_[index(id)].resize(items);
@@ -299,11 +320,13 @@ class Cutter {
       const std::string_view operation = cut.kind == Kind::summed ? cut.total : "total";
       cut_.pieces[index(node.outputs[output])].push_back(
           cut_.graph.apply(operation, value.name, parts, attributes));
+      set_owner(none);
     }
   }
 
   const Graph& old_;
-  std::vector<std::int64_t> planes_;                      // per value
+  std::vector<PlanesOfPiece> planes_;  // per value
+  std::int64_t ranks_;
   std::vector<std::vector<Made>> made_;                   // per value and slab
   std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
@@ -327,8 +350,8 @@ void sum_in_blocks(Graph& graph) {
   }
 }
 
-CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece) {
-  return Cutter(graph, planes_of_pieces(graph, planes_per_piece)).run();
+CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece, std::int64_t ranks) {
+  return Cutter(graph, planes_of_pieces(graph, planes_per_piece, ranks), ranks).run();
 }
 
 }  // namespace voxswap::net

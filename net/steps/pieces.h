@@ -32,13 +32,26 @@ constexpr std::int64_t large_piece_elements = std::int64_t{1} << 26, most_pieces
 // For people: "32 of 16 planes" (slabs of the finest split volume), or "none".
 std::string pieces_text(const Graph& step);
 
-// Planes per block of each value; a slab is a multiple of it. At the finest resolution: 2 up to a depth of
-// 32, 4 up to 128, else 8, and fewer if automatic slabs are not a multiple of that. Other volumes: as many as
-// have no more bytes, and an even number, because networks halve their sides. 0: never split.
+// Ranks that share each volume along its depth (net/steps/rank_slabs.h): how many, and which this one is.
+struct SlabRanks {
+  std::int64_t rank = 0, count = 1;
+  bool operator==(const SlabRanks&) const = default;
+};
+
+// Planes per block of each value; a slab is a multiple of it. At every resolution usual_blocks, or fewer of
+// two planes, or more of most_block_planes. So ranks can share a volume in equal parts down to the coarsest
+// resolution. 0: never split.
+constexpr std::int64_t usual_blocks = 64, most_block_planes = 8;
 std::vector<std::int64_t> planes_of_blocks(const Graph& graph);
 
-// Planes per slab of each value (the last slab may have fewer). 0: stays whole.
-std::vector<std::int64_t> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece);
+// Planes per slab of each value (the last slab may have fewer), and per rank, where `ranks` share the
+// volumes: each has the same number of slabs, the last ones may have fewer or none. 0: stays whole, on every
+// rank.
+struct PlanesOfPiece {
+  std::int64_t piece = 0, rank = 0;
+};
+std::vector<PlanesOfPiece> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece,
+                                            std::int64_t ranks = 1);
 
 // For planners (swap/planners/by_sample.h): a slab size that gives a quarter as many slabs as
 // `planes_per_piece`. Nullopt if the finest volume has fewer than many_pieces.
@@ -48,11 +61,15 @@ std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int6
 struct CutGraph {
   Graph graph;
   std::vector<std::vector<ValueId>> pieces;  // per value of the original graph, in order of depth
+  // Where ranks share volumes: the rank of each value of `graph`. `none`: on all ranks.
+  std::vector<std::int32_t> owners{};
 };
 
 // Splits `graph`. Persistent values keep their ids. Nodes are ordered so that slabs can be freed early: as
 // far as possible, everything computed from a slab comes before the next slab.
-CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece);
+// With `ranks` that share the volumes, the graph has the slabs of all; each rank goes through its own in the
+// same order, so that slabs that need another rank's come last.
+CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece, std::int64_t ranks = 1);
 
 // Sets on each weight gradient the blocks of planes in which it sums (net/graph/window.h). No slab
 // boundary cuts a block, whatever the slab size. So steps with and without slabs have the same results to the

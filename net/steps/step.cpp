@@ -14,6 +14,7 @@
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
 #include "net/steps/passes.h"
+#include "net/steps/rank_slabs.h"
 #include "net/steps/samples.h"
 
 namespace voxswap::net {
@@ -286,6 +287,24 @@ std::optional<Graph> in_fewer_pieces(const Graph& graph, std::int64_t planes_per
   return cut_into_pieces(graph, *planes).graph;
 }
 
+// Of an input volume, that each rank has.
+std::vector<Planes> planes_of_ranks(const Graph& graph, ValueId input, const StepOptions& options) {
+  const std::int64_t depth = graph.value(input).shape[1], ranks = options.slab_ranks.count;
+  const std::int64_t each = planes_of_pieces(graph, options.pieces, ranks)[index(input)].rank;
+  std::vector<Planes> planes;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    const std::int64_t from = std::min(rank * each, depth);
+    planes.push_back(each == 0 || ranks == 1 ? Planes{0, depth} : Planes{from, std::min(from + each, depth)});
+  }
+  return planes;
+}
+
+// Of this rank.
+CutGraph cut_of_rank(const Graph& graph, const StepOptions& options) {
+  CutGraph cut = cut_into_pieces(graph, options.pieces, options.slab_ranks.count);
+  return options.slab_ranks.count == 1 ? std::move(cut) : part_of_rank(cut, options.slab_ranks);
+}
+
 }  // namespace
 
 LossOptions loss_options(Loss loss) {
@@ -332,8 +351,9 @@ TrainingStep build_training_step(const StepOptions& options) {
   update_early(step.graph);
 
   if (options.sums_in_blocks) sum_in_blocks(step.graph);
-  step.coarser = in_fewer_pieces(step.graph, options.pieces);
-  CutGraph cut = cut_into_pieces(step.graph, options.pieces);
+  if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_pieces(step.graph, options.pieces);
+  step.planes = planes_of_ranks(step.graph, copies[index(forward.input)].front(), options);
+  CutGraph cut = cut_of_rank(step.graph, options);
   step.input = pieces_of(cut, copies[index(forward.input)]);
   step.target = pieces_of(cut, copies[index(target)]);
   step.logits = pieces_of(cut, copies[index(forward.logits)]);
@@ -368,8 +388,9 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   const ValueId probabilities =
       step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
 
-  step.coarser = in_fewer_pieces(step.graph, options.pieces);
-  CutGraph cut = cut_into_pieces(step.graph, options.pieces);
+  if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_pieces(step.graph, options.pieces);
+  step.planes = planes_of_ranks(step.graph, forward.input, options);
+  CutGraph cut = cut_of_rank(step.graph, options);
   step.input = pieces_of(cut, forward.input);
   step.probabilities = pieces_of(cut, probabilities);
   if (with_loss) {

@@ -9,6 +9,7 @@
 
 #include "base/choice.h"
 #include "net/graph/loss_terms.h"
+#include "net/graph/operation.h"
 #include "net/networks/network.h"
 #include "net/steps/batch_tree.h"
 #include "net/steps/pieces.h"
@@ -79,6 +80,7 @@ struct StepOptions {
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
   std::int64_t pieces = whole_volumes;  // slab size in planes of the largest volume (pieces.h)
+  SlabRanks slab_ranks;                 // that share each sample's volumes (rank_slabs.h)
   // Training: samples of the step, run one after the other (samples.h); `input` is the shape of one sample. A
   // network with batch norm takes the batch at once: it has one share, and `input` is the shape of the batch.
   Share share;
@@ -86,11 +88,12 @@ struct StepOptions {
 
 // Persistent values come first and in the same order in both steps: parameters, then (training only) the
 // optimiser state of each trained parameter. Volumes read or written from outside are lists of slabs in order
-// of depth, with one entry if not split. With a share of samples, the lists of the samples follow one
-// another.
+// of depth, with one entry if not split, and of the rank's own planes. With a share of samples, the lists of
+// the samples follow one another.
 struct TrainingStep {
   Graph graph;
   std::vector<ValueId> input, target, logits;
+  std::vector<Planes> planes;  // of the volumes, that each rank has that shares them
   ValueId loss = none;
   std::vector<ValueId> parameters;
   std::vector<ValueId>
@@ -98,7 +101,7 @@ struct TrainingStep {
   // For each trained parameter: "<parameter>.m" and ".v" for Adam, ".momentum" for SGD. In f16 "loss.scale"
   // follows.
   std::vector<ValueId> optimizer_state;
-  std::optional<Graph> coarser;  // for steps with many slabs: the same step with fewer
+  std::optional<Graph> in_fewer_slabs;  // for steps with many slabs: the same step with fewer
 };
 TrainingStep build_training_step(const StepOptions& options);
 // Initial value of an optimiser state: zeros, except for the loss scale.
@@ -109,8 +112,9 @@ struct InferenceStep {
   std::vector<ValueId> input, target;  // target and loss: none unless with_loss
   ValueId loss = none;
   std::vector<ValueId> probabilities;  // shaped like the logits, f32
+  std::vector<Planes> planes;          // as in TrainingStep
   std::vector<ValueId> parameters;
-  std::optional<Graph> coarser;  // as in TrainingStep
+  std::optional<Graph> in_fewer_slabs;  // as in TrainingStep
 };
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss);
 

@@ -305,7 +305,7 @@ EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
                            const std::vector<std::size_t>& cases, std::size_t case_count,
                            const std::vector<std::int64_t>& counts)
     : training_(options.training),
-      share_(net::share_of(training_.batch_size, options.ranks->rank(), options.ranks->count())),
+      share_(net::share_of(training_.batch_size, options.replica(), options.replicas())),
       seed_(seed) {
   // A batch larger than an epoch draws some twice.
   do {

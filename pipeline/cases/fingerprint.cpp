@@ -6,12 +6,15 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/cases/check_case.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/incomplete.h"
 #include "data/layouts/open_dataset.h"
+#include "data/prepare/cache.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 #include "metrics/box_statistics.h"
@@ -23,6 +26,9 @@ namespace voxswap::pipeline {
 namespace {
 
 constexpr unsigned most_threads = 4;  // each holds one case in memory
+constexpr std::size_t most_sorted = std::size_t{1} << 20;
+// Changes whenever what is found, or how it is stored, does.
+constexpr std::string_view format_version = "voxswap fingerprint 1";
 
 // The value that all corners share; 0 where they differ.
 float background_of(const data::Image& image) {
@@ -43,11 +49,13 @@ std::optional<Intensities> intensities_of(const data::Image& image, float backgr
   result.mean = sum / count;
   for (const float value : values) squares += (value - result.mean) * (value - result.mean);
   result.deviation = std::sqrt(squares / count);
-  for (std::size_t i = 0; i < Intensities::ranks.size(); ++i) {
-    const auto at = values.begin() + std::llround(Intensities::ranks[i] / 100 * (count - 1));
-    std::nth_element(values.begin(), at, values.end());
-    result.percentiles[i] = *at;
-  }
+  const std::size_t step = values.size() / most_sorted + 1, sorted = (values.size() + step - 1) / step;
+  for (std::size_t i = 0; i < sorted; ++i) values[i] = values[i * step];
+  values.resize(sorted);
+  std::sort(values.begin(), values.end());
+  for (std::size_t i = 0; i < Intensities::ranks.size(); ++i)
+    result.percentiles[i] = values[static_cast<std::size_t>(
+        std::llround(Intensities::ranks[i] / 100 * static_cast<double>(sorted - 1)))];
   return result;
 }
 
@@ -89,6 +97,75 @@ bool lacks_a_file(const data::Dataset& dataset, const data::CaseFiles& files) {
     if (data::channel_trouble(dataset, files, i)) return true;
   return static_cast<bool>(data::truth_trouble(files));
 }
+
+CaseFingerprint from_json(const Json& json, const std::vector<std::string>& channels) {
+  CaseFingerprint one;
+  one.id = json.at("case");
+  json.at("size").get_to(one.grid.size);
+  json.at("spacing").get_to(one.grid.spacing);
+  one.axes = json.at("axes");
+  json.at("foreground").get_to(one.foreground);
+  one.background_in_corners = json.at("background_in_corners");
+  for (const std::string& name : channels) {
+    const Json& channel = json.at("channels").at(name);
+    std::optional<Intensities>& of = one.channels.emplace_back();
+    if (channel.is_null()) continue;
+    of.emplace();
+    of->mean = channel.at("mean");
+    of->deviation = channel.at("deviation");
+    for (std::size_t i = 0; i < Intensities::ranks.size(); ++i)
+      of->percentiles[i] = channel.at("percentiles").at(number(Intensities::ranks[i]));
+  }
+  for (const auto& [value, extent] : json.at("labels").items())
+    one.labels[std::stoi(value)] = {extent.at("voxels"), extent.at("components")};
+  return one;
+}
+
+// What was found of cases before, each in a file named after all that decides it.
+class FingerprintCache {
+ public:
+  FingerprintCache(const data::Dataset& dataset, const fs::path& folder)
+      : dataset_(dataset), folder_(folder) {
+    if (folder_.empty()) return;
+    try {
+      make_writable_directory(folder_);
+    } catch (const Error& error) {
+      log::warn("fingerprints cannot be cached: {}", error.what());
+      folder_.clear();
+    }
+  }
+
+  CaseFingerprint get(const data::CaseFiles& files) const {
+    if (folder_.empty() || lacks_a_file(dataset_, files)) return fingerprint_of(dataset_, files);
+    const fs::path path = folder_ / (key(files) + ".json");
+    error_code ignored;
+    if (fs::exists(path, ignored)) {
+      try {
+        return from_json(Json::parse(read_file(path)), dataset_.modalities);
+      } catch (const std::exception& error) {
+        log::warn("{}: this cached fingerprint is damaged and is recomputed: {}", path.string(),
+                  error.what());
+      }
+    }
+    CaseFingerprint one = fingerprint_of(dataset_, files);
+    write_file(path, to_json(one, dataset_.modalities).dump());
+    return one;
+  }
+
+ private:
+  std::string key(const data::CaseFiles& files) const {
+    Hasher hasher;
+    hasher.add(format_version).add(files.id).add(content_.content(files)).add(std::to_string(files.label));
+    hasher.add(dataset_.align ? "aligned" : "").add(std::to_string(dataset_.ignore_label));
+    for (const std::string& channel : dataset_.modalities) hasher.add(channel);
+    for (const auto& [name, value] : dataset_.labels) hasher.add(std::to_string(value));
+    return hasher.digest().substr(0, 32);
+  }
+
+  const data::Dataset& dataset_;
+  fs::path folder_;
+  data::PreparedCache content_{dataset_, {}, {}};
+};
 
 template <class Value>
 double median(const std::vector<CaseFingerprint>& cases, Value value) {
@@ -150,11 +227,33 @@ double Fingerprint::cropped_away() const {
   });
 }
 
-Fingerprint take_fingerprint(const data::DatasetOptions& options) {
+Json to_json(const CaseFingerprint& one, const std::vector<std::string>& channels) {
+  Json json = {{"case", one.id},
+               {"size", one.grid.size},
+               {"spacing", one.grid.spacing},
+               {"axes", one.axes},
+               {"foreground", one.foreground},
+               {"background_in_corners", one.background_in_corners},
+               {"channels", Json::object()},
+               {"labels", Json::object()}};
+  for (std::size_t i = 0; i < one.channels.size(); ++i) {
+    Json& channel = json["channels"][channels[i]];
+    if (!one.channels[i]) continue;
+    channel = {{"mean", one.channels[i]->mean}, {"deviation", one.channels[i]->deviation}};
+    for (std::size_t p = 0; p < Intensities::ranks.size(); ++p)
+      channel["percentiles"][number(Intensities::ranks[p])] = one.channels[i]->percentiles[p];
+  }
+  for (const auto& [value, extent] : one.labels)
+    json["labels"][std::to_string(value)] = {{"voxels", extent.voxels}, {"components", extent.components}};
+  return json;
+}
+
+Fingerprint take_fingerprint(const data::DatasetOptions& options, const fs::path& folder) {
   Fingerprint result;
   result.dataset = data::list_dataset(options);
   const std::vector<data::CaseFiles> all = std::move(result.dataset.cases);
   result.dataset.cases.clear();
+  const FingerprintCache cache(result.dataset, folder);
   std::vector<CaseFingerprint> cases(all.size());
   std::vector<std::string> troubles(all.size());
   Progress progress("reading", "cases", static_cast<std::int64_t>(all.size()));
@@ -162,7 +261,7 @@ Fingerprint take_fingerprint(const data::DatasetOptions& options) {
   const auto read = [&](std::size_t i) {
     throw_if_interrupted();
     try {
-      cases[i] = fingerprint_of(result.dataset, all[i]);
+      cases[i] = cache.get(all[i]);
     } catch (const Error& error) {
       if (error.exit() != Exit::bad_data) throw;
       troubles[i] = error.what();

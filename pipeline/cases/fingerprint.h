@@ -1,5 +1,5 @@
 // The fingerprint of a data set: what an experiment on it is chosen from (experiments/configure.h). Every
-// case is read once, as a run would read it.
+// case is read once, as a run would read it; what was found is cached under the content of its files.
 #pragma once
 
 #include <array>
@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
 #include "data/volumes/volume.h"
@@ -18,8 +20,13 @@ namespace voxswap::pipeline {
 // Intensities of a channel over its foreground: the voxels that differ from the background.
 struct Intensities {
   double mean = 0, deviation = 0;  // of the population
-  std::array<double, 3> percentiles{};
-  static constexpr std::array<double, 3> ranks{0.5, 50, 99.5};
+  // Of at most 2^20 voxels at equal distances.
+  static constexpr std::array<double, 21> ranks{0.5, 5,  10, 15, 20, 25, 30, 35, 40, 45,  50,
+                                                55,  60, 65, 70, 75, 80, 85, 90, 95, 99.5};
+  std::array<double, ranks.size()> percentiles{};
+  double lowest() const { return percentiles.front(); }
+  double median() const { return percentiles[ranks.size() / 2]; }
+  double highest() const { return percentiles.back(); }
 };
 
 struct LabelExtent {
@@ -54,7 +61,11 @@ struct Fingerprint {
   double cropped_away() const;  // the share of voxels outside the foreground's box
 };
 
-// Throws Exit::bad_data for a data set that cannot be listed. Cases that cannot be read are listed.
-Fingerprint take_fingerprint(const data::DatasetOptions& options);
+// Throws Exit::bad_data for a data set that cannot be listed. Cases that cannot be read are listed. `cache`:
+// folder of what was found before; empty: none.
+Fingerprint take_fingerprint(const data::DatasetOptions& options, const fs::path& cache = {});
+
+// A case as `voxswap configure --json` prints it.
+Json to_json(const CaseFingerprint& one, const std::vector<std::string>& channels);
 
 }  // namespace voxswap::pipeline

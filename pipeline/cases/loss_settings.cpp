@@ -11,7 +11,7 @@
 
 namespace voxswap::pipeline {
 
-void settle_loss(TrainingOptions& training, const data::Dataset& dataset) {
+void resolve_loss(TrainingOptions& training, const data::Dataset& dataset) {
   training.unknown = unknown_in(dataset);
   if (training.unknown == net::Unknown::outputs && net::loss_options(training.loss).classes)
     fail(Exit::usage,

@@ -13,7 +13,7 @@ namespace voxswap::pipeline {
 
 // What may be unknown, and the weights of outputs that the experiment gives by name. Throws Exit::usage for a
 // name that no output has, and for classes where some truths tell of some labels only.
-void settle_loss(TrainingOptions& training, const data::Dataset& dataset);
+void resolve_loss(TrainingOptions& training, const data::Dataset& dataset);
 
 // training.class_weights: auto: 1 / ln(1.02 + f) for an output that f of the voxels of these cases have
 // (Paszke et al. 2016, ENet), on the training grid; of images, that have it for their class. REQUIRES: the

@@ -17,9 +17,11 @@
 #include "metrics/metrics.h"
 #include "net/collective/ranks.h"
 #include "net/networks/network.h"
+#include "net/steps/pieces.h"
 #include "net/steps/step.h"
 #include "pipeline/report/setting.h"
 #include "swap/planners/planner.h"
+#include "voxswap/run.h"
 
 namespace voxswap::pipeline {
 
@@ -182,6 +184,17 @@ struct RunOptions {
   SettingList settings;               // every key as that file has it, for who compares experiments
   std::string identity;               // of the run, as identity.json has it; empty: not known
   net::Ranks* ranks = &net::alone();  // that train this together
+  // Neighbouring ranks that share each volume along its depth; 0: all ranks. A rank by itself has all of it.
+  std::int64_t slabs = 1;
+  // Of those, this one; and groups of them, which train on different samples.
+  net::SlabRanks slab_ranks() const {
+    const std::int64_t count = slabs == 0 || ranks->is_alone() ? ranks->count() : slabs;
+    return {ranks->rank() % count, count};
+  }
+  bool is_first_of_group() const { return slab_ranks().rank == 0; }
+  std::int64_t replica() const { return ranks->rank() / slab_ranks().count; }
+  std::int64_t replicas() const { return ranks->count() / slab_ranks().count; }
+  std::function<void(const Epoch&)> on_epoch{};  // called on the first rank
   bool resume = false;
   bool trace = false;  // write timeline.json: one step, for Perfetto
 };

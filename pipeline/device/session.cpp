@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "net/networks/networks.h"
+#include "pipeline/cases/patches.h"
 #include "pipeline/device/staging.h"
 #include "pipeline/record/routines.h"
 #include "swap/measure/copy_rates.h"
@@ -19,6 +20,16 @@ struct Prepared {
   swap::Plan plan;
   std::unique_ptr<swap::Executor> executor;
 };
+
+// Measured by an all-reduce among all ranks.
+swap::Network network_of(const RunOptions& options, net::Backend& backend) {
+  net::Exchange exchange(*options.ranks, &backend);
+  exchange.connect();
+  swap::Network network = swap::measure_network(exchange);
+  network.ranks = static_cast<int>(options.replicas());
+  network.slabs = static_cast<int>(options.slab_ranks().count);
+  return network;
+}
 
 // Planned before it is measured where planning needs no costs: what does not fit is told at once.
 Prepared prepare_training(PlannableStep step, const Target& target, const RunOptions& options) {
@@ -51,6 +62,7 @@ struct Session::State {
   Steps steps;
   std::optional<net::Exchange> exchange;  // with other ranks
   Prepared training_step, inference_step;
+  std::int64_t outputs = 0;           // channels of the logits
   std::optional<InputWriter> inputs;  // once the memories are there
   std::unique_ptr<Upload> upload;     // of batches; null where the device's memory is the host's
   std::span<const float> images;      // the batch that was given, where nothing is uploaded
@@ -60,19 +72,25 @@ struct Session::State {
   bool trains() const { return steps.training.has_value(); }
   // That a step takes one after the other.
   std::int64_t samples() const {
-    return net::takes_batch_at_once(options.network.name)
-               ? 1
-               : options.training.batch_size / options.ranks->count();
+    return net::takes_batch_at_once(options.network.name) ? 1
+                                                          : options.training.batch_size / options.replicas();
   }
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  // An image or targets.
+  // What this rank has of an image or of targets, for inference.
   template <class T>
   void write_input(const Prepared& prepared, const std::vector<net::ValueId>& pieces,
-                   std::span<const T> volume, std::int64_t samples = 1) {
-    inputs->write(*prepared.executor, input_pieces(prepared.step.graph, prepared.plan, pieces, samples),
-                  volume);
+                   std::span<const T> volume) {
+    inputs->write(*prepared.executor, own_pieces(prepared, pieces, steps.inference.planes, 1), volume);
+  }
+  std::vector<InputPiece> training_pieces(const std::vector<net::ValueId>& pieces) const {
+    return own_pieces(training_step, pieces, steps.training->planes, samples());
+  }
+  std::vector<InputPiece> own_pieces(const Prepared& prepared, const std::vector<net::ValueId>& pieces,
+                                     const std::vector<net::Planes>& planes, std::int64_t samples) const {
+    return input_pieces(prepared.step.graph, prepared.plan, pieces, samples,
+                        planes[index(options.slab_ranks().rank)].from, planes.back().to);
   }
 
   std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
@@ -87,6 +105,11 @@ struct Session::State {
     return tensors;
   }
 
+  void infer() {
+    if (exchange) exchange->begin();
+    inference_step.executor->run({}, swap::Detail::lanes);
+  }
+
   std::vector<float> probabilities() const {
     std::vector<float> result;
     for (const net::ValueId piece : steps.inference.probabilities) {
@@ -95,7 +118,29 @@ struct Session::State {
       result.resize(before + static_cast<std::size_t>(value.shape.count()));
       inference_step.executor->read(piece, result.data() + before, value.bytes());
     }
-    return result;
+    return options.slab_ranks().count == 1 ? result : of_all_ranks(std::move(result));
+  }
+
+  // From this rank's planes of a volume to all, on every rank that shares it.
+  std::vector<float> of_all_ranks(std::vector<float> own) const {
+    const net::SlabRanks ranks = options.slab_ranks();
+    const std::vector<net::Planes>& planes = steps.inference.planes;
+    const net::Planes mine = planes[index(ranks.rank)];
+    if (mine.count() == planes.back().to) return own;
+    const data::Size3 side = input_size(options);
+    const std::int64_t plane = side[0] * side[1] * outputs;
+    std::vector<float> all(static_cast<std::size_t>(planes.back().to * plane));
+    std::copy(own.begin(), own.end(), all.begin() + mine.from * plane);
+    const std::int64_t bytes = plane * static_cast<std::int64_t>(sizeof(float));
+    for (std::int64_t bits = 1; bits < 2 * ranks.count; ++bits) {
+      const std::int64_t other = ranks.rank ^ bits;
+      if (other >= ranks.count) continue;
+      const net::Planes theirs = planes[index(other)];
+      options.ranks->swap(static_cast<int>(options.replica() * ranks.count + other),
+                          all.data() + mine.from * plane, mine.count() * bytes,
+                          all.data() + theirs.from * plane, theirs.count() * bytes);
+    }
+    return all;
   }
 
   const std::vector<net::ValueId>& parameters() const {
@@ -115,6 +160,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.options = options;
+  s.outputs = outputs;
   s.target = open_target(options);
   net::Ranks& ranks = *options.ranks;
   const bool trains = purpose == Purpose::training;
@@ -122,14 +168,18 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   s.steps = build_steps(options, channels, outputs, s.target, trains);
   leave_room(s.target, options.memory, held_beside(options, s.steps));
   PlannableStep training;
-  if (trains) {
-    s.exchange.emplace(ranks, s.target.backend.get());
+  const std::int64_t slabs = options.slab_ranks().count;
+  if (trains && !ranks.is_alone()) s.target.network = network_of(options, *s.target.backend);
+  if (trains || slabs > 1) {
+    s.exchange.emplace(ranks, s.target.backend.get(), static_cast<int>(slabs));
     s.exchange->connect();
-    if (!ranks.is_alone()) s.target.network = swap::measure_network(*s.exchange);
+  }
+  if (trains) {
     if (!ranks.is_first()) share_routines(*s.target.backend, ranks);
     training = plannable_training(s.target, s.steps, *s.exchange);
   }
-  PlannableStep inference = plannable_inference(s.target, s.steps.inference);
+  PlannableStep inference =
+      plannable_inference(s.target, s.steps.inference, s.exchange ? &*s.exchange : nullptr);
   if (trains && ranks.is_first()) share_routines(*s.target.backend, ranks);
   if (trains) s.training_step = prepare_training(std::move(training), s.target, options);
   s.inference_step = prepare_inference(std::move(inference), s.target, options);
@@ -155,10 +205,9 @@ void Session::allocate() {
   }
   if (s.trains() && !s.target.backend->computes_on_host()) {
     const net::TrainingStep& step = *s.steps.training;
-    const swap::Plan& plan = s.training_step.plan;
-    s.upload = std::make_unique<Upload>(
-        *s.target.backend, input_pieces(step.graph, plan, step.input, s.samples()),
-        input_pieces(step.graph, plan, step.target, s.samples()), s.target.budgets.device - arena_bytes());
+    s.upload =
+        std::make_unique<Upload>(*s.target.backend, s.training_pieces(step.input),
+                                 s.training_pieces(step.target), s.target.budgets.device - arena_bytes());
   }
   s.inputs.emplace(*s.target.backend);
   s.allocated = true;
@@ -184,8 +233,8 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
     for (std::size_t i = 0; i < step.target.size(); ++i)
       executor.lend(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
   } else {
-    s.write_input(s.training_step, step.input, s.images, s.samples());
-    s.write_input(s.training_step, step.target, s.targets, s.samples());
+    s.inputs->write(executor, s.training_pieces(step.input), s.images);
+    s.inputs->write(executor, s.training_pieces(step.target), s.targets);
   }
   s.exchange->begin();
   const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
@@ -211,7 +260,7 @@ std::vector<float> Session::predict(std::span<const float> image) {
         static_cast<std::size_t>(s.steps.inference.graph.value(piece).bytes()));
     executor.write(piece, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
-  executor.run({}, swap::Detail::lanes);
+  s.infer();
   return s.probabilities();
 }
 
@@ -222,7 +271,7 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   swap::Executor& executor = *s.inference_step.executor;
   s.write_input(s.inference_step, s.steps.inference.input, image);
   s.write_input(s.inference_step, s.steps.inference.target, target);
-  executor.run({}, swap::Detail::lanes);
+  s.infer();
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);
   if (probabilities != nullptr) *probabilities = s.probabilities();

@@ -45,35 +45,36 @@ std::span<const T> planes_of(std::span<const T> volume, const InputPiece& piece,
   return volume.subspan(static_cast<std::size_t>(sample * piece.depth + piece.first_plane) * plane,
                         static_cast<std::size_t>(piece.value.shape[1]) * plane);
 }
-bool in_one_stretch(const InputPiece& piece) {
+bool is_contiguous(const InputPiece& piece) {
   return piece.value.shape[0] == 1 || piece.value.shape[1] == piece.depth;
 }
 
 }  // namespace
 
 std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& plan,
-                                     const std::vector<net::ValueId>& pieces, std::int64_t turns) {
+                                     const std::vector<net::ValueId>& pieces, std::int64_t turns,
+                                     std::int64_t first_plane, std::int64_t depth) {
   std::vector<InputPiece> result;
   const std::size_t each = pieces.size() / static_cast<std::size_t>(turns);
-  std::int64_t depth = 0;
+  std::int64_t plane = first_plane;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i % each == 0) depth = 0;
+    if (i % each == 0) plane = first_plane;
     const net::ValueId id = pieces[i];
-    result.push_back({graph.value(id), depth, 0, static_cast<std::int64_t>(i / each), turns, id,
+    result.push_back({graph.value(id), plane, 0, static_cast<std::int64_t>(i / each), turns, id,
                       swap::find_streamed(plan, id) != nullptr});
-    depth += graph.value(id).shape[1];
+    plane += graph.value(id).shape[1];
   }
-  for (InputPiece& piece : result) piece.depth = depth;
+  for (InputPiece& piece : result) piece.depth = depth > 0 ? depth : plane;
   return result;
 }
 
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece) {
-  if (piece.value.type != net::ElementType::f32 || !in_one_stretch(piece)) return nullptr;
+  if (piece.value.type != net::ElementType::f32 || !is_contiguous(piece)) return nullptr;
   return reinterpret_cast<const std::byte*>(planes_of(image, piece, 0).data());
 }
 const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece) {
-  return in_one_stretch(piece) ? reinterpret_cast<const std::byte*>(planes_of(target, piece, 0).data())
-                               : nullptr;
+  return is_contiguous(piece) ? reinterpret_cast<const std::byte*>(planes_of(target, piece, 0).data())
+                              : nullptr;
 }
 
 void stage(std::span<const float> image, const InputPiece& piece, std::byte* to) {

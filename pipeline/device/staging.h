@@ -24,9 +24,11 @@ struct InputPiece {
   net::ValueId id = net::none;
   bool streams = false;  // read by copies during the step (swap/plan/plan.h)
 };
-// `turns`: of so many volumes, one after the other, all cut alike.
+// `turns`: of so many volumes, one after the other, all cut alike. `first_plane`: of the first piece.
+// `depth`: of the volumes; 0: that of all pieces of one.
 std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& plan,
-                                     const std::vector<net::ValueId>& pieces, std::int64_t turns = 1);
+                                     const std::vector<net::ValueId>& pieces, std::int64_t turns = 1,
+                                     std::int64_t first_plane = 0, std::int64_t depth = 0);
 
 // Where the piece lies in the volume's own bytes, if those are what the network reads; null if they are not.
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece);

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/keys.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "data/augment/augment.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/open_dataset.h"
 #include "data/volumes/orientation.h"
@@ -17,6 +20,7 @@
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
 #include "net/steps/pieces.h"
+#include "net/steps/rank_slabs.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
@@ -87,7 +91,7 @@ DataShape data_shape(const RunOptions& options) {
   check_suits(options, dataset);
   shape.outputs = output_count(dataset, options.training);
   TrainingOptions training = options.training;
-  settle_loss(training, dataset);
+  resolve_loss(training, dataset);
   shape.unknown = training.unknown;
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
@@ -99,16 +103,20 @@ DataShape data_shape(const RunOptions& options) {
 StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
     : options_(with_data(options, data)),
       target_(open_target(options, how.as, how.tuned || !how.estimate)),
-      exchange_(*options.ranks, target_.backend.get()) {
+      exchange_(*options.ranks, target_.backend.get(), static_cast<int>(options.slab_ranks().count)) {
   target_.network = how.network;
-  if (target_.network) target_.network->local_rate = target_.rates->link_rate;
+  if (target_.network) {
+    if (target_.network->local_rate == 0) target_.network->local_rate = target_.rates->link_rate;
+    target_.network->ranks = static_cast<int>(options.replicas());
+    target_.network->slabs = static_cast<int>(options.slab_ranks().count);
+  }
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
   Steps steps = build_steps(options_, data.channels, data.outputs, target_, true);
   held_beside_ = pipeline::held_beside(options, steps);
   leave_room(target_, options.memory, held_beside_);
   for (const net::ValueId id : steps.training->trained)
     trained_ += steps.training->graph.value(id).shape.count();
-  inference_ = plannable_inference(target_, steps.inference);
+  inference_ = plannable_inference(target_, steps.inference, &exchange_);
   inference_.costs = estimate(inference_, target_, options.memory);
   training_ = with_costs(plannable_training(target_, steps, exchange_), target_, options, how);
   if (target_.backend && how.remember) remember_routines(*target_.backend, options);
@@ -182,6 +190,28 @@ double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
   return steps * forecast.plan.predicted_seconds;
 }
 
+double augmenting_seconds(const RunOptions& options, const DataShape& data) {
+  if (!open_device(options.memory.device)->computes_on_host()) return 0;
+  constexpr std::uint64_t tries = 8;  // most draws leave most changes out
+  data::Example noise;
+  noise.size = input_size(options);
+  noise.channels = data.channels;
+  const std::int64_t voxels = noise.size[0] * noise.size[1] * noise.size[2];
+  noise.image.resize(static_cast<std::size_t>(voxels * noise.channels));
+  for (std::size_t i = 0; i < noise.image.size(); ++i) noise.image[i] = static_cast<float>(i % 251);
+  noise.truth.resize(static_cast<std::size_t>(voxels));
+  const auto started = std::chrono::steady_clock::now();
+  for (std::uint64_t i = 0; i < tries; ++i) {
+    data::Example example = noise;
+    const data::AugmentKey key{1, i, 0};
+    data::apply(data::draw_augmentation(options.training.augment, key, example.size, example.channels),
+                example);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
+  return elapsed.count() / static_cast<double>(tries) * static_cast<double>(options.training.batch_size) /
+         usable_core_count();
+}
+
 double megavoxels_per_step(const RunOptions& options) {
   const data::Size3 side = input_size(options);
   return static_cast<double>(options.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
@@ -191,8 +221,8 @@ namespace {
 
 class PlannedRanks final : public net::Ranks {
  public:
-  explicit PlannedRanks(int count) : count_(count) {}
-  int rank() const override { return 0; }
+  PlannedRanks(int count, int rank) : count_(count), rank_(rank) {}
+  int rank() const override { return rank_; }
   int count() const override { return count_; }
   int on_this_machine() const override { return 1; }  // budgets are each rank's own
   void send(int, const void*, std::int64_t) override { assert(false && "ranks are only planned"); }
@@ -200,10 +230,8 @@ class PlannedRanks final : public net::Ranks {
   bool has_sent(int) override { return false; }
 
  private:
-  int count_;
+  int count_, rank_;
 };
-
-}  // namespace
 
 void check_share(std::int64_t batch, std::int64_t ranks) {
   if (batch % ranks == 0) return;
@@ -213,8 +241,21 @@ void check_share(std::int64_t batch, std::int64_t ranks) {
        less > 0 ? format("{} and ", less) : "", more);
 }
 
-std::unique_ptr<net::Ranks> planned_ranks(int count) {
-  return std::make_unique<PlannedRanks>(count);
+}  // namespace
+
+void check_ranks(const RunOptions& options) {
+  const std::int64_t ranks = options.ranks->count(), slabs = options.slab_ranks().count;
+  if (slabs > ranks || ranks % slabs != 0)
+    fail(Exit::usage, "{}: {} cannot be divided into groups of {}. Start a multiple of {}, or set it to auto",
+         key::ranks_slabs, counted(ranks, "rank"), slabs, counted(slabs, "rank"));
+  if (slabs > 1 && net::takes_images(options.network.name))
+    fail(Exit::usage, "{}: is for volumes, not for the images of {}. Set it to none", key::ranks_slabs,
+         options.network.name);
+  check_share(options.training.batch_size, options.replicas());
+}
+
+std::unique_ptr<net::Ranks> planned_ranks(int count, int slabs) {
+  return std::make_unique<PlannedRanks>(count, slabs == 0 ? count / 2 : slabs / 2);
 }
 
 std::string RanksForecast::limit() const {
@@ -222,7 +263,8 @@ std::string RanksForecast::limit() const {
   swap::Network instant = network;
   instant.message_seconds = 0;
   const double by_rate = swap::exchange_seconds(exchanged_bytes, instant);
-  const std::string what = by_rate > exchange_seconds - by_rate
+  const std::string what = network.ranks == 1 ? "halos and partial sums"
+                           : by_rate > exchange_seconds - by_rate
                                ? network.machines > 1 ? "network bandwidth" : "link bandwidth"
                                : "latency of messages, once per level of the tree";
   return exchange_seconds > alone_seconds
@@ -241,13 +283,19 @@ RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast,
     if (net::is_exchange(node))
       for (const net::ValueId sum : node.outputs) result.exchanged_bytes += step.graph().value(sum).bytes();
 
+  result.halo_bytes = net::sent_in_step(step.graph()).halos;
+
   RunOptions alone = options;
   alone.ranks = &net::alone();
-  alone.training.batch_size = options.training.batch_size / options.ranks->count();
+  alone.slabs = 1;
+  alone.training.batch_size = options.training.batch_size / options.replicas();
   ForecastOptions without = how;
   without.network.reset();
   const StepForecast one(alone, data, without);
-  result.alone_seconds = swap::simulate(one.plan(options.memory.planner), one.costs()).seconds;
+  // A rank may not have the memory for whole volumes.
+  const std::int64_t slabs = options.slab_ranks().count;
+  result.alone_seconds = slabs > 1 ? one.compute_seconds() / static_cast<double>(slabs)
+                                   : swap::simulate(one.plan(options.memory.planner), one.costs()).seconds;
   return result;
 }
 

@@ -87,21 +87,27 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
 
 // Of its training part. REQUIRES: the data set is there.
 double epoch_seconds(const Forecast& forecast, const RunOptions& options);
+// Measured: of augmenting a step's samples on the cores that compute the step, too; 0 on a GPU.
+double augmenting_seconds(const RunOptions& options, const DataShape& data);
 double megavoxels_per_step(const RunOptions& options);
 
 // What a training step takes on several ranks, which need not be here (docs/explanation/ranks.md).
-// Throws Exit::usage, naming the nearest batches that can be, when ranks cannot share one out equally.
-void check_share(std::int64_t batch, std::int64_t ranks);
+// Throws Exit::usage when the ranks cannot be divided into groups that share volumes, or, naming the nearest
+// batches that can be, when these groups cannot share a batch equally.
+void check_ranks(const RunOptions& options);
 
-// The first of so many ranks, for planning: there is nobody to talk to.
-std::unique_ptr<net::Ranks> planned_ranks(int count);
+// One of so many ranks, for planning: there is nobody to talk to. Of the first `slabs`, which share volumes,
+// the one in the middle, which has most neighbours.
+std::unique_ptr<net::Ranks> planned_ranks(int count, int slabs = 1);
 
 struct RanksForecast {
   swap::Network network;
   double step_seconds = 0;
-  double alone_seconds = 0;     // of a rank by itself that has as many samples
+  double alone_seconds = 0;  // of a rank by itself that has as many samples; of shared ones, its part of the
+                             // time in unlimited memory
   double exchange_seconds = 0;  // of the step, during which ranks exchange gradients
   std::int64_t exchanged_bytes = 0;
+  std::int64_t halo_bytes = 0;  // that the rank sends: planes of its slabs
 
   // Sums are rounded: where all is hidden, a step may come out a little shorter.
   double exposed_seconds() const { return std::max(step_seconds - alone_seconds, 0.0); }

@@ -29,7 +29,7 @@ PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net:
 PlannableStep plannable_training(const Target& target, const Steps& steps, net::Exchange& exchange) {
   const auto of = [&](const net::TrainingStep& training, net::Exchange* with) {
     PlannableStep step = plannable(target, training.graph, {training.loss}, with);
-    step.coarser = training.coarser;
+    step.in_fewer_slabs = training.in_fewer_slabs;
     return step;
   };
   PlannableStep step = of(*steps.training, &exchange);
@@ -37,9 +37,10 @@ PlannableStep plannable_training(const Target& target, const Steps& steps, net::
   return step;
 }
 
-PlannableStep plannable_inference(const Target& target, const net::InferenceStep& inference) {
-  PlannableStep step = plannable(target, inference.graph, kept_values(inference));
-  step.coarser = inference.coarser;
+PlannableStep plannable_inference(const Target& target, const net::InferenceStep& inference,
+                                  net::Exchange* exchange) {
+  PlannableStep step = plannable(target, inference.graph, kept_values(inference), exchange);
+  step.in_fewer_slabs = inference.in_fewer_slabs;
   return step;
 }
 
@@ -132,7 +133,7 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
   request.tflms = memory.tflms;
   request.lms_threshold = memory.lms_threshold;
   request.quick = quick;
-  request.coarser = step.coarser && step.costs ? &*step.coarser : nullptr;
+  request.in_fewer_slabs = step.in_fewer_slabs && step.costs ? &*step.in_fewer_slabs : nullptr;
   swap::PlanRequest one = request;
   std::optional<swap::CostModel> costs;
   if (step.one_sample && step.costs) {
@@ -141,7 +142,7 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
     one.workspaces = step.one_sample->workspaces;
     one.kept = step.one_sample->kept;
     one.costs = &*costs;
-    one.coarser = step.one_sample->coarser ? &*step.one_sample->coarser : nullptr;
+    one.in_fewer_slabs = step.one_sample->in_fewer_slabs ? &*step.one_sample->in_fewer_slabs : nullptr;
     request.one_sample = &one;
   }
   std::optional<Doing> doing;

@@ -24,7 +24,7 @@ struct PlannableStep {
       compiled;  // null on a device that is not here: kernels without workspace
   std::vector<std::int64_t> workspaces;
   std::optional<swap::CostModel> costs;
-  std::optional<net::Graph> coarser{};  // swap/planners/planner.h
+  std::optional<net::Graph> in_fewer_slabs{};  // swap/planners/planner.h
   // Of a step that takes several samples: the step of one, by which all are planned and measured.
   std::unique_ptr<PlannableStep> one_sample = nullptr;
 };
@@ -51,6 +51,8 @@ swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets);
 
 // Of these steps, which have one for training.
 PlannableStep plannable_training(const Target& target, const Steps& steps, net::Exchange& exchange);
-PlannableStep plannable_inference(const Target& target, const net::InferenceStep& inference);
+// `exchange`: of ranks that share volumes; else null.
+PlannableStep plannable_inference(const Target& target, const net::InferenceStep& inference,
+                                  net::Exchange* exchange);
 
 }  // namespace voxswap::pipeline

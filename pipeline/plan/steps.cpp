@@ -33,7 +33,7 @@ template <class Step>
 void suit(const Target& target, Step& step) {
   if (!target.backend) return;
   net::suit(*target.backend, step.graph);
-  if (step.coarser) net::suit(*target.backend, *step.coarser);
+  if (step.in_fewer_slabs) net::suit(*target.backend, *step.in_fewer_slabs);
 }
 
 }  // namespace
@@ -42,17 +42,18 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
                   const Target& target, bool trains) {
   Steps steps;
   net::StepOptions step = step_options(options, channels, outputs, target);
+  step.slab_ranks = options.slab_ranks();
   steps.inference = net::build_inference_step(step, trains);
   suit(target, steps.inference);
   if (!trains) return steps;
   if (net::takes_batch_at_once(options.network.name) && options.ranks->is_alone())
     step.input[0] = options.training.batch_size;
   else
-    step.share = net::share_of(options.training.batch_size, options.ranks->rank(), options.ranks->count());
+    step.share = net::share_of(options.training.batch_size, options.replica(), options.replicas());
   steps.training = net::build_training_step(step);
   suit(target, *steps.training);
   // Where samples wait for one another, what is best for one is not for the batch.
-  if (step.share.count > 1 && !step.loss.batch_dice) {
+  if (step.share.count > 1 && !step.loss.batch_dice && step.slab_ranks.count == 1) {
     step.share = {};
     steps.one_sample = net::build_training_step(step);
     suit(target, *steps.one_sample);
@@ -60,8 +61,8 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   for (net::ValueId id : steps.training->optimizer_state) {
     const net::Value& value = steps.training->graph.value(id);
     steps.inference.graph.add_value(value.name, value.shape, value.type, value.role);
-    if (steps.inference.coarser)
-      steps.inference.coarser->add_value(value.name, value.shape, value.type, value.role);
+    if (steps.inference.in_fewer_slabs)
+      steps.inference.in_fewer_slabs->add_value(value.name, value.shape, value.type, value.role);
   }
   return steps;
 }

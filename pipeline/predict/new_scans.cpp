@@ -13,6 +13,7 @@
 #include "base/outputs.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "data/cases/check_case.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_segmentation.h"
 #include "data/formats/image_writing.h"
@@ -66,6 +67,21 @@ void check_for_dicom(const data::Dataset& dataset) {
       fail(Exit::usage,
            "--dicom-seg: {} of case {} is not a DICOM series. Use --segmentations to write a .seg.nrrd",
            files.first_channel().string(), files.id);
+}
+
+void keep_subjects(data::Dataset& dataset, const std::vector<std::string>& subjects) {
+  if (subjects.empty()) return;
+  const auto is_of = [](const data::CaseFiles& files, const std::string& subject) {
+    return files.id == "sub-" + subject || files.id.starts_with("sub-" + subject + "_");
+  };
+  for (const std::string& subject : subjects)
+    if (std::none_of(dataset.cases.begin(), dataset.cases.end(),
+                     [&](const data::CaseFiles& files) { return is_of(files, subject); }))
+      fail(Exit::bad_data, "{}: has no participant {}", dataset.root.string(), subject);
+  std::erase_if(dataset.cases, [&](const data::CaseFiles& files) {
+    return std::none_of(subjects.begin(), subjects.end(),
+                        [&](const std::string& subject) { return is_of(files, subject); });
+  });
 }
 
 // Those that predict together, and where to.
@@ -195,35 +211,48 @@ class ScanPredictor {
         names_(output_names(dataset, runs.front().training)),
         predictor_(runs.front(), trained, how) {}
 
-  void use(const Team& team) { predictor_.use_members(team.members); }
+  void use(const std::vector<Member>& members) { predictor_.use_members(members); }
 
   ClassRow classify(const data::CaseFiles& files) {
     return class_row(dataset_, files, predictor_.probabilities(prepared(files)));
   }
 
-  void predict(const data::CaseFiles& files, const PredictionFiles& folder, const Write& write) {
-    const data::PreparedCase one = prepared(files);
-    Decision decision(one, decoder_);
-    std::vector<float> probabilities;  // kept where they are to be written
-    predictor_.predict(one, [&](std::span<const float> planes) {
+  struct Predicted {
+    data::PreparedCase prepared;
+    data::LabelMap labels;             // as stored
+    std::vector<float> probabilities;  // of the training grid; empty unless how.probabilities
+  };
+  Predicted predict(const data::Volume& volume) {
+    Predicted result{data::prepare(volume, preparing_), {}, {}};
+    Decision decision(result.prepared, decoder_);
+    predictor_.predict(result.prepared, [&](std::span<const float> planes) {
       decision.add(planes);
-      if (how_.probabilities) probabilities.insert(probabilities.end(), planes.begin(), planes.end());
+      if (how_.probabilities)
+        result.probabilities.insert(result.probabilities.end(), planes.begin(), planes.end());
     });
     data::LabelMap labels = decision.finish().native;
     for (const PostStep& step : steps_) apply_step(labels, step, dataset_.regions);
     keep_largest_components(labels, largest_, dataset_.regions);
+    result.labels = data::as_stored(std::move(labels), result.prepared.stored);
+    return result;
+  }
+
+  void predict(const data::CaseFiles& files, const PredictionFiles& folder, const Write& write) {
+    const Predicted found = predict(data::read_case(dataset_, files));
     const fs::path file = folder.label_map(files.id);
     make_directories(file.parent_path());
-    const data::LabelMap stored = data::as_stored(std::move(labels), one.stored);
-    write(file, [&] { data::write_label_map(file, stored); });
+    write(file, [&] { data::write_label_map(file, found.labels); });
     if (how_.segmentations) {
       const fs::path named = folder.segmentation(files.id);
-      write(named, [&] { data::write_segmentation(named, stored, segments_of(dataset_)); });
+      write(named, [&] { data::write_segmentation(named, found.labels, segments_of(dataset_)); });
     }
     if (how_.dicom_segmentations)
-      write_dicom(write, folder.dicom_segmentation(files.id), stored, dataset_, files, how_);
-    if (how_.probabilities) write_probabilities(write, folder, files.id, probabilities, one, names_);
+      write_dicom(write, folder.dicom_segmentation(files.id), found.labels, dataset_, files, how_);
+    if (how_.probabilities)
+      write_probabilities(write, folder, files.id, found.probabilities, found.prepared, names_);
   }
+
+  const std::vector<std::string>& outputs() const { return names_; }
 
  private:
   data::PreparedCase prepared(const data::CaseFiles& files) const {
@@ -251,7 +280,8 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
     trained.push_back(trained_on(runs.back()));
   }
   check_alike(runs, trained, how);
-  const data::Dataset dataset = data::open_for_prediction(trained.front(), runs.front().data, input);
+  data::Dataset dataset = data::open_for_prediction(trained.front(), runs.front().data, input);
+  keep_subjects(dataset, how.subjects);
   check_suits(runs.front(), dataset);
   check_suits(dataset, how);
   const std::vector<Team> teams = teams_of(runs, out, dataset, how);
@@ -263,7 +293,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
   PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front()));
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
   for (const Team& team : teams) {
-    predictor.use(team);
+    predictor.use(team.members);
     make_directories(team.files.folder());
     std::vector<ClassRow> classes;
     for (const data::CaseFiles& files : dataset.cases) {
@@ -290,6 +320,56 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
   }
   record.finish();
   tell_end(dataset, left_out, teams.size(), out);
+}
+
+struct MemoryPredictor::State {
+  std::vector<RunOptions> runs;
+  std::vector<data::Dataset> trained;
+  PredictOptions how;
+  std::unique_ptr<ScanPredictor> predictor;
+};
+
+MemoryPredictor::MemoryPredictor(const std::vector<RunOptions>& runs, const PredictOptions& how)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.how = how;
+  for (const RunOptions& run : runs) {
+    s.runs.push_back(confirmed_for_prediction(run));
+    s.trained.push_back(trained_on(s.runs.back()));
+  }
+  check_alike(s.runs, s.trained, how);
+  check_suits(s.trained.front(), how);
+  if (s.trained.front().classes)
+    fail(Exit::usage, "{}: predicts one class per image, not label maps. Use voxswap predict",
+         s.runs.front().output.string());
+  s.predictor = std::make_unique<ScanPredictor>(s.runs, s.trained.front(), s.trained.front(), s.how);
+  s.predictor->use(members_of(s.runs));
+}
+
+MemoryPredictor::~MemoryPredictor() = default;
+
+MemoryPredictor::Result MemoryPredictor::predict(const data::Volume& volume) {
+  const data::Dataset& dataset = state_->trained.front();
+  for (std::size_t i = 0; i < volume.channels.size(); ++i)
+    if (const std::string problem = data::nonfinite_voxels(dataset.modalities[i], volume.channels[i]);
+        !problem.empty())
+      throw Error(Exit::bad_data, problem);
+  ScanPredictor::Predicted found = state_->predictor->predict(volume);
+  Result result{std::move(found.labels), {}};
+  if (!state_->how.probabilities) return result;
+  const std::size_t outputs = state_->predictor->outputs().size();
+  for (std::size_t c = 0; c < outputs; ++c)
+    result.probabilities.push_back(data::as_stored(
+        native_probability(found.probabilities, c, outputs, found.prepared), found.prepared.stored));
+  return result;
+}
+
+const data::Dataset& MemoryPredictor::dataset() const {
+  return state_->trained.front();
+}
+
+const std::vector<std::string>& MemoryPredictor::outputs() const {
+  return state_->predictor->outputs();
 }
 
 }  // namespace voxswap::pipeline

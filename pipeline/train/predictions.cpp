@@ -1,4 +1,5 @@
-// In every round each rank predicts one case, and all ranks stop together when one is interrupted.
+// In every round each group of ranks that share volumes predicts one case, and all ranks stop together when
+// one is interrupted. The first rank of a group writes and scores.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -126,6 +127,7 @@ class CasePredictor {
       decision.add(planes);
       reliability.add(planes);
     });
+    if (!options_.is_first_of_group()) return {};
     const Prediction prediction = decision.finish();
     const fs::path folder = prediction_folder(options_, turn.repeat);
     make_directories(folder);
@@ -220,13 +222,13 @@ void stop_if_interrupted(net::Ranks& ranks) {
   fail(Exit::interrupted, "interrupted while predicting. Continue with --resume");
 }
 
-// Those of all turns in their order, of each rank's in its; rank 0 has all of them.
+// Those of all turns in their order, of each group's in its; rank 0 has all of them.
 template <class Row>
-std::vector<Row> gathered(net::Ranks& ranks, std::vector<Row> mine, std::size_t turns,
+std::vector<Row> gathered(const RunOptions& options, std::vector<Row> mine, std::size_t turns,
                           std::size_t rows_each) {
-  if (ranks.is_alone()) return mine;
+  if (options.ranks->is_alone()) return mine;
   std::vector<std::vector<Row>> all;
-  for (const std::string& text : net::gather(ranks, csv_text(csv_of(mine)))) {
+  for (const std::string& text : of_groups(options, net::gather(*options.ranks, csv_text(csv_of(mine))))) {
     const std::string where = "predictions of a rank";
     all.push_back(rows_of<Row>(parse_csv(text, where), where));
   }
@@ -241,14 +243,17 @@ std::vector<Row> gathered(net::Ranks& ranks, std::vector<Row> mine, std::size_t 
 
 }  // namespace
 
-void predict_and_score(const RunOptions& options, Cases& cases, const Split& split) {
-  net::Ranks& ranks = *options.ranks;
-  const std::vector<Turn> turns = turns_of(options, split);
-  const bool shared = see_the_same(options);
-  if (!shared)
+void predict_and_score(const RunOptions& of_ranks, Cases& cases, const Split& split) {
+  net::Ranks& ranks = *of_ranks.ranks;
+  const std::vector<Turn> turns = turns_of(of_ranks, split);
+  const bool shared = see_the_same(of_ranks);
+  RunOptions options = of_ranks;
+  if (!shared) {
     log::info("the ranks do not share the folder {}: rank 0 predicts alone", options.output.string());
-  const auto each = static_cast<std::size_t>(shared ? ranks.count() : 1);
-  const auto rank = static_cast<std::size_t>(ranks.rank());
+    options.ranks = &net::alone();
+  }
+  const auto each = static_cast<std::size_t>(options.replicas());
+  const auto rank = static_cast<std::size_t>(shared ? options.replica() : ranks.rank());
   std::unique_ptr<CasePredictor> predictor;
   if (rank < std::min(each, turns.size()))
     predictor = std::make_unique<CasePredictor>(options, cases, split.validation.size());
@@ -265,9 +270,9 @@ void predict_and_score(const RunOptions& options, Cases& cases, const Split& spl
   }
   const data::Dataset& dataset = cases.dataset();
   if (shared) {
-    scores.dice = gathered(ranks, std::move(scores.dice), turns.size(),
+    scores.dice = gathered(options, std::move(scores.dice), turns.size(),
                            options.evaluate.at.size() * dataset.regions.size());
-    scores.calibration = gathered(ranks, std::move(scores.calibration), turns.size(),
+    scores.calibration = gathered(options, std::move(scores.calibration), turns.size(),
                                   output_names(dataset, options.training).size());
   }
   if (!ranks.is_first()) return;

@@ -67,11 +67,11 @@ void write_phases(const Job& job) {
 }
 
 Job open_job(const RunOptions& options) {
-  check_share(options.training.batch_size, options.ranks->count());
+  check_ranks(options);
   Job job;
   job.options = options;
   data::Dataset dataset = data::open_dataset(options.data);
-  settle_loss(job.options.training, dataset);
+  resolve_loss(job.options.training, dataset);
   job.options.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
   data::tell_guesses(dataset);

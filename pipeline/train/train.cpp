@@ -298,6 +298,9 @@ class Trainer {
     // A checkpoint costs time; where epochs are short it is not worth one every time.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
+    if (options_.on_epoch)
+      options_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
+                         row.learning_rate, row.seconds, validation.scores()});
   }
 
   // "validation 0.3021 (best)  Dice 0.871"

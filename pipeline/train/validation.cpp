@@ -40,13 +40,13 @@ Validation::Validation(const data::Dataset& dataset, const RunOptions& options, 
       numbers_(count * width_, 0.0) {}
 
 std::size_t Validation::rounds() const {
-  const auto ranks = static_cast<std::size_t>(options_.ranks->count());
-  return (numbers_.size() / width_ + ranks - 1) / ranks;
+  const auto groups = static_cast<std::size_t>(options_.replicas());
+  return (numbers_.size() / width_ + groups - 1) / groups;
 }
 
 std::optional<std::size_t> Validation::position(std::size_t round) const {
-  const std::size_t at = round * static_cast<std::size_t>(options_.ranks->count()) +
-                         static_cast<std::size_t>(options_.ranks->rank());
+  const std::size_t at =
+      round * static_cast<std::size_t>(options_.replicas()) + static_cast<std::size_t>(options_.replica());
   if (at * width_ >= numbers_.size()) return std::nullopt;
   return at;
 }
@@ -92,10 +92,17 @@ void Validation::add_image(Session& session, const data::Sample& sample, double*
   numbers[1] = most_likely(probabilities) == target ? 1 : 0;
 }
 
+std::vector<std::string> of_groups(const RunOptions& options, const std::vector<std::string>& all) {
+  std::vector<std::string> firsts;
+  const auto step = static_cast<std::size_t>(options.slab_ranks().count);
+  for (std::size_t rank = 0; rank < all.size(); rank += step) firsts.push_back(all[rank]);
+  return firsts;
+}
+
 void Validation::gather() {
   if (options_.ranks->is_alone()) return;
   const std::string mine(reinterpret_cast<const char*>(numbers_.data()), numbers_.size() * sizeof(double));
-  const std::vector<std::string> all = net::gather(*options_.ranks, mine);
+  const std::vector<std::string> all = of_groups(options_, net::gather(*options_.ranks, mine));
   for (std::size_t at = 0; at * width_ < numbers_.size(); ++at)
     std::memcpy(numbers_.data() + at * width_, all[at % all.size()].data() + at * width_ * sizeof(double),
                 width_ * sizeof(double));
@@ -146,7 +153,7 @@ std::optional<Validation> validate(const RunOptions& options, Session& session, 
     if (!at) continue;
     validation.add(session, cases, validated[*at], *at, look);
     left.timed_validation(std::chrono::duration<double>(Clock::now() - started).count() /
-                          options.ranks->count());
+                          static_cast<double>(options.replicas()));
   }
   validation.gather();
   return validation;

@@ -27,8 +27,8 @@ class Validation {
   // Of so many cases.
   Validation(const data::Dataset& dataset, const RunOptions& options, std::size_t count);
 
-  // Cases are shared out: of each round, in which every rank has one, this is the case at `position`; none
-  // where there are no more.
+  // Cases are shared out: of each round, in which every group of ranks that share volumes has one, this is
+  // the case at `position`; none where there are no more.
   std::size_t rounds() const;
   std::optional<std::size_t> position(std::size_t round) const;
   // `look` may be empty; it is shown nothing of images that get one class.
@@ -55,6 +55,9 @@ class Validation {
   std::size_t width_;  // numbers of a case: the loss, and Dice of every region; or 1 for the right class
   std::vector<double> numbers_;  // of all cases, in their order
 };
+
+// Of what every rank has, that of the first rank of each group that shares volumes.
+std::vector<std::string> of_groups(const RunOptions& options, const std::vector<std::string>& all);
 
 // Of these cases, with the weights that the session has; nothing where a signal came to any rank. `look` is
 // shown those of this rank, in their order.

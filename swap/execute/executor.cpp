@@ -3,7 +3,7 @@
 // stream of its lane: first the waits for other lanes, then the work, then, where others wait for it, an
 // event that has no time. Two more events around the work give the instruction's time where that is asked
 // for; otherwise a device that can record takes kernels in groups (step_command.h), each recorded in its
-// second step, and only stretches of them and copies are timed. Nothing waits on the host before all is
+// second step, and only segments of them and copies are timed. Nothing waits on the host before all is
 // enqueued. A full queue holds the enqueuing up but never for ever, because waits only point backwards.
 //
 // Lanes that the plan does not use have no stream. When something fails, its stream skips the rest of its
@@ -140,14 +140,14 @@ struct Executor::State {
     const StepCommand &first = resolved.commands[group.instructions.front()],
                       &last = resolved.commands[group.instructions.back()];
     for (net::Event* event : first.waits) compute.wait(*event);
-    if (group.begins_stretch) compute.record(*first.begun);
+    if (group.begins_segment) compute.record(*first.begun);
     if (group.enqueued_before && !group.recording && !group.one_by_one) record(group);
     if (group.recording)
       recorder->replay(*group.recording);
     else
       launch_each(group);
     group.enqueued_before = true;
-    if (group.ends_stretch) compute.record(*last.done);
+    if (group.ends_segment) compute.record(*last.done);
     if (last.ready) compute.record(*last.ready);  // last: nothing that waits begins before the end is noted
   }
 

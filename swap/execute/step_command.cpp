@@ -32,11 +32,11 @@ void read_times(const net::Backend& backend, const net::Event& started,
     if (!commands[first].waits.empty()) report.stall_seconds += begin - compute_ended;
     compute_ended = end;
   };
-  std::size_t stretch = 0;
+  std::size_t segment = 0;
   for (const RecordedGroup& group : groups) {
     if (!in_groups) break;
-    if (group.begins_stretch) stretch = group.instructions.front();
-    if (group.ends_stretch) add(stretch, group.instructions.back());
+    if (group.begins_segment) segment = group.instructions.front();
+    if (group.ends_segment) add(segment, group.instructions.back());
   }
   for (std::size_t i = 0; i < commands.size(); ++i)
     if (!in_groups || commands[i].lane != Lane::compute) add(i, i);
@@ -61,13 +61,13 @@ std::vector<LaunchGroup> launch_groups(const net::Graph& graph, const Plan& plan
     const bool waits = !instruction.waits.empty();
     if (!may_go_on || waits || !repeats) {
       const bool begins = groups.empty() || waits;
-      if (!groups.empty()) groups.back().ends_stretch = begins;
+      if (!groups.empty()) groups.back().ends_segment = begins;
       groups.push_back({{}, repeats, begins, false});
     }
     groups.back().instructions.push_back(i);
     may_go_on = repeats && !others_wait[i];
   }
-  if (!groups.empty()) groups.back().ends_stretch = true;
+  if (!groups.empty()) groups.back().ends_segment = true;
   return groups;
 }
 

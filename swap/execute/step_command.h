@@ -35,9 +35,9 @@ enum class Detail { instructions, lanes };
 struct LaunchGroup {
   std::vector<std::size_t> instructions;  // in order
   bool repeats = true;                    // the same in every step
-  // Groups that follow one another without waiting for another lane are a stretch, whose time is taken as
+  // Groups that follow one another without waiting for another lane are a segment, whose time is taken as
   // one.
-  bool begins_stretch = false, ends_stretch = false;
+  bool begins_segment = false, ends_segment = false;
 };
 
 std::vector<LaunchGroup> launch_groups(const net::Graph& graph, const Plan& plan);
@@ -74,7 +74,7 @@ struct StepCommand {
 };
 
 // Fills the report from the events of a step that is done; of kernels that were enqueued in groups, by
-// stretches. The wall time is not touched.
+// segments. The wall time is not touched.
 void read_times(const net::Backend& backend, const net::Event& started,
                 const std::vector<StepCommand>& commands, const std::vector<RecordedGroup>& groups,
                 bool in_groups, StepReport& report);

@@ -80,8 +80,8 @@ struct Cut {
   }
 };
 
-// A stretch of r over which every further byte costs the same.
-struct Stretch {
+// A segment of r over which every further byte costs the same.
+struct Segment {
   double from = 0, to = 0, cost = 0, slope = 0;  // cost: at `from`
   double cost_at(double r) const { return cost + slope * (r - from); }
 };
@@ -95,28 +95,28 @@ struct Least {
   double seconds = infinity, r = 0;
 };
 
-void try_at(const Cut& cut, const Stretch& stretch, double r, Least& least) {
-  if (!(r >= stretch.from && r <= stretch.to && r >= cut.least_r)) return;
-  const double seconds = cut.seconds(r, stretch.cost_at(r));
+void try_at(const Cut& cut, const Segment& segment, double r, Least& least) {
+  if (!(r >= segment.from && r <= segment.to && r >= cut.least_r)) return;
+  const double seconds = cut.seconds(r, segment.cost_at(r));
   if (seconds < least.seconds) least = {seconds, r};
 }
 
-// The least over a stretch: at its ends, or where two lines of one part cross.
-void refine(const Cut& cut, const Stretch& stretch, Least& least) {
+// The least over a segment: at its ends, or where two lines of one part cross.
+void refine(const Cut& cut, const Segment& segment, Least& least) {
   const double x = cut.excess, spill = x - cut.read - cut.given - cut.host;
   const Line parts[2][3] = {
       {{cut.before, 0}, {(x - cut.read) / cut.out, -1 / cut.out}, {spill / cut.to_disk, -1 / cut.to_disk}},
-      {{cut.after + stretch.cost - stretch.slope * stretch.from, stretch.slope},
+      {{cut.after + segment.cost - segment.slope * segment.from, segment.slope},
        {(x - cut.given) / cut.in, -1 / cut.in},
        {spill / cut.from_disk, -1 / cut.from_disk}}};
-  try_at(cut, stretch, stretch.from, least);
-  try_at(cut, stretch, stretch.to, least);
-  try_at(cut, stretch, spill, least);
-  try_at(cut, stretch, cut.least_r, least);
+  try_at(cut, segment, segment.from, least);
+  try_at(cut, segment, segment.to, least);
+  try_at(cut, segment, spill, least);
+  try_at(cut, segment, cut.least_r, least);
   for (const auto& lines : parts)
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < i; ++j)
-        try_at(cut, stretch, (lines[j].a - lines[i].a) / (lines[i].b - lines[j].b), least);
+        try_at(cut, segment, (lines[j].a - lines[i].a) / (lines[i].b - lines[j].b), least);
 }
 
 // Exchanges run beside what is computed.
@@ -213,13 +213,13 @@ class Sweep {
     bound_.recomputed_bytes = least.r;
   }
 
-  // Follows the convex function from stretch to stretch until it rises (its least is then in the last two),
+  // Follows the convex function from segment to segment until it rises (its least is then in the last two),
   // or until it is seen not to exceed the bound found so far.
   Least least_over_remakes(net::NodeId node) {
     for (const net::ValueId value : needs_.working[index(node)].inputs) stays_[index(value)] = node;
     for (const net::ValueId value : needs_.working[index(node)].may_leave) stays_[index(value)] = net::none;
     cut_.least_r = std::max(0.0, cut_.excess - room_elsewhere());
-    Stretch before, current;
+    Segment before, current;
     Least least;
     try_at(cut_, current, 0, least);
     for (const Remake& remake : remakes_) {

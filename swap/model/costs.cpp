@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "net/graph/send_receive.h"
 #include "net/steps/batch_tree.h"
 
 namespace voxswap::swap {
@@ -284,13 +285,26 @@ double exchange_seconds(std::int64_t bytes, const Network& network) {
          seconds(bytes % chunk / element_bytes);
 }
 
+namespace {
+
+// Each way. Neighbours are on one machine where it has several ranks.
+double send_receive_seconds(std::int64_t bytes, const Network& network) {
+  const double rate = network.machines < network.ranks * network.slabs ? network.local_rate : network.rate;
+  return network.message_seconds + static_cast<double>(bytes) / rate;
+}
+
+}  // namespace
+
 void set_exchange_seconds(const net::Graph& graph, const Network& network, CostModel& costs) {
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const net::Node& node = graph.nodes()[i];
     if (!net::is_exchange(node)) continue;
     std::int64_t bytes = 0;
-    for (const net::ValueId sum : node.outputs) bytes += graph.value(sum).bytes();
-    costs.node_seconds[i] = exchange_seconds(bytes, network);
+    for (const net::ValueId value : node.outputs) bytes += graph.value(value).bytes();
+    if (node.operation == &net::send_receive_operation())
+      costs.node_seconds[i] = send_receive_seconds(std::max(bytes, net::sent_bytes(graph, node)), network);
+    else
+      costs.node_seconds[i] = exchange_seconds(bytes, network);
   }
 }
 

@@ -31,7 +31,7 @@ constexpr double least_kernel_speed = 0.05;  // part of its own, however much is
 // What bounds count for a copy: the most that the links reach, and the least that a byte on its way takes
 // from what is computed. Kernels lose `interference` for it, at most all but `least_kernel_speed`; what is
 // copied while no kernel runs delays none, but nothing is computed meanwhile either. With `delay` such that
-// both links together delay by at most 1 - least_kernel_speed, any stretch of time is at least what is
+// both links together delay by at most 1 - least_kernel_speed, any segment of time is at least what is
 // computed in it and delay x the bytes copied in it.
 struct CopyLimits {
   double out = 0, in = 0;  // bytes per second; 0: no link
@@ -71,6 +71,7 @@ CostModel parse_costs(const std::string& json);  // throws Exit::bad_data
 // What exchanges between ranks that train together take (docs/explanation/ranks.md).
 struct Network {
   int ranks = 1, machines = 1;  // as many ranks on each
+  int slabs = 1;                // ranks that share each volume; `ranks` are then groups of them
   double rate = 0;              // bytes/s from a machine to the others, all its ranks together
   double local_rate = 0;        // between two ranks of a machine
   double message_seconds = 0;   // fixed cost of every message

@@ -1,16 +1,16 @@
-// A linear program and its dual. Borders (passage.cpp) divide the step into stretches; the time T_s of each
+// A linear program and its dual. Borders (pass.cpp) divide the step into segments; the time T_s of each
 // is at least that of its compute, of its copies out and of its copies in, every byte of which also delays
-// computation. A byte of a value is on its way from its first use to its last, and in every stretch of it
-//   stays           and is in the way at every moment of the stretch,
+// computation. A byte of a value is on its way from its first use to its last, and in every segment of it
+//   stays           and is in the way at every moment of the segment,
 //   leaves          after it was copied out, at some time before; once for the whole step,
 //   comes back      by a copy in, or because its node runs again,
 // and is in the way at the border if it is there then. At moments and borders, what is in the way and the
 // working set fit beside the persistent values.
 //
 // Why no plan is shorter. Take one and look at each byte of each value by itself; fractions of a value are
-// bytes that went other ways. Where a byte is at a border and what was done with it in a stretch is one of
+// bytes that went other ways. Where a byte is at a border and what was done with it in a segment is one of
 // the transitions above, and the plan did for it at least what that one counts: a byte that is away at a
-// border was copied out in an earlier stretch and is copied in in a later one, a byte that has no copy comes
+// border was copied out in an earlier segment and is copied in in a later one, a byte that has no copy comes
 // back by a run of its node between the two uses. A run makes all outputs of its node and counts for each in
 // proportion, so no run counts more than its time; runs do not last across a border, as both are on the
 // compute stream. What making again reads, what is there after its last use, latencies, and that host memory
@@ -26,11 +26,11 @@
 //
 // T_s >= compute + d x (bytes copied), d being the delay of copy_limits (costs.h).
 //
-// The dual: weights of the three lanes of each stretch that add up to 1 (they divide T_s), and prices for a
+// The dual: weights of the three lanes of each segment that add up to 1 (they divide T_s), and prices for a
 // byte that is in the way, per moment and border. For ANY such numbers the least of
 //   sum over lanes (weight x its time) + sum over moments (price x (what is in the way - room))
 // over all ways is a bound, because within the program the second sum is not positive and the first is at
-// most T. Every value finds its cheapest way by itself, one stretch after the other. Better multipliers are
+// most T. Every value finds its cheapest way by itself, one segment after the other. Better multipliers are
 // looked for by subgradient steps; where they end decides how tight the bound is, never whether it holds.
 #include "swap/model/relaxation.h"
 
@@ -64,38 +64,38 @@ using PerLane = std::array<double, 3>;
 
 // A point of the dual, or a direction in it, or what it is worth to go there: seconds.
 struct Point {
-  std::vector<PerLane> lanes;            // per stretch
+  std::vector<PerLane> lanes;            // per segment
   std::vector<double> borders, moments;  // prices, in seconds for what is copied in a second
 
-  explicit Point(const Passage& passage)
-      : lanes(passage.compute.size(), PerLane{}),
-        borders(passage.borders.size(), 0),
-        moments(passage.moments.size(), 0) {}
+  explicit Point(const Pass& pass)
+      : lanes(pass.compute.size(), PerLane{}),
+        borders(pass.borders.size(), 0),
+        moments(pass.moments.size(), 0) {}
 };
 
 class Dual {
  public:
-  Dual(const Passage& passage, const Needs& needs, const CostModel& costs, const Budgets& budgets)
-      : passage_(passage), link_(copy_limits(costs)), moves_(passage.parts.size()) {
+  Dual(const Pass& pass, const Needs& needs, const CostModel& costs, const Budgets& budgets)
+      : pass_(pass), link_(copy_limits(costs)), moves_(pass.parts.size()) {
     movable_ = budgets.host > 0 && link_.linked();
     unit_ = link_.linked() ? 1 / std::min(link_.out, link_.in) : 1e-9;
     const auto room = static_cast<double>(occupied(budgets.device) - needs.persistent);
     const auto beyond = [&](std::size_t node) {
       return static_cast<double>(needs.working[node].least_bytes) - room;
     };
-    for (const Border& border : passage.borders) border_needs_.push_back(beyond(index(border.node)));
-    for (const std::size_t node : passage.moments) moment_needs_.push_back(beyond(node));
+    for (const Border& border : pass.borders) border_needs_.push_back(beyond(index(border.node)));
+    for (const std::size_t node : pass.moments) moment_needs_.push_back(beyond(node));
     count_moments();
   }
 
   // The bound at a point, and the direction in which it rises.
   double at(const Point& point, Point& slope) {
     price(point);
-    for (std::size_t s = 0; s < slope.lanes.size(); ++s) slope.lanes[s] = {passage_.compute[s], 0, 0};
+    for (std::size_t s = 0; s < slope.lanes.size(); ++s) slope.lanes[s] = {pass_.compute[s], 0, 0};
     slope.borders = border_needs_;
-    there_.assign(passage_.moments.size() + 1, 0);
+    there_.assign(pass_.moments.size() + 1, 0);
     double seconds = 0;
-    for (const Way& way : passage_.ways) seconds += cheapest(way, point, slope);
+    for (const Way& way : pass_.ways) seconds += cheapest(way, point, slope);
     double there = 0;
     for (std::size_t i = 0; i < slope.moments.size(); ++i) {
       there += there_[i];
@@ -107,7 +107,7 @@ class Dual {
       slope.borders[i] *= unit_;
     }
     for (std::size_t s = 0; s < point.lanes.size(); ++s)
-      seconds += point.lanes[s][computing] * passage_.compute[s];
+      seconds += point.lanes[s][computing] * pass_.compute[s];
     return seconds;
   }
 
@@ -115,10 +115,10 @@ class Dual {
   // Of every part, the moments in it.
   void count_moments() {
     const auto before = [&](std::size_t node) {
-      const auto found = std::lower_bound(passage_.moments.begin(), passage_.moments.end(), node);
-      return static_cast<std::size_t>(found - passage_.moments.begin());
+      const auto found = std::lower_bound(pass_.moments.begin(), pass_.moments.end(), node);
+      return static_cast<std::size_t>(found - pass_.moments.begin());
     };
-    for (const Part& part : passage_.parts) moments_.emplace_back(before(part.from), before(part.to));
+    for (const Part& part : pass_.parts) moments_.emplace_back(before(part.from), before(part.to));
   }
 
   void price(const Point& point) {
@@ -145,8 +145,8 @@ class Dual {
 
   using PerState = std::array<double, states>;
   void pass(const Way& way, std::size_t id, const Point& point, PerState& cost) {
-    const Part& part = passage_.parts[id];
-    const std::size_t s = part.stretch;
+    const Part& part = pass_.parts[id];
+    const std::size_t s = part.segment;
     const double stay = up_to_[moments_[id].second] - up_to_[moments_[id].first];
     const double weight = point.lanes[s][computing];
     const double again = way.again_per_byte == infinity ? infinity : weight * way.again_per_byte;
@@ -188,9 +188,9 @@ class Dual {
   void follow(const Way& way, State end, Point& slope) {
     State state = end;
     for (std::size_t id = way.to; id-- > way.from;) {
-      const Part& part = passage_.parts[id];
+      const Part& part = pass_.parts[id];
       const Move& move = moves_[id][state];
-      PerLane& lane = slope.lanes[part.stretch];
+      PerLane& lane = slope.lanes[part.segment];
       if (part.counts_there && part.border != net::none && (state == here || state == here_and_outside))
         slope.borders[index(part.border)] += way.bytes;
       if (move.stays) {
@@ -206,7 +206,7 @@ class Dual {
     }
   }
 
-  const Passage& passage_;
+  const Pass& pass_;
   const CopyLimits link_;
   double unit_ = 0;
   bool movable_ = false;                                      // there are links, and a pool for all values
@@ -241,10 +241,10 @@ void for_each_coordinate(Point& a, Point& b, Of of) {
 
 // Subgradient steps as long as Polyak's (1969) towards a level a little above the best found, in directions
 // that remember the last ones; from the best point and to a nearer level where that comes to nothing.
-double climb(Dual& dual, const Passage& passage, std::int64_t rounds) {
+double climb(Dual& dual, const Pass& pass, std::int64_t rounds) {
   constexpr double memory = 0.8, nearer = 0.7, nearest = 1e-4, shortest_success = 2e-3;
   constexpr int patience = 60;
-  Point now(passage), slope(passage);
+  Point now(pass), slope(pass);
   for (PerLane& lane : now.lanes) lane = {1, 0, 0};
   Point best = now, way = slope;
   double most = dual.at(now, slope), here_now = most, level = 0.05;
@@ -273,7 +273,7 @@ double climb(Dual& dual, const Passage& passage, std::int64_t rounds) {
     failures = 0;
     level *= nearer;
     now = best;
-    way = Point(passage);
+    way = Point(pass);
     here_now = dual.at(now, slope);
   }
   return most;
@@ -284,13 +284,13 @@ double climb(Dual& dual, const Passage& passage, std::int64_t rounds) {
 double relaxed_seconds(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
                        const CostModel& costs, const Budgets& budgets, net::NodeId cut) {
   const double room = static_cast<double>(occupied(budgets.device) - needs.persistent);
-  const Passage passage = find_passage(graph, needs, node_seconds, room, cut);
-  if (passage.moments.empty())  // everything fits
+  const Pass pass = find_passage(graph, needs, node_seconds, room, cut);
+  if (pass.moments.empty())  // everything fits
     return std::accumulate(node_seconds.begin(), node_seconds.end(), 0.0);
   constexpr std::int64_t parts_visited = 40'000'000;  // in all rounds
-  Dual dual(passage, needs, costs, budgets);
-  const auto per_round = static_cast<std::int64_t>(passage.parts.size()) + 1;
-  return climb(dual, passage, std::min<std::int64_t>(20'000, parts_visited / per_round));
+  Dual dual(pass, needs, costs, budgets);
+  const auto per_round = static_cast<std::int64_t>(pass.parts.size()) + 1;
+  return climb(dual, pass, std::min<std::int64_t>(20'000, parts_visited / per_round));
 }
 
 }  // namespace voxswap::swap

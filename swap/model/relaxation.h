@@ -31,7 +31,7 @@ struct Border {
 
 // The part of a gap, between two nodes that use a value, that lies between two borders.
 struct Part {
-  std::size_t stretch = 0;          // of the step: that many borders are before it
+  std::size_t segment = 0;          // of the step: that many borders are before it
   std::size_t from = 0, to = 0;     // nodes beside whose working sets the value lies if it stays
   std::int32_t border = net::none;  // at the end; none: there is a node that uses the value
   bool counts_there = false;        // at the border: it is not in the working set, or may be written over
@@ -47,9 +47,9 @@ struct Way {
   std::size_t from = 0, to = 0;                 // its parts
 };
 
-struct Passage {
+struct Pass {
   std::vector<Border> borders;
-  std::vector<double> compute;       // seconds per stretch between them, every node once
+  std::vector<double> compute;       // seconds per segment between them, every node once
   std::vector<std::size_t> moments;  // nodes at which memory is counted besides the borders, ascending
   std::vector<Way> ways;
   std::vector<Part> parts;  // of all ways
@@ -57,7 +57,7 @@ struct Passage {
 
 // With borders around `cut` (none: without), and where the step's compute time is divided into equal parts.
 // Moments are where most would be on the device if nothing left, and more than `room` bytes.
-Passage find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
-                     double room, net::NodeId cut);
+Pass find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
+                  double room, net::NodeId cut);
 
 }  // namespace voxswap::swap

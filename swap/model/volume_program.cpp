@@ -1,9 +1,9 @@
-// The program. Of every volume v and stretch s (volume_program.h), parts of v between 0 and 1: held when s
+// The program. Of every volume v and segment s (volume_program.h), parts of v between 0 and 1: held when s
 // begins (h), stays all through s (y), made again (r) and copied in (i) during s, copied out since the step
 // began until s ends (o). In s the part h + r + i + made is there at some time. Then
 //
 //   needed <= h + r + i + made          what is read for the first time has to be there;
-//   y <= h,  h' <= y + r + i + made     what is held when the next stretch begins stayed, or came in this
+//   y <= h,  h' <= y + r + i + made     what is held when the next segment begins stayed, or came in this
 //   one; o - o before s <= h + r + i + made  and what is copied out; i <= o                              only
 //   what was copied out comes back (inputs lie outside from the
 //                                       beginning);
@@ -15,20 +15,20 @@
 //
 // and the sum of T_s is least.
 //
-// Why no plan is shorter. Take one, and of every byte whether it lies on the device when a stretch begins and
-// is used from there later on, how often it is made again or copied in a stretch (once counts, at least as
-// much is done), and whether it was copied out. What a node or a copy reads was there when the stretch began,
+// Why no plan is shorter. Take one, and of every byte whether it lies on the device when a segment begins and
+// is used from there later on, how often it is made again or copied in a segment (once counts, at least as
+// much is done), and whether it was copied out. What a node or a copy reads was there when the segment began,
 // or came in it: each line holds for every byte, and in a run for every byte that it reads. Averaged over the
 // bytes of a volume, each piece in proportion, they are the lines above: a piece that is made again needs its
 // own part of the source. Runs do not last across a border, as both are on the compute stream; copies that do
-// are divided by their bytes. What the first node of a stretch makes, and its workspace, have places beside
+// are divided by their bytes. What the first node of a segment makes, and its workspace, have places beside
 // what is held. While a node runs, what stays all through s and is no part of its working set lies beside
 // that; the average over the nodes of an operation leaves out of a volume at most the part that is read by so
 // many of them. `delay` is that of copy_limits (costs.h). What is left out (small volumes, latency,
-// packing, a finite host, the order within a stretch) a plan needs besides.
+// packing, a finite host, the order within a segment) a plan needs besides.
 //
 // CLP (COIN-OR) solves it; what is reported rests on no tolerance of its: for any prices that are not
-// negative (of the lines, those of a stretch's three lanes at most 1 in all), the least of the sum of T_s
+// negative (of the lines, those of a segment's three lanes at most 1 in all), the least of the sum of T_s
 // plus price x how far each line is broken, over all parts between 0 and 1, is a bound (weak duality), and
 // that is computed here from CLP's prices.
 #include "swap/model/volume_program.h"
@@ -113,7 +113,7 @@ class LinearProgram {
   std::vector<double> coefficients_, most_;
 };
 
-// Numbers of the unknowns of a volume, per stretch; none: there is no such.
+// Numbers of the unknowns of a volume, per segment; none: there is no such.
 constexpr int none = -1;
 struct Unknowns {
   std::vector<int> held, stays, again, in, out;
@@ -121,17 +121,17 @@ struct Unknowns {
 
 class Builder {
  public:
-  Builder(const VolumeStretches& stretches, const CostModel& costs, const Budgets& budgets)
-      : stretches_(stretches),
+  Builder(const VolumeSegments& segments, const CostModel& costs, const Budgets& budgets)
+      : segments_(segments),
         link_(copy_limits(costs)),
         movable_(budgets.host > 0 && link_.linked()),
-        unit_(std::accumulate(stretches.compute.begin(), stretches.compute.end(), 0.0)) {}
+        unit_(std::accumulate(segments.compute.begin(), segments.compute.end(), 0.0)) {}
 
   double solve() {
-    for (std::size_t s = 0; s < stretches_.compute.size(); ++s) seconds_.push_back(program_.add_seconds());
-    for (const MovedVolume& volume : stretches_.volumes) add_unknowns(volume);
+    for (std::size_t s = 0; s < segments_.compute.size(); ++s) seconds_.push_back(program_.add_seconds());
+    for (const MovedVolume& volume : segments_.volumes) add_unknowns(volume);
     for (std::size_t v = 0; v < unknowns_.size(); ++v)
-      for (std::size_t s = stretches_.volumes[v].from; s < stretches_.volumes[v].to; ++s) add_lines(v, s);
+      for (std::size_t s = segments_.volumes[v].from; s < segments_.volumes[v].to; ++s) add_lines(v, s);
     for (std::size_t s = 0; s < seconds_.size(); ++s) add_stretch(s);
     return unit_ * program_.solve();
   }
@@ -155,18 +155,18 @@ class Builder {
     if (unknown != none) program_.add(unknown, coefficient);
   }
 
-  // What is there of a volume in a stretch, on the right side.
+  // What is there of a volume in a segment, on the right side.
   void end_with_what_is_there(std::size_t v, std::size_t s, double less = 0) {
     add_term(unknowns_[v].held[s], -1);
     end_with_what_comes(v, s, less);
   }
   void end_with_what_comes(std::size_t v, std::size_t s, double less = 0) {
     add_term(unknowns_[v].again[s], -1), add_term(unknowns_[v].in[s], -1);
-    program_.end_line(stretches_.volumes[v].made[s] - less);
+    program_.end_line(segments_.volumes[v].made[s] - less);
   }
 
   void add_lines(std::size_t v, std::size_t s) {
-    const MovedVolume& volume = stretches_.volumes[v];
+    const MovedVolume& volume = segments_.volumes[v];
     const Unknowns& of = unknowns_[v];
     if (volume.needed[s] > 0) end_with_what_is_there(v, s, std::min(1.0, volume.needed[s]));
     if (s + 1 < volume.to) {
@@ -194,28 +194,28 @@ class Builder {
   // Its lanes, in units of the step's compute time, and its memory, in units of the room.
   void add_stretch(std::size_t s) {
     for (std::size_t v = 0; v < unknowns_.size(); ++v) {
-      const MovedVolume& volume = stretches_.volumes[v];
+      const MovedVolume& volume = segments_.volumes[v];
       if (unknowns_[v].again[s] != none) add_term(unknowns_[v].again[s], volume.again_seconds / unit_);
       add_copies(v, s, true, true, volume.bytes * link_.delay / unit_);
     }
     add_term(seconds_[s], -1);
-    program_.end_line(-stretches_.compute[s] / unit_);
+    program_.end_line(-segments_.compute[s] / unit_);
     for (const bool out : {false, true}) {
       const double rate = out ? link_.out : link_.in;
       for (std::size_t v = 0; v < unknowns_.size() && rate > 0; ++v)
-        add_copies(v, s, !out, out, stretches_.volumes[v].bytes / rate / unit_);
+        add_copies(v, s, !out, out, segments_.volumes[v].bytes / rate / unit_);
       add_term(seconds_[s], -1);
       program_.end_line(0);
     }
-    const double unit = stretches_.all_room;
+    const double unit = segments_.all_room;
     for (std::size_t v = 0; v < unknowns_.size(); ++v)
-      add_term(unknowns_[v].held[s], stretches_.volumes[v].bytes / unit);
-    program_.end_line(stretches_.room[s] / unit);
-    for (const VolumeMoment& moment : stretches_.moments[s]) {
+      add_term(unknowns_[v].held[s], segments_.volumes[v].bytes / unit);
+    program_.end_line(segments_.room[s] / unit);
+    for (const VolumeMoment& moment : segments_.moments[s]) {
       std::vector<double> beside(unknowns_.size(), 1);
       for (const VolumeMoment::Read& read : moment.reads) beside[read.volume] -= read.part;
       for (std::size_t v = 0; v < unknowns_.size(); ++v)
-        add_term(unknowns_[v].stays[s], beside[v] * stretches_.volumes[v].bytes / unit);
+        add_term(unknowns_[v].stays[s], beside[v] * segments_.volumes[v].bytes / unit);
       program_.end_line((unit - moment.working) / unit);
     }
   }
@@ -224,15 +224,15 @@ class Builder {
     if (in) add_term(unknowns_[v].in[s], seconds);
     if (!out) return;
     add_term(unknowns_[v].out[s], seconds);
-    if (s > stretches_.volumes[v].from) add_term(unknowns_[v].out[s - 1], -seconds);
+    if (s > segments_.volumes[v].from) add_term(unknowns_[v].out[s - 1], -seconds);
   }
 
-  const VolumeStretches& stretches_;
+  const VolumeSegments& segments_;
   const CopyLimits link_;
   const bool movable_;  // there are links, and a pool for all values
   const double unit_;   // seconds
   LinearProgram program_;
-  std::vector<int> seconds_;  // per stretch
+  std::vector<int> seconds_;  // per segment
   std::vector<Unknowns> unknowns_;
 };
 
@@ -248,7 +248,7 @@ double volume_program_seconds(const net::Graph& graph, const Needs& needs,
   for (std::size_t node = 0; node < node_seconds.size(); ++node)
     fits = fits && static_cast<double>(across[node] + needs.working[node].least_bytes) <= room;
   if (fits || seconds <= 0) return seconds;
-  return Builder(find_stretches(graph, needs, node_seconds, room), costs, budgets).solve();
+  return Builder(find_segments(graph, needs, node_seconds, room), costs, budgets).solve();
 }
 
 }  // namespace voxswap::swap

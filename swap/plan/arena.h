@@ -47,9 +47,9 @@ std::vector<std::int64_t> sweep(const std::vector<Interval>& intervals, std::int
 // Intervals that have their places, found again by when they live: what is live beside a short interval is a
 // small part of all.
 //
-// Time is divided into stretches, on several levels four times as fine each, which overlap by half: an
-// interval of up to half a stretch lies in one of them as a whole. Every stretch lists what lives in it by
-// rising offset.
+// Time is divided into time slices, on several levels four times as fine each, which overlap by half: an
+// interval of up to half a time slice lies in one of them as a whole. Every time slice lists what lives in it
+// by rising offset.
 class Placed {
  public:
   explicit Placed(const std::vector<Interval>& intervals) {

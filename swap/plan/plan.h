@@ -37,7 +37,7 @@ enum class Lane { compute, to_host, to_device, to_disk, from_disk, exchange };  
 constexpr std::size_t lane_count = 6;
 std::string_view lane_name(Lane lane);
 
-// A stretch of instructions during which a value (or a kernel's workspace) has a place in the device arena.
+// A range of instructions during which a value (or a kernel's workspace) has a place in the device arena.
 // A value may have several, one after the other; an instruction finds the one that spans it.
 struct Residency {
   net::ValueId value = net::none;  // none: the workspace of `node`

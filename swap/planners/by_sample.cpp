@@ -23,19 +23,19 @@ std::int64_t bytes_of_inputs(const net::Graph& graph) {
   return bytes;
 }
 
-// Of every passage of a step of all samples, the one that the step of one sample has there. Which sample it
+// Of every pass of a step of all samples, the one that the step of one sample has there. Which sample it
 // is of does not matter: what is held beyond its last use takes no place.
-std::vector<std::size_t> passages_of(const GraphFacts& all, const GraphFacts& one) {
-  std::map<std::string, std::size_t> passage_of;  // by node
+std::vector<std::size_t> passes_of(const GraphFacts& all, const GraphFacts& one) {
+  std::map<std::string, std::size_t> pass_of;  // by node
   for (std::size_t id = 0; id < one.nodes.size(); ++id)
-    passage_of.emplace(one.request->graph->nodes()[id].name, index(one.passage[id]));
-  std::vector<std::size_t> passages(all.passages, 0);
+    pass_of.emplace(one.request->graph->nodes()[id].name, index(one.pass[id]));
+  std::vector<std::size_t> passes(all.passes, 0);
   for (std::size_t id = all.nodes.size(); id-- > 0;) {
     const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->nodes()[id].name);
-    if (const auto found = name ? passage_of.find(*name) : passage_of.end(); found != passage_of.end())
-      passages[index(all.passage[id])] = found->second;
+    if (const auto found = name ? pass_of.find(*name) : pass_of.end(); found != pass_of.end())
+      passes[index(all.pass[id])] = found->second;
   }
-  return passages;
+  return passes;
 }
 
 // What was decided for the values of one sample, for those of all.
@@ -46,7 +46,7 @@ Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFac
   Decisions result = keep_everything(all);
   result.reserve = choice.reserve;
   result.window = choice.window;
-  const std::vector<std::size_t> passages = passages_of(all, one);
+  const std::vector<std::size_t> passes = passes_of(all, one);
   for (net::ValueId id = 0; index(id) < all.values.size(); ++id) {
     const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->value(id).name);
     const auto found = name ? ids.find(*name) : ids.end();
@@ -54,9 +54,9 @@ Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFac
     const ValueFacts &of_all = all.values[index(id)], &of_one = one.values[index(found->second)];
     result.alone[index(id)] = choice.alone[index(found->second)];
     result.bias[index(id)] = choice.bias[index(found->second)];
-    for (std::size_t passage = 0; passage < all.passages; ++passage)
-      result.held[index(id) * all.passages + passage] =
-          choice.held[index(found->second) * one.passages + passages[passage]];
+    for (std::size_t pass = 0; pass < all.passes; ++pass)
+      result.held[index(id) * all.passes + pass] =
+          choice.held[index(found->second) * one.passes + passes[pass]];
     if (of_all.readers.size() != of_one.readers.size()) continue;
     for (GapId gap = 0; gap <= static_cast<GapId>(of_one.readers.size()); ++gap)
       result.again[index(of_all.first_gap + gap)] = choice.again[index(of_one.first_gap + gap)];

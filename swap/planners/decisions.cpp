@@ -23,7 +23,7 @@ void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Dec
 
 Decisions keep_everything(const GraphFacts& facts) {
   return {std::vector<bool>(index(facts.gaps), false), std::vector<bool>(facts.values.size(), false),
-          std::vector<bool>(facts.values.size() * facts.passages, false),
+          std::vector<bool>(facts.values.size() * facts.passes, false),
           std::vector<float>(facts.values.size(), 1)};
 }
 

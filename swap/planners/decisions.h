@@ -11,8 +11,8 @@ namespace voxswap::swap {
 struct Decisions {
   std::vector<bool> again;  // per gap: made again there (sequence.h)
   std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
-  // Per value and passage, in rows of GraphFacts::passages: where it is made again, what is there of it in
-  // the passage is not dropped before the next one ends.
+  // Per value and pass, in rows of GraphFacts::passes: where it is made again, what is there of it in
+  // the pass is not dropped before the next one ends.
   std::vector<bool> held;
   std::vector<float> bias;  // per value: leaves earlier (above 1) or later than Belady's rule has it
   // Part of the memory beside persistent values that is left for copies on their way: what stays is chosen as

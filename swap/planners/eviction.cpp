@@ -22,15 +22,15 @@ class Chooser {
   }
 
  private:
-  std::int64_t bytes(const IdleTime& stretch) const {
-    return facts_.values[index(schedule_.sequence.lives[index(stretch.life)].value)].bytes;
+  std::int64_t bytes(const IdleTime& eviction) const {
+    return facts_.values[index(schedule_.sequence.lives[index(eviction.life)].value)].bytes;
   }
 
   struct Candidate {
     double key;
-    std::int32_t needed, stretch;
+    std::int32_t needed, eviction;
     bool operator<(const Candidate& other) const {
-      return key != other.key ? key < other.key : stretch > other.stretch;
+      return key != other.key ? key < other.key : eviction > other.eviction;
     }
   };
 
@@ -40,16 +40,16 @@ class Chooser {
     std::int64_t away = 0;
     std::size_t next = 0;
     std::vector<std::int64_t>& memory = schedule_.memory;
-    const auto take = [&](const IdleTime& stretch) {
-      schedule_.stretches.push_back(stretch);
-      away += bytes(stretch);
-      back[index(stretch.needed)] += bytes(stretch);
+    const auto take = [&](const IdleTime& eviction) {
+      schedule_.evictions.push_back(eviction);
+      away += bytes(eviction);
+      back[index(eviction.needed)] += bytes(eviction);
     };
     std::vector<bool> known(all.size(), false);
     const auto consider = [&](std::size_t i) {
-      const IdleTime& stretch = all[i];
-      const net::ValueId value = schedule_.sequence.lives[index(stretch.life)].value;
-      waiting.push({begin_[index(stretch.needed)] * bias_[index(value)], stretch.needed,
+      const IdleTime& eviction = all[i];
+      const net::ValueId value = schedule_.sequence.lives[index(eviction.life)].value;
+      waiting.push({begin_[index(eviction.needed)] * bias_[index(value)], eviction.needed,
                     static_cast<std::int32_t>(i)});
       known[i] = true;
     };
@@ -65,25 +65,25 @@ class Chooser {
         const Candidate top = waiting.top();
         waiting.pop();
         if (top.needed <= t) continue;
-        IdleTime stretch = all[index(top.stretch)];
-        if (stretch.used == t) {
-          stretch.heir = heir_of(facts_, schedule_.sequence, stretch, heir);
-          known[index(top.stretch)] = stretch.heir != net::none;
-          if (stretch.heir == net::none) continue;
-          heir = stretch.heir;
+        IdleTime eviction = all[index(top.eviction)];
+        if (eviction.used == t) {
+          eviction.heir = heir_of(facts_, schedule_.sequence, eviction, heir);
+          known[index(top.eviction)] = eviction.heir != net::none;
+          if (eviction.heir == net::none) continue;
+          heir = eviction.heir;
         }
-        take(stretch);
+        take(eviction);
       }
     }
     RangeAdd left(memory.size());
-    for (const IdleTime& stretch : schedule_.stretches)
-      left.add(index(stretch.free_from()), index(stretch.needed), -bytes(stretch));
+    for (const IdleTime& eviction : schedule_.evictions)
+      left.add(index(eviction.free_from()), index(eviction.needed), -bytes(eviction));
     left.apply(memory);
   }
 
   // The shortest absences are ended first.
   void keep_what_can_stay() {
-    std::vector<IdleTime>& chosen = schedule_.stretches;
+    std::vector<IdleTime>& chosen = schedule_.evictions;
     std::vector<std::size_t> order(chosen.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {

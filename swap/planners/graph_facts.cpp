@@ -71,7 +71,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     v.streams = value.role == net::Role::input && value.producer == net::none;
     if (value.producer != net::none) {
       const net::Node& node = graph.node(value.producer);
-      v.repeatable = node.phase == net::Phase::forward && node.updates.empty() &&
+      v.repeatable = node.phase == net::Phase::forward && node.updates.empty() && !net::is_exchange(node) &&
                      makes_mainly(graph, node, static_cast<net::ValueId>(values.size()));
       v.gradient = node.phase != net::Phase::forward;
       v.cheap = v.repeatable && node.operation->cheap;
@@ -95,7 +95,7 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
   }
   find_volumes();
   if (in_pieces) let_gradients_repeat();
-  find_passages();
+  find_passes();
 }
 
 // Of whole volumes that saves nothing: what a gradient is made of is no smaller, and dies with it. Pieces of
@@ -114,17 +114,17 @@ void GraphFacts::let_gradients_repeat() {
   }
 }
 
-void GraphFacts::find_passages() {
-  passage.assign(nodes.size(), 0);
+void GraphFacts::find_passes() {
+  pass.assign(nodes.size(), 0);
   if (!in_pieces || request->costs == nullptr) return;
   const Needs needs = find_needs(*request->graph, request->workspaces, request->kept);
   std::vector<double> seconds;
   for (const NodeFacts& node : nodes) seconds.push_back(node.seconds);
   const auto room = static_cast<double>(request->budgets.device - persistent_bytes);
-  const std::vector<std::size_t> begins = find_stretches(*request->graph, needs, seconds, room).begins;
-  passages = begins.size();
+  const std::vector<std::size_t> begins = find_segments(*request->graph, needs, seconds, room).begins;
+  passes = begins.size();
   for (std::size_t i = 0; i < begins.size(); ++i)
-    std::fill(passage.begin() + static_cast<std::ptrdiff_t>(begins[i]), passage.end(),
+    std::fill(pass.begin() + static_cast<std::ptrdiff_t>(begins[i]), pass.end(),
               static_cast<std::int32_t>(i));
 }
 

@@ -62,15 +62,15 @@ struct GraphFacts {
   std::vector<net::ValueId> value_of_gap;
   std::int64_t persistent_bytes = 0;
   double compute_seconds = 0;
-  // Of steps in pieces, passages over the volumes, as the bound has them (swap/model/volume_program.h).
-  std::vector<std::int32_t> passage;  // per node
-  std::size_t passages = 1;
+  // Of steps in pieces, passes over the volumes, as the bound has them (swap/model/volume_program.h).
+  std::vector<std::int32_t> pass;  // per node
+  std::size_t passes = 1;
 
  private:
   void find_volumes();
   void find_gaps(VolumeFacts& volume);
   void let_gradients_repeat();
-  void find_passages();
+  void find_passes();
 };
 
 }  // namespace voxswap::swap

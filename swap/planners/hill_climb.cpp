@@ -73,7 +73,7 @@ Score HillClimb::score(const Decisions& choice, const Score& at_most) {
   last_ = schedule_of(facts_, choice, options_.aim, options_.least_bytes,
                       limited ? at_most.seconds : std::numeric_limits<double>::max());
   left_ -= static_cast<std::int64_t>(facts_.nodes.size() + last_.sequence.steps.size() +
-                                     10 * last_.stretches.size());
+                                     10 * last_.evictions.size());
   return score_of(facts_, last_);
 }
 

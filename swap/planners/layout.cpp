@@ -24,8 +24,8 @@ std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
 }
 
 // The instructions of one value's way out or in.
-struct Passage {
-  std::int32_t stretch = net::none;
+struct Pass {
+  std::int32_t eviction = net::none;
   std::int64_t chunk = 0;  // bytes, of all but the last
   std::int64_t count = 0;  // of chunks
 };
@@ -56,7 +56,7 @@ class Layout {
   }
 
  private:
-  const IdleTime& stretch(std::int32_t i) const { return schedule_.stretches[index(i)]; }
+  const IdleTime& eviction(std::int32_t i) const { return schedule_.evictions[index(i)]; }
   net::ValueId value_of(std::int32_t life) const { return lives_[index(life)].value; }
   std::int64_t true_bytes(std::int32_t life) const {
     return facts_.request->graph->value(value_of(life)).bytes();
@@ -69,14 +69,14 @@ class Layout {
   void choose_chunks() {
     chunk_ = usual_chunk;
     std::int64_t largest = 0;
-    for (std::size_t i = 0; i < schedule_.stretches.size(); ++i)
-      if (const std::int32_t life = schedule_.stretches[i].life; schedule_.on_disk[index(life)]) {
+    for (std::size_t i = 0; i < schedule_.evictions.size(); ++i)
+      if (const std::int32_t life = schedule_.evictions[i].life; schedule_.on_disk[index(life)]) {
         uses_disk_ = true;
         largest = std::max(largest, true_bytes(life));
         slot_ = std::max(slot_, std::min(true_bytes(life), chunk_bytes(life)));
       }
     if (!uses_disk_) return;
-    const std::int64_t share = passage_bytes(plan_.host_budget_bytes);
+    const std::int64_t share = staging_bytes(plan_.host_budget_bytes);
     if (slot_ * 2 * ring_out > share) {
       limit_ = round_up(std::max(share / (2 * ring_out) - disk_block + 1, largest / most_small_chunks),
                         disk_block);
@@ -90,8 +90,8 @@ class Layout {
     const std::int64_t bytes = round_up(std::max(chunk_, true_bytes(life) / most_chunks), disk_block);
     return schedule_.on_disk[index(life)] ? std::min(bytes, limit_) : bytes;
   }
-  Passage passage(std::int32_t i) const {
-    const std::int32_t life = stretch(i).life;
+  Pass pass(std::int32_t i) const {
+    const std::int32_t life = eviction(i).life;
     const std::int64_t chunk = chunk_bytes(life);
     return {i, chunk, (true_bytes(life) + chunk - 1) / chunk};
   }
@@ -101,16 +101,16 @@ class Layout {
   void list_instructions() {
     const auto steps = static_cast<std::int32_t>(schedule_.sequence.steps.size());
     sort_copies();
-    first_.assign(schedule_.stretches.size(), net::none);
-    out_end_.assign(schedule_.stretches.size(), net::none);
+    first_.assign(schedule_.evictions.size(), net::none);
+    out_end_.assign(schedule_.evictions.size(), net::none);
     run_at_.assign(index(steps), net::none);
     std::size_t out = 0, in = 0;
     const auto leave = [&](std::int32_t step) {
-      for (; out < outs_.size() && stretch(outs_[out]).copied_after == step; ++out) list_out(outs_[out]);
+      for (; out < outs_.size() && eviction(outs_[out]).copied_after == step; ++out) list_out(outs_[out]);
     };
     leave(-1);
     for (std::int32_t t = 0; t < steps; ++t) {
-      for (; in < ins_.size() && stretch(ins_[in]).back_at == t; ++in) list_in(ins_[in]);
+      for (; in < ins_.size() && eviction(ins_[in]).back_at == t; ++in) list_in(ins_[in]);
       run_at_[index(t)] = now();
       const SequenceStep& step = schedule_.sequence.steps[index(t)];
       Instruction& run = append(Kind::run, net::none);
@@ -124,22 +124,22 @@ class Layout {
   }
 
   void sort_copies() {
-    for (std::size_t i = 0; i < schedule_.stretches.size(); ++i) {
-      if (schedule_.stretches[i].first) outs_.push_back(static_cast<std::int32_t>(i));
-      if (returns(schedule_.stretches[i])) ins_.push_back(static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < schedule_.evictions.size(); ++i) {
+      if (schedule_.evictions[i].first) outs_.push_back(static_cast<std::int32_t>(i));
+      if (returns(schedule_.evictions[i])) ins_.push_back(static_cast<std::int32_t>(i));
     }
     std::stable_sort(outs_.begin(), outs_.end(), [&](std::int32_t x, std::int32_t y) {
-      return stretch(x).copied_after != stretch(y).copied_after
-                 ? stretch(x).copied_after < stretch(y).copied_after
-                 : stretch(x).used < stretch(y).used;
+      return eviction(x).copied_after != eviction(y).copied_after
+                 ? eviction(x).copied_after < eviction(y).copied_after
+                 : eviction(x).used < eviction(y).used;
     });
     std::stable_sort(ins_.begin(), ins_.end(), [&](std::int32_t x, std::int32_t y) {
-      return stretch(x).back_at != stretch(y).back_at ? stretch(x).back_at < stretch(y).back_at
-                                                      : stretch(x).needed < stretch(y).needed;
+      return eviction(x).back_at != eviction(y).back_at ? eviction(x).back_at < eviction(y).back_at
+                                                        : eviction(x).needed < eviction(y).needed;
     });
     for (const std::int32_t i : ins_)
-      if (schedule_.on_disk[index(stretch(i).life)])
-        for (std::int64_t chunk = 0; chunk < passage(i).count; ++chunk) to_read_.emplace_back(i, chunk);
+      if (schedule_.on_disk[index(eviction(i).life)])
+        for (std::int64_t chunk = 0; chunk < pass(i).count; ++chunk) to_read_.emplace_back(i, chunk);
   }
 
   Instruction& append(Kind kind, net::ValueId value) {
@@ -149,8 +149,8 @@ class Layout {
     return plan_.instructions.back();
   }
   // Host and disk offsets are of the chunk for now: within the ring, or within the life's place.
-  Instruction& append_chunk(Kind kind, const Passage& p, std::int64_t chunk) {
-    const std::int32_t life = stretch(p.stretch).life;
+  Instruction& append_chunk(Kind kind, const Pass& p, std::int64_t chunk) {
+    const std::int32_t life = eviction(p.eviction).life;
     Instruction& instruction = append(kind, value_of(life));
     instruction.begin = chunk * p.chunk;
     instruction.bytes = std::min(p.chunk, true_bytes(life) - instruction.begin);
@@ -159,30 +159,30 @@ class Layout {
   }
 
   void list_out(std::int32_t i) {
-    const Passage p = passage(i);
-    const bool disk = schedule_.on_disk[index(stretch(i).life)];
+    const Pass p = pass(i);
+    const bool disk = schedule_.on_disk[index(eviction(i).life)];
     for (std::int64_t chunk = 0; chunk < p.count; ++chunk) {
       const std::int64_t slot = disk ? (next_out_++ % ring_out) * slot_ : 0;
       append_chunk(Kind::copy_out, p, chunk).host = slot;
       if (disk) append_chunk(Kind::write_disk, p, chunk).host = slot;
     }
     written_.resize(lives_.size(), false);
-    written_[index(stretch(i).life)] = true;
+    written_[index(eviction(i).life)] = true;
     out_end_[index(i)] = now() - 1;
     if (options_.wait_for_out) waited_out_ = now() - (disk ? 2 : 1);
   }
 
   void list_in(std::int32_t i) {
-    const Passage p = passage(i);
-    const bool disk = schedule_.on_disk[index(stretch(i).life)];
+    const Pass p = pass(i);
+    const bool disk = schedule_.on_disk[index(eviction(i).life)];
     first_[index(i)] = net::none;
     for (std::int64_t chunk = 0; chunk < p.count; ++chunk) {
       if (disk) read_ahead(copied_in_ + 1);
       const std::int64_t slot = disk ? ring_out * slot_ + (copied_in_ % ring_in_) * slot_ : 0;
       Instruction& copy = append_chunk(Kind::copy_in, p, chunk);
       copy.host = slot;
-      if (options_.triggered && stretch(i).back_at > 0)
-        copy.waits.push_back(run_at_[index(stretch(i).back_at - 1)]);
+      if (options_.triggered && eviction(i).back_at > 0)
+        copy.waits.push_back(run_at_[index(eviction(i).back_at - 1)]);
       if (first_[index(i)] == net::none) first_[index(i)] = now() - 1;
       if (disk) read_ahead(++copied_in_ + ring_in_);
     }
@@ -192,9 +192,8 @@ class Layout {
     written_.resize(lives_.size(), false);
     for (; next_read_ < until && next_read_ < static_cast<std::int64_t>(to_read_.size()); ++next_read_) {
       const auto [i, chunk] = to_read_[static_cast<std::size_t>(next_read_)];
-      if (!written_[index(stretch(i).life)]) return;
-      append_chunk(Kind::read_disk, passage(i), chunk).host =
-          ring_out * slot_ + (next_read_ % ring_in_) * slot_;
+      if (!written_[index(eviction(i).life)]) return;
+      append_chunk(Kind::read_disk, pass(i), chunk).host = ring_out * slot_ + (next_read_ % ring_in_) * slot_;
     }
   }
 
@@ -236,8 +235,8 @@ class Layout {
         interval_of.push_back(index(last_interval[index(id)]));
       };
       bool there = true;  // on the device since `from`
-      for (; next < schedule_.stretches.size() && schedule_.stretches[next].life == id; ++next) {
-        const IdleTime& away = schedule_.stretches[next];
+      for (; next < schedule_.evictions.size() && schedule_.evictions[next].life == id; ++next) {
+        const IdleTime& away = schedule_.evictions[next];
         const std::int32_t last_step = std::max(away.used, away.held_until);
         std::int32_t to = last_step < 0 ? 0 : run_at_[index(last_step)];
         if (away.first) to = std::max(to, last_copy_out(next));
@@ -258,8 +257,8 @@ class Layout {
   }
 
   // The last instruction that reads the device's place on the way out.
-  std::int32_t last_copy_out(std::size_t stretch) const {
-    std::int32_t i = out_end_[stretch];
+  std::int32_t last_copy_out(std::size_t eviction) const {
+    std::int32_t i = out_end_[eviction];
     while (plan_.instructions[index(i)].kind != Kind::copy_out) --i;
     return i;
   }
@@ -343,13 +342,13 @@ class Layout {
   Plan plan_;
   std::int64_t chunk_ = 0, limit_ = std::int64_t{1} << 62, slot_ = 0, ring_in_ = 0;
   bool uses_disk_ = false;
-  std::vector<std::int32_t> outs_, ins_;  // stretches in order of c, of s
+  std::vector<std::int32_t> outs_, ins_;  // evictions in order of c, of s
   std::vector<std::pair<std::int32_t, std::int64_t>>
-      to_read_;                                                // stretch, chunk: all reads from disk in order
+      to_read_;  // eviction, chunk: all reads from disk in order
   std::int64_t next_out_ = 0, next_read_ = 0, copied_in_ = 0;  // chunks that passed the rings
   std::vector<bool> written_;                                  // per life: listed
   std::vector<std::int32_t> run_at_, first_,
-      out_end_;  // instruction of a step; of a stretch's first copy in, last out
+      out_end_;  // instruction of a step; of a eviction's first copy in, last out
   std::int32_t waited_out_ = net::none;
   std::vector<Move> moves_;
 };

@@ -33,7 +33,7 @@ struct PlanRequest {
   const PlanRequest* one_sample = nullptr;
   // Of a step in many pieces: the same step in fewer, on which searches begin (search.h). Null: they do
   // not.
-  const net::Graph* coarser = nullptr;
+  const net::Graph* in_fewer_slabs = nullptr;
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the

@@ -1,5 +1,5 @@
 // The largest of a range of numbers to whose ranges is added: a tree, so that both take the logarithm of
-// their count. A step whose volumes are in pieces has thousands of nodes and of stretches between them.
+// their count. A step whose volumes are in pieces has thousands of nodes and of evictions between them.
 #pragma once
 
 #include <algorithm>

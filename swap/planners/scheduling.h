@@ -15,18 +15,18 @@
 
 namespace voxswap::swap {
 
-// Which lives leave the device in which of their idle stretches, and when their places are given up and taken
+// Which lives leave the device in which of their idle times, and when their places are given up and taken
 // again: everything of a plan but the offsets, on the time line of the sequence's steps.
 //
-// A value that leaves during a stretch, between a step that used it and one where it is needed, is copied out
-// as soon as the first is done, or earlier, from the step that makes it on, where the link has the time: to
-// be read does not change it. It is held until the copy is done, or the place is needed, has a place again
+// A value that leaves during a eviction, between a step that used it and one where it is needed, is copied
+// out as soon as the first is done, or earlier, from the step that makes it on, where the link has the time:
+// to be read does not change it. It is held until the copy is done, or the place is needed, has a place again
 // where it is back and is copied in from then on, to be there when needed. Where memory is shortest, the step
 // that uses it writes its own result over it (as in place, if it may): then the copy out is done before that
 // step. An input is outside from the beginning, and what is read after the step may leave for good.
 struct Schedule {
   Sequence sequence;
-  std::vector<IdleTime> stretches;   // in which lives are away; by life, then by `used`
+  std::vector<IdleTime> evictions;   // in which lives are away; by life, then by `used`
   std::vector<bool> on_disk;         // per life: away means on disk
   std::vector<std::int64_t> memory;  // per step, of the device
   double seconds = 0;                // estimated
@@ -36,7 +36,7 @@ struct Schedule {
 
 // The part of the host pool through which values pass on their way to disk and back, where a plan uses the
 // disk.
-constexpr std::int64_t passage_bytes(std::int64_t host_budget) {
+constexpr std::int64_t staging_bytes(std::int64_t host_budget) {
   constexpr std::int64_t least = 6 * disk_block;  // four blocks out, two in
   return host_budget / 4 > least ? host_budget / 4 : least;
 }
@@ -56,18 +56,18 @@ struct ScheduleOptions {
   std::int64_t reserve = 0;  // bytes that are left for copies on their way when it is chosen what stays
 };
 
-// Chooses the stretches so that memory is within the budget (leaving.h, which says what `bias` is), then host
-// or disk, then windows and time.
+// Chooses the evictions so that memory is within the budget (eviction.cpp, where it is told what `bias` is),
+// then host or disk, then windows and time.
 Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);
 
-// For stretches chosen elsewhere: tiers, then windows and time. With fixed returns, s is taken as given.
+// For evictions chosen elsewhere: tiers, then windows and time. With fixed returns, s is taken as given.
 void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_returns,
                      Schedule& schedule);
 
 // Where swapped values go: to the host pool or, when that is full, to disk.
 // What is away longest goes to disk when the host pool is full, what streams to neither. Sets `on_disk` of
-// every life from the schedule's stretches, and raises `excess` where the disk's budget is not enough either.
+// every life from the schedule's evictions, and raises `excess` where the disk's budget is not enough either.
 // Whether all that leaves fits into the host pool together, at any time.
 bool choose_tiers(const GraphFacts& facts, Schedule& schedule);
 
@@ -77,7 +77,7 @@ struct EvictionLimits {
   std::int64_t least_bytes = 0;  // smaller values stay
 };
 
-// Appends to the schedule's stretches those in which lives leave, so that its memory, which counts all that
+// Appends to the schedule's evictions those in which lives leave, so that its memory, which counts all that
 // is live, comes to no more than the limit; where no choice does, it stays above. At the first step that is
 // over it, what is needed again last leaves first (Belady 1966), as `begin` says when steps begin; `bias` per
 // value multiplies the time to its next use. What the step itself may write over counts among those. In the

@@ -298,8 +298,8 @@ class Search {
 }  // namespace
 
 Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
-  if (facts.request->coarser == nullptr || options.quick) return Search(facts, planner, options).run();
-  const CoarserStep coarser(*facts.request);
+  if (facts.request->in_fewer_slabs == nullptr || options.quick) return Search(facts, planner, options).run();
+  const StepInFewerSlabs coarser(*facts.request);
   const GraphFacts coarse(coarser.request);
   std::vector<Decisions> from;
   for (const Decisions& choice : Search(coarse, planner, options).best_choices())

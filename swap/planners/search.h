@@ -35,9 +35,9 @@ struct Searched {
 // over them, the nearest that was found. A pure function of the request.
 //
 // Starting points are the choices (choice.h) that make nothing again, or what can be made again in chains of
-// limited length, or what a search in fewer pieces came to (coarser.cpp); then flags and weights are tried in
-// turn, those of large values first, as long as that helps, and then some of them at random, seeded. A choice
-// is judged by its schedule's time; the best ones are laid out and judged by simulation.
+// limited length, or what a search in fewer pieces came to (fewer_slabs.cpp); then flags and weights are
+// tried in turn, those of large values first, as long as that helps, and then some of them at random, seeded.
+// A choice is judged by its schedule's time; the best ones are laid out and judged by simulation.
 Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
 
 // The plan of a choice that is made already, within the budgets if it can be packed so.
@@ -157,12 +157,12 @@ class HillClimb {
 // A step with many slabs is searched with fewer slabs first: each choice is evaluated faster, and most
 // choices concern whole volumes. The result starts the search with all slabs.
 
-// The request for `finer.coarser`. Its nodes take together what the nodes of the same operation take in
-// `finer`, and each needs as much workspace as the one of those that needs most.
-struct CoarserStep {
-  explicit CoarserStep(const PlanRequest& finer);  // REQUIRES: finer.coarser, finer.costs
-  CoarserStep(const CoarserStep&) = delete;
-  CoarserStep& operator=(const CoarserStep&) = delete;
+// The request for `finer.in_fewer_slabs`. Its nodes take together what the nodes of the same operation take
+// in `finer`, and each needs as much workspace as the one of those that needs most.
+struct StepInFewerSlabs {
+  explicit StepInFewerSlabs(const PlanRequest& finer);  // REQUIRES: finer.in_fewer_slabs, finer.costs
+  StepInFewerSlabs(const StepInFewerSlabs&) = delete;
+  StepInFewerSlabs& operator=(const StepInFewerSlabs&) = delete;
 
   CostModel costs;
   PlanRequest request;

@@ -58,10 +58,10 @@ class Expansion {
   }
 
   bool is_held(net::ValueId value) const {
-    return choice_.held[index(value) * facts_.passages + static_cast<std::size_t>(passage_)];
+    return choice_.held[index(value) * facts_.passes + static_cast<std::size_t>(pass_)];
   }
 
-  // Unless it is held into the next passage.
+  // Unless it is held into the next pass.
   void let_go(net::ValueId value) {
     if (is_held(value))
       stay(value);
@@ -76,7 +76,7 @@ class Expansion {
   }
 
   void begin_passage(net::NodeId id) {
-    if (facts_.passage[index(id)] == passage_) return;
+    if (facts_.pass[index(id)] == pass_) return;
     std::size_t still = 0;
     for (const net::ValueId value : staying_) {
       const ValueFacts& v = facts_.values[index(value)];
@@ -90,7 +90,7 @@ class Expansion {
       if (goes) present_[index(value)] = net::none;
     }
     staying_.resize(still);
-    passage_ = facts_.passage[index(id)];
+    pass_ = facts_.pass[index(id)];
   }
 
   // What was made for others is dropped; of pieces, when their neighbours' nodes, which may need it too, have
@@ -141,7 +141,7 @@ class Expansion {
 
   void emit(net::NodeId id, bool again) {
     const auto step = static_cast<std::int32_t>(sequence_.steps.size());
-    sequence_.steps.push_back({id, again, passage_});
+    sequence_.steps.push_back({id, again, pass_});
     const NodeFacts& node = facts_.nodes[index(id)];
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
     hold_while_exchanged(id, step);
@@ -218,9 +218,9 @@ class Expansion {
   std::deque<std::pair<net::ValueId, net::NodeId>> passing_;  // made for others, and for which node
   std::map<net::NodeId, std::vector<std::int32_t>> held_;     // lives, by the exchange that reads them
   std::vector<bool> costly_;           // passing, and making it once more would take more than cheap nodes
-  std::vector<net::ValueId> staying_;  // held beyond their passage
+  std::vector<net::ValueId> staying_;  // held beyond their pass
   std::vector<bool> is_staying_;
-  std::int32_t passage_ = 0;
+  std::int32_t pass_ = 0;
   Sequence sequence_;
 };
 
@@ -248,7 +248,7 @@ std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& seq
   return memory;
 }
 
-std::vector<IdleTime> idle_stretches(const Sequence& sequence) {
+std::vector<IdleTime> idle_times(const Sequence& sequence) {
   std::vector<IdleTime> result = sequence.idle;
   std::stable_sort(result.begin(), result.end(),
                    [](const IdleTime& x, const IdleTime& y) { return x.life < y.life; });
@@ -269,7 +269,7 @@ std::vector<IdleTime> idle_by_use(const GraphFacts& facts, const Sequence& seque
   for (const std::int32_t i : numbers) all.push_back(idle[index(i)]);
   for (auto from = all.begin(); from != all.end();) {
     const auto to =
-        std::find_if(from, all.end(), [&](const IdleTime& stretch) { return stretch.used != from->used; });
+        std::find_if(from, all.end(), [&](const IdleTime& eviction) { return eviction.used != from->used; });
     std::sort(from, to, [](const IdleTime& x, const IdleTime& y) {
       return x.needed != y.needed ? x.needed > y.needed : x.life < y.life;
     });
@@ -278,14 +278,14 @@ std::vector<IdleTime> idle_by_use(const GraphFacts& facts, const Sequence& seque
   return all;
 }
 
-std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& stretch,
+std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& eviction,
                      std::int32_t taken) {
   const std::vector<Life>& lives = sequence.lives;
-  const Life& away = lives[index(stretch.life)];
-  const auto& over = facts.nodes[index(sequence.steps[index(stretch.used)].node)].over;
-  auto heir = std::lower_bound(lives.begin(), lives.end(), stretch.used,
+  const Life& away = lives[index(eviction.life)];
+  const auto& over = facts.nodes[index(sequence.steps[index(eviction.used)].node)].over;
+  auto heir = std::lower_bound(lives.begin(), lives.end(), eviction.used,
                                [](const Life& life, std::int32_t step) { return life.made < step; });
-  for (; heir != lives.end() && heir->made == stretch.used; ++heir) {
+  for (; heir != lives.end() && heir->made == eviction.used; ++heir) {
     const auto id = static_cast<std::int32_t>(heir - lives.begin());
     const bool as_large = facts.values[index(heir->value)].bytes == facts.values[index(away.value)].bytes;
     if (id <= taken || heir->over != net::none || !as_large) continue;

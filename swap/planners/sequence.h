@@ -24,7 +24,7 @@ struct Life {
 struct SequenceStep {
   net::NodeId node = net::none;
   bool again = false;
-  std::int32_t passage = 0;  // of the step (graph_facts.h), in which it runs
+  std::int32_t pass = 0;  // of the step (graph_facts.h), in which it runs
 };
 
 // A time without a use of a life between two of them, and how a schedule lets the life leave in it
@@ -64,17 +64,17 @@ struct Sequence {
 // parameters were updated, or when there would be more than eight times as many runs as nodes.
 std::optional<Sequence> expand(const GraphFacts& facts, const Decisions& choice);
 
-// All idle stretches by life, then by `used`: candidates for planners with rules of their own.
-std::vector<IdleTime> idle_stretches(const Sequence& sequence);
+// All idle times by life, then by `used`: candidates for planners with rules of their own.
+std::vector<IdleTime> idle_times(const Sequence& sequence);
 
 // Of those of at least so many bytes: by the step that uses the life last before, then what is needed last
 // first.
 std::vector<IdleTime> idle_by_use(const GraphFacts& facts, const Sequence& sequence,
                                   std::int64_t least_bytes);
 
-// A life that the step which uses the stretch's may make over it, of the same size, above `taken`; none:
+// A life that the step which uses the eviction's may make over it, of the same size, above `taken`; none:
 // there is none.
-std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& stretch,
+std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& eviction,
                      std::int32_t taken);
 
 // Bytes per step when nothing leaves.

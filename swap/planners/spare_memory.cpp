@@ -16,9 +16,9 @@ namespace {
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Schedule& schedule) {
   std::vector<std::int64_t> memory = memory_of(facts, schedule.sequence);
   RangeAdd away(memory.size());
-  for (const IdleTime& stretch : schedule.stretches)
-    away.add(index(stretch.free_from()), index(stretch.needed),
-             -facts.values[index(schedule.sequence.lives[index(stretch.life)].value)].bytes);
+  for (const IdleTime& eviction : schedule.evictions)
+    away.add(index(eviction.free_from()), index(eviction.needed),
+             -facts.values[index(schedule.sequence.lives[index(eviction.life)].value)].bytes);
   away.apply(memory);
   return memory;
 }
@@ -70,13 +70,13 @@ std::vector<Dropped> find_dropped(const GraphFacts& facts, const Sequence& seque
   return dropped;
 }
 
-// Between two lives of a value of which the second is made again, in a later passage.
+// Between two lives of a value of which the second is made again, in a later pass.
 struct Absence {
   net::ValueId value = net::none;
   std::int64_t bytes = 0;
-  std::int32_t from = 0, to = 0;        // steps without it, [from, to)
-  std::int32_t passage = 0, until = 0;  // held at the ends of passages [passage, until)
-  double gain_rate = 0;                 // seconds saved for every byte and second that it would be there
+  std::int32_t from = 0, to = 0;     // steps without it, [from, to)
+  std::int32_t pass = 0, until = 0;  // held at the ends of passes [pass, until)
+  double gain_rate = 0;              // seconds saved for every byte and second that it would be there
 };
 
 // Of every step, one after the other, the lives of what its node reads.
@@ -121,11 +121,10 @@ std::vector<Absence> find_absences(const GraphFacts& facts, const Sequence& sequ
     const std::int32_t previous = std::exchange(before[index(life.value)], static_cast<std::int32_t>(id));
     if (life.gap == net::none || previous == net::none) continue;
     const Life& old = sequence.lives[index(previous)];
-    Absence absence{
-        life.value, facts.values[index(life.value)].bytes,   old.left ? old.last : old.last + 1,
-        life.made,  sequence.steps[index(old.last)].passage, sequence.steps[index(life.made)].passage,
-        0};
-    if (absence.passage >= absence.until) continue;
+    Absence absence{life.value, facts.values[index(life.value)].bytes, old.left ? old.last : old.last + 1,
+                    life.made,  sequence.steps[index(old.last)].pass,  sequence.steps[index(life.made)].pass,
+                    0};
+    if (absence.pass >= absence.until) continue;
     const double absent = begin[index(absence.to)] - begin[index(absence.from)];
     absence.gain_rate =
         saved[index(life.made)] / (static_cast<double>(absence.bytes) * std::max(absent, 1e-9));
@@ -178,8 +177,8 @@ Decisions hold_in_spare_memory(const GraphFacts& facts, const Schedule& schedule
       if (most.most(from, to) + absence.bytes > budget) continue;
       most.add(from, to, absence.bytes);
     }
-    for (std::int32_t passage = absence.passage; passage < absence.until; ++passage)
-      choice.held[index(absence.value) * facts.passages + static_cast<std::size_t>(passage)] = true;
+    for (std::int32_t pass = absence.pass; pass < absence.until; ++pass)
+      choice.held[index(absence.value) * facts.passes + static_cast<std::size_t>(pass)] = true;
   }
   return choice;
 }
@@ -187,11 +186,11 @@ Decisions hold_in_spare_memory(const GraphFacts& facts, const Schedule& schedule
 Decisions recompute_awaited_copies(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
                                    double share) {
   std::vector<std::pair<double, GapId>> waits;
-  for (const IdleTime& stretch : schedule.stretches) {
-    const ValueFacts& value = facts.values[index(schedule.sequence.lives[index(stretch.life)].value)];
-    if (!value.repeatable || !(stretch.waited > 0)) continue;
+  for (const IdleTime& eviction : schedule.evictions) {
+    const ValueFacts& value = facts.values[index(schedule.sequence.lives[index(eviction.life)].value)];
+    if (!value.repeatable || !(eviction.waited > 0)) continue;
     const double seconds = facts.nodes[index(value.producer)].seconds;
-    waits.emplace_back(stretch.waited / std::max(seconds, 1e-9), stretch.gap);
+    waits.emplace_back(eviction.waited / std::max(seconds, 1e-9), eviction.gap);
   }
   std::sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -205,9 +204,9 @@ std::vector<std::int32_t> costliest_volumes(const GraphFacts& facts, const Sched
   const Sequence& sequence = schedule.sequence;
   const double rate = facts.request->costs->to_device.busy;
   std::vector<double> seconds(facts.volumes.size(), 0);
-  for (const IdleTime& stretch : schedule.stretches) {
-    const ValueFacts& value = facts.values[index(sequence.lives[index(stretch.life)].value)];
-    if (index(stretch.needed) < sequence.steps.size())
+  for (const IdleTime& eviction : schedule.evictions) {
+    const ValueFacts& value = facts.values[index(sequence.lives[index(eviction.life)].value)];
+    if (index(eviction.needed) < sequence.steps.size())
       seconds[index(value.volume)] += static_cast<double>(value.bytes) / rate;
   }
   for (const Life& life : sequence.lives)

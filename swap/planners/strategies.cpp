@@ -53,9 +53,9 @@ Plan plan_lms_threshold(const PlanRequest& request) {
   const GraphFacts facts(request);
   Schedule schedule;
   schedule.sequence = *expand(facts, keep_everything(facts));
-  for (IdleTime& stretch : idle_stretches(schedule.sequence)) {
-    const net::ValueId value = schedule.sequence.lives[static_cast<std::size_t>(stretch.life)].value;
-    if (request.graph->value(value).bytes() > request.lms_threshold) schedule.stretches.push_back(stretch);
+  for (IdleTime& eviction : idle_times(schedule.sequence)) {
+    const net::ValueId value = schedule.sequence.lives[static_cast<std::size_t>(eviction.life)].value;
+    if (request.graph->value(value).bytes() > request.lms_threshold) schedule.evictions.push_back(eviction);
   }
   const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
   finish_schedule(facts, options, true, schedule);

@@ -29,7 +29,7 @@ class Tflms {
       : request_(request),
         facts_(request),
         sequence_(*expand(facts_, keep_everything(facts_))),
-        idle_(idle_stretches(sequence_)),
+        idle_(idle_times(sequence_)),
         memory_(memory_of(facts_, sequence_)) {
     std::vector<std::int64_t> value_level(facts_.values.size(), 0);
     for (const NodeFacts& node : facts_.nodes) {
@@ -99,8 +99,8 @@ class Tflms {
     return step < 0 ? 0 : levels_[index(sequence_.steps[index(step)].node)];
   }
 
-  std::vector<IdleTime> leaving_with(const Knobs& knobs) const {
-    std::vector<IdleTime> leaving;
+  std::vector<IdleTime> evictions_with(const Knobs& knobs) const {
+    std::vector<IdleTime> evictions;
     std::int32_t life = net::none;
     std::int64_t group = 0;  // level of the far reader that the tensor last came back for
     std::size_t next = 0;
@@ -109,45 +109,45 @@ class Tflms {
       bool far = false;
       life = id;
       for (; next < idle_.size() && idle_[next].life == life; ++next) {
-        IdleTime stretch = idle_[next];
-        const std::int64_t level = level_at(stretch.needed);
+        IdleTime eviction = idle_[next];
+        const std::int64_t level = level_at(eviction.needed);
         if (level - made <= knobs.threshold) continue;
         if (far && level - group <= knobs.groupby) continue;
         far = true;
         group = level;
-        if (!waits_for_in() && index(stretch.needed) < sequence_.steps.size())
-          while (stretch.back_at - 1 > stretch.used + 1 &&
-                 level_at(stretch.back_at - 1) > level - knobs.ahead)
-            --stretch.back_at;
-        leaving.push_back(stretch);
+        if (!waits_for_in() && index(eviction.needed) < sequence_.steps.size())
+          while (eviction.back_at - 1 > eviction.used + 1 &&
+                 level_at(eviction.back_at - 1) > level - knobs.ahead)
+            --eviction.back_at;
+        evictions.push_back(eviction);
       }
     }
-    return leaving;
+    return evictions;
   }
 
-  Schedule schedule_of(std::vector<IdleTime> leaving) const {
+  Schedule schedule_of(std::vector<IdleTime> evictions) const {
     Schedule schedule;
     schedule.sequence = sequence_;
-    schedule.stretches = std::move(leaving);
+    schedule.evictions = std::move(evictions);
     finish_schedule(facts_, {aim_, Prefetch::at_use, 0}, true, schedule);
     return schedule;
   }
 
   Plan plan_with(const Knobs& knobs) const {
-    return lay_out(facts_, schedule_of(leaving_with(knobs)), "tflms", {true, waits_for_out(), 2e7});
+    return lay_out(facts_, schedule_of(evictions_with(knobs)), "tflms", {true, waits_for_out(), 2e7});
   }
 
   // Most of what is tried is over the device's memory, which shows without a schedule.
   bool fits(const Knobs& knobs) const {
-    std::vector<IdleTime> leaving = leaving_with(knobs);
+    std::vector<IdleTime> evictions = evictions_with(knobs);
     std::vector<std::int64_t> memory = memory_;
     RangeAdd away(memory.size());
-    for (const IdleTime& stretch : leaving)
-      away.add(index(stretch.free_from()), index(stretch.back_at),
-               -facts_.values[index(sequence_.lives[index(stretch.life)].value)].bytes);
+    for (const IdleTime& eviction : evictions)
+      away.add(index(eviction.free_from()), index(eviction.back_at),
+               -facts_.values[index(sequence_.lives[index(eviction.life)].value)].bytes);
     away.apply(memory);
     if (*std::max_element(memory.begin(), memory.end()) > aim_) return false;
-    return schedule_of(std::move(leaving)).excess == 0;
+    return schedule_of(std::move(evictions)).excess == 0;
   }
 
   const PlanRequest& request_;

@@ -1,5 +1,5 @@
 // The shadow of one memory: what every byte of it holds, who wrote it and who has read it since, so that
-// every read and write of a plan can be judged. Stretches of equal history are one cell.
+// every read and write of a plan can be judged. Ranges of equal history are one cell.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace voxswap::swap {
 
-// What lies in a stretch of memory: byte `origin` + b of the memory is byte b of the value.
+// What lies in a range of memory: byte `origin` + b of the memory is byte b of the value.
 struct Content {
   net::ValueId value = net::none;  // none: nothing that anybody may read
   int version = 0;                 // of a persistent value: how often it was updated

@@ -98,9 +98,9 @@ class InstructionChecker {
       return;
     }
     const std::int64_t bytes = on_disk(i) ? whole_blocks(i.bytes) : i.bytes;
-    check_stretch(at, "the host pool", i.host, bytes, plan_.host_bytes);
+    check_range(at, "the host pool", i.host, bytes, plan_.host_bytes);
     if (!on_disk(i)) return;
-    check_stretch(at, "the scratch file", i.disk, bytes, plan_.disk_bytes);
+    check_range(at, "the scratch file", i.disk, bytes, plan_.disk_bytes);
     for (const std::int64_t position : {i.begin, i.host, i.disk})
       if (position % disk_block != 0)
         bad("instruction {} accesses the disk with {} as byte of '{}', {} in the host pool and {} in the "
@@ -108,8 +108,8 @@ class InstructionChecker {
             at, i.begin, value.name, i.host, i.disk, disk_block);
   }
 
-  void check_stretch(std::int32_t at, const char* memory, std::int64_t offset, std::int64_t bytes,
-                     std::int64_t size) {
+  void check_range(std::int32_t at, const char* memory, std::int64_t offset, std::int64_t bytes,
+                   std::int64_t size) {
     if (offset < 0 || bytes > size - offset)
       bad("instruction {} uses {} bytes at {} of {}, which has {}", at, bytes, offset, memory, size);
   }

@@ -199,21 +199,21 @@ class Walk {
         return;
       case FaultKind::read_before_write_done:
         violations_.add("{} reads {} without waiting until {} has written it to {}", who, what, other,
-                        stretch(memory, *fault));
+                        range_text(memory, *fault));
         return;
       case FaultKind::write_before_read_done:
         violations_.add("{} writes {} over {} in {} without waiting until {} has read it", who, what,
-                        found_name(*fault), stretch(memory, *fault), other);
+                        found_name(*fault), range_text(memory, *fault), other);
         return;
       case FaultKind::write_before_write_done:
         violations_.add("{} writes {} over {} in {} without waiting until {} has written it", who, what,
-                        found_name(*fault), stretch(memory, *fault), other);
+                        found_name(*fault), range_text(memory, *fault), other);
         return;
     }
   }
 
   std::string name(net::ValueId id) const { return format("'{}'", graph_.value(id).name); }
-  std::string stretch(const Memory& memory, const ShadowMemory::Fault& fault) const {
+  std::string range_text(const Memory& memory, const ShadowMemory::Fault& fault) const {
     return format("bytes {} to {} of {}", fault.begin, fault.end, memory.name);
   }
   std::string found_name(const ShadowMemory::Fault& fault) const {
@@ -222,7 +222,7 @@ class Walk {
   // "bytes 0 to 64 of the arena hold …"
   std::string found_text(const Memory& memory, const Content& expected,
                          const ShadowMemory::Fault& fault) const {
-    std::string text = stretch(memory, fault) + " hold " + found_name(fault);
+    std::string text = range_text(memory, fault) + " hold " + found_name(fault);
     if (fault.found.value != net::none && fault.found.value == expected.value) {
       if (fault.found.version != expected.version)
         text += format(" after {} updates instead of {}", fault.found.version, expected.version);

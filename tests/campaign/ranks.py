@@ -24,12 +24,17 @@ def possible(_):
     return None if shutil.which("mpirun") else "there is no mpirun"
 
 
-def start(bench, folder, ranks):
+def start(bench, folder, ranks, slabs=1):
     scratch = folder / "cache" / "mpi"  # where a launcher that is killed leaves what it has
     scratch.mkdir(exist_ok=True)
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_binding_policy": "none", "TMPDIR": str(scratch)}
-    return bench.start(RUN, folder, environment, launcher=["mpirun", "-n", str(ranks)] if ranks > 1 else ())
+    return bench.start(RUN + [f"ranks.slabs={slabs}"], folder, environment, launcher=["mpirun", "-n", str(ranks)] if ranks > 1 else ())
+
+
+def slabs_of(ranks, random):
+    """Ranks that share each volume."""
+    return random.choice([count for count in (1, 2, 4) if ranks % count == 0])
 
 
 def members(bench, folder):
@@ -59,7 +64,8 @@ def expected(bench):
 def strike(bench, folder, random, ranks, moment):
     number, at_launcher = random.choice(STRIKES)
     began = time.monotonic()
-    process = start(bench, folder, ranks)
+    slabs = slabs_of(ranks, random)
+    process = start(bench, folder, ranks, slabs)
     time.sleep(moment)
     here = members(bench, folder)
     target = process.pid if at_launcher or not here else random.choice(here)
@@ -76,7 +82,7 @@ def strike(bench, folder, random, ranks, moment):
         complaints.append(f"ranks are left: {left}")
         for one in left:
             os.kill(one, signal.SIGKILL)
-    what = f"{number.name} to {'the launcher' if at_launcher else 'one'} of {ranks} at {moment:.2f} s"
+    what = f"{number.name} to {'the launcher' if at_launcher else 'one'} of {ranks}, {slabs} to a volume, at {moment:.2f} s"
     return complaints + whole(folder), what, outcome
 
 
@@ -97,7 +103,7 @@ def trial(bench, random):
     if not complaints:
         ranks = random.choice(COUNTS)
         strikes.append(f"then {ranks}")
-        outcome = bench.finish(start(bench, folder, ranks), time.monotonic(), LIMIT_SECONDS)
+        outcome = bench.finish(start(bench, folder, ranks, slabs_of(ranks, random)), time.monotonic(), LIMIT_SECONDS)
         if outcome.code != 0:
             complaints.append(f"cannot be taken up again: exit code {outcome.code}: {outcome.stderr[-600:]!r}")
         else:

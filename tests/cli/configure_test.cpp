@@ -12,9 +12,10 @@ class Configure : public ProgramInAFolder {
  protected:
   Configure() { phantoms("4", "24,24,24"); }
   Outcome configure(const Words& more, const std::string& dataset = "data") const {
-    return run_program(
-        Words{"configure", path(dataset), "--out", path("mine.yaml"), "--estimate", "--quiet"} + more,
-        {.log = log_, .errors = folder_ / "errors"});
+    return run_program(Words{"configure", path(dataset), "--out", path("mine.yaml"), "--estimate", "--quiet",
+                             "data.cache=" + path("cache")} +
+                           more,
+                       {.log = log_, .errors = folder_ / "errors"});
   }
   void damage(const std::string& id) const {
     fs::resize_file(folder_ / "data" / id / (id + "_t1.nii.gz"), 300);
@@ -166,6 +167,29 @@ TEST_F(Configure, IsDoneByRunWhereItIsGivenADataSet) {
   EXPECT_TRUE(contains(bytes("r/experiment.yaml"), "base_filters: 2"));
   refused(2, words);  // the run is there
   done(words + Words{"--resume"});
+}
+
+TEST_F(Configure, WritesASweepOverTheBestCandidates) {
+  const Outcome outcome = configure({"--candidates", "2"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.output, "voxswap sweep ", "swept"));
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "sweep:\n  settings:\n", "training.patch: "));
+  const Outcome planned = done({"sweep", path("mine.yaml"), "--out", path("s"), "--dry-run"});
+  EXPECT_TRUE(contains(planned.output, "2 cells"));
+}
+
+TEST_F(Configure, LeavesTheSplitToTheFileThatIsGiven) {
+  write_file(folder_ / "split.csv", "case,part\nBraTS2021_00000,training\nBraTS2021_00001,validation\n");
+  const Outcome outcome = configure({"data.split.file=" + path("split.csv")});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_FALSE(contains(bytes("mine.yaml"), "folds: "));
+}
+
+TEST_F(Configure, WritesAPageWithTablesAndHistograms) {
+  ASSERT_EQ(configure({"--page", path("page.html")}).code, 0);
+  EXPECT_TRUE(contains(bytes("page.html"), "Fingerprint of data", "<svg", "Candidates", "flair", "chosen"));
+  fs::remove(folder_ / "mine.yaml");
+  EXPECT_EQ(configure({"--page", path("page.html")}).code, 2);  // never overwritten
 }
 
 }  // namespace

@@ -35,6 +35,31 @@ TEST_F(RanksOfMpi, TrainToTheBytesOfOneByItselfAndLetTheFirstAlonePrint) {
   }
 }
 
+// Groups of ranks that share volumes, and a run that goes on with other groups.
+TEST_F(RanksOfMpi, ShareVolumesToTheBytesOfOneByItself) {
+  const Outcome alone = done(into("alone"));
+  for (const auto& [ranks, slabs] : {std::pair(2, "auto"), std::pair(3, "3"), std::pair(4, "2")}) {
+    const std::string out = format("on_{}_in_{}", ranks, slabs);
+    const Outcome outcome = on(ranks, into(out, {format("ranks.slabs={}", slabs)}));
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(results(out), results("alone")) << out;
+  }
+  const Words longer = {"training.epochs=5"};
+  done(into("whole", longer));
+  ASSERT_EQ(on(2, into("resumed", {"ranks.slabs=2"})).code, 0);
+  const Outcome resumed = on(4, into("resumed", longer + Words{"ranks.slabs=4", "--resume"}));
+  ASSERT_EQ(resumed.code, 0) << resumed.output;
+  EXPECT_EQ(results("resumed"), results("whole"));
+}
+
+TEST_F(RanksOfMpi, RefuseToShareVolumesInGroupsOfAnotherSize) {
+  const Outcome outcome = on(3, into("out", {"ranks.slabs=2"}));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.output, "3 ranks cannot be divided into groups of 2"));
+  EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
+  done(into("out", {"ranks.slabs=2"}));  // one by itself has the whole volume
+}
+
 TEST_F(RanksOfMpi, AverageWeightsAndLeaveFrozenPartsToTheBytesOfOne) {
   const Words more = {"training.averaging.name=ema", "training.averaging.decay=0.5",
                       "training.freeze=[encoder]"};

@@ -261,16 +261,11 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
 
 // Whoever gives a key another role by a slip is told here.
 TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
-  const std::set<std::string> known = {"data.cache",
-                                       "output.dir",
-                                       "output.viewer",
-                                       "sweep",
-                                       "training.checkpoint_minutes",
-                                       "training.early_stop",
-                                       "training.epochs",
-                                       "training.loader_threads",
-                                       "training.log",
-                                       "training.preset"};  // the keys that it sets stand beside it
+  const std::set<std::string> known = {
+      "data.cache",          "output.dir",      "output.viewer",
+      "ranks.slabs",         "sweep",           "training.checkpoint_minutes",
+      "training.early_stop", "training.epochs", "training.loader_threads",
+      "training.log",        "training.preset"};  // the keys that it sets stand beside it
   for (const Key& key : keys()) {
     const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
                           (key.path.starts_with("memory.") && key.path != "memory.pieces");

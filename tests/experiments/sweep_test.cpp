@@ -75,6 +75,18 @@ TEST_F(Sweeps, NameLabelledValuesByTheirLabelsAndTakeWholeSections) {
   EXPECT_FALSE(sweep.cells[0].experiment.run.training.patch);
 }
 
+TEST_F(Sweeps, ChangeKeysOfSeveralSectionsTogether) {
+  const Sweep sweep = load(
+      "sweep:\n  settings:\n    small: {network.depth: 3, training: {batch_size: 2}}\n"
+      "    large: {network.depth: 4}\n");
+  EXPECT_EQ(names(sweep), (Words{"settings-small", "settings-large"}));
+  EXPECT_EQ(sweep.cells[0].experiment.run.network.depth, 3);
+  EXPECT_EQ(sweep.cells[0].experiment.run.training.batch_size, 2);
+  EXPECT_EQ(sweep.cells[1].experiment.run.network.depth, 4);
+  EXPECT_FALSE(sweep.draws_splits);
+  EXPECT_TRUE(load("sweep: {settings: {a: {data.split.seed: 2}, b: {data.split.seed: 3}}}\n").draws_splits);
+}
+
 TEST_F(Sweeps, AreOverriddenByTheLineWhichKeepsTheirColumns) {
   const std::string yaml =
       "training: {epochs: 5}\nsweep: {preprocess.resolution: [112, 144], training.repeats: 4}\n";

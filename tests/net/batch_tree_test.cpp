@@ -160,8 +160,8 @@ std::vector<Row> summed(std::int64_t batch, std::int64_t count) {
     add(row(swap.right), left, right, swap.middle, swap.end);
   });
   std::vector<Row> sums(ranks.size());
-  for (const Stretch& stretch : all.stretches)
-    copy(sums[static_cast<std::size_t>(stretch.at.rank)], row(stretch.at), stretch.begin, stretch.end);
+  for (const RowRange& range : all.ranges)
+    copy(sums[static_cast<std::size_t>(range.at.rank)], row(range.at), range.begin, range.end);
   for (std::int64_t rank = 0; rank < count; ++rank) {
     const std::vector<Swap> swaps = of_rank(all, rank).swaps;
     ranks[static_cast<std::size_t>(rank)].swaps = {swaps.rbegin(), swaps.rend()};

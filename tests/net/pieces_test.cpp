@@ -171,14 +171,13 @@ TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
   EXPECT_EQ(planes_of_image(160, automatic_pieces), (Planes{40, 40, 40, 40})) << "64 MiB are 40.96 planes";
   EXPECT_EQ(planes_of_image(512, automatic_pieces), Planes(32, 16)) << "a 32nd of 8 GiB is 256 MiB";
   for (const ElementType type : {ElementType::f32, ElementType::bf16})
-    EXPECT_EQ(planes_of_image(640, automatic_pieces, type), Planes(64, 10))
-        << "2^26 numbers are 10.24 planes";
+    EXPECT_EQ(planes_of_image(640, automatic_pieces, type), Planes(80, 8)) << "2^26 numbers are 10.24 planes";
   EXPECT_EQ(planes_of_image(1024, automatic_pieces), Planes(128, 8)) << "a 128th of 64 GiB";
   EXPECT_EQ(planes_of_image(160, whole_volumes), Planes{160});
   EXPECT_EQ(planes_of_image(64, 24), (Planes{24, 24, 16}));
-  EXPECT_EQ(planes_of_image(64, 13), (Planes{16, 16, 16, 16})) << "planes come in blocks of four";
-  EXPECT_EQ(planes_of_image(32, 9), (Planes{10, 10, 10, 2})) << "of two in small volumes";
-  EXPECT_EQ(planes_of_image(640, 4), Planes(160, 4)) << "and where automatic pieces have no multiple of four";
+  EXPECT_EQ(planes_of_image(64, 13), (Planes{14, 14, 14, 14, 8})) << "planes come in blocks of two";
+  EXPECT_EQ(planes_of_image(32, 9), (Planes{10, 10, 10, 2}));
+  EXPECT_EQ(planes_of_image(640, 4), Planes(80, 8)) << "of up to eight in large volumes";
   EXPECT_EQ(planes_of_image(64, 64), Planes{64});
 }
 
@@ -188,10 +187,11 @@ TEST(Pieces, AreFewerInTheStepThatIsSearchedFirst) {
     options.input = {1, side, side, side, 4};
     options.pieces = planes;
     const auto step = build_training_step(options);
-    return pieces_text(step.graph) + ", " + (step.coarser ? pieces_text(*step.coarser) : "as many");
+    return pieces_text(step.graph) + ", " +
+           (step.in_fewer_slabs ? pieces_text(*step.in_fewer_slabs) : "as many");
   };
-  EXPECT_EQ(pieces(144, 2), "72 of 2 planes, 18 of 8 planes");
-  EXPECT_EQ(pieces(112, 2), "28 of 4 planes, as many");
+  EXPECT_EQ(pieces(144, 2), "36 of 4 planes, as many");
+  EXPECT_EQ(pieces(128, 2), "64 of 2 planes, 16 of 8 planes");
 }
 
 // What a step in pieces needs at least is what its largest piece of an operation needs.

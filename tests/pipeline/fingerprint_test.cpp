@@ -67,8 +67,8 @@ TEST_F(FingerprintOfPhantoms, DescribesIntensitiesOfTheForeground) {
   ASSERT_TRUE(one.channels[2].has_value());
   EXPECT_DOUBLE_EQ(one.channels[2]->mean, 50);
   EXPECT_NEAR(one.channels[2]->deviation, 29.1548, 1e-4);  // sqrt((101^2 - 1) / 12)
-  EXPECT_DOUBLE_EQ(one.channels[2]->percentiles[1], 50);
-  EXPECT_DOUBLE_EQ(one.channels[2]->percentiles[2], 100);  // the nearest of 101 values
+  EXPECT_DOUBLE_EQ(one.channels[2]->median(), 50);
+  EXPECT_DOUBLE_EQ(one.channels[2]->highest(), 100);  // the nearest of 101 values
 }
 
 TEST_F(FingerprintOfPhantoms, ListsCasesThatCannotBeReadAndKeepsTheOthers) {
@@ -90,6 +90,45 @@ TEST_F(FingerprintOfPhantoms, HasNoIntensitiesOfAChannelThatIsMissing) {
   ASSERT_EQ(fingerprint.cases.size(), 3u);
   EXPECT_FALSE(fingerprint.cases[0].channels[3].has_value());
   EXPECT_GT(fingerprint.median_intensities(3).deviation, 0);  // of the two others
+}
+
+TEST_F(FingerprintOfPhantoms, IsCachedUnderTheContentOfTheFiles) {
+  const fs::path cache = folder_ / "cache";
+  const auto texts = [&] {
+    const Fingerprint fingerprint = take_fingerprint(options_, cache);
+    std::vector<std::string> result;
+    for (const CaseFingerprint& one : fingerprint.cases)
+      result.push_back(to_json(one, fingerprint.dataset.modalities).dump());
+    return result;
+  };
+  const auto files = [&] {
+    std::vector<fs::path> result;
+    for (const auto& entry : fs::directory_iterator(cache)) result.push_back(entry.path());
+    return result;
+  };
+  const std::vector<std::string> first = texts();
+  EXPECT_EQ(files().size(), 3u);
+  EXPECT_EQ(texts(), first);
+
+  // What is read is what the cache has, unless it is damaged.
+  const auto of_case_1 = [&] {
+    for (const fs::path& path : files())
+      if (test::contains(read_file(path), "BraTS2021_00001")) return path;
+    return fs::path();
+  };
+  Json changed = Json::parse(read_file(of_case_1()));
+  changed["axes"] = "XYZ";
+  write_file(of_case_1(), changed.dump());
+  EXPECT_TRUE(test::contains(texts()[1], "XYZ"));
+  write_file(of_case_1(), "{\"case\": \"BraTS2021_00001\"}");
+  EXPECT_EQ(texts(), first);
+
+  data::LabelMap truth = data::read_label_map(file(2, "seg"));
+  std::fill(truth.voxels.begin(), truth.voxels.end(), 0);
+  data::write_label_map(file(2, "seg"), truth);
+  EXPECT_NE(texts()[2], first[2]);
+  EXPECT_EQ(texts()[0], first[0]);
+  EXPECT_EQ(files().size(), 4u);
 }
 
 }  // namespace

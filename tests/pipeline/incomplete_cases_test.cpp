@@ -58,7 +58,7 @@ class IncompleteCases : public test::InAFolder {
     const auto prepare = [&] {
       const data::Dataset dataset = data::open_dataset(options_.data);
       TrainingOptions training = options_.training;
-      settle_loss(training, dataset);
+      resolve_loss(training, dataset);
       Cases(options_, dataset).prepare_all({0, 1, 2}, {3});
     };
     test::expect_failure(prepare, exit, parts);
@@ -125,7 +125,7 @@ TEST_F(IncompleteCases, MarkOutputsOfWhichATruthDoesNotTell) {
     options_.training.targets = targets;
     Cases cases(options_, data::open_dataset(options_.data));
     cases.prepare_all({0, 2}, {});
-    settle_loss(options_.training, cases.dataset());
+    resolve_loss(options_.training, cases.dataset());
     EXPECT_EQ(loss_of(options_.training).unknown, net::Unknown::outputs);
     const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), options_.training);
     ASSERT_EQ(outputs.size(), 3u);

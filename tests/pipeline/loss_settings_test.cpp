@@ -34,17 +34,17 @@ class LossSettings : public test::InASharedFolder<LossSettings> {
 TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
   RunOptions run = options(net::Loss::softmax_dice_cross_entropy);
   const data::Dataset dataset = data::open_dataset(run.data);
-  settle_loss(run.training, dataset);
+  resolve_loss(run.training, dataset);
   EXPECT_TRUE(loss_of(run.training).weights.empty());
   const std::vector<std::string> names = output_names(dataset, run.training);
   run.training.class_weights.by_name = {{names.back(), 3}, {"background", 0.5}};
-  settle_loss(run.training, dataset);
+  resolve_loss(run.training, dataset);
   std::vector<double> expected(names.size(), 1);
   expected.front() = 0.5;
   expected.back() = 3;
   EXPECT_EQ(loss_of(run.training).weights, expected);
   run.training.class_weights.by_name = {{"backgrund", 2}};
-  test::expect_failure([&] { settle_loss(run.training, dataset); }, Exit::usage,
+  test::expect_failure([&] { resolve_loss(run.training, dataset); }, Exit::usage,
                        {"Did you mean 'background'?"});
 }
 
@@ -78,7 +78,7 @@ TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
     run.data.ignore_label = ignored;
     Cases cases(run, data::open_dataset(run.data));
     cases.prepare_all({0}, {});
-    settle_loss(run.training, cases.dataset());
+    resolve_loss(run.training, cases.dataset());
     EXPECT_EQ(loss_of(run.training).unknown, net::Unknown::voxels);
     const auto outputs = static_cast<std::uint8_t>(labels.size() - 1);
     EXPECT_EQ(output_count(cases.dataset(), run.training),

@@ -146,7 +146,7 @@ TEST(Network, HasNothingToExchangeForOneRank) {
   EXPECT_EQ(exchange_seconds(chunk, {.ranks = 1}), 0);
 }
 
-// Each halving and its way back: half of the row, a quarter, and so on down to the rank's own stretch.
+// Each halving and its way back: half of the row, a quarter, and so on down to the rank's own segment.
 TEST(Network, CarriesARowLessOneStretchThereAndBack) {
   for (const int ranks : {64, 256}) {
     const Network network = {.ranks = ranks, .local_rate = 1e9, .message_seconds = 1e-5};

@@ -65,9 +65,9 @@ TEST_P(LaunchGroups, HaveWhatDependsOnTheStepByItself) {
 TEST_P(LaunchGroups, MakeStretchesThatBeginWhereTheLaneWaits) {
   bool inside = false;
   for (const LaunchGroup& group : groups) {
-    EXPECT_EQ(inside, !group.begins_stretch);
+    EXPECT_EQ(inside, !group.begins_segment);
     EXPECT_TRUE(!inside || planned.instruction(group.instructions.front()).waits.empty());
-    inside = !group.ends_stretch;
+    inside = !group.ends_segment;
   }
   EXPECT_FALSE(inside);
 }

@@ -207,7 +207,7 @@ struct Chain {
   }
 };
 
-// The best over every set of values to make again and every set of stretches to be away in.
+// The best over every set of values to make again and every set of evictions to be away in.
 double best_of_all(const PlanRequest& request) {
   const GraphFacts facts(request);
   std::vector<GapId> flags;
@@ -226,12 +226,12 @@ double best_of_all(const PlanRequest& request) {
     for (const SequenceStep& step : sequence->steps) order.push_back(step.node);
     for (const Life& life : sequence->lives) order.push_back(life.last);
     if (!seen.insert(order).second) continue;
-    const std::vector<IdleTime> all = idle_stretches(*sequence);
+    const std::vector<IdleTime> all = idle_times(*sequence);
     for (std::uint32_t away = 0; away < (1U << all.size()); ++away) {
       Schedule schedule;
       schedule.sequence = *sequence;
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (away >> i & 1U) schedule.stretches.push_back(all[i]);
+        if (away >> i & 1U) schedule.evictions.push_back(all[i]);
       finish_schedule(facts, {request.budgets.device, Prefetch::early, 0}, false, schedule);
       if (schedule.excess > 0 || schedule.seconds > 1.5 * best) continue;
       const Plan plan = lay_out(facts, schedule, "any");

@@ -21,27 +21,41 @@ namespace {
 using test::Results;
 
 struct Case {
+  std::string backend = "reference";
+  std::string network = "isensee2017";
   std::int64_t batch = 24;
   std::int64_t pieces = net::whole_volumes;
   bool swaps = false;
   net::ElementType type = net::ElementType::f32;
   bool batch_dice = false;
+  std::int64_t slabs = 1;  // ranks that share each volume
+  Shape side{};            // of the volume, D,H,W; empty: a small one
+
+  // With so many ranks for each volume instead.
+  Case over(std::int64_t count) const {
+    Case other = *this;
+    other.backend = "onednn";  // with whose kernels slabs do not change how sums are rounded
+    other.slabs = count;
+    return other;
+  }
 };
 
 // One rank's part of a few steps: losses, then what persists.
 Results trained(net::Ranks& ranks, const Case& of) {
-  net::StepOptions options = test::tiny("isensee2017");
-  options.network.depth = 2;
-  const std::int64_t side = of.swaps ? 8 : 4;
+  net::StepOptions options = test::tiny(of.network);
+  if (of.network == "isensee2017") options.network.depth = 2;
+  const std::int64_t side = of.swaps ? 8 : 4, slabs = of.slabs;
   options.input = {1, side, side, side, 2};
+  if (of.side.rank() == 3) options.input = {1, of.side[0], of.side[1], of.side[2], 2};
   options.pieces = of.pieces;
   options.activations = of.type;
   options.loss.batch_dice = of.batch_dice;
-  options.share = net::share_of(of.batch, ranks.rank(), ranks.count());
+  options.share = net::share_of(of.batch, ranks.rank() / slabs, ranks.count() / slabs);
+  options.slab_ranks = {ranks.rank() % slabs, of.slabs};
   const net::TrainingStep step = net::build_training_step(options);
   const net::Graph& graph = step.graph;
-  const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
-  net::Exchange exchange(ranks);
+  const std::unique_ptr<net::Backend> backend = net::make_backend(of.backend);
+  net::Exchange exchange(ranks, nullptr, static_cast<int>(slabs));
   CompiledGraph compiled(*backend, graph, &exchange);
   const CostModel costs = estimate_costs(graph, find_device_rates("cpu"));
   PlanRequest request{&graph, compiled.workspaces(), {}, {step.loss}, &costs};
@@ -71,16 +85,23 @@ Results trained(net::Ranks& ranks, const Case& of) {
     const std::vector<float> values = net::initial_state(graph, id);
     executor.write(id, values.data(), graph.value(id).bytes());
   }
-  // A piece of a sample holds the same on whichever rank: by the sample's place in the batch.
+  // A plane of a sample holds the same on whichever rank: by the sample's place in the batch.
   const auto write = [&](const std::vector<net::ValueId>& ids, net::Fill fill, int turn) {
     const std::size_t each = ids.size() / static_cast<std::size_t>(options.share.count);
+    std::vector<double> values;
+    std::int64_t from = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const net::Value& value = graph.value(ids[i]);
-      const std::uint64_t sample = static_cast<std::uint64_t>(options.share.first) + i / each;
-      const std::vector<double> values = net::fill_values(
-          fill, value.shape.count(), 10'000 * static_cast<std::uint64_t>(turn) + 100 * sample + i % each);
+      if (i % each == 0) {
+        const std::uint64_t sample = static_cast<std::uint64_t>(options.share.first) + i / each;
+        const std::int64_t plane = value.shape.count_from(2);
+        values = net::fill_values(fill, step.planes[index(options.slab_ranks.rank)].to * plane,
+                                  10'000 * static_cast<std::uint64_t>(turn) + 100 * sample);
+        from = step.planes[index(options.slab_ranks.rank)].from * plane;
+      }
       std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
-      net::store_elements(bytes.data(), values.data(), value.type, value.shape.count());
+      net::store_elements(bytes.data(), values.data() + from, value.type, value.shape.count());
+      from += value.shape.count();
       executor.write(ids[i], bytes.data(), value.bytes());
     }
   };
@@ -102,6 +123,63 @@ void expect_same_bits(const Case& of, const std::vector<int>& counts) {
     for (std::size_t rank = 0; rank < found.size(); ++rank)
       EXPECT_TRUE(found[rank] == expected) << "rank " << rank << " of " << count;
   }
+}
+
+// On so many ranks, of which `slabs` share each volume, against one rank in slabs.
+void expect_same_bits_in_slabs(const Case& of,
+                               const std::vector<std::pair<int, std::int64_t>>& ranks_and_slabs) {
+  const Results expected = trained(net::alone(), of.over(1));
+  for (const auto& [count, slabs] : ranks_and_slabs) {
+    const std::vector<Results> found = test::on_ranks<Results>(
+        count, [&, by = slabs](net::Ranks& ranks) { return trained(ranks, of.over(by)); });
+    for (std::size_t rank = 0; rank < found.size(); ++rank)
+      EXPECT_TRUE(found[rank] == expected)
+          << of.network << ": rank " << rank << " of " << count << ", " << slabs << " slabs";
+  }
+}
+
+TEST(RanksThatShareVolumes, GiveTheSameBitsAsOneRank) {
+  expect_same_bits_in_slabs({.batch = 1, .side = {16, 8, 8}}, {{2, 2}, {3, 3}, {4, 4}, {8, 8}});
+  expect_same_bits_in_slabs({.batch = 1, .side = {12, 8, 8}}, {{2, 2}, {5, 5}});
+}
+
+TEST(RanksThatShareVolumes, GiveTheSameBitsInSeveralPiecesEach) {
+  expect_same_bits_in_slabs({.batch = 1, .pieces = 2, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
+}
+
+TEST(RanksThatShareVolumes, GiveTheSameBitsBesideRanksWithOtherSamples) {
+  expect_same_bits_in_slabs({.batch = 4, .side = {8, 8, 8}}, {{2, 2}, {4, 2}, {8, 2}, {6, 3}});
+  expect_same_bits_in_slabs({.batch = 2, .batch_dice = true, .side = {8, 8, 8}}, {{2, 2}, {4, 2}});
+}
+
+TEST(RanksThatShareVolumes, GiveTheSameBitsWhileTheySwap) {
+  expect_same_bits_in_slabs({.batch = 1, .pieces = 2, .swaps = true, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
+}
+
+TEST(RanksThatShareVolumes, GiveTheSameBitsInBf16) {
+  expect_same_bits_in_slabs({.batch = 2, .type = net::ElementType::bf16, .side = {8, 8, 8}},
+                            {{2, 2}, {4, 2}});
+}
+
+TEST(RanksThatShareVolumes, GiveTheSameBitsInEveryNetwork) {
+  for (const std::string& name : net::network_names()) {
+    if (net::takes_images(name)) continue;
+    expect_same_bits_in_slabs({.network = name, .batch = 1, .side = {32, 16, 16}}, {{2, 2}, {3, 3}});
+  }
+}
+
+// The halves of a volume and the few planes around the cut.
+TEST(RanksThatShareVolumes, HaveAboutTheirPartOfItsMemory) {
+  const auto peak = [](std::int64_t slabs) {
+    net::StepOptions options = test::tiny("isensee2017");
+    options.input = {1, 32, 32, 32, 2};
+    options.slab_ranks = {0, slabs};
+    const net::TrainingStep step = net::build_training_step(options);
+    const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+    return make_plan("keep", PlanRequest{&step.graph, workspaces, {}, {step.loss}}).peak_bytes;
+  };
+  EXPECT_LT(static_cast<double>(peak(2)), 0.6 * static_cast<double>(peak(1)));
+  EXPECT_LT(static_cast<double>(peak(4)), 0.4 * static_cast<double>(peak(1)));
 }
 
 TEST(RankSteps, GiveTheSameBitsOnAnyNumberOfRanks) {

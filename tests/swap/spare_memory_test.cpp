@@ -74,9 +74,9 @@ std::vector<double> seconds_spent(const GraphFacts& facts, const Schedule& sched
   for (const SequenceStep& step : steps)
     if (step.again)
       seconds[index(facts.values[index(facts.nodes[index(step.node)].makes.front())].volume)] += second;
-  for (const IdleTime& stretch : schedule.stretches)
-    if (index(stretch.needed) < steps.size())
-      seconds[index(facts.values[index(schedule.sequence.lives[index(stretch.life)].value)].volume)] +=
+  for (const IdleTime& eviction : schedule.evictions)
+    if (index(eviction.needed) < steps.size())
+      seconds[index(facts.values[index(schedule.sequence.lives[index(eviction.life)].value)].volume)] +=
           4 * second;
   return seconds;
 }
@@ -125,8 +125,8 @@ TEST(SpareMemory, MakesAgainWhatIsWaitedFor) {
   const Decisions nothing = keep_everything(facts);
   const Schedule copied = schedule_of(facts, nothing);
   ASSERT_EQ(runs_again(copied), 0);
-  const auto waits = std::count_if(copied.stretches.begin(), copied.stretches.end(),
-                                   [](const IdleTime& stretch) { return stretch.waited > 0; });
+  const auto waits = std::count_if(copied.evictions.begin(), copied.evictions.end(),
+                                   [](const IdleTime& eviction) { return eviction.waited > 0; });
   ASSERT_GT(waits, 1) << "the link is slower than the nodes";
   std::ptrdiff_t before = 0;
   for (const double share : {0.0, 0.5, 1.0}) {
@@ -144,8 +144,8 @@ TEST(SpareMemory, IsLeftForCopiesOnTheirWay) {
   const PlanRequest request = chain.request(4, 100 * chain.bytes);
   const GraphFacts facts(request);
   const Decisions nothing = keep_everything(facts);
-  const auto leaving = [](const Schedule& schedule) { return schedule.stretches.size(); };
-  EXPECT_GT(leaving(schedule_of(facts, nothing, chain.bytes)), leaving(schedule_of(facts, nothing)));
+  const auto evictions = [](const Schedule& schedule) { return schedule.evictions.size(); };
+  EXPECT_GT(evictions(schedule_of(facts, nothing, chain.bytes)), evictions(schedule_of(facts, nothing)));
   EXPECT_EQ(schedule_of(facts, nothing, chain.bytes).excess, 0);
 }
 
@@ -170,51 +170,50 @@ struct Pieces {
   }
 };
 
-TEST(Passages, AreThoseOfStepsInPieces) {
+TEST(Passes, AreThoseOfStepsInPieces) {
   const Pieces pieces;
   const GraphFacts facts(pieces.request);
-  EXPECT_GT(facts.passages, 10u) << "two for every norm of the finest level, there and back";
-  EXPECT_TRUE(std::is_sorted(facts.passage.begin(), facts.passage.end()));
-  EXPECT_EQ(facts.passage.front(), 0);
-  EXPECT_EQ(index(facts.passage.back()), facts.passages - 1);
+  EXPECT_GT(facts.passes, 10u) << "two for every norm of the finest level, there and back";
+  EXPECT_TRUE(std::is_sorted(facts.pass.begin(), facts.pass.end()));
+  EXPECT_EQ(facts.pass.front(), 0);
+  EXPECT_EQ(index(facts.pass.back()), facts.passes - 1);
   const Chain whole;
   const PlanRequest request = whole.request(4, unlimited);
-  EXPECT_EQ(GraphFacts(request).passages, 1u);
+  EXPECT_EQ(GraphFacts(request).passes, 1u);
 }
 
-TEST(Passages, AreBridgedByWhatIsHeld) {
+TEST(Passes, AreBridgedByWhatIsHeld) {
   const Pieces pieces;
   const GraphFacts facts(pieces.request);
   Decisions choice = Pieces::everything_again(facts);
   const std::optional<Sequence> dropped = expand(facts, choice);
   ASSERT_TRUE(dropped);
-  const auto passage_of = [](const Sequence& sequence, std::int32_t step) {
-    return index(sequence.steps[index(step)].passage);
+  const auto pass_of = [](const Sequence& sequence, std::int32_t step) {
+    return index(sequence.steps[index(step)].pass);
   };
   std::vector<const Life*> before(facts.values.size(), nullptr);
   int bridged = 0, shorter = 0;
   for (const Life& life : dropped->lives) {
     const Life* previous = std::exchange(before[index(life.value)], &life);
     if (life.gap == net::none || previous == nullptr) continue;
-    const std::size_t from = passage_of(*dropped, previous->last), to = passage_of(*dropped, life.made);
+    const std::size_t from = pass_of(*dropped, previous->last), to = pass_of(*dropped, life.made);
     if (from == to) continue;
     Decisions held = choice;
-    for (std::size_t passage = from; passage < to; ++passage)
-      held.held[index(life.value) * facts.passages + passage] = true;
+    for (std::size_t pass = from; pass < to; ++pass)
+      held.held[index(life.value) * facts.passes + pass] = true;
     const std::optional<Sequence> without = expand(facts, held);
     ASSERT_TRUE(without);
     EXPECT_LE(without->steps.size(), dropped->steps.size());
     shorter += without->steps.size() < dropped->steps.size();
     for (const Life& other : without->lives)
-      EXPECT_FALSE(other.value == life.value && other.gap == life.gap &&
-                   passage_of(*without, other.made) == to);
+      EXPECT_FALSE(other.value == life.value && other.gap == life.gap && pass_of(*without, other.made) == to);
     if (++bridged == 20) break;
   }
   EXPECT_EQ(bridged, 20);
   EXPECT_GT(shorter, 10) << "but for what is made for a later use then";
 }
 
-TEST(Passages, AreBridgedWhereThereIsRoom) {
+TEST(Passes, AreBridgedWhereThereIsRoom) {
   Pieces pieces;
   const GraphFacts all(pieces.request);
   const Decisions again = Pieces::everything_again(all);

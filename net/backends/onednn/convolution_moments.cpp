@@ -27,7 +27,7 @@ struct PartSums {
   }
 };
 
-// Sums of differences from the part's first voxel, in f32 over a stretch of a row, then in double.
+// Sums of differences from the part's first voxel, in f32 over a part of a row, then in double.
 template <class T>
 struct SumPart {
   const PartSums& to;

@@ -22,7 +22,7 @@ struct InTwoSizes {
 
   InTwoSizes() {
     request.workspaces.back() = 4096;
-    request.coarser = &coarse.graph;
+    request.in_fewer_slabs = &coarse.graph;
   }
 };
 
@@ -30,11 +30,11 @@ double seconds_of(const CostModel& costs) {
   return std::accumulate(costs.node_seconds.begin(), costs.node_seconds.end(), 0.0);
 }
 
-TEST(CoarserSteps, TakeWhatTheFinerOnesTake) {
+TEST(StepInFewerSlabss, TakeWhatTheFinerOnesTake) {
   const InTwoSizes steps;
-  const CoarserStep coarser(steps.request);
+  const StepInFewerSlabs coarser(steps.request);
   EXPECT_EQ(coarser.request.graph, &steps.coarse.graph);
-  EXPECT_EQ(coarser.request.coarser, nullptr);
+  EXPECT_EQ(coarser.request.in_fewer_slabs, nullptr);
   EXPECT_NEAR(seconds_of(coarser.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
       << "but for sums over pieces of what is whole there";
   EXPECT_EQ(coarser.request.workspaces.size(), steps.coarse.graph.nodes().size());
@@ -43,9 +43,9 @@ TEST(CoarserSteps, TakeWhatTheFinerOnesTake) {
 }
 
 // Pieces of 8 planes in place of 2: the choice for the second is that for four.
-TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
+TEST(StepInFewerSlabss, TellWhatToChooseForThePiecesThatAreInThem) {
   const InTwoSizes steps;
-  const CoarserStep coarser(steps.request);
+  const StepInFewerSlabs coarser(steps.request);
   const GraphFacts coarse(coarser.request), fine(steps.request);
   Decisions choice = keep_everything(coarse);
   choice.reserve = 0.25;
@@ -55,8 +55,7 @@ TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
     const ValueFacts& value = coarse.values[id];
     choice.alone[id] = true;
     choice.bias[id] = 2;
-    std::fill_n(choice.held.begin() + static_cast<std::ptrdiff_t>(id * coarse.passages), coarse.passages,
-                true);
+    std::fill_n(choice.held.begin() + static_cast<std::ptrdiff_t>(id * coarse.passes), coarse.passes, true);
     choice.again[static_cast<std::size_t>(value.first_gap)] = true;
     choice.again[static_cast<std::size_t>(value.first_gap) + value.readers.size()] = true;
   }
@@ -71,8 +70,8 @@ TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
     chosen += within;
     EXPECT_EQ(found.alone[id], within) << name.volume << name.piece;
     EXPECT_EQ(found.bias[id], within ? 2 : 1);
-    for (std::size_t passage = 0; passage < fine.passages; ++passage)
-      EXPECT_EQ(found.held[id * fine.passages + passage], within);
+    for (std::size_t pass = 0; pass < fine.passes; ++pass)
+      EXPECT_EQ(found.held[id * fine.passes + pass], within);
     const ValueFacts& value = fine.values[id];
     for (std::size_t gap = 0; gap <= value.readers.size(); ++gap)
       EXPECT_EQ(found.again[static_cast<std::size_t>(value.first_gap) + gap],
@@ -82,7 +81,7 @@ TEST(CoarserSteps, TellWhatToChooseForThePiecesThatAreInThem) {
   EXPECT_EQ(chosen, 4U);
 }
 
-TEST(CoarserSteps, GivePlansThatAreVerifiedOfTheFinerOnes) {
+TEST(StepInFewerSlabss, GivePlansThatAreVerifiedOfTheFinerOnes) {
   InTwoSizes steps;
   steps.request.budgets = {std::int64_t{2} << 20, std::int64_t{1} << 30, 0};
   const Plan plan = make_plan("hybrid", steps.request);

@@ -1,11 +1,11 @@
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 
 #include <cmath>
 
 #include "base/error.h"
 #include "base/units.h"
 
-namespace voxswap::experiments::kinds {
+namespace voxswap::experiments::value_types {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::string size_text(std::int64_t bytes) {
   return format("{}B", bytes);
 }
 
-}  // namespace voxswap::experiments::kinds
+}  // namespace voxswap::experiments::value_types

@@ -16,7 +16,7 @@
 #include "experiments/allowed.h"
 #include "experiments/key.h"
 
-namespace voxswap::experiments::kinds {
+namespace voxswap::experiments::value_types {
 
 // Throws Exit::usage: "study.yaml:3: training.epochs: expected a whole number of at least 1, found 'many'".
 [[noreturn]] void wrong(const Yaml& value, const std::string& path, const std::string& expected);
@@ -121,4 +121,4 @@ Key frozen();           // training.freeze
 Key logs();             // training.log
 Key scored_metrics();   // evaluate.metrics
 
-}  // namespace voxswap::experiments::kinds
+}  // namespace voxswap::experiments::value_types

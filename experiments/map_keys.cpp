@@ -1,12 +1,12 @@
-#include "experiments/maps.h"
+#include "experiments/map_keys.h"
 
 #include <algorithm>
 #include <cctype>
 
 #include "base/error.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 
-namespace voxswap::experiments::kinds {
+namespace voxswap::experiments::value_types {
 
 namespace {
 
@@ -178,7 +178,7 @@ Key regions(const std::string& path) {
                                                    allowed::set_of(allowed::whole(label_values))}))})};
 }
 
-}  // namespace voxswap::experiments::kinds
+}  // namespace voxswap::experiments::value_types
 
 namespace voxswap::experiments {
 

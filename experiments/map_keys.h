@@ -11,13 +11,13 @@ namespace voxswap::experiments {
 // A data set's files as written down: the order of a std::map is not the order of the file.
 std::vector<std::string> channel_order(const pipeline::RunOptions& options);
 
-namespace kinds {
+namespace value_types {
 
 Key modalities(const std::string& path);
 Key file_patterns(const std::string& path);
 Key labels(const std::string& path);
 Key regions(const std::string& path);
 
-}  // namespace kinds
+}  // namespace value_types
 
 }  // namespace voxswap::experiments

@@ -2,10 +2,10 @@
 #include <cctype>
 
 #include "base/error.h"
-#include "experiments/kinds.h"
+#include "experiments/value_types.h"
 #include "metrics/metrics.h"
 
-namespace voxswap::experiments::kinds {
+namespace voxswap::experiments::value_types {
 
 namespace {
 
@@ -292,4 +292,4 @@ Key scored_metrics() {
           allowed::any_of({allowed::choice({"all", "dice"}), list})};
 }
 
-}  // namespace voxswap::experiments::kinds
+}  // namespace voxswap::experiments::value_types

@@ -16,7 +16,7 @@ namespace {
 constexpr double small_volume = 0.01;    // of the room: smaller ones count as always there
 constexpr double open_at_border = 0.02;  // of the room: half made or half read
 constexpr double least_stretch = 0.01;   // of the step's compute time
-constexpr std::size_t most_moments = 3;  // per stretch
+constexpr std::size_t most_moments = 3;  // per segment
 
 // Of a piece: the part of its volume's bytes before it, and with it.
 struct Span {
@@ -40,7 +40,7 @@ class Finder {
     found_.all_room = room;
   }
 
-  VolumeStretches run() {
+  VolumeSegments run() {
     find_volumes();
     find_borders();
     find_uses();
@@ -146,23 +146,23 @@ class Finder {
   }
 
   void find_uses() {
-    const std::size_t stretches = found_.begins.size();
+    const std::size_t segments = found_.begins.size();
     for (MovedVolume& volume : found_.volumes) {
-      volume.made.assign(stretches, 0);
-      volume.needed.assign(stretches, 0);
+      volume.made.assign(segments, 0);
+      volume.needed.assign(segments, 0);
     }
     std::vector<std::size_t> seen(graph_.values().size(), none);
-    for (std::size_t stretch = 0; stretch < stretches; ++stretch) {
-      const std::size_t end = stretch + 1 < stretches ? found_.begins[stretch + 1] : nodes();
-      for (std::size_t node = found_.begins[stretch]; node < end; ++node) {
+    for (std::size_t segment = 0; segment < segments; ++segment) {
+      const std::size_t end = segment + 1 < segments ? found_.begins[segment + 1] : nodes();
+      for (std::size_t node = found_.begins[segment]; node < end; ++node) {
         for (const net::ValueId value : needs_.working[node].inputs) {
-          if (volume_[index(value)] == none || seen[index(value)] == stretch) continue;
-          seen[index(value)] = stretch;
-          found_.volumes[volume_[index(value)]].needed[stretch] += spans_[index(value)].length();
+          if (volume_[index(value)] == none || seen[index(value)] == segment) continue;
+          seen[index(value)] = segment;
+          found_.volumes[volume_[index(value)]].needed[segment] += spans_[index(value)].length();
         }
         for (const net::ValueId value : graph_.nodes()[node].outputs)
           if (volume_[index(value)] != none)
-            found_.volumes[volume_[index(value)]].made[stretch] += spans_[index(value)].length();
+            found_.volumes[volume_[index(value)]].made[segment] += spans_[index(value)].length();
       }
     }
   }
@@ -193,16 +193,16 @@ class Finder {
       if (units > 0) volume.sources.push_back({source, std::min(1.0, units)});
   }
 
-  // Of each stretch the operations that leave least room for what stays beside them.
+  // Of each segment the operations that leave least room for what stays beside them.
   void find_moments() {
     found_.moments.resize(found_.begins.size());
-    for (std::size_t stretch = 0; stretch < found_.begins.size(); ++stretch) {
-      const std::size_t end = stretch + 1 < found_.begins.size() ? found_.begins[stretch + 1] : nodes();
+    for (std::size_t segment = 0; segment < found_.begins.size(); ++segment) {
+      const std::size_t end = segment + 1 < found_.begins.size() ? found_.begins[segment + 1] : nodes();
       std::map<std::string, std::vector<std::size_t>> operations;
-      for (std::size_t node = found_.begins[stretch]; node < end; ++node)
+      for (std::size_t node = found_.begins[segment]; node < end; ++node)
         if (!net::is_exchange(graph_.nodes()[node]))
           operations[net::split_piece_name(graph_.nodes()[node].name).volume].push_back(node);
-      std::vector<VolumeMoment>& moments = found_.moments[stretch];
+      std::vector<VolumeMoment>& moments = found_.moments[segment];
       for (const auto& [name, nodes] : operations) moments.push_back(moment_of(nodes));
       std::stable_sort(moments.begin(), moments.end(),
                        [](const VolumeMoment& a, const VolumeMoment& b) { return a.working > b.working; });
@@ -254,13 +254,13 @@ class Finder {
   const double room_;
   std::vector<std::size_t> volume_;  // per value: its number; none: it is no part of the program
   std::vector<Span> spans_;          // per value
-  VolumeStretches found_;
+  VolumeSegments found_;
 };
 
 }  // namespace
 
-VolumeStretches find_stretches(const net::Graph& graph, const Needs& needs,
-                               const std::vector<double>& node_seconds, double room) {
+VolumeSegments find_segments(const net::Graph& graph, const Needs& needs,
+                             const std::vector<double>& node_seconds, double room) {
   return Finder(graph, needs, node_seconds, room).run();
 }
 

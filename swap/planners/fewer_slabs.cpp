@@ -56,30 +56,30 @@ Volumes volumes_of(const GraphFacts& facts) {
   return volumes;
 }
 
-// Where the middle of every passage of `fine` lies in `coarse`, by the time of the nodes before it.
-std::vector<std::size_t> passages_of(const GraphFacts& fine, const GraphFacts& coarse) {
+// Where the middle of every pass of `fine` lies in `coarse`, by the time of the nodes before it.
+std::vector<std::size_t> passes_of(const GraphFacts& fine, const GraphFacts& coarse) {
   const auto ends = [](const GraphFacts& facts) {
-    std::vector<double> seconds(facts.passages, 0);
+    std::vector<double> seconds(facts.passes, 0);
     for (std::size_t id = 0; id < facts.nodes.size(); ++id)
-      seconds[index(facts.passage[id])] += facts.nodes[id].seconds / facts.compute_seconds;
+      seconds[index(facts.pass[id])] += facts.nodes[id].seconds / facts.compute_seconds;
     for (std::size_t i = 1; i < seconds.size(); ++i) seconds[i] += seconds[i - 1];
     return seconds;
   };
   const std::vector<double> of_fine = ends(fine), of_coarse = ends(coarse);
-  std::vector<std::size_t> passages;
+  std::vector<std::size_t> passes;
   for (std::size_t i = 0; i < of_fine.size(); ++i) {
     const double middle = (of_fine[i] + (i > 0 ? of_fine[i - 1] : 0)) / 2;
     const auto at = std::lower_bound(of_coarse.begin(), of_coarse.end() - 1, middle) - of_coarse.begin();
-    passages.push_back(static_cast<std::size_t>(at));
+    passes.push_back(static_cast<std::size_t>(at));
   }
-  return passages;
+  return passes;
 }
 
 }  // namespace
 
-CoarserStep::CoarserStep(const PlanRequest& finer) : costs(*finer.costs), request(finer) {
-  request.graph = finer.coarser;
-  request.coarser = nullptr;
+StepInFewerSlabs::StepInFewerSlabs(const PlanRequest& finer) : costs(*finer.costs), request(finer) {
+  request.graph = finer.in_fewer_slabs;
+  request.in_fewer_slabs = nullptr;
   request.costs = &costs;
   const std::map<std::string, Operation> operations = operations_of(finer);
   std::map<std::string, int> counts;
@@ -105,7 +105,7 @@ Decisions for_finer(const GraphFacts& coarse, const Decisions& choice, const Gra
   Decisions result = keep_everything(fine);
   result.reserve = choice.reserve;
   result.window = choice.window;
-  const std::vector<std::size_t> passages = passages_of(fine, coarse);
+  const std::vector<std::size_t> passes = passes_of(fine, coarse);
   const Volumes of_coarse = volumes_of(coarse);
   for (const auto& [name, pieces] : volumes_of(fine)) {
     const auto found = of_coarse.find(name);
@@ -117,9 +117,9 @@ Decisions for_finer(const GraphFacts& coarse, const Decisions& choice, const Gra
       const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(piece->second)];
       result.alone[index(id)] = choice.alone[index(piece->second)];
       result.bias[index(id)] = choice.bias[index(piece->second)];
-      for (std::size_t passage = 0; passage < fine.passages; ++passage)
-        result.held[index(id) * fine.passages + passage] =
-            choice.held[index(piece->second) * coarse.passages + passages[passage]];
+      for (std::size_t pass = 0; pass < fine.passes; ++pass)
+        result.held[index(id) * fine.passes + pass] =
+            choice.held[index(piece->second) * coarse.passes + passes[pass]];
       result.again[index(last_gap(value))] = choice.again[index(last_gap(from))];
       const std::map<std::string, GapId> gaps = gaps_by_reader(coarse, piece->second);
       for (const auto& [reader, gap] : gaps_by_reader(fine, id))

@@ -15,16 +15,16 @@ class Finder {
   Finder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds)
       : graph_(graph), needs_(needs), seconds_(seconds) {}
 
-  Passage run(double room, net::NodeId cut) {
+  Pass run(double room, net::NodeId cut) {
     find_borders(cut);
     find_moments(room);
     find_ways();
-    return std::move(passage_);
+    return std::move(pass_);
   }
 
  private:
   void find_borders(net::NodeId cut) {
-    std::vector<Border>& borders = passage_.borders;
+    std::vector<Border>& borders = pass_.borders;
     if (cut != net::none) borders = {{index(cut), cut}, {index(cut) + 1, cut}};
     const double all = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
     double before = 0;
@@ -42,16 +42,16 @@ class Finder {
                      [](const Border& a, const Border& b) { return a.at < b.at; });
     const auto same = [](const Border& a, const Border& b) { return a.at == b.at; };
     borders.erase(std::unique(borders.begin(), borders.end(), same), borders.end());
-    passage_.compute.assign(borders.size() + 1, 0);
+    pass_.compute.assign(borders.size() + 1, 0);
     for (std::size_t node = 0; node < seconds_.size(); ++node)
-      passage_.compute[stretch_at(node)] += seconds_[node];
+      pass_.compute[stretch_at(node)] += seconds_[node];
   }
 
   // In which the node `at` begins.
   std::size_t stretch_at(std::size_t at) const {
-    const auto after = std::upper_bound(passage_.borders.begin(), passage_.borders.end(), at,
+    const auto after = std::upper_bound(pass_.borders.begin(), pass_.borders.end(), at,
                                         [](std::size_t node, const Border& b) { return node < b.at; });
-    return static_cast<std::size_t>(after - passage_.borders.begin());
+    return static_cast<std::size_t>(after - pass_.borders.begin());
   }
 
   void find_moments(double room) {
@@ -63,7 +63,7 @@ class Finder {
       const bool rising = node == 0 || all[node - 1] <= all[node];
       const bool falling = node + 1 == all.size() || all[node + 1] < all[node];
       if (net::is_exchange(graph_.nodes()[node])) continue;
-      if (rising && falling && static_cast<double>(all[node]) > room) passage_.moments.push_back(node);
+      if (rising && falling && static_cast<double>(all[node]) > room) pass_.moments.push_back(node);
     }
   }
 
@@ -99,32 +99,32 @@ class Finder {
         bytes += static_cast<double>(graph_.value(output).bytes());
       way.again_per_byte = seconds_[index(producer)] / bytes;
     }
-    way.from = passage_.parts.size();
+    way.from = pass_.parts.size();
     for (std::size_t i = 0; i + 1 < uses.size(); ++i) add_gap(value, uses[i], uses[i + 1]);
-    way.to = passage_.parts.size();
-    passage_.ways.push_back(way);
+    way.to = pass_.parts.size();
+    pass_.ways.push_back(way);
   }
 
   // From when node `a` begins (-1: the step) until node `b` does.
   void add_gap(net::ValueId value, net::NodeId a, net::NodeId b) {
     const bool over = a >= 0 && may_be_written_over(value, a);
-    const std::vector<Border>& borders = passage_.borders;
+    const std::vector<Border>& borders = pass_.borders;
     Part part;
-    part.stretch = stretch_at(static_cast<std::size_t>(std::max(a, 0)));
+    part.segment = stretch_at(static_cast<std::size_t>(std::max(a, 0)));
     part.from = static_cast<std::size_t>(over ? a : a + 1);
-    for (; part.stretch < borders.size(); ++part.stretch) {
-      const Border& border = borders[part.stretch];
+    for (; part.segment < borders.size(); ++part.segment) {
+      const Border& border = borders[part.segment];
       if (border.node >= b) break;
       part.to = std::max(part.from, border.at);
-      part.border = static_cast<std::int32_t>(part.stretch);
+      part.border = static_cast<std::int32_t>(part.segment);
       part.counts_there = border.node != a || over;
-      passage_.parts.push_back(part);
+      pass_.parts.push_back(part);
       part.from = part.to;
     }
     part.to = std::max(part.from, index(b));
     part.border = net::none;
     part.ends_step = index(b) == seconds_.size();
-    passage_.parts.push_back(part);
+    pass_.parts.push_back(part);
   }
 
   // Whether a node's working set counts one place for its output and for this input, which lives on: the
@@ -138,13 +138,13 @@ class Finder {
   const net::Graph& graph_;
   const Needs& needs_;
   const std::vector<double>& seconds_;
-  Passage passage_;
+  Pass pass_;
 };
 
 }  // namespace
 
-Passage find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
-                     double room, net::NodeId cut) {
+Pass find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
+                  double room, net::NodeId cut) {
   return Finder(graph, needs, node_seconds).run(room, cut);
 }
 

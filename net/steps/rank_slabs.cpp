@@ -1,0 +1,245 @@
+#include "net/steps/rank_slabs.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/shape.h"
+#include "base/text.h"
+#include "net/graph/names.h"
+#include "net/graph/operation.h"
+#include "net/graph/send_receive.h"
+#include "net/graph/window.h"
+
+namespace voxswap::net {
+
+namespace {
+
+using Rank = std::int32_t;
+
+class Divider {
+ public:
+  Divider(const CutGraph& whole, const SlabRanks& ranks)
+      : whole_(whole),
+        old_(whole.graph),
+        rank_(static_cast<Rank>(ranks.rank)),
+        count_(static_cast<Rank>(ranks.count)),
+        needed_(old_.values().size()),
+        here_(old_.values().size(), none),
+        first_plane_(old_.values().size(), 0),
+        is_made_(old_.values().size(), false) {}
+
+  CutGraph run() {
+    for (const Node& node : old_.nodes())
+      for (Rank rank = 0; rank < count_; ++rank)
+        if (runs_on(node, rank)) find_needs(node, rank);
+    while (widen_second_windows()) {
+    }
+    for (ValueId id = 0; index(id) < old_.values().size(); ++id)
+      if (old_.value(id).producer == none) add_given(id);
+    for (const Node& node : old_.nodes()) {
+      if (waits(node)) send_and_receive(node);
+      if (runs_on(node, rank_)) add(node);
+      for (const ValueId id : node.outputs) is_made_[index(id)] = true;
+    }
+    part_.pieces.resize(whole_.pieces.size());
+    for (std::size_t i = 0; i < whole_.pieces.size(); ++i)
+      for (const ValueId id : whole_.pieces[i])
+        if (is_on(id, rank_)) part_.pieces[i].push_back(here_[index(id)]);
+    return std::move(part_);
+  }
+
+ private:
+  Rank owner(ValueId id) const { return whole_.owners[index(id)]; }
+  bool is_on(ValueId id, Rank rank) const { return owner(id) == none || owner(id) == rank; }
+  // Nodes without outputs are updates.
+  bool runs_on(const Node& node, Rank rank) const {
+    return node.outputs.empty() || is_on(node.outputs.front(), rank);
+  }
+
+  // --- What a rank reads of another's values
+
+  struct Need {
+    Planes planes;
+    bool done = false;
+  };
+
+  void need(ValueId id, Rank rank, Planes planes) {
+    const auto [found, is_new] = needed_[index(id)].try_emplace(rank, Need{planes});
+    if (is_new) return;
+    found->second.planes = {std::min(found->second.planes.from, planes.from),
+                            std::max(found->second.planes.to, planes.to)};
+  }
+
+  void find_needs(const Node& node, Rank rank) {
+    const bool has_window = node.operation->inner != nullptr;
+    std::size_t others = node.inputs.size();
+    if (has_window) {
+      const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
+      others = window.others.size();
+      for (const std::vector<ValueId>& pieces : window.pieces) {
+        std::int64_t first = -window.skip;  // plane of the piece, from the window's first
+        for (const ValueId id : pieces) {
+          const std::int64_t depth = old_.value(id).shape[1];
+          if (!is_on(id, rank))
+            need(id, rank, {std::max<std::int64_t>(-first, 0), std::min(window.planes - first, depth)});
+          first += depth;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < others; ++i)
+      if (!is_on(node.inputs[i], rank)) need(node.inputs[i], rank, {0, old_.value(node.inputs[i]).shape[1]});
+  }
+
+  // Windows of two volumes have the same planes: so has what is received of both. False: nothing to do.
+  bool widen_second_windows() {
+    bool widened = false;
+    for (const Node& node : old_.nodes()) {
+      if (node.operation->inner == nullptr || node.operation->inner().cut.windows < 2) continue;
+      const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
+      for (std::size_t i = 0; i < window.pieces[0].size(); ++i)
+        for (auto& [rank, first] : needed_[index(window.pieces[0][i])]) {
+          const auto second = needed_[index(window.pieces[1][i])].find(rank);
+          if (second == needed_[index(window.pieces[1][i])].end()) continue;
+          const Planes both = {std::min(first.planes.from, second->second.planes.from),
+                               std::max(first.planes.to, second->second.planes.to)};
+          widened = widened || first.planes != both || second->second.planes != both;
+          first.planes = second->second.planes = both;
+        }
+    }
+    return widened;
+  }
+
+  // --- The part of this rank
+
+  void add_given(ValueId id) {
+    const Value& value = old_.value(id);
+    is_made_[index(id)] = true;
+    if (!is_on(id, rank_)) return;
+    here_[index(id)] = part_.graph.add_value(value.name, value.shape, value.type, value.role);
+    assert(!value.persistent() || here_[index(id)] == id);
+  }
+
+  void add(const Node& node) {
+    Node made = node;
+    for (ValueId& id : made.inputs) id = here_[index(id)];
+    for (ValueId& id : made.updates) id = here_[index(id)];
+    if (node.operation->inner != nullptr) {
+      // A slab of another rank begins with the first plane that was received.
+      const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
+      const ValueId first = window.pieces.front().front();
+      made.attributes =
+          windowed_attributes(node.attributes, static_cast<std::int64_t>(window.pieces.front().size()),
+                              window.skip - first_plane_[index(first)], window.planes);
+    }
+    part_.graph.phase = node.phase;
+    const NodeId added =
+        part_.graph.add(made.operation->name, made.name, made.inputs, made.attributes, made.updates);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      here_[index(node.outputs[i])] = part_.graph.node(added).outputs[i];
+  }
+
+  // --- Sending
+
+  // A node, on any rank, reads what has not been sent to it.
+  bool waits(const Node& node) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return std::any_of(needed_[index(id)].begin(), needed_[index(id)].end(),
+                         [&](const auto& need) { return !need.second.done && runs_on(node, need.first); });
+    });
+  }
+
+  struct Sent {
+    ValueId id;
+    Planes planes;
+  };
+  using Pair = std::pair<Rank, Rank>;  // from, to
+
+  // Sends all that is there and needed by others, of the node's sample. Pairs of ranks swap in the order of
+  // the bits in which their numbers differ: at each time every rank has one partner at most.
+  void send_and_receive(const Node& node) {
+    std::map<Pair, std::vector<Sent>> sent;
+    const std::optional<std::int64_t> sample = sample_in(node.name);
+    for (ValueId id = 0; index(id) < needed_.size(); ++id) {
+      const Value& value = old_.value(id);
+      const bool reads = std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
+      if (!is_made_[index(id)] || (!reads && sample_in(value.name) != sample)) continue;
+      for (auto& [to, need] : needed_[index(id)]) {
+        if (std::exchange(need.done, true)) continue;
+        sent[{owner(id), to}].push_back({id, need.planes});
+      }
+    }
+    std::set<std::pair<Rank, Pair>> order;
+    for (const auto& [pair, values] : sent)
+      order.insert({pair.first ^ pair.second, std::minmax(pair.first, pair.second)});
+    for (const auto& [bits, pair] : order)
+      if (pair.first == rank_ || pair.second == rank_)
+        add_send_receive(node, pair.first == rank_ ? pair.second : pair.first, sent);
+    ++exchanges_;
+  }
+
+  void add_send_receive(const Node& node, Rank other, const std::map<Pair, std::vector<Sent>>& all) {
+    const auto find = [&](Rank from, Rank to) {
+      const auto found = all.find({from, to});
+      return found == all.end() ? std::vector<Sent>() : found->second;
+    };
+    const std::vector<Sent> out = find(rank_, other), in = find(other, rank_);
+    SendReceive made;
+    made.other = other;
+    std::vector<ValueId> inputs;
+    for (const Sent& sent : out) {
+      inputs.push_back(here_[index(sent.id)]);
+      made.sent.push_back(sent.planes);
+    }
+    for (const Sent& sent : in) {
+      const Value& value = old_.value(sent.id);
+      Shape shape = value.shape;
+      shape[1] = sent.planes.count();
+      made.received.push_back({shape, value.type});
+    }
+    part_.graph.phase = node.phase;
+    std::string name = format("send_receive.{}.with_{}", exchanges_, other);
+    if (const auto sample = sample_in(node.name)) name = sample_name(name, *sample);
+    const NodeId added = part_.graph.add("send_receive", name, inputs, attributes_of(made));
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      here_[index(in[i].id)] = part_.graph.node(added).outputs[i];
+      first_plane_[index(in[i].id)] = in[i].planes.from;
+    }
+  }
+
+  const CutGraph& whole_;
+  const Graph& old_;
+  const Rank rank_, count_;
+  std::vector<std::map<Rank, Need>> needed_;  // per value: by others than its owner
+  std::vector<ValueId> here_;                 // per value: the value of this rank, or what was received
+  std::vector<std::int64_t> first_plane_;     // per value: of what was received
+  std::vector<bool> is_made_;                 // per value: on its owner, so far
+  std::int64_t exchanges_ = 0;
+  CutGraph part_;
+};
+
+}  // namespace
+
+CutGraph part_of_rank(const CutGraph& whole, const SlabRanks& ranks) {
+  return Divider(whole, ranks).run();
+}
+
+SentBytes sent_in_step(const Graph& graph) {
+  SentBytes bytes;
+  for (const Node& node : graph.nodes()) {
+    if (node.operation != &send_receive_operation()) continue;
+    const SendReceive of = send_receive_of(node.attributes);
+    for (std::size_t i = 0; i < of.sent.size(); ++i) {
+      const Value& value = graph.value(node.inputs[i]);
+      const bool is_volume = value.shape.rank() == 5 || value.type == ElementType::u8;
+      (is_volume ? bytes.halos : bytes.sums) += bytes_of_planes(value, of.sent[i]);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace voxswap::net

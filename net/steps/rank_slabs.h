@@ -1,0 +1,27 @@
+// Divides a step in slabs over ranks that share its volumes along the depth (spatial parallelism; Dryden et
+// al. 2019, "Improving strong-scaling of CNN training by exploiting finer-grained parallelism").
+//
+// A rank runs the nodes of its own slabs. What is not a slab (totals, weights, updates) is computed by all.
+// Planes of other ranks' slabs that it reads (halos), and their partial sums, come in nodes `send_receive`
+// (net/graph/send_receive.h). Every sum is made from the same parts in the same order as on one rank, so the
+// results are identical to the bit (docs/explanation/ranks.md).
+#pragma once
+
+#include <vector>
+
+#include "net/graph/graph.h"
+#include "net/steps/pieces.h"
+
+namespace voxswap::net {
+
+// The part of rank `ranks.rank` of a graph that was cut for ranks.count of them. `pieces` has its own slabs
+// alone. Pairs of ranks run their send_receive nodes in an order that never deadlocks.
+CutGraph part_of_rank(const CutGraph& whole, const SlabRanks& ranks);
+
+// What a rank sends to others in a step, in bytes, by what it is.
+struct SentBytes {
+  std::int64_t halos = 0, sums = 0;
+};
+SentBytes sent_in_step(const Graph& graph);
+
+}  // namespace voxswap::net

@@ -1,0 +1,82 @@
+// From the percentiles of cases: the voxels between two neighbouring ones are taken to be spread evenly.
+#include "pipeline/cases/intensity_plot.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "pipeline/report/figure.h"
+#include "pipeline/report/palette.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+constexpr std::size_t bins = 120;
+constexpr std::size_t most_lines = 60;  // of single cases, at equal distances in the order of cases
+
+using Density = std::vector<double>;  // share of voxels per bin
+
+Density density_of(const Intensities& of, const Range& range) {
+  Density density(bins, 0);
+  const double width = (range.high - range.low) / static_cast<double>(bins);
+  for (std::size_t i = 0; i + 1 < of.percentiles.size(); ++i) {
+    const double from = of.percentiles[i], to = std::max(of.percentiles[i + 1], from + width / 2);
+    const double share = (Intensities::ranks[i + 1] - Intensities::ranks[i]) / 100;
+    for (std::size_t bin = 0; bin < bins; ++bin) {
+      const double left = range.low + static_cast<double>(bin) * width;
+      const double overlap = std::min(to, left + width) - std::max(from, left);
+      if (overlap > 0) density[bin] += share * overlap / (to - from);
+    }
+  }
+  return density;
+}
+
+std::string lines_of(const Density& density, const Range& range) {
+  std::string lines;
+  for (std::size_t bin = 0; bin < bins; ++bin)
+    lines += format("{} {}\n", range.low + (static_cast<double>(bin) + 0.5) * (range.high - range.low) / bins,
+                    100 * density[bin]);
+  return lines;
+}
+
+}  // namespace
+
+Picture intensity_plot(const Fingerprint& fingerprint) {
+  Figure figure{.title = "Intensities of the foreground",
+                .heading = "Voxels of the foreground, % per bin; thin: single cases, thick: their mean"};
+  const std::vector<std::string>& channels = fingerprint.dataset.modalities;
+  figure.columns = channels.size() > 1 ? 2 : 1;
+  figure.width = figure.columns == 2 ? 760 : 560;
+  for (std::size_t channel = 0; channel < channels.size(); ++channel) {
+    std::vector<const Intensities*> of;
+    Range range;
+    for (const CaseFingerprint& one : fingerprint.cases) {
+      if (!one.channels[channel]) continue;
+      of.push_back(&*one.channels[channel]);
+      range.include(of.back()->lowest());
+      range.include(of.back()->highest());
+    }
+    if (of.empty()) continue;
+    range = range.padded();
+    Panel panel{channels[channel], number_axis(range, 6, "intensity")};
+    Density mean(bins, 0);
+    double highest = 0;
+    const std::size_t step = of.size() / most_lines + 1;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      const Density density = density_of(*of[i], range);
+      for (std::size_t bin = 0; bin < bins; ++bin) mean[bin] += density[bin] / static_cast<double>(of.size());
+      if (of.size() == 1 || i % step != 0) continue;
+      highest = std::max(highest, *std::max_element(density.begin(), density.end()));
+      panel.elements.push_back(element(figure.add_data(lines_of(density, range)), "1:2",
+                                       format("lines lc rgb '{}' lw 0.5", plot_line)));
+    }
+    highest = std::max(highest, *std::max_element(mean.begin(), mean.end()));
+    panel.elements.push_back(element(figure.add_data(lines_of(mean, range)), "1:2",
+                                     format("lines lc rgb '{}' lw 2", plot_color(channel))));
+    panel.y = axis_from_zero(100 * highest, 4);
+    figure.panels.push_back(std::move(panel));
+  }
+  return figure.panels.empty() ? Picture{} : figure.draw();
+}
+
+}  // namespace voxswap::pipeline

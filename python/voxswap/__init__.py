@@ -1,0 +1,63 @@
+"""voxswap from Python: plan, train, predict and evaluate without leaving a notebook.
+
+    import voxswap
+    voxswap.run("study.yaml", ["training.epochs=20"], on_epoch=print)
+    labels = voxswap.Network("runs/study").predict(image, affine=affine)
+
+Errors are voxswap.Error with the program's message and its exit code; Ctrl-C stops at the next safe point.
+"""
+import os
+from pathlib import Path
+
+from ._library import Error, Network, call
+
+__all__ = ["Error", "Network", "__version__", "check", "evaluate", "plan", "predict", "read_run", "run"]
+__version__ = call("version")
+
+
+def plan(experiment, overrides=(), *, estimate=False, device=""):
+    """The memory plan of a training step: a dictionary with peaks, step time and lower bound.
+
+    overrides: "key=value" texts. estimate: typical costs instead of measured ones. device: a card that is not
+    here, such as "h100".
+    """
+    return call("plan", experiment=os.fspath(experiment), overrides=list(overrides), estimate=estimate, device=device)
+
+
+def run(experiment, overrides=(), *, resume=False, on_epoch=None):
+    """Trains, predicts the validation cases, evaluates and reports. Returns the run's folder.
+
+    on_epoch: called after every epoch with a dictionary of its losses and scores.
+    """
+    return Path(call("run", on_epoch, experiment=os.fspath(experiment), overrides=list(overrides), resume=resume))
+
+
+def check(folder, layout="auto"):
+    """What a data set contains, and its problems: a dictionary."""
+    return call("check", folder=os.fspath(folder), layout=layout)
+
+
+def predict(run, image, *, spacing=None, affine=None, **options):
+    """Labels and probabilities of one image in memory. For many images, make one Network."""
+    return Network(run, probabilities=True, **options).predict(image, spacing=spacing, affine=affine)
+
+
+def evaluate(truth, prediction, *, regions=None, metrics=("dice",), empty="brats", partial=False):
+    """Scores of two folders of label maps: a pandas table with a row per case and region.
+
+    regions: names and label values, {"whole_tumor": [1, 2, 4]}; none: each label by itself.
+    """
+    import pandas
+    pairs = [(name, list(values)) for name, values in (regions or {}).items()]
+    rows = call("evaluate", truth=os.fspath(truth), prediction=os.fspath(prediction), regions=pairs,
+                metrics=list(metrics), empty=empty, partial=partial)
+    return pandas.DataFrame(rows).astype({name: float for name in metrics} if rows else {})
+
+
+def read_run(folder):
+    """The tables of a run, sweep or report as pandas tables, by name: read_run("runs/study")["dice"]."""
+    import pandas
+    files = sorted(Path(folder).glob("*.csv"))
+    if not files:
+        raise FileNotFoundError(f"{folder}: has no tables, so it is not the folder of a run")
+    return {file.stem: pandas.read_csv(file, float_precision="round_trip") for file in files if file.stat().st_size > 0}

@@ -1,0 +1,117 @@
+"""Calls of libvoxswap.so (library/c_api.h): JSON there and back, and arrays without copies.
+
+ctypes releases Python's lock during a call, so other threads run meanwhile.
+"""
+import ctypes
+import json
+import os
+from pathlib import Path
+
+import numpy
+
+_PATH = os.environ.get("VOXSWAP_LIBRARY") or Path(__file__).parent / "lib" / "libvoxswap.so"
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
+
+
+def _load():
+    library = ctypes.CDLL(os.fspath(_PATH))
+    pointer = ctypes.c_void_p
+    for name, *arguments in [("call", ctypes.c_char_p, ctypes.c_char_p, pointer),
+                             ("open_network", ctypes.c_char_p, pointer),
+                             ("predict", pointer, pointer, pointer, pointer, pointer, pointer)]:
+        function = getattr(library, f"voxswap_{name}")
+        function.argtypes, function.restype = arguments, pointer
+    for name in ("free", "close_network"):
+        function = getattr(library, f"voxswap_{name}")
+        function.argtypes, function.restype = [pointer], None
+    return library
+
+
+_library = _load()
+
+
+class Error(RuntimeError):
+    """What the program says when it stops, and its exit code."""
+
+    def __init__(self, message, exit_code=1):
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def _result(text):
+    try:
+        answer = json.loads(ctypes.string_at(text))
+    finally:
+        _library.voxswap_free(text)
+    if "error" not in answer:
+        return answer["result"]
+    if answer["exit_code"] == 130:
+        raise KeyboardInterrupt(answer["error"])
+    raise Error(answer["error"], answer["exit_code"])
+
+
+def call(function, on_epoch=None, **arguments):
+    failures = []
+
+    def after_epoch(text):
+        try:
+            on_epoch(json.loads(text))
+        except BaseException as error:  # raised again below: C has no exceptions
+            failures.append(error)
+        return len(failures)
+
+    callback = _CALLBACK(after_epoch) if on_epoch else None
+    answer = _library.voxswap_call(function.encode(), json.dumps(arguments).encode(),
+                                   ctypes.cast(callback, ctypes.c_void_p) if callback else None)
+    try:
+        return _result(answer)
+    except Error:
+        if failures:
+            raise failures[0] from None
+        raise
+
+
+def _affine(spacing, affine):
+    if affine is None:
+        x, y, z = spacing or (1, 1, 1)  # the axes point to the left, the back and the top of the body
+        affine = [[-x, 0, 0, 0], [0, -y, 0, 0], [0, 0, z, 0]]
+    elif spacing is not None:
+        raise ValueError("give spacing or affine, not both")
+    affine = numpy.ascontiguousarray(affine, numpy.float64)
+    if affine.shape not in [(3, 4), (4, 4)]:
+        raise ValueError(f"affine: expected 4 x 4 numbers, found an array of shape {affine.shape}")
+    return affine
+
+
+class Network:
+    """The networks of finished runs, loaded once; the probabilities of several are averaged.
+
+    predict(image, spacing=... | affine=...) takes an array of channels, depth, height, width (x is the last axis)
+    and returns the label map, depth, height, width; with probabilities=True also those of every output.
+    affine: as nibabel's, for x, y, z. Without it, the axes point to the left, the back and the top of the body.
+    """
+
+    def __init__(self, runs, *, window=None, overlap=0.5, mirror=False, probabilities=False, postprocessing=""):
+        runs = [runs] if isinstance(runs, (str, os.PathLike)) else runs
+        arguments = {"runs": [os.fspath(run) for run in runs], "window": window, "overlap": overlap, "mirror": mirror,
+                     "probabilities": probabilities, "postprocessing": os.fspath(postprocessing)}
+        self._network = ctypes.c_void_p()
+        names = _result(_library.voxswap_open_network(json.dumps(arguments).encode(), ctypes.byref(self._network)))
+        self.channels, self.labels, self.outputs = names["channels"], names["labels"], names["outputs"]
+        self._probabilities = probabilities
+
+    def __del__(self):
+        if getattr(self, "_network", None):
+            _library.voxswap_close_network(self._network)
+
+    def predict(self, image, *, spacing=None, affine=None):
+        image = numpy.ascontiguousarray(image, numpy.float32)
+        if image.ndim != 4:
+            raise ValueError(f"image: expected channels, depth, height, width, found an array of {image.ndim} axes")
+        affine = _affine(spacing, affine)
+        labels = numpy.empty(image.shape[1:], numpy.int16)
+        probabilities = numpy.empty((len(self.outputs), *labels.shape), numpy.float32) if self._probabilities else None
+        _result(_library.voxswap_predict(
+            self._network, image.ctypes.data, (ctypes.c_int64 * 4)(*image.shape), affine.ctypes.data,
+            labels.ctypes.data, None if probabilities is None else probabilities.ctypes.data))
+        return labels if probabilities is None else (labels, probabilities)

@@ -1,0 +1,177 @@
+"""The Python package: what it trains, predicts and reads is what the program does.
+
+PROGRAM and PYTHONPATH come from the suite (tests/CMakeLists.txt).
+"""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from xml.etree import ElementTree
+
+import nibabel
+import numpy
+import pandas
+import voxswap
+
+PROGRAM = os.environ["PROGRAM"]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXPERIMENT = """name: tiny
+data: {root: data, modalities: [flair, t1ce], split: {validation: 0.4}, cache: cache}
+preprocess: {resolution: 16}
+network: {base_filters: 2, depth: 2}
+training: {epochs: 2, seed: 5, precision: f32}
+output: {dir: runs/tiny}
+"""
+
+
+def program(*words, folder):
+    subprocess.run([PROGRAM, *map(str, words)], cwd=folder, check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.kept.name)
+        os.chdir(cls.folder)
+        program("phantom", "--out", "data", "--cases", 6, "--size", "18,20,16", "--seed", 2, folder=cls.folder)
+        (cls.folder / "tiny.yaml").write_text(EXPERIMENT)
+        cls.epochs = []
+        cls.run_folder = voxswap.run("tiny.yaml", on_epoch=cls.epochs.append)
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        cls.kept.cleanup()
+
+    def case(self, name="BraTS2021_00001"):
+        files = [nibabel.load(f"data/{name}/{name}_{channel}.nii.gz") for channel in ("flair", "t1ce")]
+        image = numpy.stack([numpy.asarray(file.dataobj, numpy.float32).T for file in files])
+        return image, files[0].affine
+
+    def test_tells_of_every_epoch_and_leaves_the_tables_of_the_program(self):
+        self.assertEqual([epoch["epoch"] for epoch in self.epochs], [1, 2])
+        self.assertEqual(set(self.epochs[0]["scores"]), {"whole_tumor", "tumor_core", "enhancing_tumor"})
+        tables = voxswap.read_run(self.run_folder)
+        self.assertEqual(list(tables["epochs"]["train_loss"]), [epoch["train_loss"] for epoch in self.epochs])
+        self.assertEqual(set(tables["dice"]["region"]), set(self.epochs[0]["scores"]))
+        with self.assertRaises(FileNotFoundError):
+            voxswap.read_run(self.folder / "data")
+
+    def test_predicts_the_bits_of_the_program(self):
+        program("predict", "runs/tiny", "--input", "data", "--out", "out", "--probabilities", "--force",
+                folder=self.folder)
+        network = voxswap.Network("runs/tiny", probabilities=True)
+        self.assertEqual(network.channels, ["flair", "t1ce"])
+        self.assertEqual(network.labels, {"necrosis": 1, "oedema": 2, "enhancing": 4})
+        for name in ("BraTS2021_00001", "BraTS2021_00004"):
+            image, affine = self.case(name)
+            labels, probabilities = network.predict(image, affine=affine)
+            expected = numpy.asarray(nibabel.load(f"out/{name}.nii.gz").dataobj).T
+            self.assertTrue(numpy.array_equal(labels, expected))
+            self.assertEqual(labels.dtype, numpy.int16)
+            for output, found in zip(network.outputs, probabilities, strict=True):
+                file = nibabel.load(f"out/probabilities/{name}_{output}.nii.gz")
+                self.assertTrue(numpy.array_equal(found, numpy.asarray(file.dataobj, numpy.float32).T))
+
+    def test_the_module_of_slicer_gives_the_same_labels(self):
+        image, affine = self.case()
+        nibabel.save(nibabel.Nifti1Image(image.T, affine), "both.nii.gz")
+        told = subprocess.run([PROGRAM, "predict", "runs/tiny", "--input", "both.nii.gz", "--label-map", "map.nii.gz",
+                               "--slicer-progress", "--quiet"], check=True, capture_output=True, text=True).stdout
+        self.assertIn("<filter-progress>0.9</filter-progress>", told)
+        labels = numpy.asarray(nibabel.load("map.nii.gz").dataobj).T
+        self.assertTrue(numpy.array_equal(labels, voxswap.Network("runs/tiny").predict(image, affine=affine)))
+        described = subprocess.run([PROGRAM, "predict", "--xml"], check=True, capture_output=True, text=True).stdout
+        flags = {flag.text for flag in ElementTree.fromstring(described).iter("longflag")}
+        self.assertLessEqual({"--input", "--label-map"}, flags)
+
+    def test_the_bids_app_labels_participants_and_measures_the_group(self):
+        program("phantom", "--out", "bids", "--layout", "bids", "--cases", 2, "--size", "18,20,16",
+                folder=self.folder)
+        subjects = sorted(path.name for path in (self.folder / "bids").glob("sub-*"))
+        program("bids", "bids", "derived", "participant", "--run", "runs/tiny", "--participant-label",
+                subjects[1].removeprefix("sub-"), folder=self.folder)
+        maps = list((self.folder / "derived").rglob("*_dseg.nii.gz"))
+        self.assertEqual([path.name.split("_")[0] for path in maps], subjects[1:])
+        program("bids", "bids", "derived", "group", folder=self.folder)
+        table = pandas.read_csv("derived/group_volumes.tsv", sep="\t")
+        image = nibabel.load(maps[0])
+        voxel = numpy.prod(image.header.get_zooms())
+        for _, row in table.iterrows():
+            value = {"necrosis": 1, "oedema": 2, "enhancing": 4}[row["label"]]
+            volume = float((numpy.asarray(image.dataobj) == value).sum() * voxel)
+            self.assertAlmostEqual(row["volume_mm3"], volume, delta=1e-4 * volume)
+        self.assertEqual(len(table), 3)
+
+    def test_predicts_one_image_in_one_call_with_a_spacing(self):
+        image, _ = self.case()
+        labels, probabilities = voxswap.predict("runs/tiny", image, spacing=(240 / 18, 240 / 20, 155 / 16))
+        self.assertEqual(labels.shape, image.shape[1:])
+        self.assertEqual(probabilities.shape, (3, *image.shape[1:]))
+
+    def test_refuses_what_the_program_refuses_with_its_words_and_exit_code(self):
+        with self.assertRaises(voxswap.Error) as raised:
+            voxswap.run("tiny.yaml", ["training.epoks=3"])
+        self.assertEqual(raised.exception.exit_code, 2)
+        self.assertIn("Did you mean 'training.epochs'", str(raised.exception))
+        with self.assertRaisesRegex(voxswap.Error, "the network takes 2: flair, t1ce"):
+            voxswap.Network("runs/tiny").predict(numpy.zeros((1, 8, 8, 8), numpy.float32))
+        image, affine = self.case()
+        image[0, 3, 3, 3] = numpy.nan
+        with self.assertRaises(voxswap.Error) as raised:
+            voxswap.Network("runs/tiny").predict(image, affine=affine)
+        self.assertEqual(raised.exception.exit_code, 3)
+        with self.assertRaisesRegex(ValueError, "channels, depth, height, width"):
+            voxswap.Network("runs/tiny").predict(image[0])
+
+    def test_plans_checks_and_evaluates(self):
+        plan = voxswap.plan("tiny.yaml", ["memory.budget=4MiB"], estimate=True)
+        self.assertLessEqual(plan["device_bytes"], 4 << 20)
+        self.assertGreaterEqual(plan["step_seconds"], plan["lower_bound_seconds"])
+        self.assertIn("instructions", plan["plan"])
+        report = voxswap.check("data")
+        self.assertEqual((report["layout"], len(report["cases"])), ("brats", 6))
+        truth = self.folder / "truth"
+        truth.mkdir()
+        for path in (self.folder / "data").glob("*/*_seg.nii.gz"):
+            os.link(path, truth / path.name)
+        table = voxswap.evaluate(truth, truth, regions={"core": [1, 4]})
+        self.assertEqual(list(table["dice"]), [1.0] * 6)
+
+    def test_stops_at_ctrl_c_and_goes_on(self):
+        def press():
+            os.kill(os.getpid(), signal.SIGINT)
+        changes = ["training.epochs=200", "output.dir=runs/long"]
+        timer = threading.Timer(1.5, press)
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            voxswap.run("tiny.yaml", changes)
+        timer.join()
+        done = []
+        voxswap.run("tiny.yaml", ["training.epochs=2", "output.dir=runs/other"], on_epoch=done.append)
+        self.assertEqual(len(done), 2)
+
+    def test_an_error_in_the_callback_ends_the_run_with_it(self):
+        def fail(_):
+            raise LookupError("enough")
+        with self.assertRaisesRegex(LookupError, "enough"):
+            voxswap.run("tiny.yaml", ["output.dir=runs/failing"], on_epoch=fail)
+
+    def test_the_notebook_runs(self):
+        cells = json.loads((EXAMPLES / "predict.ipynb").read_text())["cells"]
+        code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        code = code.replace('"my_run"', '"runs/tiny"').replace('"my_case"', '"data/BraTS2021_00001"')
+        import matplotlib
+        matplotlib.use("Agg")
+        exec(compile(code, "predict.ipynb", "exec"), {})
+        self.assertTrue((self.folder / "labels.nii.gz").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
