@@ -255,7 +255,8 @@ void predict_and_score(const RunOptions& of_ranks, Cases& cases, const Split& sp
   const auto each = static_cast<std::size_t>(options.replicas());
   const auto rank = static_cast<std::size_t>(shared ? options.replica() : ranks.rank());
   std::unique_ptr<CasePredictor> predictor;
-  if (rank < std::min(each, turns.size()))
+  // Ranks that share volumes connect all together, whether they have a turn or not.
+  if (rank < (options.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
     predictor = std::make_unique<CasePredictor>(options, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
   Scores scores;
