@@ -6,8 +6,7 @@
 //   convolutions SIDE f32|bf16 ROUNDS [WHICH]     one line of CSV for each
 //
 // WHICH: only convolutions whose operation and shapes contain this text. The environment variable
-// VOXSWAP_CONVOLUTIONS selects the instruction set of our kernels; AMX is measured only that way. Ratios are
-// also valid on a busy machine.
+// VOXSWAP_CONVOLUTIONS selects the instruction set of our kernels. Ratios are also valid on a busy machine.
 #include <omp.h>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net/backends/function_kernel.h"
+#include "net/graph/block_sums.h"
 #include "net/graph/operation.h"
 #include "net/graph/window.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/graph/axes.h"
+#include "net/graph/block_sums.h"
 #include "net/graph/window.h"
 #include "net/ops/ops.h"
 
@@ -341,7 +342,7 @@ const Operation& conv3d_data_gradient() {
 }
 
 // x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias. block,
-// blocks and apart define the blocks of planes of dy for summation (net/graph/window.h).
+// blocks and apart define the blocks of planes of dy for summation (net/graph/block_sums.h).
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

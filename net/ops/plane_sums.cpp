@@ -2,6 +2,7 @@
 // the result does not depend on how the volume is split into slabs. This file has both halves of channel_sum,
 // instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum over blocks of
 // planes (net/graph/window.h).
+#include "net/graph/block_sums.h"
 #include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
@@ -66,7 +67,7 @@ std::vector<ValueSpec> infer_statistics(const Graph& graph, const std::vector<Va
 }
 
 std::vector<ValueSpec> infer_total(const Graph& graph, const std::vector<ValueId>& inputs,
-                                   const Attributes&) {
+                                   const Attributes& attributes) {
   assert(!inputs.empty());
   const Shape& first = first_shape(graph, inputs);
   assert(first.rank() > 1);
@@ -74,7 +75,13 @@ std::vector<ValueSpec> infer_total(const Graph& graph, const std::vector<ValueId
     assert(shape_of(graph, id).count_from(1) == first.count_from(1));
     assert(graph.value(id).type == full_type(graph, inputs[0]));
   }
-  return {{Shape({first.extents().begin() + 1, first.extents().end()}), full_type(graph, inputs[0])}};
+  std::vector<std::int64_t> sides(first.extents().begin(), first.extents().end()), rows;
+  for (const ValueId id : inputs) rows.push_back(shape_of(graph, id)[0]);
+  if (attributes.flag("apart"))
+    sides[0] = static_cast<std::int64_t>(total_of(rows, attributes).outputs.size());
+  else
+    sides.erase(sides.begin());
+  return {{Shape(sides), full_type(graph, inputs[0])}};
 }
 
 double flops_of_all(const Graph& graph, const Node& node) {
@@ -191,7 +198,8 @@ const Operation& statistics_of_planes() {
   return operation;
 }
 
-// a[blocks,…], b[blocks,…], … full -> […]: sum of all blocks, in order, in double.
+// a[rows,…], b[rows,…], … full -> […]: sum of all rows, which are sums of blocks (net/graph/block_sums.h).
+// With apart, [nodes,…].
 const Operation& total() {
   static const Operation operation = {
       "total",
@@ -210,6 +218,11 @@ const Operation& total() {
        {"five of odd size",
         {full({1, 33}), full({2, 33}), full({2, 33}), full({2, 33}), full({1, 33})},
         {},
+        {}},
+       {"nodes of a rank's blocks", {full({3, 33}), full({3, 33})}, {{"first", 6}, {"apart", 1}}, {}},
+       {"nodes of three ranks",
+        {full({2, 33}), full({2, 33}), full({1, 33})},
+        {{"nodes", 1}, {"each", 6}, {"end", 13}},
         {}}}};
   return operation;
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <compare>
+#include <map>
 #include <string>
 
 #include "base/shape.h"
+#include "base/text.h"
+#include "net/graph/block_sums.h"
 #include "net/graph/names.h"
 #include "net/graph/operation.h"
 #include "net/graph/window.h"
@@ -64,12 +67,16 @@ class Cutter {
   }
 
   CutGraph run() {
+    find_late_nodes();
     std::vector<NodeId> order = late_order(old_, [&](ValueId value) { return count(value) > 1; });
-    std::stable_partition(order.begin(), order.end(), [&](NodeId id) { return !updates_last(id); });
+    std::stable_partition(order.begin(), order.end(),
+                          [&](NodeId id) { return !is_late_[index(id)] && !updates_last(id); });
     for (const NodeId id : order) {
+      if (is_late_[index(id)] && !late_totals_.empty()) add_late_totals();
       if (begins_segment(id)) end_segment();
       add_items(id);
     }
+    if (!late_totals_.empty()) add_late_totals();
     end_segment();
     return std::move(cut_);
   }
@@ -159,6 +166,30 @@ class Cutter {
     return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
   }
 
+  // Ranks add their blocks of a weight gradient by themselves. The sums of all ranks are exchanged at the end
+  // of the step, all at once; what depends on them comes after that.
+  bool is_summed_late(const Node& node) const {
+    return ranks_ > 1 && node.operation->cut.kind == Kind::windowed_sum && items_of(node) > 1;
+  }
+  void find_late_nodes() {
+    is_late_.resize(old_.nodes().size());
+    std::vector<bool> is_late_value(old_.values().size());
+    for (NodeId id = 0; index(id) < old_.nodes().size(); ++id) {
+      const Node& node = old_.node(id);
+      is_late_[index(id)] = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                        [&](ValueId input) { return is_late_value[index(input)]; });
+      if (!is_late_[index(id)] && !is_summed_late(node)) continue;
+      for (const ValueId output : node.outputs) is_late_value[index(output)] = true;
+    }
+  }
+  void add_late_totals() {
+    end_segment();
+    for (const NodeId id : std::exchange(late_totals_, {})) {
+      cut_.graph.phase = old_.node(id).phase;
+      add_total(id);
+    }
+  }
+
   // After a parameter is updated, nothing that reads it can be recomputed and would have to be swapped out
   // instead, slab by slab. So parameters with small gradients are updated at the end.
   bool updates_last(NodeId id) const {
@@ -225,6 +256,7 @@ class Cutter {
       read_[index(input)] = {segment_, std::max(position(read_[index(input)]), last)};
     if (!sums(node)) return;
     items_.push_back({id, items, true, last});
+    if (is_summed_late(node)) late_totals_.push_back(id);
     for (const ValueId output : node.outputs) made_[index(output)].front() = {segment_, last};
   }
 
@@ -234,7 +266,9 @@ class Cutter {
     });
     for (const Item& item : items_) {
       cut_.graph.phase = old_.node(item.node).phase;
-      if (item.total)
+      if (item.total && is_summed_late(old_.node(item.node)))
+        add_totals_of_ranks(item.node);
+      else if (item.total)
         add_total(item.node);
       else
         add_piece(item.node, item.piece);
@@ -303,6 +337,33 @@ class Cutter {
     return updates;
   }
 
+  // Replaces each rank's parts by the nodes of the tree over its blocks (net/graph/block_sums.h).
+  void add_totals_of_ranks(NodeId id) {
+    const Node& node = old_.node(id);
+    for (std::size_t output = 0; output < node.outputs.size(); ++output) {
+      std::map<std::int64_t, std::vector<ValueId>> parts;
+      for (std::size_t piece = 0; piece < parts_[index(id)].size(); ++piece)
+        parts[owner(leading(node), piece)].push_back(parts_[index(id)][piece][output]);
+      for (const auto& [rank, of_rank] : parts) {
+        const ValueId sum = cut_.graph.apply(
+            "total", format("{}.of_rank_{}", old_.value(node.outputs[output]).name, rank), of_rank,
+            {{"first", static_cast<double>(rank * blocks_of_rank(node))}, {"apart", 1}});
+        set_owner(rank);
+        totals_of_ranks_[node.outputs[output]].push_back(sum);
+      }
+    }
+  }
+  // Without an attribute, a slab is a block.
+  std::int64_t blocks_of_rank(const Node& node) const {
+    const PlanesOfPiece& planes = planes_[index(leading(node))];
+    return planes.rank / node.attributes.integer_or("block", planes.piece);
+  }
+  std::int64_t blocks_of(const Node& node) const {
+    const std::int64_t depth = old_.value(leading(node)).shape[1],
+                       block = node.attributes.integer_or("block", planes_[index(leading(node))].piece);
+    return (depth + block - 1) / block;
+  }
+
   void add_total(NodeId id) {
     const Node& node = old_.node(id);
     const Cut& cut = node.operation->cut;
@@ -311,6 +372,12 @@ class Cutter {
       for (const std::vector<ValueId>& part : parts_[index(id)]) parts.push_back(part[output]);
       const Value& value = old_.value(node.outputs[output]);
       Attributes attributes;
+      if (is_summed_late(node)) {
+        parts = totals_of_ranks_.at(node.outputs[output]);
+        attributes = {{"nodes", 1},
+                      {"each", static_cast<double>(blocks_of_rank(node))},
+                      {"end", static_cast<double>(blocks_of(node))}};
+      }
       if (cut.kind == Kind::summed) {
         const Shape& volume = old_.value(node.inputs.front()).shape;
         attributes = node.attributes;
@@ -331,6 +398,10 @@ class Cutter {
   std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
   std::vector<Item> items_;                               // of the current segment
+  // With ranks: of sums over windows.
+  std::vector<bool> is_late_;  // per node
+  std::vector<NodeId> late_totals_;
+  std::map<ValueId, std::vector<ValueId>> totals_of_ranks_;
   std::int64_t segment_ = 0, sample_ = 0;
   std::int64_t largest_piece_ = 0;  // bytes
   CutGraph cut_;

@@ -96,16 +96,11 @@ std::vector<Instructions> instructions_for(ElementType type) {
   return found;
 }
 
-bool are_instructions_forced() {
-  const char* const wanted = std::getenv(variable);
-  return wanted != nullptr && *wanted != '\0';
-}
-
 std::optional<Instructions> chosen_instructions(ElementType type) {
   const std::vector<Instructions> here = instructions_for(type);
-  if (!are_instructions_forced())
-    return here.back() == Instructions::amx ? Instructions::avx512_bf16 : here.back();
-  const std::string wanted = std::getenv(variable);
+  const char* const set = std::getenv(variable);
+  if (set == nullptr || *set == '\0') return here.back();
+  const std::string wanted = set;
   if (wanted == "library") return std::nullopt;
   std::string names = "library";
   for (const Instructions one : all) {

@@ -24,12 +24,10 @@ constexpr bool is_of_tiles(Instructions instructions) {
 // Instruction sets of this processor for the type, the fastest last; without emulated ones.
 std::vector<Instructions> instructions_for(ElementType type);
 
-// The instruction set to use: the fastest except amx, whose kernels were never timed on such a processor, or
-// the value of the environment variable VOXSWAP_CONVOLUTIONS (one of the names above; for f32 a bf16-only
-// name means avx512). Nullopt if it is `library`. Throws Exit::usage for an unknown name or a missing
-// instruction set.
+// The instruction set to use: the fastest, or the value of the environment variable VOXSWAP_CONVOLUTIONS (one
+// of the names above; for f32 a bf16-only name means avx512). Nullopt if it is `library`. Throws Exit::usage
+// for an unknown name or a missing instruction set.
 std::optional<Instructions> chosen_instructions(ElementType type);
-bool are_instructions_forced();  // by VOXSWAP_CONVOLUTIONS
 
 // What was compiled for each: of f32 and of bf16, the last ones of bf16 alone. Elsewhere than on x86 there
 // are the first and the emulated one, and there need be none of tiles.

@@ -3,7 +3,7 @@
 //
 // A product of full tiles takes 16 cycles, and its sum is available some cycles later (Intel's optimization
 // manual). Four independent sums hide that latency. Loads per product should stay well below two tiles: 1 for
-// 2 x 2 sums, 1.25 for 4 x 1 and 1 x 4, 1.33 for 3 x 1. The kernels were never timed on such a processor.
+// 2 x 2 sums, 1.25 for 4 x 1 and 1 x 4, 1.33 for 3 x 1.
 //
 // Included only by the sources of the instruction sets and by tests.
 #pragma once

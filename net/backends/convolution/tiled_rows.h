@@ -5,8 +5,8 @@
 // A row of a tile of x is a chunk of what a voxel reads along a row (sizes.h). Channels of neighbouring
 // voxels are contiguous, so tiles are loaded in place for any number of channels and any stride, and with few
 // channels one product covers several taps: with 4 channels one product covers three taps, with 16 two
-// products do. Only a tile whose first or last voxel reads beyond the row uses a copy padded with zeros, of
-// some kilobytes. The last tile of a row overlaps the one before.
+// products do. Only a tile whose first or last voxel reads beyond the row uses a copy padded with zeros,
+// which is kept while the rows of y near it are made. The last tile of a row overlaps the one before.
 //
 // Sums stay in up to four tiles (tiled_products.h) over all taps and channels.
 //
@@ -25,11 +25,17 @@ namespace voxswap::net::convolution {
 namespace {
 
 constexpr std::int64_t most_span = (tile_rows - 1) * 2 + most_taps;  // voxels that a tile reads along a row
+constexpr std::int64_t kept_rows = most_taps + 1;                    // of a plane of x; a power of two
+constexpr std::int64_t kept_ends = 2 * most_taps * kept_rows;
+constexpr std::int64_t end_bytes = 256 << 10;
+static_assert(end_bytes >= 2 * most_span * 2 * most_inputs);
 
-// A row of taps: the first voxel of a row of x, and where its weights are in those of a tile of outputs.
+// A row of taps: the first voxel of a row of x, where its weights are in those of a tile of outputs, and the
+// number of the row among those whose ends are kept.
 struct TapRow {
   const char* x;
   std::int64_t weights;  // words
+  std::int64_t kept;
 };
 
 // Voxels of a phase that a tile makes, and what it reads.
@@ -87,6 +93,8 @@ class TiledMaker {
     voxels_ = parts(phase_->count, parts(phase_->count, tile_rows));
     stride_ = phase_->advance * voxel_;
     tiles_.configure(shapes_of(voxels_, run_.chunk));
+    keeps_ends_ = kept_ends * span() * voxel_ <= end_bytes;
+    for (KeptEnd& end : kept_) end = {};
   }
 
   // x: of a sample; the row is counted through all planes.
@@ -97,7 +105,8 @@ class TiledMaker {
     for (std::int64_t d = 0; d < planes.count; ++d)
       for (std::int64_t h = 0; h < rows.count; ++h)
         taps[count++] = {x + (planes.from[d] * s_.height.read + rows.from[h]) * x_row(),
-                         phase_->weights + (planes.tap[d] * s_.height.kernel + rows.tap[h]) * of_row};
+                         phase_->weights + (planes.tap[d] * s_.height.kernel + rows.tap[h]) * of_row,
+                         d * kept_rows + rows.from[h] % kept_rows};
     const std::int64_t y = (row * s_.width.made + phase_->first) * s_.outputs + unit_.first_output;
     if (count > 0 && phase_->taps > 0)
       make_tiles({taps, count}, y);
@@ -111,15 +120,14 @@ class TiledMaker {
   };
 
   // Tiles along the row that are made together: pairs of them where they meet pairs of tiles of outputs,
-  // else as many as there are sums, and no single one is left over where there are others.
+  // else as many as there are sums.
   void make_tiles(const TapRows& taps, std::int64_t y) {
     const std::int64_t all = parts(phase_->count, voxels_);
     const bool in_pairs = unit_.outputs > tile_lanes;
+    if (keeps_ends_) keep_ends(taps, all);
     for (std::int64_t tile = 0; tile < all;) {
       const std::int64_t left = all - tile;
-      const std::int64_t together = !in_pairs                ? parts(left, parts(left, most_sums))
-                                    : left == 3 || left == 1 ? left
-                                                             : 2;
+      const std::int64_t together = in_pairs ? lesser(left, 2) : parts(left, parts(left, most_sums));
       TileOfVoxels tiles[most_sums];
       for (std::int64_t i = 0; i < together; ++i) tiles[i] = tile_at(tile + i);
       for (std::int64_t lane = 0; lane < unit_.outputs;) {
@@ -156,8 +164,8 @@ class TiledMaker {
       const char *x[R], *w[C];
       each<R>([&](auto r) {
         const TileOfVoxels& tile = tiles[r.number];
-        x[r.number] = tile.is_inside ? taps.rows[i].x + tile.read * voxel_
-                                     : copied(taps.rows[i].x, tile.read, r.number == 0 ? first_ : last_);
+        x[r.number] =
+            tile.is_inside ? taps.rows[i].x + tile.read * voxel_ : end_of(taps.rows[i], tile.read, r.number);
       });
       const char* const of_row = reinterpret_cast<const char*>(weights + taps.rows[i].weights);
       each<C>([&](auto c) { w[c.number] = of_row + c.number * block; });
@@ -173,6 +181,24 @@ class TiledMaker {
     });
   }
 
+  // Before they are read, so that no load waits for a store.
+  void keep_ends(const TapRows& taps, std::int64_t tiles) {
+    for (int end = 0; end < 2; ++end) {
+      const TileOfVoxels tile = tile_at(end * (tiles - 1));
+      for (std::int64_t i = 0; i < taps.count && !tile.is_inside; ++i) end_of(taps.rows[i], tile.read, 0);
+    }
+  }
+  // What the tile at an end of a row reads. Both ends are kept for the next rows of y and tiles of outputs,
+  // if there is room; else they are copied for each, number 0 apart from the last one of the tiles.
+  const char* end_of(const TapRow& row, std::int64_t read, int number) {
+    if (!keeps_ends_) return copied(row.x, read, ends_ + (number == 0 ? 0 : end_bytes / 2));
+    const std::int64_t place = 2 * row.kept + (read < 0 ? 0 : 1);
+    char* const to = ends_ + place * span() * voxel_;
+    KeptEnd& kept = kept_[place];
+    if (kept.row != row.x || kept.read != read) copied(row.x, read, to);
+    kept = {row.x, read};
+    return to;
+  }
   // What a tile reads of a row from a voxel on, with zeros where there is none.
   const char* copied(const char* row, std::int64_t read, char* to) const {
     const std::int64_t voxels = span(), before = read < 0 ? -read : 0;
@@ -219,8 +245,13 @@ class TiledMaker {
   typename A::Tiles tiles_;
   alignas(64) float bias_[most_unit_outputs + tile_lanes];
   alignas(64) float sums_[most_sums * tile_rows * tile_lanes];
-  alignas(64) char first_[most_span * 2 * most_inputs];  // what tiles at either end of a row read
-  alignas(64) char last_[most_span * 2 * most_inputs];
+  struct KeptEnd {
+    const char* row = nullptr;
+    std::int64_t read = 0;
+  };
+  bool keeps_ends_ = false;
+  KeptEnd kept_[kept_ends];
+  alignas(64) char ends_[end_bytes];
 };
 
 template <class A>

@@ -53,6 +53,7 @@ class WeightGradient final : public Kernel {
         cut_(cut),
         taps_(sizes().depth.kernel * sizes().height.kernel * sizes().width.kernel),
         sums_(taps_ * cut.inputs * whole_lanes(cut.outputs)),
+        total_(total_of_blocks(0, cut.blocks.here, /*apart=*/false)),
         planes_(node_.x.size()),
         add_(function),
         implementation_(std::move(implementation)) {}
@@ -101,8 +102,9 @@ class WeightGradient final : public Kernel {
         write(unit, of_block, output<float>(arguments) + block * taps_ * sizes().inputs * sizes().outputs);
     }
     if (node_.apart) return;
-    const SumsOfBlocks all[] = {{sums, cut_.blocks.here, block_sums}};
-    add_blocks(sums, 0, sums_, all);
+    std::vector<const float*> rows;
+    for (std::int64_t block = 0; block < cut_.blocks.here; ++block) rows.push_back(sums + block * block_sums);
+    add_rows(total_, rows, {&sums, 1}, 0, sums_);
     write(unit, sums, output<float>(arguments));
   }
   // From [taps][inputs][lanes] to O,I,D,H,W.
@@ -151,6 +153,7 @@ class WeightGradient final : public Kernel {
   WeightGradientNode node_;
   WeightCut cut_;
   std::int64_t taps_, sums_;  // floats of a unit
+  Total total_;
   std::vector<const void*> planes_;
   AddWeightUnit add_;
   std::string implementation_;
@@ -291,17 +294,25 @@ WeightUnit WeightCut::unit(const Sizes& s, std::int64_t index) const {
   return unit;
 }
 
-void add_blocks(float* to, std::int64_t begin, std::int64_t end, std::span<const SumsOfBlocks> sums) {
-  constexpr std::int64_t together = 512;
+void add_rows(const Total& total, std::span<const float* const> rows, std::span<float* const> outputs,
+              std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t together = 256;
+  float sums[most_sums_at_once][together];
   for (std::int64_t first = begin; first < end; first += together) {
     const std::int64_t some = std::min(together, end - first);
-    double all[together] = {};
-    for (const SumsOfBlocks& of : sums)
-      for (std::int64_t block = 0; block < of.blocks; ++block) {
-        const float* const from = of.first + block * of.numbers + first;
-        for (std::int64_t i = 0; i < some; ++i) all[i] += from[i];
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const float* last = rows[row] + first;
+      int additions = total.additions[row];
+      if (additions == 0) std::copy_n(last, some, sums[count]);
+      for (; additions > 0; --additions) {
+        float* const sum = sums[--count];
+        for (std::int64_t i = 0; i < some; ++i) sum[i] += last[i];
+        last = sum;
       }
-    for (std::int64_t i = 0; i < some; ++i) to[first + i] = static_cast<float>(all[i]);
+      ++count;
+    }
+    for (std::size_t i = 0; i < count; ++i) std::copy_n(sums[i], some, outputs[i] + first);
   }
 }
 

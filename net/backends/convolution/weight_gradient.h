@@ -15,13 +15,13 @@
 #include "net/backends/convolution/instruction_set.h"
 #include "net/backends/convolution/sizes.h"
 #include "net/graph/axes.h"
+#include "net/graph/block_sums.h"
 #include "net/graph/value.h"
-#include "net/graph/window.h"
 
 namespace voxswap::net::convolution {
 
 // How a weight gradient is divided among threads, by shapes only: into blocks of planes
-// (net/graph/window.h), each into parts, and into groups of channels if the sums of all channels would be
+// (net/graph/block_sums.h), each into parts, and into groups of channels if the sums of all channels would be
 // too large.
 
 // For x[N,D,H,W,I], dy[N,D,H,W,O] and a kernel.
@@ -75,13 +75,8 @@ WeightGradientNode weight_gradient_node(const Shape& x, const Shape& dy, const K
 std::unique_ptr<Kernel> make_weight_gradient(WeightGradientNode node, ElementType type,
                                              Instructions instructions);
 
-// Adds sums over blocks of planes (net/graph/window.h).
-struct SumsOfBlocks {
-  const float* first;    // sums of the first block
-  std::int64_t blocks;   // number of blocks
-  std::int64_t numbers;  // floats from one block's sums to the next
-};
-// to[i] = sum over blocks, in order, in double, for begin <= i < end. `to` may be the first block's sums.
-void add_blocks(float* to, std::int64_t begin, std::int64_t end, std::span<const SumsOfBlocks> sums);
+// Adds numbers [begin, end) of the rows, as `total` says, into its outputs. These may be the first rows.
+void add_rows(const Total& total, std::span<const float* const> rows, std::span<float* const> outputs,
+              std::int64_t begin, std::int64_t end);
 
 }  // namespace voxswap::net::convolution

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -50,16 +51,19 @@ class NamedKernel final : public Kernel {
   std::string name_;
 };
 
-// The host's clock at a moment of the device's: an event recorded on an idle stream, waited for at once. A
-// moment that is long ago would be counted in too few digits, so it is taken anew now and then.
+// The host's clock at a moment of the device's: an event recorded on an idle stream, between two readings of
+// the host's clock. On a busy host the readings may be far apart, so the closest of several pairs counts. A
+// moment that is long ago would have too few digits, so it is taken again now and then.
 class Clocks {
  public:
   explicit Clocks(int ordinal) : ordinal_(ordinal) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    check(cudaEventCreate(&event_), "cudaEventCreate");
+    check(cudaEventCreate(&moment_), "cudaEventCreate");
+    check(cudaEventCreate(&candidate_), "cudaEventCreate");
   }
   ~Clocks() {
-    cudaEventDestroy(event_);
+    cudaEventDestroy(candidate_);
+    cudaEventDestroy(moment_);
     cudaStreamDestroy(stream_);
   }
   Clocks(const Clocks&) = delete;
@@ -69,25 +73,35 @@ class Clocks {
     if (event.of_host()) return event.time();
     const std::lock_guard lock(mutex_);
     check(cudaSetDevice(ordinal_), "cudaSetDevice");
-    if (const auto now = HostEvent::Clock::now(); !taken_ || now - time_ > std::chrono::milliseconds(100)) {
-      check(cudaEventRecord(event_, stream_), "cudaEventRecord");
-      check(cudaEventSynchronize(event_), "cudaEventSynchronize");
-      time_ = HostEvent::Clock::now();
-      taken_ = true;
-    }
+    if (HostEvent::Clock::now() - time_ > std::chrono::milliseconds(100)) take_moment();
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, event_, event.device_event()), "cudaEventElapsedTime");
+    check(cudaEventElapsedTime(&milliseconds, moment_, event.device_event()), "cudaEventElapsedTime");
     return time_ + std::chrono::duration_cast<HostEvent::Clock::duration>(
                        std::chrono::duration<double, std::milli>(milliseconds));
   }
 
  private:
+  void take_moment() {
+    constexpr int most_pairs = 10;
+    constexpr auto close_enough = std::chrono::microseconds(100);
+    auto closest = HostEvent::Clock::duration::max();
+    for (int pair = 0; pair < most_pairs && closest > close_enough; ++pair) {
+      const auto before = HostEvent::Clock::now();
+      check(cudaEventRecord(candidate_, stream_), "cudaEventRecord");
+      check(cudaEventSynchronize(candidate_), "cudaEventSynchronize");
+      const auto apart = HostEvent::Clock::now() - before;
+      if (apart >= closest) continue;
+      closest = apart;
+      time_ = before + apart / 2;
+      std::swap(moment_, candidate_);
+    }
+  }
+
   int ordinal_;
   std::mutex mutex_;
   cudaStream_t stream_ = nullptr;
-  cudaEvent_t event_ = nullptr;
-  bool taken_ = false;
-  HostEvent::Clock::time_point time_;
+  cudaEvent_t moment_ = nullptr, candidate_ = nullptr;  // the one that counts, and the one being taken
+  HostEvent::Clock::time_point time_;                   // of moment_; at first long ago
 };
 
 class CudaBackend final : public TuningBackend, public OrderEventMaker, public PeerBackend {

@@ -5,6 +5,7 @@
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 #include "net/backends/cuda/runtime.h"
+#include "net/graph/block_sums.h"
 
 namespace voxswap::net::cuda {
 
@@ -84,15 +85,61 @@ __global__ void statistics_of_planes(const double* planes, std::int64_t instance
   to[2 * i + 1] = static_cast<float>(1 / sqrt(squares / (count * voxels) + epsilon));
 }
 
-// Blocks of `count` sums, one behind the other, added up, and to `start` where it is not null.
-__global__ void add_blocks(std::int64_t count, std::int64_t blocks, const float* from, const float* start,
-                           float* sum) {
+// sum = a + b, or a copy of a if b is null.
+__global__ void add_two(std::int64_t count, const float* a, const float* b, float* sum) {
   const std::int64_t i = index_of_thread();
-  if (i >= count) return;
-  double all = start != nullptr ? start[i] : 0;
-  for (std::int64_t block = 0; block < blocks; ++block) all += from[block * count + i];
-  sum[i] = static_cast<float>(all);
+  if (i < count) sum[i] = b != nullptr ? a[i] + b[i] : a[i];
 }
+
+// Adds rows as `total` says. Sums beyond the outputs, while there are more, are in scratch memory.
+class TotalKernel final : public Kernel {
+ public:
+  TotalKernel(const Graph& graph, const Node& node) : count_(input_shape(graph, node).count_from(1)) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) rows_.push_back(input_shape(graph, node, i)[0]);
+    total_ = total_of(rows_, node.attributes);
+    std::size_t now = 0, most = 0;
+    for (const int additions : total_.additions) {
+      most = std::max(most, ++now);
+      now -= static_cast<std::size_t>(additions);
+    }
+    scratch_ = static_cast<std::int64_t>(most - std::min(most, total_.outputs.size()));
+  }
+  std::int64_t workspace_bytes() const override {
+    return scratch_ * count_ * static_cast<std::int64_t>(sizeof(float));
+  }
+  std::string implementation() const override { return "own"; }
+  void run(const KernelArguments& arguments) override {
+    std::vector<const float*> sums;
+    std::size_t row = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (std::int64_t k = 0; k < rows_[i]; ++k, ++row) {
+        sums.push_back(input<float>(arguments, i) + k * count_);
+        for (int additions = total_.additions[row]; additions > 0; --additions) {
+          const float* const last = sums.back();
+          sums.pop_back();
+          sums.back() = add(arguments, sums.size() - 1, sums.back(), last);
+        }
+      }
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (sums[i] != place_of(arguments, i)) add(arguments, i, sums[i], nullptr);
+  }
+
+ private:
+  float* place_of(const KernelArguments& arguments, std::size_t sum) const {
+    const std::size_t outputs = total_.outputs.size();
+    float* const first = sum < outputs ? output<float>(arguments) : static_cast<float*>(arguments.workspace);
+    return first + static_cast<std::int64_t>(sum < outputs ? sum : sum - outputs) * count_;
+  }
+  const float* add(const KernelArguments& arguments, std::size_t sum, const float* a, const float* b) const {
+    float* const to = place_of(arguments, sum);
+    launch("total", add_two, blocks_for(count_), block_threads, count_, a, b, to);
+    return to;
+  }
+
+  Total total_;
+  std::int64_t count_, scratch_ = 0;
+  std::vector<std::int64_t> rows_;  // per input
+};
 
 }  // namespace
 
@@ -140,15 +187,7 @@ std::unique_ptr<Kernel> make_mean_of_planes(const Graph& graph, const Node& node
 
 std::unique_ptr<Kernel> make_total(const Graph& graph, const Node& node, Device&) {
   need_f32(node.name, input_type(graph, node));
-  const std::int64_t count = output_shape(graph, node).count();
-  std::vector<std::int64_t> blocks;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) blocks.push_back(input_shape(graph, node, i)[0]);
-  return make_own([count, blocks](const KernelArguments& arguments) {
-    float* sum = output<float>(arguments);
-    for (std::size_t i = 0; i < blocks.size(); ++i)
-      launch("total", add_blocks, blocks_for(count), block_threads, count, blocks[i],
-             input<float>(arguments, i), i == 0 ? nullptr : static_cast<const float*>(sum), sum);
-  });
+  return std::make_unique<TotalKernel>(graph, node);
 }
 
 }  // namespace voxswap::net::cuda

@@ -31,7 +31,6 @@ std::unique_ptr<Kernel> by_reference(const Graph&, const Node&);
 std::string library_version();
 std::string instruction_set_name();
 bool has_native_bf16();  // AVX512-BF16 or AMX: faster than f32
-bool has_amx();
 
 // Runs a bf16 node with its f32 kernel on a CPU without bf16 instructions.
 bool needs_upcast(ElementType type);

@@ -83,10 +83,6 @@ bool has_native_bf16() {
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }
 
-bool has_amx() {
-  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
-}
-
 namespace {
 
 struct Row {

@@ -25,7 +25,9 @@ class WithBias final : public Kernel {
         dy_(node.dy),
         inner_(plan_.book(of_weights_->workspace_bytes())),
         sums_(plan_.book(sums_bytes(layout_, 1))),
-        of_blocks_(plan_.book(blocks_.here * layout_.channels * static_cast<std::int64_t>(sizeof(double)))) {}
+        of_blocks_(plan_.book(blocks_.here * layout_.channels * static_cast<std::int64_t>(sizeof(double)))),
+        rounded_(plan_.book(blocks_.here * layout_.channels * static_cast<std::int64_t>(sizeof(float)))),
+        total_(total_of_blocks(0, blocks_.here, /*apart=*/false)) {}
   std::int64_t workspace_bytes() const override { return plan_.bytes(); }
   std::string implementation() const override { return of_weights_->implementation(); }
   void run(const KernelArguments& arguments) override {
@@ -39,17 +41,16 @@ class WithBias final : public Kernel {
                        [&](std::int64_t plane, std::int64_t channel, const double* sum) {
                          of_blocks[plane % depth_ / blocks_.planes * channels + channel] += *sum;
                        });
-    float* const db = output<float>(arguments, 1);
+    float* db = output<float>(arguments, 1);
     if (apart_) {
       std::copy_n(of_blocks, blocks_.here * channels, db);
       return;
     }
-    for (std::int64_t channel = 0; channel < channels; ++channel) {
-      double all = 0;
-      for (std::int64_t block = 0; block < blocks_.here; ++block)
-        all += static_cast<float>(of_blocks[block * channels + channel]);
-      db[channel] = static_cast<float>(all);
-    }
+    auto* const rounded = place<float>(arguments, rounded_);
+    std::copy_n(of_blocks, blocks_.here * channels, rounded);
+    std::vector<const float*> rows;
+    for (std::int64_t block = 0; block < blocks_.here; ++block) rows.push_back(rounded + block * channels);
+    convolution::add_rows(total_, rows, {&db, 1}, 0, channels);
   }
 
  private:
@@ -60,7 +61,8 @@ class WithBias final : public Kernel {
   SumBlocks blocks_;
   bool apart_;
   std::size_t dy_;
-  std::int64_t inner_, sums_, of_blocks_;
+  std::int64_t inner_, sums_, of_blocks_, rounded_;
+  Total total_;
 };
 
 // A window of pieces, whose first is the input `first`.
@@ -82,21 +84,10 @@ std::vector<convolution::PlaneOfX> planes_of(const Graph& graph, const Window& w
   return planes;
 }
 
-// None where the library is to be used: for bf16 with AMX, unless our own are asked for by name, because
-// those for AMX have not been measured against it yet.
+// None where the library is asked for.
 std::optional<convolution::Instructions> own_instructions(ElementType type) {
   if (type != ElementType::f32 && type != ElementType::bf16) return std::nullopt;
-  const auto instructions = convolution::chosen_instructions(type);
-  const bool library = has_amx() && !convolution::are_instructions_forced() && type == ElementType::bf16;
-  return library ? std::nullopt : instructions;
-}
-
-// Measured in f32 with AVX-512: of few voxels and many weights the library reads each weight for more voxels
-// at once, and takes 0.5 to 0.97 of the time. Usual networks have no pieces that small.
-bool is_faster_in_library(const Shape& made, const Shape& weights, bool gradient) {
-  constexpr std::int64_t many_weights = 128 * 128, few_voxels = 9 * 9 * 9, few_of_gradient = 4 * 4 * 4;
-  const std::int64_t voxels = made[1] * made[2] * made[3];
-  return weights[0] * weights[1] >= many_weights && voxels <= (gradient ? few_of_gradient : few_voxels);
+  return convolution::chosen_instructions(type);
 }
 
 // With AVX2 the library sums the channels of a data gradient with one tap in an order that depends on the
@@ -118,10 +109,6 @@ std::unique_ptr<Kernel> own_volume(const Graph& graph, const Node& node, bool gr
   const Shape& weights = input_shape(graph, node, 1);
   if (!instructions) return nullptr;
   if (taps(axes) == 1 && keeps_order_in_library(*instructions, weights, gradient)) return nullptr;
-  if (type == ElementType::f32 && *instructions == convolution::Instructions::avx512 &&
-      !convolution::are_instructions_forced() &&
-      is_faster_in_library(output_shape(graph, node), weights, gradient))
-    return nullptr;
   const auto sizes =
       convolution::volume_sizes(input_shape(graph, node), output_shape(graph, node), axes, gradient);
   if (!sizes) return nullptr;

@@ -3,6 +3,7 @@
 
 #include "net/backends/reference/kernels.h"
 #include "net/graph/axes.h"
+#include "net/graph/block_sums.h"
 #include "net/graph/window.h"
 
 namespace voxswap::net::reference {

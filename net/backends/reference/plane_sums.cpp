@@ -3,6 +3,7 @@
 
 #include "net/backends/moments.h"
 #include "net/backends/reference/kernels.h"
+#include "net/graph/block_sums.h"
 
 namespace voxswap::net::reference {
 
@@ -58,11 +59,23 @@ void mean_of_planes(const Call& call) {
 }
 
 void total(const Call& call) {
-  const Array& sum = call.outputs[0];
-  const std::int64_t count = sum.shape.count();
-  std::fill_n(sum.data, count, 0.0);
-  for (const Array& blocks : call.inputs)
-    for (std::int64_t i = 0; i < blocks.shape.count(); ++i) sum.data[i % count] += blocks.data[i];
+  const std::int64_t count = call.inputs[0].shape.count_from(1);
+  std::vector<std::vector<double>> sums;  // that are still to be added
+  std::size_t row = 0;
+  std::vector<std::int64_t> rows_of;
+  for (const Array& rows : call.inputs) rows_of.push_back(rows.shape[0]);
+  const Total total = total_of(rows_of, call.attributes);
+  for (const Array& rows : call.inputs)
+    for (std::int64_t i = 0; i < rows.shape[0]; ++i, ++row) {
+      sums.emplace_back(rows.data + i * count, rows.data + (i + 1) * count);
+      for (int additions = total.additions[row]; additions > 0; --additions) {
+        std::vector<double>& sum = sums[sums.size() - 2];
+        for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += sums.back()[k];
+        sums.pop_back();
+      }
+    }
+  double* to = call.outputs[0].data;
+  for (const std::vector<double>& sum : sums) to = std::copy(sum.begin(), sum.end(), to);
 }
 
 }  // namespace voxswap::net::reference
