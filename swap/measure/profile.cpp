@@ -22,7 +22,7 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr int format_version = 2;          // of what is measured and how; part of the cache's key
+constexpr int format_version = 3;          // of what is measured and how; part of the cache's key
 constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
 constexpr double patience = 60;            // seconds: no further step after so many
 constexpr double least_beside_copies = 1;  // seconds of steps beside copies

@@ -19,7 +19,7 @@ struct ProfileRequest {
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
   fs::path cache;                               // folder of earlier measurements; empty: none
   bool remember = true;                         // put new ones there
-  int steps = 3;  // node times are the shortest of so many; fewer if they are long
+  int steps = 3;  // node times are the median of so many; fewer if they are long
 };
 
 // Copies alone; then runs steps one instruction after the other, under a plan that is within the budget, on

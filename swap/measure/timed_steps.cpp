@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "base/philox.h"
 #include "base/shape.h"
@@ -71,6 +70,13 @@ void write_persistent(Executor& executor, const net::Graph& graph) {
   }
 }
 
+// Of an even number, the lower of the two in the middle.
+double median(std::vector<double> seconds) {
+  const auto middle = seconds.begin() + (static_cast<std::ptrdiff_t>(seconds.size()) - 1) / 2;
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
 }  // namespace
 
 TimedSteps::TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& tiers)
@@ -92,23 +98,26 @@ void TimedSteps::run_and_time() {
   const std::vector<Instruction>& instructions = executor_.plan().instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     if (instructions[i].kind != Instruction::Kind::run) continue;
-    double& shortest = node_seconds_[index(instructions[i].node)];
-    shortest = std::min(shortest, report.end[i] - report.begin[i]);
+    node_seconds_[index(instructions[i].node)].push_back(report.end[i] - report.begin[i]);
   }
   all_seconds_ += report.seconds;
   compute_seconds_.push_back(report.compute_seconds);
 }
 
 void TimedSteps::forget() {
-  node_seconds_.assign(graph_.nodes().size(), std::numeric_limits<double>::max());
+  node_seconds_.assign(graph_.nodes().size(), {});
   compute_seconds_.clear();
   all_seconds_ = 0;
 }
 
 double TimedSteps::usual_compute_seconds() const {
-  std::vector<double> sorted = compute_seconds_;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
+  return median(compute_seconds_);
+}
+
+std::vector<double> TimedSteps::node_seconds() const {
+  std::vector<double> medians;
+  for (const std::vector<double>& seconds : node_seconds_) medians.push_back(median(seconds));
+  return medians;
 }
 
 }  // namespace voxswap::swap

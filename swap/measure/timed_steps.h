@@ -18,13 +18,14 @@ class TimedSteps {
   int steps() const { return static_cast<int>(compute_seconds_.size()); }
   double all_seconds() const { return all_seconds_; }
   double usual_compute_seconds() const;  // of a step: the median. REQUIRES: a step was counted
-  const std::vector<double>& node_seconds() const { return node_seconds_; }  // the shortest of each node
+  std::vector<double> node_seconds() const;  // the median of each node; the same holds
 
  private:
   const net::Graph& graph_;
   Executor executor_;
   std::vector<std::pair<net::ValueId, std::vector<std::byte>>> inputs_;
-  std::vector<double> node_seconds_, compute_seconds_;
+  std::vector<std::vector<double>> node_seconds_;  // per node, in each step
+  std::vector<double> compute_seconds_;
   double all_seconds_ = 0;
 };
 
