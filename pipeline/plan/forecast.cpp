@@ -248,9 +248,6 @@ void check_ranks(const RunOptions& options) {
   if (slabs > ranks || ranks % slabs != 0)
     fail(Exit::usage, "{}: {} cannot be divided into groups of {}. Start a multiple of {}, or set it to auto",
          key::ranks_slabs, counted(ranks, "rank"), slabs, counted(slabs, "rank"));
-  if (slabs > 1 && net::takes_images(options.network.name))
-    fail(Exit::usage, "{}: is for volumes, not for the images of {}. Set it to none", key::ranks_slabs,
-         options.network.name);
   check_share(options.training.batch_size, options.replicas());
 }
 

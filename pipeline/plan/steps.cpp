@@ -46,7 +46,7 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   steps.inference = net::build_inference_step(step, trains);
   suit(target, steps.inference);
   if (!trains) return steps;
-  if (net::takes_batch_at_once(options.network.name) && options.ranks->is_alone())
+  if (net::takes_batch_at_once(options.network.name) && options.replicas() == 1)
     step.input[0] = options.training.batch_size;
   else
     step.share = net::share_of(options.training.batch_size, options.replica(), options.replicas());
