@@ -127,7 +127,8 @@ struct Session::State {
     const std::vector<net::Planes>& planes = steps.inference.planes;
     const net::Planes mine = planes[index(ranks.rank)];
     if (mine.count() == planes.back().to) return own;
-    const std::int64_t plane = static_cast<std::int64_t>(own.size()) / mine.count();
+    const data::Size3 side = input_size(options);  // planes of images are their rows
+    const std::int64_t plane = side[0] * side[1] * side[2] * outputs / planes.back().to;
     std::vector<float> all(static_cast<std::size_t>(planes.back().to * plane));
     std::copy(own.begin(), own.end(), all.begin() + mine.from * plane);
     const std::int64_t bytes = plane * static_cast<std::int64_t>(sizeof(float));
