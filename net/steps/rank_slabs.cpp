@@ -161,17 +161,23 @@ class Divider {
 
   // Sends all that is there and needed by others, of the node's sample. Pairs of ranks swap in the order of
   // the bits in which their numbers differ: at each time every rank has one partner at most.
+  //
+  // What all ranks need is gathered by recursive doubling, if their number is a power of two: a rank passes
+  // on what it has received, in as many messages as the number has bits instead of one to each rank.
   void send_and_receive(const Node& node) {
     std::map<Pair, std::vector<Sent>> sent;
+    std::vector<Sent> gathered;
     const std::optional<std::int64_t> sample = sample_in(node.name);
     for (ValueId id = 0; index(id) < needed_.size(); ++id) {
       const Value& value = old_.value(id);
       const bool reads = std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
       if (!is_made_[index(id)] || (!reads && sample_in(value.name) != sample)) continue;
+      const bool by_all = is_needed_by_all(id);
       for (auto& [to, need] : needed_[index(id)]) {
-        if (std::exchange(need.done, true)) continue;
+        if (std::exchange(need.done, true) || by_all) continue;
         sent[{owner(id), to}].push_back({id, need.planes});
       }
+      if (by_all) gathered.push_back({id, {0, value.shape[1]}});
     }
     std::set<std::pair<Rank, Pair>> order;
     for (const auto& [pair, values] : sent)
@@ -180,6 +186,32 @@ class Divider {
       if (pair.first == rank_ || pair.second == rank_)
         add_send_receive(node, pair.first == rank_ ? pair.second : pair.first, sent);
     ++exchanges_;
+    if (!gathered.empty()) gather(node, gathered);
+  }
+
+  // And not sent yet.
+  bool is_needed_by_all(ValueId id) const {
+    const auto& needs = needed_[index(id)];
+    const bool is_power_of_two = (count_ & (count_ - 1)) == 0;
+    return is_power_of_two && static_cast<Rank>(needs.size()) == count_ - 1 &&
+           std::all_of(needs.begin(), needs.end(), [&](const auto& need) {
+             return !need.second.done && need.second.planes == Planes{0, old_.value(id).shape[1]};
+           });
+  }
+
+  // After the round of a bit, a rank has the values of all ranks whose numbers differ in lower bits from its
+  // own.
+  void gather(const Node& node, const std::vector<Sent>& values) {
+    for (Rank bit = 1; bit < count_; bit *= 2) {
+      std::map<Pair, std::vector<Sent>> sent;
+      const Rank other = rank_ ^ bit;
+      for (const Sent& value : values) {
+        if ((owner(value.id) ^ rank_) < bit) sent[{rank_, other}].push_back(value);
+        if ((owner(value.id) ^ other) < bit) sent[{other, rank_}].push_back(value);
+      }
+      if (!sent.empty()) add_send_receive(node, other, sent);
+      ++exchanges_;
+    }
   }
 
   void add_send_receive(const Node& node, Rank other, const std::map<Pair, std::vector<Sent>>& all) {
