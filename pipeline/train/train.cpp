@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -22,6 +23,7 @@
 #include "pipeline/record/run_logs.h"
 #include "pipeline/train/position.h"
 #include "pipeline/train/schedule.h"
+#include "pipeline/train/slow_rank.h"
 #include "pipeline/train/validation.h"
 #include "pipeline/train/weight_average.h"
 #include "swap/plan/plan_report.h"
@@ -150,6 +152,8 @@ class Trainer {
   void epoch() {
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
+    if (!told_of_slow_rank_)
+      told_of_slow_rank_ = warn_of_slow_rank(ranks_, std::exchange(kernel_seconds_, 0));
     average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
     const std::optional<Validation> validation =
@@ -233,6 +237,7 @@ class Trainer {
       write_file(options_.output / "timeline.json",
                  swap::timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
     steps_.add(report);
+    kernel_seconds_ += report.compute_seconds;
     position_.stall_seconds += report.stall_seconds;
     position_.moved.out_bytes += moved_per_step_.out_bytes;
     position_.moved.in_bytes += moved_per_step_.in_bytes;
@@ -376,7 +381,8 @@ class Trainer {
   swap::PlanTotals moved_per_step_;
   data::Sample batch_;  // given to the session last
   bool given_ = false;  // and no step has begun on it
-  double trained_ = 0, save_seconds_ = 0;
+  double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
+  bool told_of_slow_rank_ = false;
   Clock::time_point saved_;
   std::unique_ptr<data::Prefetcher> loader_;  // last: its threads read the rest
 };
