@@ -98,9 +98,12 @@ std::int64_t quotient_up(std::int64_t count, std::int64_t parts) {
   return (count + parts - 1) / parts;
 }
 
-// An even number, because networks halve their sides.
+// An even number, because networks halve their sides. Fewer planes per block would cost time at fine
+// resolutions; more would leave ranks that share a volume without any at coarse ones.
 std::int64_t planes_of_block(const Level& level) {
-  return std::clamp<std::int64_t>(2 * quotient_up(level.depth, 2 * usual_blocks), 2, most_block_planes);
+  constexpr std::int64_t deep = 64, usual = 4;
+  if (level.depth <= deep) return 2;
+  return std::clamp<std::int64_t>(2 * quotient_up(level.depth, 2 * usual_blocks), usual, most_block_planes);
 }
 
 std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {

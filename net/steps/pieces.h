@@ -38,9 +38,9 @@ struct SlabRanks {
   bool operator==(const SlabRanks&) const = default;
 };
 
-// Planes per block of each value; a slab is a multiple of it. At every resolution usual_blocks, or fewer of
-// two planes, or more of most_block_planes. So ranks can share a volume in equal parts down to the coarsest
-// resolution. 0: never split.
+// Planes per block of each value; a slab is a multiple of it. Two planes, four where there are more than 64,
+// or as many as make usual_blocks, at most most_block_planes. So ranks can share a volume in equal parts down
+// to the coarsest resolution. 0: never split.
 constexpr std::int64_t usual_blocks = 64, most_block_planes = 8;
 std::vector<std::int64_t> planes_of_blocks(const Graph& graph);
 

@@ -191,7 +191,8 @@ TEST(Pieces, AreFewerInTheStepThatIsSearchedFirst) {
            (step.in_fewer_slabs ? pieces_text(*step.in_fewer_slabs) : "as many");
   };
   EXPECT_EQ(pieces(144, 2), "36 of 4 planes, as many");
-  EXPECT_EQ(pieces(128, 2), "64 of 2 planes, 16 of 8 planes");
+  EXPECT_EQ(pieces(64, 2), "32 of 2 planes, as many");
+  EXPECT_EQ(pieces(256, 2), "64 of 4 planes, 16 of 16 planes");
 }
 
 // What a step in pieces needs at least is what its largest piece of an operation needs.

@@ -57,16 +57,21 @@ class WeightGradient final : public Kernel {
         planes_(node_.x.size()),
         add_(function),
         implementation_(std::move(implementation)) {}
-  std::int64_t workspace_bytes() const override { return is_direct() ? 0 : 4 * sums_ * cut_.units(); }
+  std::int64_t workspace_bytes() const override { return is_nested() ? 0 : 4 * sums_ * cut_.units(); }
   std::string implementation() const override { return implementation_; }
 
   void run(const KernelArguments& arguments) override {
     for (std::size_t i = 0; i < planes_.size(); ++i)
       planes_[i] = static_cast<const std::byte*>(arguments.inputs[node_.x[i].input]) + node_.x[i].offset;
     const std::int64_t units = cut_.units(), groups = cut_.groups();
+    if (is_nested()) {
+#pragma omp parallel for schedule(dynamic) if (groups > 1)
+      for (std::int64_t group = 0; group < groups; ++group) add_blocks_of(arguments, group);
+      return;
+    }
 #pragma omp parallel for schedule(dynamic) if (units > 1)
-    for (std::int64_t index = 0; index < units; ++index) add(arguments, index);
-    if (is_direct()) return;
+    for (std::int64_t index = 0; index < units; ++index)
+      add(arguments, index, place<float>(arguments, 4 * sums_ * index));
 #pragma omp parallel for schedule(dynamic) if (groups > 1)
     for (std::int64_t group = 0; group < groups; ++group) combine(arguments, group);
   }
@@ -75,18 +80,37 @@ class WeightGradient final : public Kernel {
   const Sizes& sizes() const {
     return node_.sizes;
   }
-  bool is_direct() const {
-    return cut_.blocks.all * cut_.parts == 1;
+  // One thread adds all blocks of a group of channels, in its cache.
+  bool is_nested() const {
+    return cut_.parts == 1 && sums_ <= own_sums && cut_.blocks.here < std::int64_t{1} << most_nested &&
+           (cut_.blocks.all == 1 || cut_.groups() >= enough_nested_groups);
   }
 
-  void add(const KernelArguments& arguments, std::int64_t index) const {
-    alignas(64) float own[own_sums];
+  void add(const KernelArguments& arguments, std::int64_t index, float* sums) const {
     alignas(64) std::uint32_t words[packed_words];
-    float* const sums = is_direct() ? own : place<float>(arguments, 4 * sums_ * index);
     std::fill_n(sums, sums_, 0.0F);
-    const WeightUnit unit = cut_.unit(sizes(), index);
-    add_(sizes(), cut_.slab, unit, planes_.data(), arguments.inputs[node_.dy], sums, words);
-    if (is_direct()) write(unit, sums, output<float>(arguments));
+    add_(sizes(), cut_.slab, cut_.unit(sizes(), index), planes_.data(), arguments.inputs[node_.dy], sums,
+         words);
+  }
+  void add_blocks_of(const KernelArguments& arguments, std::int64_t group) const {
+    alignas(64) float sums[most_nested][own_sums];
+    const std::int64_t first = group * cut_.blocks.here;
+    const WeightUnit unit = cut_.unit(sizes(), first);
+    float* const dw = output<float>(arguments);
+    std::size_t count = 0;
+    for (std::int64_t block = 0; block < cut_.blocks.here; ++block) {
+      add(arguments, first + block, sums[count]);
+      if (node_.apart) {
+        write(unit, sums[0], dw + block * taps_ * sizes().inputs * sizes().outputs);
+        continue;
+      }
+      for (int additions = total_.additions[static_cast<std::size_t>(block)]; additions > 0; --additions) {
+        --count;
+        for (std::int64_t i = 0; i < sums_; ++i) sums[count][i] += sums[count + 1][i];
+      }
+      ++count;
+    }
+    if (!node_.apart) write(unit, sums[0], dw);
   }
   void combine(const KernelArguments& arguments, std::int64_t group) const {
     const std::int64_t first = group * cut_.blocks.here * cut_.parts, block_sums = sums_ * cut_.parts;
@@ -264,7 +288,7 @@ std::optional<WeightCut> cut_weight_gradient(const Sizes& s, const SumBlocks& bl
   while (sums_of_channels * groups() < enough_weight_units && cut.outputs > 2 * lanes_together)
     halve_outputs();
   while (sums_of_channels * groups() < enough_weight_units && cut.inputs > packed_channels) halve_inputs();
-  while (sums_of_channels == 1 && sums() > own_sums) {
+  while ((sums_of_channels == 1 || (cut.parts == 1 && all > most_sum_bytes / 2)) && sums() > own_sums) {
     if (cut.inputs > packed_channels)
       halve_inputs();
     else if (cut.outputs > lanes_together)

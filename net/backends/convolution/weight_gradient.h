@@ -47,7 +47,9 @@ std::optional<WeightCut> cut_filtered_weights(const Sizes& sizes, const SumBlock
 constexpr std::int64_t most_sum_bytes = std::int64_t{1}
                                         << 20;    // of all parts' sums, where blocks have several
 constexpr std::int64_t enough_weight_units = 32;  // enough for all cores
-constexpr std::int64_t own_sums = 16 << 10;  // floats on the stack of a thread, where a unit needs no others
+constexpr std::int64_t own_sums = 16 << 10;       // floats of a unit that a thread has on its stack
+constexpr std::int64_t most_nested = 8;           // such units, for as many levels of the tree over blocks
+constexpr std::int64_t enough_nested_groups = 8;  // of channels, for a thread to add all blocks of one
 
 // Output channels rounded up to whole registers on any instruction set.
 std::int64_t whole_lanes(std::int64_t outputs);
