@@ -5,7 +5,7 @@
 #
 #   cmake/bundle.sh [--tests] [--library] [--build DIR] OUT.tar.gz
 #
-# --library adds lib/libvoxswap.so (cmake/wheel.py).
+# --library adds lib/libvoxswap.so, which then has the code of the program, too (cmake/wheel.py).
 # --tests adds tests/gpu_check with the test programs and benchmarks that it runs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -48,9 +48,12 @@ libraries_of() {
   env -u LD_LIBRARY_PATH -u LD_PRELOAD ldd "$1" | awk '$2 == "=>" {print $1, $3}' | grep -Ev "$of_the_target"
 }
 
+built() {
+  if [ -n "$library" ]; then echo "$build/wheel/bin/$1"; else echo "$build/bin/$1"; fi
+}
 for program in "${programs[@]}"; do
-  strip -o "$bundle/bin/$program" "$build/bin/$program"
-  libraries_of "$build/bin/$program"
+  strip -o "$bundle/bin/$program" "$(built "$program")"
+  libraries_of "$(built "$program")"
 done | sort -u >"$scratch/libraries"
 if grep ' not$' "$scratch/libraries" >&2; then
   echo "these libraries are missing here too" >&2
@@ -59,9 +62,6 @@ fi
 while read -r name_of path; do
   strip --strip-unneeded -o "$bundle/lib/$name_of" "$(readlink -f "$path")"
 done <"$scratch/libraries"
-if [ -n "$library" ]; then
-  strip --strip-unneeded -o "$bundle/lib/libvoxswap.so" "$(readlink -f "$build/library/libvoxswap.so")"
-fi
 
 # DCMTK reads what DICOM's elements are called from a file, at a place that its library has been told.
 dictionary=$(awk '$1 ~ /^libdcmdata/ {print $2}' "$scratch/libraries" | xargs -r strings | grep -o '^/[^:]*/dicom\.dic' | head -1 || true)

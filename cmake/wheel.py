@@ -74,6 +74,7 @@ def main():
     tag = f"py3-none-manylinux_{glibc}_{platform.machine()}"
     about = f"voxswap-{version}.dist-info"
     files = {}
+    subprocess.run(["cmake", "--build", given.build, "--target", "voxswap", "voxswap_wheel"], check=True)
     with tempfile.TemporaryDirectory() as scratch:
         bundle = unpacked_bundle(given.build.resolve(), Path(scratch))
         for path in sorted(bundle.rglob("*")):

@@ -93,7 +93,11 @@ void add_known_devices(Json& json, Rows& rows) {
 std::string first_line_with(const char* file, std::string_view begin) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with(begin)) return trim(line.substr(begin.size()));
+    if (line.starts_with(begin)) {
+      std::string value = trim(line.substr(begin.size()));
+      std::erase(value, '"');
+      return value;
+    }
   return "unknown";
 }
 

@@ -210,7 +210,7 @@ std::vector<std::pair<fs::path, std::string>> PredictionFiles::shared() const {
   files.emplace_back(folder_ / data::bids_description_file,
                      data::bids_description("Predictions", "voxswap", how_.version));
   files.emplace_back(folder_ / "dseg.tsv", data::bids_labels(dataset_.labels));
-  files.emplace_back(folder_ / ".bidsignore", "prediction.json\n**/.voxswap\n");
+  files.emplace_back(folder_ / ".bidsignore", "prediction.json\ngroup_volumes.tsv\n**/.voxswap\n");
   return files;
 }
 
