@@ -43,12 +43,19 @@ void set_tensor(onnx::TensorProto& to, const OnnxConstant& constant) {
   }
 }
 
+// The batch and the spatial sides are of any size, and those of the probabilities are those of the image.
 void set_place(onnx::ValueInfoProto& to, const std::string& name, const std::vector<std::int64_t>& shape) {
   to.set_name(name);
   auto* const tensor = to.mutable_type()->mutable_tensor_type();
   tensor->set_elem_type(onnx::TensorProto::FLOAT);
-  tensor->mutable_shape()->add_dim()->set_dim_param("batch");
-  for (const std::int64_t side : shape) tensor->mutable_shape()->add_dim()->set_dim_value(side);
+  auto& sides = *tensor->mutable_shape();
+  sides.add_dim()->set_dim_param("batch");
+  sides.add_dim()->set_dim_value(shape[0]);
+  if (shape.size() == 4) sides.add_dim()->set_dim_param("depth");
+  if (shape.size() > 1) {
+    sides.add_dim()->set_dim_param("height");
+    sides.add_dim()->set_dim_param("width");
+  }
 }
 
 void set_graph(onnx::GraphProto& to, const OnnxGraph& graph) {

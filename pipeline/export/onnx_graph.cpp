@@ -36,6 +36,7 @@ class Translation {
     names_[network.input] = result_.input;
     for (const net::Node& node : graph_.nodes()) translate(node);
     result_.output_shape = sides_of(graph_.value(network.logits).shape);
+    result_.multiple_of = multiple_of(network.input);
     logits_ = names_.at(network.logits);
   }
 
@@ -115,6 +116,25 @@ class Translation {
             {"pads", pads(axes)}};
   }
 
+  // The strides of U-Nets multiplied along each axis: their skips need sides that are no remainder apart.
+  // Networks of images have no such skips.
+  Integers multiple_of(net::ValueId input) const {
+    const Integers whole = sides_of(graph_.value(input).shape);
+    Integers multiples(whole.size() - 1, 1);
+    if (images_) return multiples;
+    for (const auto& [id, name] : names_) {
+      const Integers sides = sides_of(graph_.value(id).shape);
+      for (std::size_t axis = 1; axis < sides.size(); ++axis)
+        multiples[axis - 1] = std::max(multiples[axis - 1], whole[axis] / sides[axis]);
+    }
+    return multiples;
+  }
+  // Spatial sides of a value, read when the network runs.
+  std::string sides_at(const std::string& name, const std::string& x) {
+    const std::string shape = apply("Shape", name + "/shape", {x});
+    return apply("Slice", name + "/sides", {shape, list("two", {2}), list("rank", {images_ ? 4 : 5})});
+  }
+
   // --- What is read
 
   const std::string& input(const net::Node& node, std::size_t i) const { return names_.at(node.inputs[i]); }
@@ -172,6 +192,7 @@ class Translation {
     made(node, apply("GlobalAveragePool", node.name, {input(node, 0)}));
   }
   void resize_linear(const net::Node& node);
+  std::string resized_sides(const net::Node& node);
 
   const net::Graph& graph_;
   const bool images_;
@@ -226,19 +247,22 @@ void Translation::transposed_convolution(const net::Node& node) {
         rows.values[static_cast<std::size_t>((p * outputs + o) * inputs + i)] =
             w.values[static_cast<std::size_t>((i * outputs + o) * block + p)];
     }
-  const Shape& small = graph_.value(node.inputs[0]).shape;
   const std::string conv = apply("Conv", node.name + "/conv",
                                  {input(node, 0), weight(node.name + ".weight", rows),
                                   constant(node.name + ".bias", {block * outputs}, std::move(biases))},
                                  {{"kernel_shape", Integers{1, 1, 1}}});
+  const std::string sides = sides_at(node.name + "/small", input(node, 0));
+  const auto shape = [&](const char* what, Integers begin, const std::string& end) {
+    const std::string name = node.name + what;
+    return apply("Concat", name, {list(name + ".begin", std::move(begin)), end}, {{"axis", std::int64_t{0}}});
+  };
   const std::string apart =
-      apply("Reshape", node.name + "/apart",
-            {conv, list(node.name + "/apart.shape", {0, kd, kh, kw, outputs, small[1], small[2], small[3]})});
+      apply("Reshape", node.name + "/apart", {conv, shape("/apart.shape", {0, kd, kh, kw, outputs}, sides)});
   const std::string beside =
       apply("Transpose", node.name + "/beside", {apart}, {{"perm", Integers{0, 4, 5, 1, 6, 2, 7, 3}}});
-  made(node, apply("Reshape", node.name,
-                   {beside,
-                    list(node.name + ".shape", {0, outputs, kd * small[1], kh * small[2], kw * small[3]})}));
+  const std::string large =
+      apply("Mul", node.name + "/large", {sides, list(node.name + ".block", {kd, kh, kw})});
+  made(node, apply("Reshape", node.name, {beside, shape(".shape", {0, outputs}, large)}));
 }
 
 // Of weights alone, along an axis: done here.
@@ -302,18 +326,39 @@ std::string Translation::twice(const std::string& name, const std::string& x) {
                 {"nearest_mode", std::string("floor")}});
 }
 
-// To given sides. Of whatever batch there is: its size is read off the input.
+// The batch and the sides are read when it runs.
 void Translation::resize_linear(const net::Node& node) {
   const std::string& x = input(node, 0);
   const std::string shape = apply("Shape", node.name + "/shape", {x});
-  const std::string batch =
-      apply("Slice", node.name + "/batch", {shape, list("zero", {0}), list("one", {1})});
-  const std::string sides = list(node.name + ".sides", sides_of(graph_.value(node.outputs[0]).shape));
+  const std::string start =
+      apply("Slice", node.name + "/batch_channels", {shape, list("zero", {0}), list("two", {2})});
   const std::string sizes =
-      apply("Concat", node.name + "/sizes", {batch, sides}, {{"axis", std::int64_t{0}}});
+      apply("Concat", node.name + "/sizes", {start, resized_sides(node)}, {{"axis", std::int64_t{0}}});
   made(node, apply("Resize", node.name, {x, "", "", sizes},
                    {{"mode", std::string("linear")},
                     {"coordinate_transformation_mode", std::string("half_pixel")}}));
+}
+
+// Those of the volume whose average is spread, those of the image, or a whole part of the volume's own.
+std::string Translation::resized_sides(const net::Node& node) {
+  const std::string name = node.name + "/to";
+  if (node.operation->name == "average_pool_gradient") {
+    const net::Node* from = &node;
+    while (from->operation->name != "average_pool") from = producer(from->inputs[0]);
+    return sides_at(name, input(*from, 0));
+  }
+  const Integers before = sides_of(graph_.value(node.inputs[0]).shape),
+                 after = sides_of(graph_.value(node.outputs[0]).shape);
+  if (std::equal(after.begin() + 1, after.end(), result_.input_shape.begin() + 1))
+    return sides_at(name, result_.input);
+  Integers parts;
+  for (std::size_t axis = 1; axis < after.size(); ++axis) {
+    parts.push_back(before[axis] / after[axis]);
+    if (parts.back() * after[axis] != before[axis])
+      fail(Exit::failed, "'{}': a resize of {} to {} voxels cannot be exported to ONNX", node.name,
+           before[axis], after[axis]);
+  }
+  return apply("Div", name + "/part", {sides_at(name, input(node, 0)), list(node.name + ".parts", parts)});
 }
 
 void Translation::translate(const net::Node& node) {

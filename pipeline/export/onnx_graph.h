@@ -1,5 +1,5 @@
 // A network as ONNX has it: nodes of its operators on tensors N,C,D,H,W, or N,C,H,W of images, with a batch
-// of any size. Without the library that writes the file.
+// and sides of any size. Without the library that writes the file.
 //
 // Operators are those that every runtime takes: instance norm is decomposed, because several refuse the
 // operator on volumes; a convolution of an upsampled volume, which we compute on the small one, is what it
@@ -38,7 +38,9 @@ struct OnnxGraph {
   std::vector<OnnxNode> nodes;  // each reads only what was made before
   std::vector<OnnxConstant> constants;
   std::string input = "image", output = "probabilities";
-  std::vector<std::int64_t> input_shape, output_shape;  // without the batch
+  // Without the batch. The sides behind the channels are those of the run; the graph takes all multiples of
+  // multiple_of (of each spatial axis).
+  std::vector<std::int64_t> input_shape, output_shape, multiple_of;
 };
 
 constexpr std::int64_t onnx_operators = 13;  // the version of the operators

@@ -18,6 +18,7 @@ namespace voxswap::pipeline {
 namespace {
 
 using Interpreted = OnnxInterpreter::Value;
+using Integers = std::vector<std::int64_t>;
 
 struct Small {
   net::NetworkOptions options;
@@ -178,6 +179,31 @@ TEST(OnnxGraph, SaysWhatOnnxRuntimeSays) {
     EXPECT_LT(net::largest_difference(said.numbers, theirs), 1e-4);
     const std::vector<double> ours = our_probabilities(small, image.shape, weights, image.values);
     EXPECT_LT(net::largest_difference(ours, expected.values), 1e-4);
+  }
+}
+
+// Exported at one size, run at another, which our network is built for anew.
+TEST(OnnxGraph, TakesEveryMultipleOfItsStrides) {
+  for (const std::string& name : net::network_names()) {
+    SCOPED_TRACE(name);
+    Small small = small_network(name);
+    small.options.upsampling = name == "unet3d" ? net::Upsampling::nearest : small.options.upsampling;
+    const std::vector<Tensor> weights = random_weights(small.of_batch(1));
+    const OnnxGraph graph = small.exported(weights);
+    const Integers& of = graph.multiple_of;
+    const Shape other =
+        small.images() ? Shape{1, 1, 47, 38, 3} : Shape{1, 3 * of[0], 4 * of[1], 7 * of[2], 3};
+    small.input = other;
+    const std::vector<double> image = random_image(other);
+    const Interpreted said = OnnxInterpreter(graph).run(channels_first(other, image, small.images()));
+    Shape shape = other;
+    shape[-1] = small.outputs;
+    if (small.onnx().classifies) shape[1] = shape[2] = shape[3] = 1;
+    EXPECT_LT(
+        net::largest_difference(
+            said.numbers,
+            channels_first(shape, our_probabilities(small, other, weights, image), small.images()).numbers),
+        1e-4);
   }
 }
 
