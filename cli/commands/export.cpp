@@ -3,10 +3,12 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/outputs.h"
 #include "cli/describe.h"
 #include "cli/options.h"
 #include "experiments/experiment.h"
+#include "pipeline/export/monai_bundle.h"
 #include "pipeline/export/onnx_graph.h"
 #include "pipeline/export/trained_network.h"
 
@@ -18,7 +20,9 @@ void export_onnx(const pipeline::TrainedNetwork& network, const fs::path& out, c
   const pipeline::OnnxGraph graph = pipeline::onnx_graph(
       network.graph, network.weights.checkpoint.tensors,
       {.images = network.images, .classifies = network.classifies, .softmax = network.softmax});
-  const std::string bytes = pipeline::onnx_file(graph, network.options.name, network.about);
+  std::map<std::string, std::string> about = network.about;
+  about["multiple_of"] = Json(std::vector(graph.multiple_of.rbegin(), graph.multiple_of.rend())).dump();
+  const std::string bytes = pipeline::onnx_file(graph, network.options.name, about);
   outputs.write(out, [&] { write_file(out, bytes); });
 }
 
@@ -33,6 +37,19 @@ void export_pytorch(const pipeline::TrainedNetwork& network, const fs::path& out
   std::printf("%s\n", model_file(out).c_str());
 }
 
+void export_monai(const pipeline::TrainedNetwork& network, const fs::path& out, const Outputs& outputs) {
+  std::map<std::string, std::string> files = pipeline::monai_files(network);
+  for (const auto& [name, content] : files) outputs.check(out / name);
+  outputs.check(out / pipeline::monai_weights);
+  for (const auto& [name, content] : files) {
+    fs::create_directories((out / name).parent_path());
+    outputs.write(out / name, [&, &text = content] { write_file(out / name, text); });
+  }
+  const fs::path weights = out / pipeline::monai_weights;
+  fs::create_directories(weights.parent_path());
+  outputs.write(weights, [&] { pipeline::write_checkpoint(weights, pipeline::pytorch_weights(network)); });
+}
+
 }  // namespace
 
 Exit export_command(const Arguments& arguments) {
@@ -42,10 +59,11 @@ Exit export_command(const Arguments& arguments) {
   std::int64_t repeat = 1;
   bool force = false;
   app.add_option("RUN_DIR", folder, "Folder of a finished run")->required();
-  app.add_option("--out", out, "File to write: NAME.onnx, or NAME.safetensors with NAME.py beside it")
+  app.add_option("--out", out,
+                 "NAME.onnx, NAME.safetensors (NAME.py is written beside it) or the folder of a bundle")
       ->required();
-  app.add_option("--to", to, "Target format: onnx, or pytorch (weights and a Python file)")
-      ->check(CLI::IsMember({"onnx", "pytorch"}))
+  app.add_option("--to", to, "Format: onnx, pytorch (weights and a Python file) or monai (a bundle)")
+      ->check(CLI::IsMember({"onnx", "pytorch", "monai"}))
       ->capture_default_str();
   app.add_option("--repeat", repeat, "Repeat of the run, counted from 1")->capture_default_str();
   add_force(app, force);
@@ -56,14 +74,16 @@ Exit export_command(const Arguments& arguments) {
   if (pytorch && model_file(out) == fs::path(out))
     fail(Exit::usage, "--out: '{}' would be the name of the Python file. Name the weights NAME.safetensors",
          out);
-  check_output_file("--out", out);
+  const bool monai = to == "monai";
+  monai ? check_output_folder(out) : check_output_file("--out", out);
   Outputs outputs(force);
   outputs.protect_below(folder);
-  outputs.check(out);
+  if (!monai) outputs.check(out);
   if (pytorch) outputs.check(model_file(out));
   const pipeline::TrainedNetwork network =
       pipeline::trained_network(experiments::load_run(folder).run, repeat, VOXSWAP_VERSION);
-  pytorch ? export_pytorch(network, out, outputs) : export_onnx(network, out, outputs);
+  const auto write = monai ? export_monai : pytorch ? export_pytorch : export_onnx;
+  write(network, out, outputs);
   std::printf("%s\n", out.c_str());
   return Exit::done;
 }

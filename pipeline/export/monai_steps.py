@@ -1,0 +1,153 @@
+"""What surrounds the network in its MONAI bundle (configs/inference.json): preparation, windows, decision.
+
+Arrays of MONAI are channel, x, y, z along L, P, S; those of the network are channel, z, y, x.
+"""
+import json
+from pathlib import Path
+
+import numpy
+import torch
+from monai.data import MetaTensor
+from monai.inferers import SlidingWindowInferer
+from scipy.ndimage import zoom
+from torch.nn.functional import interpolate
+
+from . import model
+
+
+class Network(torch.nn.Module):
+    """Probabilities of the trained network."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.network = model.load(path)
+        self.about = {name: json.loads(text) if text[:1] in "[{" else text for name, text in self.network.about.items()}
+
+    def forward(self, image):
+        return self.network.probabilities(image)
+
+
+def cases(folder, channels):
+    """Every folder below `folder` is a case, with a file CASE_CHANNEL.nii.gz (or .nii) for each channel."""
+    found = []
+    for case in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
+        files = [next(iter(sorted(case.glob(f"*_{channel}.nii*"))), None) for channel in channels]
+        if None in files:
+            raise FileNotFoundError(f"{case}: no file *_{channels[files.index(None)]}.nii.gz")
+        found.append({"image": [str(file) for file in files]})
+    return found
+
+
+def inferer(about):
+    prepare = about["preprocess"]
+    return SlidingWindowInferer((prepare["patch"] or prepare["resolution"])[::-1], overlap=0.5, mode="gaussian")
+
+
+def resize(part, sides):
+    return interpolate(torch.from_numpy(part)[None], sides, mode="trilinear", align_corners=False)[0].numpy()
+
+
+def resize_cubic(part, sides, coarse, background):
+    """Cubic B-splines; along the axis `coarse` the nearest slice. The background stays what it was."""
+    nearest = [(2 * numpy.arange(to) + 1) * size // (2 * to) for size, to in zip(part.shape, sides)]
+    factors = [1 if axis == coarse else to / size for axis, (size, to) in enumerate(zip(part.shape, sides))]
+    outside = (part == background)[numpy.ix_(*nearest)]
+    if coarse is not None:
+        part = part.take(nearest[coarse], coarse)
+    resized = zoom(part, factors, order=3, mode="mirror", grid_mode=True)
+    resized[outside] = background
+    return resized
+
+
+class Prepare:
+    """Adds the network's input to a case, and "box" and "sides": where in the image it comes from."""
+
+    def __init__(self, about):
+        self.how, self.known = about["preprocess"], about["normalization"]
+
+    def __call__(self, case):
+        how, meta = self.how, case["image"]
+        image = numpy.ascontiguousarray(meta.numpy().transpose(0, 3, 2, 1), numpy.float32)
+        background = image[:, 0, 0, 0] if how["background"] == "corner" else numpy.full(len(image), how["background"])
+        background = background.astype(numpy.float32)
+        box = [slice(0, side) for side in image.shape[1:]]
+        if how["crop"] == "foreground":
+            inside = numpy.nonzero((image != background[:, None, None, None]).any(0))
+            box = [slice(max(at.min() - 1, 0), min(at.max() + 2, side)) if len(at) else slice(0, side)
+                   for at, side in zip(inside, image.shape[1:])]
+        parts = image[(slice(None), *box)].copy()
+        for part, value in zip(parts, background):
+            outside = part == value
+            if how["clip_percentiles"] != [0, 100] and not outside.all():
+                part[~outside] = part[~outside].clip(*numpy.percentile(part[~outside], how["clip_percentiles"]))
+        if "spacing" in how:
+            spacing = numpy.linalg.norm(numpy.asarray(meta.affine)[:3, :3], axis=0)
+            sides = [max(1, int(side * now / to + 0.5))
+                     for side, now, to in zip(parts.shape[1:], spacing[::-1], how["spacing"][::-1])]
+            coarse = int(spacing.argmax())
+            coarse = 2 - coarse if spacing[coarse] > 3 * numpy.delete(spacing, coarse).max() else None
+            resized = numpy.stack([resize_cubic(part, sides, coarse, value) for part, value in zip(parts, background)])
+        else:
+            resized = parts = resize(parts, how["resolution"][::-1])
+        case["sides"], case["box"] = resized.shape[1:], box
+        case["network_input"] = torch.from_numpy(self.normalized(self.padded(resized, background), parts, background))
+        return case
+
+    def padded(self, image, background):
+        window = (self.how["patch"] or self.how["resolution"])[::-1]
+        whole = [max(side, least) for side, least in zip(image.shape[1:], window)]
+        result = numpy.broadcast_to(background[:, None, None, None], (len(image), *whole)).copy()
+        result[(slice(None), *middle(image.shape[1:], whole))] = image
+        return result
+
+    def normalized(self, image, parts, background):
+        how = self.how["normalize"]
+        for c, (channel, part, value) in enumerate(zip(image, parts, background)):
+            outside = channel == value
+            if how in ("dataset", "ct"):
+                mean, deviation = self.known["mean"][c], self.known["deviation"][c]
+                if "low" in self.known:
+                    channel[:] = channel.clip(self.known["low"][c], self.known["high"][c])
+            elif how == "none":
+                continue
+            else:
+                counted = channel if how == "whole" else part[part != value]
+                mean, deviation = (counted.mean(dtype=float), counted.std(dtype=float)) if counted.size else (0, 0)
+            channel[:] = (channel - mean) / (deviation or 1)
+            if how == "masked":
+                channel[outside] = 0
+        return image
+
+
+@torch.inference_mode()
+def predict(case, network, inferer, postprocessing, device):
+    case["pred"] = inferer(case["network_input"][None].to(device), network)[0]
+    return postprocessing(case)
+
+
+def middle(inner, outer):
+    return [slice((out - side) // 2, (out - side) // 2 + side) for side, out in zip(inner, outer)]
+
+
+class Decide:
+    """Adds "pred": the label map of a case on the grid of its image."""
+
+    def __init__(self, about):
+        self.rule = about["decide"]
+
+    def __call__(self, case):
+        probabilities = case["pred"].cpu().numpy()
+        probabilities = probabilities[(slice(None), *middle(case["sides"], probabilities.shape[1:]))]
+        native = resize(numpy.ascontiguousarray(probabilities), [part.stop - part.start for part in case["box"]])
+        labels, largest = numpy.zeros(native.shape[1:], numpy.int16), numpy.zeros(native.shape[1:], numpy.float32)
+        for c in self.rule["sequence"]:
+            takes = native[c] >= self.rule["least"]
+            if c >= self.rule["nested"]:
+                takes &= native[c] > largest
+                largest = numpy.maximum(largest, native[c])
+            labels[takes] = self.rule["labels"][c]
+        whole = numpy.zeros(case["image"].shape[:0:-1], numpy.int16)
+        whole[tuple(case["box"])] = labels
+        case["pred"] = MetaTensor(torch.from_numpy(whole.transpose(2, 1, 0)[None].copy()), meta=case["image"].meta,
+                                  affine=case["image"].affine)
+        return case

@@ -1,0 +1,74 @@
+"""The wheel: what it holds, and that the program and the library in it give the bits of the build.
+
+BUILD comes from the suite (tests/CMakeLists.txt).
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ["BUILD"])
+EXPERIMENT = """data: {root: data, cache: none}
+preprocess: {resolution: 16}
+network: {base_filters: 4, depth: 2}
+training: {epochs: 1, seed: 5}
+memory: {planner: keep}
+"""
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.kept.name)
+        subprocess.run([SOURCE / "cmake" / "wheel.py", "--build", BUILD, cls.folder / "dist"], check=True,
+                       stdout=subprocess.DEVNULL)
+        (cls.wheel,) = (cls.folder / "dist").iterdir()
+        cls.site = cls.folder / "site"
+        with zipfile.ZipFile(cls.wheel) as archive:  # as pip unpacks it
+            for entry in archive.infolist():
+                os.chmod(archive.extract(entry, cls.site), entry.external_attr >> 16 & 0o777)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    def test_is_below_60_megabytes_and_names_the_licence_of_every_library(self):
+        self.assertLess(self.wheel.stat().st_size, 60e6)
+        names = zipfile.ZipFile(self.wheel).namelist()
+        self.assertGreater(len([name for name in names if name.startswith("voxswap/licenses/")]), 10)
+        self.assertIn("voxswap/sbom.spdx.json", names)
+
+    def test_trains_and_predicts_the_bits_of_the_build(self):
+        (self.folder / "tiny.yaml").write_text(EXPERIMENT)
+        environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.pop("LD_LIBRARY_PATH", None)
+        environment.pop("VOXSWAP_LIBRARY", None)
+        programs = {"build": [BUILD / "bin" / "voxswap"], "wheel": [sys.executable, "-m", "voxswap"]}
+        results = {}
+
+        def program(name, *words):
+            subprocess.run([*programs[name], *words, "--quiet"], cwd=self.folder, env=environment, check=True,
+                           stdout=subprocess.DEVNULL)
+
+        program("build", "phantom", "--out", "data", "--cases", "3", "--size", "16", "--seed", "2")
+        for name in programs:
+            program(name, "train", "tiny.yaml", "--out", name)
+            program(name, "predict", name, "--input", "data", "--out", f"maps_{name}")
+            files = [self.folder / name / "checkpoints" / "best.safetensors",
+                     *sorted((self.folder / f"maps_{name}").glob("*.nii.gz"))]
+            results[name] = [file.read_bytes()[-100_000:] for file in files]
+        self.assertEqual(len(results["build"]), 4)
+        self.assertEqual(results["build"][1:], results["wheel"][1:])
+        subprocess.run([sys.executable, "-c", "import voxswap; voxswap.run('tiny.yaml', ['output.dir=python'])"],
+                       cwd=self.folder, env=environment, check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        self.assertTrue((self.folder / "python" / "dice.csv").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
