@@ -37,7 +37,7 @@ class Wheel(unittest.TestCase):
     def tearDownClass(cls):
         cls.kept.cleanup()
 
-    def test_is_below_60_megabytes_and_names_the_licence_of_every_library(self):
+    def test_is_below_60_megabytes_and_has_licences_and_a_list_of_its_packages(self):
         self.assertLess(self.wheel.stat().st_size, 60e6)
         names = zipfile.ZipFile(self.wheel).namelist()
         self.assertGreater(len([name for name in names if name.startswith("voxswap/licenses/")]), 10)
