@@ -2,11 +2,12 @@
 """What voxswap configure chooses for the data sets of the Decathlon, beside nnU-Net v2's own planner.
 
     pip install nnunetv2 nibabel           # in a virtual environment
-    bench/decathlon.py FOLDER [--program build/release/bin/voxswap] [--csv FILE.csv] [--sets 1,4]
+    bench/decathlon.py FOLDER [--program build/release/bin/voxswap] [--csv FILE.csv] [--sets 1,4] [--memory 8,24,80]
+    bench/decathlon.py FOLDER --sets 501,502        # data sets that `voxswap convert` wrote to FOLDER/raw
 
 Needs no scans: every data set is three cases of its published median size and spacing (Isensee et al. 2021,
 supplementary tables; at the spacing that nnU-Net resamples to), with a box of each label in noise. Both planners see
-the same files. Memory for training: 8, 24 and 80 GiB; voxswap plans for an H100 from typical costs.
+the same files. Memory for training in GiB; voxswap plans for an H100 from typical costs.
 """
 import argparse
 import csv
@@ -15,30 +16,30 @@ import os
 import pathlib
 import subprocess
 
-MEMORY = (8, 24, 80)  # GiB
-SETS = {  # number: name, size x,y,z, spacing in mm, channels, labels, (lowest, highest) intensity
-    1: ("BrainTumour", (240, 240, 155), (1, 1, 1), ["FLAIR", "T1w", "t1gd", "T2w"], 3),
-    2: ("Heart", (320, 320, 115), (1.25, 1.25, 1.37), ["MRI"], 1),
-    3: ("Liver", (512, 512, 482), (0.77, 0.77, 1), ["CT"], 2),
-    4: ("Hippocampus", (35, 50, 36), (1, 1, 1), ["MRI"], 2),
-    5: ("Prostate", (320, 320, 20), (0.62, 0.62, 3.6), ["T2", "ADC"], 2),
-    6: ("Lung", (512, 512, 252), (0.79, 0.79, 1.24), ["CT"], 1),
-    7: ("Pancreas", (512, 512, 96), (0.8, 0.8, 2.5), ["CT"], 2),
-    9: ("Spleen", (512, 512, 187), (0.79, 0.79, 1.6), ["CT"], 1),
+SETS = {  # number: name, size x,y,z, spacing in mm, channels, labels, training cases
+    1: ("BrainTumour", (240, 240, 155), (1, 1, 1), ["FLAIR", "T1w", "t1gd", "T2w"], 3, 484),
+    2: ("Heart", (320, 320, 115), (1.25, 1.25, 1.37), ["MRI"], 1, 20),
+    3: ("Liver", (512, 512, 482), (0.77, 0.77, 1), ["CT"], 2, 131),
+    4: ("Hippocampus", (35, 50, 36), (1, 1, 1), ["MRI"], 2, 260),
+    5: ("Prostate", (320, 320, 20), (0.62, 0.62, 3.6), ["T2", "ADC"], 2, 32),
+    6: ("Lung", (512, 512, 252), (0.79, 0.79, 1.24), ["CT"], 1, 63),
+    7: ("Pancreas", (512, 512, 96), (0.8, 0.8, 2.5), ["CT"], 2, 281),
+    9: ("Spleen", (512, 512, 187), (0.79, 0.79, 1.6), ["CT"], 1, 41),
 }
-CASES = 3
+HEADS = {"BrainTumour": (138, 169, 138)}  # the median after the crop; the others have no background to crop
+WRITTEN = 3  # cases; nnU-Net limits the batch by the published number
 
 
 def write_case(folder, index, spec):
     import nibabel
     import numpy
-    name, size, spacing, channels, labels = spec
+    name, size, spacing, channels, labels, _ = spec
     random = numpy.random.default_rng(index)
     affine = numpy.diag([*spacing, 1.0])
     is_ct = channels == ["CT"]
     truth = numpy.zeros(size, numpy.uint8)
-    # The head fills two thirds of the box along x and y, as after nnU-Net's crop; CT has no background to crop.
-    inside = tuple(slice(s // 6, s - s // 6) if not is_ct and name == "BrainTumour" else slice(0, s) for s in size)
+    head = HEADS.get(name, size)
+    inside = tuple(slice((s - h) // 2, (s - h) // 2 + h) for s, h in zip(size, head))
     middle = tuple(slice(s // 3, s - s // 3) for s in size)
     for label in range(1, labels + 1):
         box = tuple(slice(m.start + label, m.stop - 2 * label) for m in middle)
@@ -53,38 +54,42 @@ def write_case(folder, index, spec):
 
 
 def write_set(folder, spec):
-    name, _, _, channels, labels = spec
+    name, _, _, channels, labels, cases = spec
     (folder / "imagesTr").mkdir(parents=True)
     (folder / "labelsTr").mkdir()
-    for index in range(CASES):
+    for index in range(WRITTEN):
         write_case(folder, index, spec)
     (folder / "dataset.json").write_text(json.dumps({
         "name": name, "channel_names": {str(i): channel for i, channel in enumerate(channels)},
         "labels": {"background": 0} | {f"label_{i}": i for i in range(1, labels + 1)},
-        "numTraining": CASES, "file_ending": ".nii.gz"}))
+        "numTraining": cases, "file_ending": ".nii.gz"}))
 
 
 def text(numbers):
     return "x".join(f"{float(n):g}" for n in numbers)
 
 
-def nnunet_rows(root, number, name):
+def nnunet_rows(root, number, name, memories):
     run = lambda *words: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     run("nnUNetv2_extract_fingerprint", "-d", str(number), "-np", "1")
-    for memory in MEMORY:
+    for memory in memories:
         plans = f"plans_{memory}"
         run("nnUNetv2_plan_experiment", "-d", str(number), "-gpu_memory_target", str(memory),
             "-overwrite_plans_name", plans)
         path = root / "preprocessed" / f"Dataset{number:03}_{name}" / f"{plans}.json"
-        of = json.loads(path.read_text())["configurations"]["3d_fullres"]
+        plans = json.loads(path.read_text())
+        of = plans["configurations"]["3d_fullres"]
+        # Its axes are those of the arrays, z, y, x, transposed so that the longest voxels come first.
+        axes = lambda values: text([values[i] for i in plans["transpose_backward"]][::-1])
         network = of["architecture"]["arch_kwargs"]
-        yield [name, memory, "nnU-Net", text(of["spacing"][::-1]), text(of["patch_size"][::-1]), of["batch_size"],
-               " ".join(text(level[::-1]) for level in network["strides"][1:]),
+        yield [name, memory, "nnU-Net", axes(of["spacing"]), axes(of["patch_size"]), of["batch_size"],
+               " ".join(axes(level) for level in network["strides"][1:]),
+               " ".join(axes(level) for level in network["kernel_sizes"]),
                of["normalization_schemes"][0].replace("Normalization", "")]
 
 
-def voxswap_rows(root, number, name, program):
-    for memory in MEMORY:
+def voxswap_rows(root, number, name, program, memories):
+    for memory in memories:
         out = root / f"{name}_{memory}.yaml"
         out.unlink(missing_ok=True)
         answer = subprocess.run(
@@ -95,10 +100,12 @@ def voxswap_rows(root, number, name, program):
         chosen, keys = of["candidates"][of["chosen"]], of["experiment"]
         value = lambda key, otherwise: keys.get(key, {"value": otherwise})["value"]
         depth = int(value("network.depth", "0"))
-        strides = json.loads(value("network.strides", json.dumps([2] * depth)))
-        levels = [text(level) if isinstance(level, list) else text([level] * 3) for level in strides[1:]]
+        levels = lambda key, otherwise: [
+            text(level) if isinstance(level, list) else text([level] * 3)
+            for level in json.loads(value(key, json.dumps([otherwise] * depth)))]
         yield [name, memory, "voxswap", text(json.loads(value("preprocess.spacing", "[]"))), text(chosen["size"]),
-               chosen["batch"], " ".join(levels), value("preprocess.normalize", "")]
+               chosen["batch"], " ".join(levels("network.strides", 2)[1:]), " ".join(levels("network.kernels", 3)),
+               value("preprocess.normalize", "")]
 
 
 def main():
@@ -107,17 +114,20 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, default="build/release/bin/voxswap")
     parser.add_argument("--csv", type=pathlib.Path)
     parser.add_argument("--sets", default=",".join(map(str, SETS)))
+    parser.add_argument("--memory", default="8,24,80")
     given = parser.parse_args()
     root = given.folder.resolve()
     for name in ("raw", "preprocessed", "results"):
         os.environ[f"nnUNet_{name}"] = str(root / name)
-    rows = [["data_set", "memory_gib", "program", "spacing", "patch", "batch", "strides", "normalization"]]
+    rows = [["data_set", "memory_gib", "program", "spacing", "patch", "batch", "strides", "kernels", "normalization"]]
+    memories = [int(memory) for memory in given.memory.split(",")]
     for number in map(int, given.sets.split(",")):
-        name = SETS[number][0]
-        folder = root / "raw" / f"Dataset{number:03}_{name}"
-        if not folder.exists():
-            write_set(folder, SETS[number])
-        for row in [*nnunet_rows(root, number, name), *voxswap_rows(root, number, name, given.program.resolve())]:
+        there = list((root / "raw").glob(f"Dataset{number:03}_*"))
+        name = there[0].name.split("_", 1)[1] if there else SETS[number][0]
+        if not there:
+            write_set(root / "raw" / f"Dataset{number:03}_{name}", SETS[number])
+        for row in [*nnunet_rows(root, number, name, memories),
+                    *voxswap_rows(root, number, name, given.program.resolve(), memories)]:
             print(*row, sep=" | ", flush=True)
             rows.append(row)
     if given.csv:

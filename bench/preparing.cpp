@@ -1,6 +1,7 @@
-// Speed of preprocessing a data set: every case is read, cropped, resized to a cube and stored in an empty
-// cache folder. Prints seconds, peak resident memory of this process and each case's statistics, as one line
-// of JSON. compare_preparing.py runs it beside SimpleITK.
+// Speed of preprocessing a data set: every case is read, cropped, resized to a cube of SIDE voxels, or
+// resampled where SIDE is a voxel size such as 1.25mm, and stored in an empty cache folder. Prints seconds,
+// peak resident memory of this process and each case's statistics, as one line of JSON. compare_preparing.py
+// runs it beside SimpleITK, compare_resampling.py beside nnU-Net and MONAI.
 //
 //   preparing DATASET SIDE CACHE
 #include <chrono>
@@ -17,10 +18,15 @@
 namespace voxswap {
 namespace {
 
-void measure(const char* root, std::int64_t side, const char* cache) {
+void measure(const char* root, const std::string& side, const char* cache) {
   pipeline::RunOptions options;
   options.data.root = root;
-  options.preprocess.resolution = {side, side, side};
+  if (side.ends_with("mm"))
+    options.preprocess.spacing.fill(std::stod(side));
+  else
+    options.preprocess.resolution.fill(std::stoll(side));
+  // Whole volumes would have to fit into the resolution.
+  if (options.preprocess.by_spacing()) options.training.patch = data::Size3{16, 16, 16};
   options.cache = cache;
   const auto begin = std::chrono::steady_clock::now();
   pipeline::Cases cases(options, data::open_dataset(options.data));
@@ -46,7 +52,7 @@ int main(int count, char** words) {
     return 2;
   }
   try {
-    voxswap::measure(words[1], std::atoll(words[2]), words[3]);
+    voxswap::measure(words[1], words[2], words[3]);
     return 0;
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

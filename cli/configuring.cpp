@@ -20,8 +20,8 @@ namespace voxswap::cli {
 pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& request, bool leave_out) {
   constexpr std::size_t most = 20;
   const pipeline::RunOptions run = experiments::unconfigured(request).run;
-  const fs::path cache = run.cache.empty() ? fs::path() : run.cache / "fingerprints";
-  pipeline::Fingerprint fingerprint = pipeline::take_fingerprint(run.data, cache);
+  pipeline::Fingerprint fingerprint =
+      pipeline::take_fingerprint(run.data, pipeline::fingerprint_folder(run.cache));
   const std::vector<pipeline::UnreadableCase>& unreadable = fingerprint.unreadable;
   if (unreadable.empty()) return fingerprint;
   std::string list;

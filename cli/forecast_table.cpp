@@ -213,11 +213,10 @@ std::string ranks_text(const pipeline::RanksForecast& ranks) {
   std::string where = network.machines == 1 ? "one machine" : counted(network.machines, "machine");
   if (network.machines > 1) where += format(", {} between two of them", gigabytes_per_second(network.rate));
   return two_columns(
-      {{"ranks",
-        format("{}{} on {}; {} within one, {:.0f} us per message; simulated",
-               network.slabs == 1 ? std::to_string(network.ranks) : counted(network.ranks, "group"),
-               network.slabs == 1 ? "" : format(" of {} that share each volume", network.slabs), where,
-               gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
+      {{"ranks", format("{}{} on {}; {} within one, {:.0f} us per message; simulated",
+                        network.slabs == 1 ? std::to_string(network.ranks) : counted(network.ranks, "group"),
+                        network.slabs == 1 ? "" : format(" of {} that share each volume", network.slabs),
+                        where, gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
        {"time per step", format("{} ({} for one rank alone)", exact_seconds(ranks.step_seconds),
                                 exact_seconds(ranks.alone_seconds))},
        {"exchange", format("{} in {}, {} of it not hidden by computing", format_bytes(ranks.exchanged_bytes),

@@ -11,6 +11,7 @@
 #include "cli/ranks.h"
 #include "experiments/experiment.h"
 #include "experiments/key_help.h"
+#include "experiments/training_grid.h"
 
 namespace voxswap::cli {
 
@@ -120,6 +121,7 @@ experiments::Experiment load(const ExperimentArguments& arguments) {
     log::info("training.preset {} sets {}", choice_name(experiment.run.training.preset),
               join(experiment.preset, ", "));
   warn_of_keys_without_effect(experiment);
+  experiments::resolve_grid(experiment);
   return experiment;
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/tables.h"
+#include "experiments/training_grid.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/forecast.h"
 
@@ -23,7 +24,9 @@ struct CellForecast {
 // The experiment as the cell's process gets it: within its share, and with the split that is yet to be drawn.
 pipeline::RunOptions as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
                             const SweepShares& shares) {
-  pipeline::RunOptions options = cell.experiment.run;
+  experiments::Experiment experiment = cell.experiment;
+  experiments::resolve_grid(experiment);
+  pipeline::RunOptions options = experiment.run;
   if (!sweep.draws_splits) options.split = sweep.base.run.split;
   if (!share_overrides(cell, shares, shares.shares[0]).empty())
     options.memory = pipeline::within_share(options.memory, shares.shares[0], shares.on_gpus);

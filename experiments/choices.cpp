@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "experiments/keys.h"
 #include "experiments/presets.h"
+#include "experiments/training_grid.h"
 #include "experiments/value_types.h"
 #include "experiments/yaml.h"
 
@@ -99,20 +100,9 @@ TrainingGrid training_grid(const Fingerprint& fingerprint, const data::PrepareOp
     grid.median = grid.largest = options.resolution;
     return grid;
   }
-  std::array<std::vector<std::int64_t>, 3> sides;
-  for (const pipeline::CaseFingerprint& one : fingerprint.cases) {
-    data::Geometry box = one.grid;
-    if (options.crop == data::Crop::foreground) box.size = one.foreground;
-    const data::Size3 size = data::size_at(box, options.spacing);
-    for (std::size_t axis = 0; axis < 3; ++axis) sides[axis].push_back(size[axis]);
-  }
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    std::sort(sides[axis].begin(), sides[axis].end());
-    grid.median[axis] = sides[axis][sides[axis].size() / 2];
-    grid.largest[axis] = sides[axis].back();
-  }
-  grid.median = rounded_up(grid.median, grid.spacing);
-  grid.largest = rounded_up(grid.largest, grid.spacing);
+  const CaseSizes sizes = case_sizes(fingerprint, options);
+  grid.median = rounded_up(sizes.median, grid.spacing);
+  grid.largest = rounded_up(sizes.largest, grid.spacing);
   return grid;
 }
 
@@ -227,6 +217,10 @@ Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid,
 
 double Candidate::voxels() const {
   return static_cast<double>(size[0] * size[1] * size[2]);
+}
+
+double Candidate::median_voxels() const {
+  return static_cast<double>(median[0] * median[1] * median[2]);
 }
 
 double Candidate::seconds_per_voxel() const {

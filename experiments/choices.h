@@ -46,7 +46,8 @@ struct Candidate {
   std::int64_t memory_bytes = 0;
   double step_seconds = 0, epoch_seconds = 0;  // an epoch with its validation
 
-  double voxels() const;             // of the context
+  double voxels() const;  // of the context
+  double median_voxels() const;
   double seconds_per_voxel() const;  // that is not padding
 };
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/training_grid.h"
 #include "experiments/value_types.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
@@ -24,6 +25,7 @@ constexpr double most_time_per_voxel = 1.25;  // of the fastest candidate's
 constexpr double worth_a_batch = 0.9;         // of the time per voxel: a smaller batch takes more steps
 constexpr double for_the_rest = 0.05;         // of the hours: preparing, predicting, the report
 constexpr std::int64_t most_epochs = 1000;
+constexpr double small_part = 8;  // of the median case: patches beyond it see little of the anatomy
 
 // What was chosen, under what the user asked for.
 Settings settings_of(const std::vector<Choice>& choices, const Settings& asked_for) {
@@ -65,6 +67,7 @@ class Chooser {
   Configuration choose() {
     plan_all();
     pick();
+    if (!fingerprint_.dataset.classes) warn_of_rare_labels();
     const Candidate& chosen = result_.candidates[result_.chosen];
     add({epochs_of(chosen)});
     add(chosen.choices);
@@ -91,7 +94,17 @@ class Chooser {
   pipeline::RunOptions run(const std::vector<Choice>& more) const {
     std::vector<Choice> choices = result_.choices;
     choices.insert(choices.end(), more.begin(), more.end());
-    return make_experiment(request_.file, settings_of(choices, asked_)).run;
+    pipeline::RunOptions options = make_experiment(request_.file, settings_of(choices, asked_)).run;
+    resolve(options);
+    return options;
+  }
+
+  // What is auto in the grid, from the fingerprint.
+  void resolve(pipeline::RunOptions& options) const {
+    data::PrepareOptions& preprocess = options.preprocess;
+    if (preprocess.automatic_spacing) preprocess.spacing = fingerprint_.target_spacing();
+    preprocess.automatic_spacing = false;
+    if (preprocess.automatic_resolution) resolve_resolution(options, case_sizes(fingerprint_, preprocess));
   }
 
   // Fills in what the plan says.
@@ -135,16 +148,9 @@ class Chooser {
     return make_experiment(request_.file, settings).run;
   }
 
-  // With a spacing: what whole volumes are padded to, or how large a case is that patches are taken of.
-  static Choice resolution_of(const Candidate& candidate, const TrainingGrid& grid, bool whole) {
-    return {"preprocess.resolution", list_text(whole ? candidate.size : grid.median),
-            whole ? "the largest case, with sides that the network can halve; others are padded"
-                  : "the median case: an epoch takes as many patches of every case as make it"};
-  }
-
   void plan_all() {
     pipeline::RunOptions options = run_of_any_size();
-    if (options.preprocess.automatic_spacing) options.preprocess.spacing = fingerprint_.target_spacing();
+    resolve(options);
     const TrainingGrid grid = training_grid(fingerprint_, options.preprocess);
     const bool is_one_size = grid.largest == grid.median;
     data_ = pipeline::data_shape(options);
@@ -162,8 +168,6 @@ class Chooser {
       for (const std::int64_t batch :
            images ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{1, 2}) {
         Candidate candidate = candidate_of(fingerprint_, grid, parts, std::min(batch, data_.training_cases));
-        if (options.preprocess.by_spacing())
-          candidate.choices.push_back(resolution_of(candidate, grid, parts == 0));
         const auto same = [&](const Candidate& other) {
           return other.size == candidate.size && other.batch == candidate.batch;
         };
@@ -219,6 +223,28 @@ class Chooser {
     }
     result_.chosen = result_.swept.front();
     if (result_.swept.size() == 1) result_.swept.clear();
+    const Candidate& chosen = result_.candidates[result_.chosen];
+    if (small_part * chosen.voxels() < chosen.median_voxels())
+      log::warn(
+          "patches of {} are all that fits into the memory: {:.0f} of them make the median case, and the "
+          "network "
+          "sees little of it at a time. A larger --memory allows larger ones",
+          list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
+  }
+
+  // No split has such a label in both parts of every fold.
+  void warn_of_rare_labels() const {
+    const auto folds = static_cast<std::size_t>(std::max<std::int64_t>(2, result_.folds));
+    for (const auto& [name, value] : fingerprint_.dataset.labels) {
+      const auto cases = static_cast<std::size_t>(
+          std::count_if(fingerprint_.cases.begin(), fingerprint_.cases.end(),
+                        [label = value](const auto& one) { return one.labels.contains(label); }));
+      if (cases < folds)
+        log::warn("label {} is in {} of {}: {}", name, cases, counted(fingerprint_.cases.size(), "case"),
+                  cases == 0   ? "no network can learn it"
+                  : cases == 1 ? "the fold that validates on this case trains without it"
+                               : "some folds validate without it");
+    }
   }
 
   Choice epochs_of(const Candidate& candidate) const {
@@ -275,6 +301,8 @@ class Chooser {
     }
     result_.text = "# Written by `voxswap configure`: every key with the reason for its value.\n" +
                    experiment_text(written, comments) + sweep_text();
+    resolve(result_.experiment.run);
+    write_settings(result_.experiment);
   }
 
   const Fingerprint& fingerprint_;

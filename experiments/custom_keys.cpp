@@ -42,15 +42,21 @@ std::string spacing_text(const data::Spacing& spacing) {
 Key resolution() {
   const std::string path = "preprocess.resolution";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
-    read_size(value, path, "a whole number, or [x, y, z], or [x, y] for 2D images", o.preprocess.resolution);
+    o.preprocess.automatic_resolution = is_word(value, "auto");
+    if (o.preprocess.automatic_resolution) return;
+    read_size(value, path, "a whole number, or [x, y, z], or [x, y] for 2D images, or auto",
+              o.preprocess.resolution);
+  };
+  const auto print = [](const pipeline::RunOptions& o) {
+    return o.preprocess.automatic_resolution ? "auto" : print_size(o.preprocess.resolution);
   };
   return {path,
-          "N | [x, y, z] | [x, y]",
-          "Voxels after crop and resize (U-Nets: multiples of 2^(network.depth - 1))",
+          "N | [x, y, z] | [x, y] | auto",
+          "Voxels after crop and resize (auto, the default with a spacing: the largest case)",
           read,
-          [](const pipeline::RunOptions& o) { return print_size(o.preprocess.resolution); },
+          print,
           Key::Shape::value,
-          allowed_size()};
+          allowed::any_of({allowed::choice({"auto"}), allowed_size()})};
 }
 
 Key spacing() {

@@ -159,6 +159,7 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   const Given given = [&](const std::string& path) { return settings.contains(path); };
   settle_images(run, given);
   settle_network(run, given);
+  settle_resolution(run, given);
   for (const std::string& path : settle_preset(run, given)) preset.push_back(path);
   for (const std::string& path : preset)
     experiment.preset.push_back(format("{}: {}", path, find_key(path)->print(run)));
@@ -169,10 +170,15 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   expand_output(run, where("output.dir"));
   settle_paths(file, settings, run);
   check_rules(run, where, given);
-  run.settings = settings_of(run);
-  run.resolved = experiment_text(run.settings);
+  write_settings(experiment);
   experiment.without_effect = without_effect(asked_for, run);
   return experiment;
+}
+
+void write_settings(Experiment& experiment) {
+  pipeline::RunOptions& run = experiment.run;
+  run.settings = settings_of(run);
+  run.resolved = experiment_text(run.settings);
 }
 
 std::string experiment_text(const pipeline::SettingList& settings,
@@ -200,18 +206,6 @@ Experiment load_experiment(const fs::path& file, const std::vector<std::string>&
   Settings settings = load_settings(file);
   for (const std::string& assignment : overrides) override_setting(settings, assignment);
   return make_experiment(file, std::move(settings));
-}
-
-void resolve_spacing(Experiment& experiment) {
-  pipeline::RunOptions& run = experiment.run;
-  if (!run.preprocess.automatic_spacing) return;
-  run.preprocess.spacing = data::target_spacing(data::grids_of(data::open_dataset(run.data)));
-  for (double& side : run.preprocess.spacing) side = std::max(1e-4, std::round(1e4 * side) / 1e4);
-  run.preprocess.automatic_spacing = false;
-  run.settings = settings_of(run);
-  run.resolved = experiment_text(run.settings);
-  log::info("{}: {} mm, from the cases", key::preprocess_spacing,
-            value_types::spacing_text(run.preprocess.spacing));
 }
 
 Experiment load_run(const fs::path& run_directory) {

@@ -31,8 +31,8 @@ Experiment load_experiment(const fs::path& file, const std::vector<std::string>&
 Settings load_settings(const fs::path& file);
 Experiment make_experiment(const fs::path& file, Settings settings);
 
-// Where preprocess.spacing is auto, chooses it from the grids of the data set's cases, which are read for it.
-void resolve_spacing(Experiment& experiment);
+// Fills in run.settings and run.resolved after a change of options.
+void write_settings(Experiment& experiment);
 
 // The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
 // when it is no run.

@@ -28,6 +28,7 @@ void check_depth(const pipeline::RunOptions& options, const Where& where) {
 
 // What the network sees has sides that it can halve at every level: the patch, or the whole volume.
 void check_sides(const pipeline::RunOptions& options, const Where& where) {
+  if (options.preprocess.automatic_resolution && !options.training.patch) return;
   const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
   const net::Along multiples = net::side_multiples(options.network);
   const data::Size3 size = pipeline::input_size(options);
@@ -55,7 +56,12 @@ void check_sides(const pipeline::RunOptions& options, const Where& where) {
 
 void check_spacing(const pipeline::RunOptions& options, const Where& where) {
   const data::PrepareOptions& preprocess = options.preprocess;
-  if (!preprocess.by_spacing() && !preprocess.automatic_spacing) return;
+  if (!preprocess.by_spacing() && !preprocess.automatic_spacing) {
+    if (preprocess.automatic_resolution)
+      fail(Exit::usage, "{}: preprocess.resolution: auto needs a spacing. Set preprocess.spacing=auto",
+           where("preprocess.resolution"));
+    return;
+  }
   if (net::takes_images(options.network.name))
     fail(Exit::usage,
          "{}: preprocess.spacing: {} takes 2D images, which are resized to preprocess.resolution",
@@ -218,6 +224,12 @@ void settle_images(pipeline::RunOptions& options, const Given& given) {
   };
   settle(options.preprocess.resolution);
   if (options.training.patch) settle(*options.training.patch);
+}
+
+void settle_resolution(pipeline::RunOptions& options, const Given& given) {
+  data::PrepareOptions& preprocess = options.preprocess;
+  if ((preprocess.by_spacing() || preprocess.automatic_spacing) && !given("preprocess.resolution"))
+    preprocess.automatic_resolution = true;
 }
 
 void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given) {

@@ -16,6 +16,9 @@ using Given = std::function<bool(const std::string& path)>;         // whether i
 // The slope that a network was published with, unless another was given.
 void settle_network(pipeline::RunOptions& options, const Given& given);
 
+// With a spacing, the cases say which resolution they have, unless one was given.
+void settle_resolution(pipeline::RunOptions& options, const Given& given);
+
 // What one number says of all sides of a volume, it says of both sides of an image; and the loss of a network
 // that gives an image one class is, unless another was given, the only one that it takes.
 void settle_images(pipeline::RunOptions& options, const Given& given);

@@ -1,5 +1,6 @@
 #include "voxswap/plan.h"
 
+#include "experiments/training_grid.h"
 #include "library/content.h"
 #include "pipeline/plan/forecast.h"
 #include "swap/plan/plan_report.h"
@@ -7,7 +8,9 @@
 namespace voxswap {
 
 StepPlan plan(const Experiment& experiment, const PlanOptions& options) {
-  const pipeline::RunOptions& run = experiment.content().experiment.run;
+  experiments::Experiment resolved = experiment.content().experiment;
+  experiments::resolve_grid(resolved);
+  const pipeline::RunOptions& run = resolved.run;
   const pipeline::DataShape data = pipeline::data_shape(run);
   const pipeline::StepForecast step(run, data, {.estimate = options.estimate, .as = options.device});
   const pipeline::Forecast found = pipeline::forecast(step, data, run);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/run_log.h"
 #include "commit.h"
+#include "experiments/training_grid.h"
 #include "library/content.h"
 #include "library/run_folder.h"
 #include "net/collective/launched.h"
@@ -16,7 +17,7 @@ using Work = void (*)(const pipeline::RunOptions& options);
 
 bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work work) {
   experiments::Experiment experiment = given.content().experiment;
-  experiments::resolve_spacing(experiment);
+  experiments::resolve_grid(experiment);
   experiment.run.ranks = &net::launched_ranks();
   experiment.run.resume = options.resume;
   experiment.run.trace = options.trace;

@@ -40,8 +40,7 @@ Exit preview_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  experiments::Experiment experiment = load(where);
-  experiments::resolve_spacing(experiment);
+  const experiments::Experiment experiment = load(where);
   const pipeline::RunOptions& options = experiment.run;
   const std::string png = out.empty() ? options.name + "_preview.png" : out;
   Outputs outputs(force);

@@ -198,9 +198,10 @@ std::string PreparedCache::content(const CaseFiles& files) const {
 // they stand for; what is stored is not normalised. The labels are in, because they decide whether a truth is
 // accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
-  const auto& [resolution, spacing, automatic_spacing, slices, crop, bias_names, bias_channels, clip_low,
-               clip_high, normalize, corner_background, background] = options_;
+  const auto& [resolution, spacing, automatic_spacing, automatic_resolution, slices, crop, bias_names,
+               bias_channels, clip_low, clip_high, normalize, corner_background, background] = options_;
   static_cast<void>(automatic_spacing);
+  static_cast<void>(automatic_resolution);
   static_cast<void>(bias_names);
   static_cast<void>(normalize);
   Hasher hasher;

@@ -305,6 +305,10 @@ ResolutionAdvice judged(const Size3& size, const std::string& why, std::span<con
 
 Spacing target_spacing(std::span<const Geometry> grids) {
   assert(!grids.empty());
+  const auto rounded = [](Spacing spacing) {  // headers hold 3.2291666666666736
+    for (double& side : spacing) side = std::max(1e-4, std::round(1e4 * side) / 1e4);
+    return spacing;
+  };
   Spacing target, sides;
   std::array<std::vector<double>, 3> spacings;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -317,7 +321,7 @@ Spacing target_spacing(std::span<const Geometry> grids) {
     sides[axis] = percentile(lengths, 50);
   }
   const auto coarse = coarse_axis(target);
-  if (!coarse) return target;
+  if (!coarse) return rounded(target);
   double longest = 0, fewest = std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (axis == *coarse) continue;
@@ -326,7 +330,7 @@ Spacing target_spacing(std::span<const Geometry> grids) {
   }
   if (anisotropic * sides[*coarse] < fewest)
     target[*coarse] = std::max(longest, percentile(spacings[*coarse], 10));
-  return target;
+  return rounded(target);
 }
 
 std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregrounds,

@@ -43,7 +43,8 @@ struct PrepareOptions {
   Size3 resolution{128, 128, 128};  // voxels x, y, z after cropping and resizing; of images and slices z is 1
   Spacing spacing{0, 0, 0};         // mm to resample to in place of that; 0: none
   bool automatic_spacing = false;   // choose it from the data set: target_spacing()
-  Slices slices = Slices::none;     // axial: as many planes as the crop has
+  bool automatic_resolution = false;  // with a spacing: choose the resolution from the cases' sizes at it
+  Slices slices = Slices::none;       // axial: as many planes as the crop has
   Crop crop = Crop::foreground;
   std::vector<std::string> bias_correction;  // none: empty; n4: {"n4"}; else modalities by name
   std::vector<bool> bias_channels;           // which those are: for_modalities()

@@ -227,6 +227,10 @@ double Fingerprint::cropped_away() const {
   });
 }
 
+fs::path fingerprint_folder(const fs::path& cache) {
+  return cache.empty() ? fs::path() : cache / "fingerprints";
+}
+
 Json to_json(const CaseFingerprint& one, const std::vector<std::string>& channels) {
   Json json = {{"case", one.id},
                {"size", one.grid.size},

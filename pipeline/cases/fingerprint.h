@@ -65,6 +65,8 @@ struct Fingerprint {
 // folder of what was found before; empty: none.
 Fingerprint take_fingerprint(const data::DatasetOptions& options, const fs::path& cache = {});
 
+fs::path fingerprint_folder(const fs::path& cache);  // below data.cache; empty: none
+
 // A case as `voxswap configure --json` prints it.
 Json to_json(const CaseFingerprint& one, const std::vector<std::string>& channels);
 

@@ -156,8 +156,8 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
     }
     if (cases.size() < 2) {
       fail(Exit::bad_data,
-           "{}: {} of {} have ground truth. Training needs at least one training and one validation case",
-           dataset.root.string(), cases.size(), counted(dataset.cases.size(), "case"));
+           "{}: {} with ground truth among {}. Training needs at least one training and one validation case",
+           dataset.root.string(), counted(cases.size(), "case"), counted(dataset.cases.size(), "case"));
     }
     if (options.folds > static_cast<std::int64_t>(cases.size()))
       fail(Exit::bad_data, "{}: {}: {} with ground truth cannot be divided into {}", dataset.root.string(),

@@ -60,6 +60,12 @@ TEST_F(Configure, ChoosesTheLargestContextAmongTheFastOnes) {
   EXPECT_EQ(json.at("experiment").at("data.split.folds").at("value"), "4");  // no more than cases
 }
 
+TEST_F(Configure, WritesASpacingAndNoResolution) {
+  ASSERT_EQ(configure({}).code, 0);
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "spacing: [")) << bytes("mine.yaml");
+  EXPECT_FALSE(contains(bytes("mine.yaml"), "resolution: ")) << bytes("mine.yaml");
+}
+
 TEST_F(Configure, WritesTheSameFileTwice) {
   ASSERT_EQ(configure({}).code, 0);
   const std::string first = bytes("mine.yaml");
@@ -74,6 +80,13 @@ TEST_F(Configure, NeverOverwritesAFile) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_TRUE(contains(outcome.errors, "is not overwritten"));
   EXPECT_EQ(bytes("mine.yaml"), "mine");
+}
+
+TEST_F(Configure, WarnsOfLabelsThatFewCasesHave) {
+  const Outcome outcome = configure({"data.labels={necrosis: 1, oedema: 2, enhancing: 4, cavity: 9}"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.errors, "label cavity is in 0 of 4 cases")) << outcome.errors;
+  EXPECT_FALSE(contains(outcome.errors, "label oedema")) << outcome.errors;
 }
 
 TEST_F(Configure, TakesWhatTheUserHasDecided) {

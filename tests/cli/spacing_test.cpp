@@ -45,6 +45,15 @@ TEST_F(RunAtASpacing, PadsWholeVolumesAndPredictsNewScans) {
   EXPECT_NE(bytes("whole/experiment.yaml").find("spacing: [9, "), std::string::npos);
 }
 
+TEST_F(RunAtASpacing, PadsToTheLargestCaseWhereNoResolutionIsGiven) {
+  done(into("largest", {"preprocess.resolution=auto", "training.epochs=1"}));
+  EXPECT_FALSE(column("largest/dice.csv", "dice").empty());
+  const std::string text = bytes("largest/experiment.yaml");
+  EXPECT_FALSE(contains(text, "resolution: auto")) << text;
+  EXPECT_FALSE(contains(text, "resolution: 128")) << text;
+  done({"plan", path("largest/experiment.yaml"), "--estimate", "preprocess.resolution=auto"});
+}
+
 TEST_F(RunAtASpacing, TrainsOnPatchesOfCasesThatMayBeSmaller) {
   const Words patches = {"training.patch=[20, 28, 16]", "training.precision=f32"};
   done(into("patches", patches));

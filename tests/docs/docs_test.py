@@ -168,6 +168,8 @@ import os, sys
 program, arguments = {program!r}, sys.argv[1:]
 small = {{"training.epochs": "1", "preprocess.resolution": "16", "network.depth": "2", "network.base_filters": "2"}}
 command = arguments[0] if arguments else ""
+if "mine.yaml" in arguments:  # `voxswap configure` has chosen the rest for the data
+    small = {{"training.epochs": "1"}}
 if command == "phantom":
     for option, value in (("--cases", "6"), ("--size", "24")):
         if option in arguments:

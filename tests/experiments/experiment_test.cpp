@@ -107,6 +107,12 @@ TEST_F(Experiments, NameLineAndNearestKeyForAnUnknownOne) {
 }
 
 // Linux answers a read there, of memory that is not mapped, with EIO.
+TEST_F(Experiments, RefusesAnAutomaticResolutionWithoutASpacing) {
+  EXPECT_TRUE(contains(refusal("preprocess: {resolution: auto}\n"), "Set preprocess.spacing=auto"));
+  EXPECT_TRUE(load("preprocess: {spacing: [1, 1, 1]}\n").preprocess.automatic_resolution);
+  EXPECT_FALSE(load("preprocess: {spacing: [1, 1, 1], resolution: 64}\n").preprocess.automatic_resolution);
+}
+
 TEST_F(Experiments, OnADeviceThatFailsAreNoWrongUsage) {
   expect_failure([&] { load_experiment("/proc/self/mem", {}); }, Exit::failed);
 }
