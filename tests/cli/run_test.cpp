@@ -54,7 +54,7 @@ evaluate: {at: [native, training, 24]}
   }
 
   // A budget that an experiment changed by `more` can only just do with. A planner's least is found to a
-  // hundredth and moves a little with the costs, which are measured where it runs.
+  // hundredth and moves with the costs, which are measured where it runs, by some hundredths.
   std::string least(const Words& more) {
     Words arguments = {"plan", path("experiment.yaml"), "--estimate", "memory.budget=1KiB"};
     for (const std::string& word : more)
@@ -160,9 +160,15 @@ TEST_F(Run, GivesTheSameResultsInLessMemoryAndTellsWhatThatTook) {
   for (Words more : settings) {
     const std::string name = more.front();
     more.erase(more.begin());
-    const std::string budget = least(more);
+    std::string budget = least(more);
     more.insert(more.end(), {brief, "memory.budget=" + budget});
-    done(into(name, more));
+    Outcome outcome = program(into(name, more));
+    for (int turn = 0; turn < 3 && outcome.code == 4; ++turn) {  // with measured costs it may need more
+      budget = format("{}B", least_budget(outcome.output));
+      more.back() = "memory.budget=" + budget;
+      outcome = program(into(name, more));
+    }
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
     expect_equal_results("kept", name);
     EXPECT_LE(figure(name, "device_peak_bytes"), std::stod(budget)) << name;
     expect_figures_of_moved_bytes(name, std::stod(budget) < unlimited || more.front() == lms);
