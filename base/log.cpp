@@ -37,7 +37,7 @@ struct Voice {
   void resolve_levels();
 };
 
-void tell_of_gaps(const std::string& why) {
+void report_gaps(const std::string& why) {
   static std::atomic<bool> told = false;
   if (told.exchange(true)) return;
   std::fputs(("warning: the log file is incomplete: " + why + "\n").c_str(), stderr);
@@ -56,7 +56,7 @@ Voice::Voice()
   logger = std::make_unique<spdlog::logger>("voxswap", sinks);
   terminal->set_pattern("%^%v%$");
   logger->flush_on(spdlog::level::debug);
-  logger->set_error_handler(tell_of_gaps);
+  logger->set_error_handler(report_gaps);
   resolve_levels();
 }
 
@@ -112,7 +112,7 @@ void record_to(const fs::path& path) {
       for (const auto& message : kept->last_raw()) file->log(message);
     file->flush();
   } catch (const spdlog::spdlog_ex& error) {
-    tell_of_gaps(error.what());
+    report_gaps(error.what());
   }
 }
 

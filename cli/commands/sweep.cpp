@@ -103,7 +103,7 @@ void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults&
 }
 
 // What went wrong, and the exit code that tells it: the cells' own where they agree.
-Exit tell_failures(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
+Exit print_failures(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
   std::vector<int> exits;
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     if (statuses[i].state != CellState::failed) continue;
@@ -157,7 +157,7 @@ void find_postprocessing(const experiments::Sweep& sweep) {
       return;
     runs.push_back(run);
     for (const pipeline::Setting& setting : experiments::changed_settings(runs.front(), run)) {
-      if (pipeline::tells_models_apart(setting.decides) || setting.decides == Decides::resolution) return;
+      if (pipeline::distinguishes_models(setting.decides) || setting.decides == Decides::resolution) return;
       in_folds = in_folds || setting.decides == Decides::fold;
     }
   }
@@ -212,7 +212,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
     return Exit::interrupted;
   }
   together(sweep, part, [&](const experiments::Sweep& whole) { merge(whole, json); });
-  return tell_failures(mine, statuses);
+  return print_failures(mine, statuses);
 }
 
 std::int64_t jobs_of(const std::string& text) {

@@ -70,7 +70,7 @@ struct NiftiFile {
 };
 
 // What a file may take more than its voxels do: gzip's own bytes, and some that somebody left behind them.
-constexpr std::size_t slack = std::size_t{1} << 20;
+constexpr std::size_t allowance = std::size_t{1} << 20;
 
 // At once, at several times zlib's speed. Nothing where the file is not one sound gzip stream of about the
 // bytes that its header promises: zlib then tells what it is, and stops where it has enough.
@@ -78,13 +78,13 @@ std::string unpacked_at_once(const fs::path& path, std::size_t promised) {
   error_code missing;
   const auto packed_size = fs::file_size(path, missing);
   constexpr std::size_t least = 18, most_per_byte = 1032;  // of a gzip stream
-  if (missing || packed_size < least || packed_size > promised + slack) return {};
+  if (missing || packed_size < least || packed_size > promised + allowance) return {};
   const std::string packed = read_file(path);
   if (packed.size() < least || !packed.starts_with("\x1f\x8b")) return {};
   std::uint32_t size = 0;  // the last four bytes: modulo 2^32
   for (std::size_t i = 1; i <= 4; ++i)
     size = size << 8 | static_cast<unsigned char>(packed[packed.size() - i]);
-  if (size > packed.size() * most_per_byte || size < promised || size > promised + slack) return {};
+  if (size > packed.size() * most_per_byte || size < promised || size > promised + allowance) return {};
   struct Free {
     void operator()(libdeflate_decompressor* it) const { libdeflate_free_decompressor(it); }
   };
@@ -100,11 +100,11 @@ std::string unpacked_at_once(const fs::path& path, std::size_t promised) {
 
 // Bytes behind the voxels are read, and let go, so that gzip's checksum is looked at; but not without end.
 void read_past_end(const fs::path& path, gzFile_s* file) {
-  for (std::size_t left = 64 * slack; left > 0;) {
+  for (std::size_t left = 64 * allowance; left > 0;) {
     std::string piece;
-    read_up_to(path, file, slack, piece);
-    if (piece.size() < slack) return;
-    left -= slack;
+    read_up_to(path, file, allowance, piece);
+    if (piece.size() < allowance) return;
+    left -= allowance;
   }
 }
 

@@ -197,7 +197,7 @@ void add_channel(const std::string& channel, const FoundCase& of_case, const fs:
 }
 
 // What was read out of names, how often; and unclear series in whose case there is no need of them.
-void tell_names(const Found& found, Dataset& dataset) {
+void log_names(const Found& found, Dataset& dataset) {
   std::map<std::pair<std::string, std::string>, std::int64_t> guesses;
   for (const auto& [id, of_case] : found.cases) {
     for (const FoundSeries& series : of_case.series) {
@@ -255,7 +255,7 @@ Dataset list_dicom(const DatasetOptions& options) {
       add_channel(channel, of_case, options.root / id / channel, files);
     dataset.cases.push_back(std::move(files));
   }
-  tell_names(found, dataset);
+  log_names(found, dataset);
   if (!found.cases.empty()) dataset.recognised = reason(found);
   if (options.labels.empty()) dataset.labels = observed_labels(dataset);
   return dataset;

@@ -181,7 +181,7 @@ std::vector<std::string> layout_names() {
   return names;
 }
 
-void tell_guesses(const Dataset& dataset) {
+void log_guesses(const Dataset& dataset) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, dataset.guesses.size()); ++i) {
     const SeriesGuess& guess = dataset.guesses[i];

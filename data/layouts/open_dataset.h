@@ -21,7 +21,7 @@ Dataset open_dataset(const DatasetOptions& options);
 Dataset list_dataset(const DatasetOptions& options);
 
 // Says on the log which series were taken for which channel by reading their names.
-void tell_guesses(const Dataset& dataset);
+void log_guesses(const Dataset& dataset);
 
 std::vector<std::string> layout_names();  // for help texts and error messages
 

@@ -123,7 +123,7 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   } else {
     dataset = open_dataset(wanted);  // says what is wrong with it
   }
-  tell_guesses(dataset);
+  log_guesses(dataset);
   dataset.modalities = trained.modalities;
   for (CaseFiles& files : dataset.cases) {
     files.truth.clear();

@@ -237,9 +237,9 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
       fail(Exit::bad_data, "{}: case '{}' is not in the data set at {}", split.string(), row[id],
            dataset.root.string());
     const data::CaseFiles& files = *found->second;
-    const bool tells_all = std::all_of(dataset.regions.begin(), dataset.regions.end(),
+    const bool has_all_regions = std::all_of(dataset.regions.begin(), dataset.regions.end(),
                                        [&](const auto& region) { return files.tells(region.second); });
-    for (std::int64_t repeat = 1; tells_all && repeat <= run.training.repeats; ++repeat)
+    for (std::int64_t repeat = 1; has_all_regions && repeat <= run.training.repeats; ++repeat)
       all.push_back({files.truth, prediction_folder(run, repeat) / label_map_name(dataset, row[id])});
   }
   return all;

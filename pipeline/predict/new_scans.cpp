@@ -150,7 +150,7 @@ void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes,
 }
 
 // `each`: predictions of a case.
-void tell_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
+void log_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
               const fs::path& out) {
   if (!left_out.empty())
     fail(Exit::bad_data, "{} of {} could not be predicted: {}. The others are in {}", left_out.size(),
@@ -319,7 +319,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
       outputs.write(file, [&] { write_file(file, content); });
   }
   record.finish();
-  tell_end(dataset, left_out, teams.size(), out);
+  log_end(dataset, left_out, teams.size(), out);
 }
 
 struct MemoryPredictor::State {

@@ -51,7 +51,7 @@ void rename(RunFolder& run, const std::string& suffix) {
 
 // Runs of one name in different folders would pass for repeats of each other: those get their folder's name,
 // or its whole path, behind theirs.
-void tell_apart(std::vector<RunFolder>& runs) {
+void make_names_unique(std::vector<RunFolder>& runs) {
   std::map<std::string, int> uses, folders;
   for (const RunFolder& run : runs) {
     for (const std::string& name : names_in(run)) ++uses[name];
@@ -107,7 +107,7 @@ std::vector<RunInTable> RunFolder::in_tables() const {
   std::vector<RunInTable> result;
   std::map<std::string, std::string> keys;
   for (const Setting& one : settings)
-    if (tells_models_apart(one.decides)) keys[one.key] = one.value;
+    if (distinguishes_models(one.decides)) keys[one.key] = one.value;
   const auto add = [&](const std::string& run, const std::string& resolution) {
     if (seen.insert({run, resolution}).second) result.push_back({run, resolution, keys});
   };
@@ -166,7 +166,7 @@ RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,
   }
   if (folders.empty()) fail(Exit::usage, "no run to report. Name at least one run folder");
   if (result.runs.empty()) fail(Exit::bad_data, "no run to report:\n{}", join(result.notes, "\n"));
-  tell_apart(result.runs);
+  make_names_unique(result.runs);
   return result;
 }
 

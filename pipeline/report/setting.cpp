@@ -2,7 +2,7 @@
 
 namespace voxswap::pipeline {
 
-bool tells_models_apart(Decides decides) {
+bool distinguishes_models(Decides decides) {
   switch (decides) {
     case Decides::nothing:
     case Decides::name:

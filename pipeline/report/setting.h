@@ -36,7 +36,7 @@ struct Setting {
 using SettingList = std::vector<Setting>;
 
 // Do two runs that differ in this hold different models, rather than repeats of one?
-bool tells_models_apart(Decides decides);
+bool distinguishes_models(Decides decides);
 
 // Reads the settings in an experiment.yaml that a run wrote, with what it noted about itself below
 // `ran_with`, which decides nothing. Throws Exit::usage for what is no YAML. Given by the room that knows the

@@ -74,7 +74,7 @@ Job open_job(const RunOptions& options) {
   resolve_loss(job.options.training, dataset);
   job.options.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
-  data::tell_guesses(dataset);
+  data::log_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
   job.outputs = output_count(dataset, options.training);
   job.begun = begun_run(options, dataset);
@@ -196,7 +196,7 @@ void follow(Job& job, Session& session, TimeLeft& left) {
     train_repeat(options, repeat, session, *job.cases, job.split, {}, left);
 }
 
-void tell_beginning(const Job& job, const Session& session) {
+void log_beginning(const Job& job, const Session& session) {
   log::info("{}: {}, {}, {}, {}", job.options.name, counted(job.split.training.size(), "training case"),
             counted(job.split.validation.size(), "validation case"), counted(job.channels, "channel"),
             counted(job.outputs, "output"));
@@ -260,7 +260,7 @@ Job train_job(const RunOptions& given, bool predicts) {
   weigh_outputs(job, watch);
   // Whether it fits is known before anything is prepared or written.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
-  tell_beginning(job, session);
+  log_beginning(job, session);
   TimeLeft left = prepare_cases(job, session, predicts, watch);
   const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
   options.identity = identity.run;

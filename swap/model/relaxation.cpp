@@ -284,7 +284,7 @@ double climb(Dual& dual, const Pass& pass, std::int64_t rounds) {
 double relaxed_seconds(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
                        const CostModel& costs, const Budgets& budgets, net::NodeId cut) {
   const double room = static_cast<double>(occupied(budgets.device) - needs.persistent);
-  const Pass pass = find_passage(graph, needs, node_seconds, room, cut);
+  const Pass pass = find_pass(graph, needs, node_seconds, room, cut);
   if (pass.moments.empty())  // everything fits
     return std::accumulate(node_seconds.begin(), node_seconds.end(), 0.0);
   constexpr std::int64_t parts_visited = 40'000'000;  // in all rounds

@@ -8,7 +8,7 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr int equal_stretches = 16;  // more say little more, and each takes time for every value across it
+constexpr int equal_segments = 16;  // more say little more, and each takes time for every value across it
 
 class Finder {
  public:
@@ -30,7 +30,7 @@ class Finder {
     double before = 0;
     int passed = 0;
     for (std::size_t node = 0; node < seconds_.size(); ++node) {
-      const auto now = static_cast<int>(before / all * equal_stretches);
+      const auto now = static_cast<int>(before / all * equal_segments);
       if (net::is_exchange(graph_.nodes()[node])) continue;
       if (now > passed) borders.push_back({node, static_cast<net::NodeId>(node)});
       passed = std::max(passed, now);
@@ -44,11 +44,11 @@ class Finder {
     borders.erase(std::unique(borders.begin(), borders.end(), same), borders.end());
     pass_.compute.assign(borders.size() + 1, 0);
     for (std::size_t node = 0; node < seconds_.size(); ++node)
-      pass_.compute[stretch_at(node)] += seconds_[node];
+      pass_.compute[segment_at(node)] += seconds_[node];
   }
 
   // In which the node `at` begins.
-  std::size_t stretch_at(std::size_t at) const {
+  std::size_t segment_at(std::size_t at) const {
     const auto after = std::upper_bound(pass_.borders.begin(), pass_.borders.end(), at,
                                         [](std::size_t node, const Border& b) { return node < b.at; });
     return static_cast<std::size_t>(after - pass_.borders.begin());
@@ -110,7 +110,7 @@ class Finder {
     const bool over = a >= 0 && may_be_written_over(value, a);
     const std::vector<Border>& borders = pass_.borders;
     Part part;
-    part.segment = stretch_at(static_cast<std::size_t>(std::max(a, 0)));
+    part.segment = segment_at(static_cast<std::size_t>(std::max(a, 0)));
     part.from = static_cast<std::size_t>(over ? a : a + 1);
     for (; part.segment < borders.size(); ++part.segment) {
       const Border& border = borders[part.segment];
@@ -143,7 +143,7 @@ class Finder {
 
 }  // namespace
 
-Pass find_passage(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
+Pass find_pass(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
                   double room, net::NodeId cut) {
   return Finder(graph, needs, node_seconds).run(room, cut);
 }

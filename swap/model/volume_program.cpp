@@ -132,7 +132,7 @@ class Builder {
     for (const MovedVolume& volume : segments_.volumes) add_unknowns(volume);
     for (std::size_t v = 0; v < unknowns_.size(); ++v)
       for (std::size_t s = segments_.volumes[v].from; s < segments_.volumes[v].to; ++s) add_lines(v, s);
-    for (std::size_t s = 0; s < seconds_.size(); ++s) add_stretch(s);
+    for (std::size_t s = 0; s < seconds_.size(); ++s) add_segment_of(s);
     return unit_ * program_.solve();
   }
 
@@ -192,7 +192,7 @@ class Builder {
   }
 
   // Its lanes, in units of the step's compute time, and its memory, in units of the room.
-  void add_stretch(std::size_t s) {
+  void add_segment_of(std::size_t s) {
     for (std::size_t v = 0; v < unknowns_.size(); ++v) {
       const MovedVolume& volume = segments_.volumes[v];
       if (unknowns_[v].again[s] != none) add_term(unknowns_[v].again[s], volume.again_seconds / unit_);

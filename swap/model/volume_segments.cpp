@@ -15,7 +15,7 @@ namespace {
 
 constexpr double small_volume = 0.01;    // of the room: smaller ones count as always there
 constexpr double open_at_border = 0.02;  // of the room: half made or half read
-constexpr double least_stretch = 0.01;   // of the step's compute time
+constexpr double least_segment = 0.01;   // of the step's compute time
 constexpr std::size_t most_moments = 3;  // per segment
 
 // Of a piece: the part of its volume's bytes before it, and with it.
@@ -124,7 +124,7 @@ class Finder {
     found_.begins = {0};
     found_.compute = {0};
     for (std::size_t node = 0; node < nodes(); ++node) {
-      const bool border = open[node] <= open_at_border * room_ && since > least_stretch * all &&
+      const bool border = open[node] <= open_at_border * room_ && since > least_segment * all &&
                           !net::is_exchange(graph_.nodes()[node]);
       if (border) {
         found_.begins.push_back(node);

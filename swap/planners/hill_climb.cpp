@@ -121,7 +121,7 @@ void HillClimb::improve_what_takes_longest() {
     before = best_score_.seconds;
     const std::vector<std::int32_t> costly = costliest_volumes(facts_, best_schedule_);
     for (std::size_t i = 0; i < std::min(most, costly.size()) && !is_done(); ++i) improve_costly(costly[i]);
-    use_slack();
+    use_free_memory();
     try_reserves();
     try_windows();
   }
@@ -140,7 +140,7 @@ void HillClimb::improve_costly(std::int32_t id) {
 void HillClimb::improve_in_turn() {
   while (!is_done()) {
     const std::size_t rested = rested_;
-    bool better = facts_.in_pieces && (use_slack() | try_reserves() | try_windows());
+    bool better = facts_.in_pieces && (use_free_memory() | try_reserves() | try_windows());
     for (const std::int32_t id : movable_) {
       if (is_done() || facts_.volumes[index(id)].bytes < 16 * options_.least_volume) break;
       better |= improve_volume(id);
@@ -153,7 +153,7 @@ void HillClimb::improve_in_turn() {
 }
 
 // What the best schedule leaves unused, or waits for.
-bool HillClimb::use_slack() {
+bool HillClimb::use_free_memory() {
   bool better = false;
   for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_room(share, nullptr);
   for (const double share : {1.0, 0.97, 0.92, 0.85}) better |= try_holding(share);
@@ -213,7 +213,7 @@ bool HillClimb::improve_volume(std::int32_t id) {
     rest.until = round_ + 1 + rest.in_vain;
     better |= helped;
   }
-  if (better && facts_.in_pieces) use_slack();
+  if (better && facts_.in_pieces) use_free_memory();
   return better;
 }
 

@@ -68,7 +68,7 @@ class Scheduler {
     order_copies();
     const std::vector<std::int64_t> without = schedule_.memory;
     double best = std::numeric_limits<double>::max();
-    std::vector<IdleTime> best_stretches;
+    std::vector<IdleTime> best_evictions;
     std::vector<std::int64_t> best_memory;
     for (int round = 0; round < 3; ++round) {
       schedule_.memory = without;
@@ -79,11 +79,11 @@ class Scheduler {
       run();
       if (schedule_.seconds >= best) break;
       best = schedule_.seconds;
-      best_stretches = schedule_.evictions;
+      best_evictions = schedule_.evictions;
       best_memory = schedule_.memory;
     }
     schedule_.seconds = best;
-    schedule_.evictions = std::move(best_stretches);
+    schedule_.evictions = std::move(best_evictions);
     schedule_.memory = std::move(best_memory);
   }
 

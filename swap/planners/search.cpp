@@ -299,8 +299,8 @@ class Search {
 
 Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
   if (facts.request->in_fewer_slabs == nullptr || options.quick) return Search(facts, planner, options).run();
-  const StepInFewerSlabs coarser(*facts.request);
-  const GraphFacts coarse(coarser.request);
+  const StepInFewerSlabs fewer(*facts.request);
+  const GraphFacts coarse(fewer.request);
   std::vector<Decisions> from;
   for (const Decisions& choice : Search(coarse, planner, options).best_choices())
     from.push_back(for_finer(coarse, choice, facts));

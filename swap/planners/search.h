@@ -115,7 +115,7 @@ class HillClimb {
   void improve_what_takes_longest();
   void improve_costly(std::int32_t id);
   void improve_in_turn();
-  bool use_slack();
+  bool use_free_memory();
   bool try_room(double share, const VolumeFacts* volume);
   bool try_holding(double share);
   bool try_reserves();

@@ -42,7 +42,7 @@ class Expansion {
  private:
   bool run_node(net::NodeId id) {
     const NodeFacts& node = facts_.nodes[index(id)];
-    begin_passage(id);
+    begin_pass(id);
     for (const net::ValueId value : node.reads)
       if (!provide(value, id)) return false;
     emit(id, false);
@@ -75,7 +75,7 @@ class Expansion {
     staying_.push_back(value);
   }
 
-  void begin_passage(net::NodeId id) {
+  void begin_pass(net::NodeId id) {
     if (facts_.pass[index(id)] == pass_) return;
     std::size_t still = 0;
     for (const net::ValueId value : staying_) {

@@ -32,21 +32,21 @@ double seconds_of(const CostModel& costs) {
 
 TEST(StepInFewerSlabss, TakeWhatTheFinerOnesTake) {
   const InTwoSizes steps;
-  const StepInFewerSlabs coarser(steps.request);
-  EXPECT_EQ(coarser.request.graph, &steps.coarse.graph);
-  EXPECT_EQ(coarser.request.in_fewer_slabs, nullptr);
-  EXPECT_NEAR(seconds_of(coarser.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
+  const StepInFewerSlabs fewer(steps.request);
+  EXPECT_EQ(fewer.request.graph, &steps.coarse.graph);
+  EXPECT_EQ(fewer.request.in_fewer_slabs, nullptr);
+  EXPECT_NEAR(seconds_of(fewer.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
       << "but for sums over pieces of what is whole there";
-  EXPECT_EQ(coarser.request.workspaces.size(), steps.coarse.graph.nodes().size());
-  EXPECT_EQ(coarser.request.workspaces.back(), 4096);
-  EXPECT_EQ(coarser.request.kept, std::vector<net::ValueId>{steps.coarse.loss});
+  EXPECT_EQ(fewer.request.workspaces.size(), steps.coarse.graph.nodes().size());
+  EXPECT_EQ(fewer.request.workspaces.back(), 4096);
+  EXPECT_EQ(fewer.request.kept, std::vector<net::ValueId>{steps.coarse.loss});
 }
 
 // Pieces of 8 planes in place of 2: the choice for the second is that for four.
 TEST(StepInFewerSlabss, TellWhatToChooseForThePiecesThatAreInThem) {
   const InTwoSizes steps;
-  const StepInFewerSlabs coarser(steps.request);
-  const GraphFacts coarse(coarser.request), fine(steps.request);
+  const StepInFewerSlabs fewer(steps.request);
+  const GraphFacts coarse(fewer.request), fine(steps.request);
   Decisions choice = keep_everything(coarse);
   choice.reserve = 0.25;
   choice.window = 48;
