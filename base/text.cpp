@@ -50,6 +50,10 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+bool is_among(const std::string& word, const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string result;
   for (size_t i = 0; i < parts.size(); ++i) {

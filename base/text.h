@@ -20,6 +20,7 @@ using fmt::format;
 std::vector<std::string> split(std::string_view text, char separator);
 std::string trim(std::string_view text);
 std::string lower(std::string_view text);
+bool is_among(const std::string& word, const std::vector<std::string>& words);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string snake_case(std::string_view text);  // "Non-enhancing tumor" -> "non_enhancing_tumor"
 bool ends_with(std::string_view text, std::string_view suffix);

@@ -11,7 +11,7 @@ namespace voxswap::cli {
 
 namespace {
 
-using Rows = std::vector<std::pair<std::string, std::string>>;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 std::string gigabytes_per_second(double rate) {
   return format("{:.2f} GB/s", rate / 1e9);
@@ -26,7 +26,7 @@ std::string above(double seconds, double bound) {
   return std::isfinite(bound) && bound > 0 ? format("{:.1f} %", 100 * (seconds / bound - 1)) : "-";
 }
 
-void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64_t arena_bytes, Rows& rows) {
+void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64_t arena_bytes, Pairs& rows) {
   rows.push_back({"memory, peak", format_bytes(arena_bytes)});
   rows.push_back({"memory, budget", format_bytes(budgets.device)});
   const auto add_tier = [&](const char* name, std::int64_t used, std::int64_t budget) {
@@ -39,7 +39,7 @@ void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64
   add_tier("scratch file", plan.disk_bytes, budgets.disk);
 }
 
-void add_traffic(const swap::Plan& plan, Rows& rows) {
+void add_traffic(const swap::Plan& plan, Pairs& rows) {
   const swap::PlanTotals moved = swap::totals(plan);
   rows.push_back({"swapped per step", bytes_both_ways(moved.out_bytes, moved.in_bytes)});
   if (moved.disk_out_bytes + moved.disk_in_bytes > 0)
@@ -108,7 +108,7 @@ std::string exact_seconds(double seconds) {
   return seconds < 60 ? format("{:.4g} s", seconds) : format_seconds(seconds);
 }
 
-std::string two_columns(const Rows& rows) {
+std::string two_columns(const Pairs& rows) {
   std::size_t width = 0;
   for (const auto& [name, value] : rows) width = std::max(width, name.size());
   std::string text;
@@ -118,7 +118,7 @@ std::string two_columns(const Rows& rows) {
 
 std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast) {
   const pipeline::DataShape& data = forecast.data;
-  Rows rows = {
+  Pairs rows = {
       {"device", forecast.device},
       {"precision", forecast.precision},
       {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
@@ -274,7 +274,7 @@ std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const
 std::string benchmark_table(const pipeline::Benchmark& b) {
   const metrics::BoxStatistics& seconds = b.step_seconds;
   const double steps = static_cast<double>(b.steps.seconds.size());
-  Rows rows = {
+  Pairs rows = {
       {"device", b.device}, {"precision", b.precision}, {"slabs", b.pieces}, {"planner", b.plan.planner}};
   add_memory(b.plan, {b.plan.budget_bytes, b.plan.host_budget_bytes, b.plan.disk_budget_bytes}, b.arena_bytes,
              rows);

@@ -110,12 +110,6 @@ pipeline::SettingList settings_of(const pipeline::RunOptions& given) {
   return settings;
 }
 
-const Key* find_key(const std::string& path) {
-  const auto found =
-      std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.path == path; });
-  return found == keys().end() ? nullptr : &*found;
-}
-
 // A key that this version does not know is taken for one that matters.
 void flatten(const Yaml& value, const std::string& path, pipeline::SettingList& settings) {
   const Key* key = find_key(path);

@@ -10,10 +10,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool is_among(const std::string& word, const Words& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 // Why a key has no effect; nothing where it has one.
 using Reason = std::function<std::string(const pipeline::RunOptions&)>;
 

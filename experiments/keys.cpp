@@ -369,4 +369,10 @@ pipeline::RunOptions default_options() {
   return options;
 }
 
+const Key* find_key(const std::string& path) {
+  const auto found =
+      std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.path == path; });
+  return found == keys().end() ? nullptr : &*found;
+}
+
 }  // namespace voxswap::experiments

@@ -9,7 +9,8 @@
 
 namespace voxswap::experiments {
 
-const std::vector<Key>& keys();  // in the order of the resolved file
+const std::vector<Key>& keys();                // in the order of the resolved file
+const Key* find_key(const std::string& path);  // nullptr: there is none
 
 // The options before any file is read. `output` holds the pattern of output.dir, `name` is empty.
 pipeline::RunOptions default_options();

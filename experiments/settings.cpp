@@ -9,13 +9,6 @@ namespace voxswap::experiments {
 
 namespace {
 
-const Key* find_key(const std::string& path) {
-  for (const Key& key : keys()) {
-    if (key.path == path) return &key;
-  }
-  return nullptr;
-}
-
 bool is_section(const std::string& path) {
   return std::any_of(keys().begin(), keys().end(),
                      [&](const Key& key) { return key.path.starts_with(path + "."); });

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"
 #include "experiments/value_types.h"
@@ -16,10 +17,6 @@ namespace voxswap::experiments {
 namespace {
 
 constexpr std::size_t longest_name = 100;
-
-bool is_among(const std::string& word, const std::vector<std::string>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // --- Names
 

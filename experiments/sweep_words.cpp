@@ -1,6 +1,6 @@
 #include "experiments/sweep_words.h"
 
-#include <algorithm>
+#include "base/text.h"
 
 namespace voxswap::experiments {
 
@@ -8,10 +8,6 @@ namespace {
 
 const std::vector<std::string> questions = {"as", "largest", "devices", "devices_per_link", "steps", "trace"};
 const std::vector<std::string> statements = {"command", "title", "plot", "published", "volumes"};
-
-bool is_among(const std::string& word, const std::vector<std::string>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 }  // namespace
 

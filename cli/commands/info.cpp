@@ -46,10 +46,10 @@ std::string processor() {
   return "unknown";
 }
 
-using Rows = std::vector<std::pair<std::string, std::string>>;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // Copy rates of the link between host and device, measured now.
-void add_links(net::Backend& backend, Json& json, Rows& rows) {
+void add_links(net::Backend& backend, Json& json, Pairs& rows) {
   const swap::CostModel costs = swap::measure_links(backend, {});
   json["link_to_host_gbps"] = costs.to_host.alone / 1e9;
   json["link_to_device_gbps"] = costs.to_device.alone / 1e9;
@@ -57,13 +57,13 @@ void add_links(net::Backend& backend, Json& json, Rows& rows) {
                                    costs.to_host.alone / 1e9, costs.to_device.alone / 1e9)});
 }
 
-void add_absence(const std::string& name, const std::string& why, Json& json, Rows& rows) {
+void add_absence(const std::string& name, const std::string& why, Json& json, Pairs& rows) {
   json["no_device"][name] = why;
   rows.push_back({"backend " + name, "none: " + why});
 }
 
 // A device as memory.device names it where there are several. One that is there and cannot be used says why.
-void add_device(const std::string& backend_name, int number, Json& json, Rows& rows) {
+void add_device(const std::string& backend_name, int number, Json& json, Pairs& rows) {
   const std::string name = number == 0 ? backend_name : format("{}:{}", backend_name, number);
   std::unique_ptr<net::Backend> backend;
   try {
@@ -83,7 +83,7 @@ void add_device(const std::string& backend_name, int number, Json& json, Rows& r
 }
 
 // Devices that `voxswap plan --as` knows.
-void add_known_devices(Json& json, Rows& rows) {
+void add_known_devices(Json& json, Pairs& rows) {
   for (const swap::DeviceRates& device : swap::known_devices()) {
     json["known_devices"][device.name] = device.details;
     rows.push_back({"plan --as " + device.name, device.details});
@@ -102,7 +102,7 @@ std::string first_line_with(const char* file, std::string_view begin) {
 }
 
 // What a bug report needs beside that: the system, and variables that change how the program runs.
-void add_surroundings(Json& json, Rows& rows) {
+void add_surroundings(Json& json, Pairs& rows) {
   utsname system = {};
   uname(&system);
   const auto add = [&](const std::string& name, const std::string& value) {
@@ -151,10 +151,10 @@ Exit info_command(const Arguments& arguments) {
                {"libraries", libraries},
                {"processor", processor()},
                {"cores", cores}};
-  Rows rows = {{"voxswap", VOXSWAP_VERSION},
-               {"compiler", compiler()},
-               {"libraries", join(libraries, ", ")},
-               {"processor", format("{}, {}", processor(), counted(cores, "core"))}};
+  Pairs rows = {{"voxswap", VOXSWAP_VERSION},
+                {"compiler", compiler()},
+                {"libraries", join(libraries, ", ")},
+                {"processor", format("{}, {}", processor(), counted(cores, "core"))}};
   for (const std::string& name : net::backend_names()) {
     for (int device = 0; device < net::device_count(name); ++device) add_device(name, device, json, rows);
   }

@@ -37,10 +37,6 @@ Vector cross(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
-  fail(Exit::bad_data, "{}: {}", path.string(), why);
-}
-
 // Up to three names: "a.dcm, b.dcm, c.dcm and 12 others".
 std::string names_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
@@ -56,8 +52,8 @@ void check_series(const fs::path& folder, const Slices& slices) {
   if (series.size() < 2) return;
   std::vector<std::string> described;
   for (const auto& [uid, description] : series) described.push_back(description.empty() ? uid : description);
-  refuse(folder, format("contains {} ({}). Give each a folder of its own", counted(series.size(), "series"),
-                        join(described, ", ")));
+  refuse_file(folder, format("contains {} ({}). Give each a folder of its own",
+                             counted(series.size(), "series"), join(described, ", ")));
 }
 
 bool same_planes(const Geometry& a, const Geometry& b) {
@@ -98,13 +94,14 @@ const DicomSlice& check_planes(const Slices& slices) {
   const DicomSlice& planes = usual(slices, same_planes);
   for (const DicomSlice& slice : slices) {
     if (!same_planes(slice.geometry, planes.geometry))
-      refuse(slice.path, format("is not parallel to {}. If it is a localiser, remove it", planes.name()));
+      refuse_file(slice.path,
+                  format("is not parallel to {}. If it is a localiser, remove it", planes.name()));
   }
   const DicomSlice& pixels = usual(slices, same_pixels);
   for (const DicomSlice& slice : slices) {
     if (!same_pixels(slice.geometry, pixels.geometry))
-      refuse(slice.path, format("has {}, but {} and most others have {}", pixels_of(slice.geometry),
-                                pixels.name(), pixels_of(pixels.geometry)));
+      refuse_file(slice.path, format("has {}, but {} and most others have {}", pixels_of(slice.geometry),
+                                     pixels.name(), pixels_of(pixels.geometry)));
   }
   return planes;
 }
@@ -127,9 +124,10 @@ std::vector<double> steps_of(const fs::path& folder, const Slices& slices) {
   for (std::size_t i = 1; i < slices.size(); ++i) {
     steps.push_back(slices[i].height - slices[i - 1].height);
     if (steps.back() < 1e-3)
-      refuse(folder, format("{} and {} have the same position, as from several echoes, times or directions. "
-                            "Keep one slice per position",
-                            slices[i - 1].name(), slices[i].name()));
+      refuse_file(folder,
+                  format("{} and {} have the same position, as from several echoes, times or directions. "
+                         "Keep one slice per position",
+                         slices[i - 1].name(), slices[i].name()));
   }
   return steps;
 }
@@ -163,9 +161,9 @@ void check_gaps(const fs::path& folder, const Slices& slices, const std::vector<
                           slices[i + 1].name(), steps[i]));
   }
   if (count > 0)
-    refuse(folder, format("{} missing: {}, while the others are {:.4g} mm apart. Fetch the series again",
-                          count == 1 ? "1 slice is" : format("{} are", counted(count, "slice")),
-                          names_of(gaps), usual));
+    refuse_file(folder, format("{} missing: {}, while the others are {:.4g} mm apart. Fetch the series again",
+                               count == 1 ? "1 slice is" : format("{} are", counted(count, "slice")),
+                               names_of(gaps), usual));
 }
 
 // The distance of neighbours, when it is one. REQUIRES: sorted by height.
@@ -181,11 +179,12 @@ double gap_of(const fs::path& folder, const Slices& slices) {
     return std::fabs(a - usual) < std::fabs(b - usual);
   });
   const auto at = static_cast<std::size_t>(oddest - steps.begin());
-  refuse(folder,
-         format("its slices are {:.4g} to {:.4g} mm apart, most of them {:.4g} mm; {} and {} are {:.4g} mm "
-                "apart, so the grid is irregular. Remove the odd slice or resample the series first",
-                smallest, *std::max_element(steps.begin(), steps.end()), usual, slices[at].name(),
-                slices[at + 1].name(), *oddest));
+  refuse_file(
+      folder,
+      format("its slices are {:.4g} to {:.4g} mm apart, most of them {:.4g} mm; {} and {} are {:.4g} mm "
+             "apart, so the grid is irregular. Remove the odd slice or resample the series first",
+             smallest, *std::max_element(steps.begin(), steps.end()), usual, slices[at].name(),
+             slices[at + 1].name(), *oddest));
 }
 
 // How far each slice lies beside a normal on which most of them lie, or beside that in their middle.
@@ -214,12 +213,13 @@ void check_straight(const fs::path& folder, const Slices& slices, const Vector& 
   }
   if (beside.empty()) return;
   if (beside.size() * 2 < slices.size())
-    refuse(folder,
-           format("{} {} up to {:.3g} mm off the axis of the other slices. Remove slices of other scans",
-                  names_of(beside), beside.size() == 1 ? "is" : "are", furthest));
-  refuse(folder, format("its slices are up to {:.3g} mm off their common axis (tilted gantry). Resample it "
-                        "onto a regular grid first",
-                        furthest));
+    refuse_file(folder,
+                format("{} {} up to {:.3g} mm off the axis of the other slices. Remove slices of other scans",
+                       names_of(beside), beside.size() == 1 ? "is" : "are", furthest));
+  refuse_file(folder,
+              format("its slices are up to {:.3g} mm off their common axis (tilted gantry). Resample it "
+                     "onto a regular grid first",
+                     furthest));
 }
 
 // A single slice has no neighbour to measure a distance to.
@@ -240,7 +240,7 @@ Series open_series(const fs::path& folder) {
   Series series;
   Slices& slices = series.slices;
   for (const fs::path& path : dicom_files(folder)) slices.push_back(open_slice(path));
-  if (slices.empty()) refuse(folder, "is a folder without a DICOM file, not an image");
+  if (slices.empty()) refuse_file(folder, "is a folder without a DICOM file, not an image");
   check_series(folder, slices);
   const Geometry planes = check_planes(slices).geometry;
   const Vector normal = cross(column(planes, 0), column(planes, 1));

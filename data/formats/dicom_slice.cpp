@@ -24,21 +24,17 @@ constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modalit
                         bits_stored = 0x00280101, high_bit = 0x00280102, pixel_sign = 0x00280103,
                         rescale_intercept = 0x00281052, rescale_slope = 0x00281053;
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
-  fail(Exit::bad_data, "{}: {}", path.string(), why);
-}
-
 void check_kind(const fs::path& path, const DicomElements& elements) {
-  if (elements.deflated) refuse(path, "its elements are deflated. Convert it to .nii.gz first");
+  if (elements.deflated) refuse_file(path, "its elements are deflated. Convert it to .nii.gz first");
   if (elements.text(modality) == "SEG")
-    refuse(path, "is a DICOM segmentation object. Convert it to a label map (.nii.gz) first");
+    refuse_file(path, "is a DICOM segmentation object. Convert it to a label map (.nii.gz) first");
   if (elements.text(image_type).find("MOSAIC") != std::string::npos)
-    refuse(path, "is a Siemens mosaic, many slices in one image. Convert it to .nii.gz first");
+    refuse_file(path, "is a Siemens mosaic, many slices in one image. Convert it to .nii.gz first");
   if (const std::int64_t frames = elements.number(frame_count, 1); frames > 1)
-    refuse(path,
-           format("is a multi-frame object of {}. Convert it to .nii.gz first", counted(frames, "frame")));
+    refuse_file(
+        path, format("is a multi-frame object of {}. Convert it to .nii.gz first", counted(frames, "frame")));
   if (elements.number(samples_per_pixel, 1) != 1 || elements.text(photometric) == "PALETTE COLOR")
-    refuse(path, "holds colours instead of intensities");
+    refuse_file(path, "holds colours instead of intensities");
 }
 
 std::string element_of(const fs::path& path, const DicomElements& elements) {
@@ -46,8 +42,9 @@ std::string element_of(const fs::path& path, const DicomElements& elements) {
                      top = elements.number(high_bit, stored - 1);
   if ((bits != 8 && bits != 16 && bits != 32) || stored < 1 || stored > bits || top < stored - 1 ||
       top >= bits)
-    refuse(path, format("is damaged: its header declares {} bits, {} of them used, the highest number {}",
-                        bits, stored, top));
+    refuse_file(
+        path, format("is damaged: its header declares {} bits, {} of them used, the highest number {}", bits,
+                     stored, top));
   return format("{}int{}", elements.number(pixel_sign, 0) == 0 ? "u" : "", bits);
 }
 
@@ -56,17 +53,17 @@ std::int64_t pixel_count(const DicomElements& elements) {
 }
 
 void check_pixels(const fs::path& path, const DicomElements& elements, const std::string& element) {
-  if (pixel_count(elements) == 0) refuse(path, "is damaged: its header declares no rows or no columns");
+  if (pixel_count(elements) == 0) refuse_file(path, "is damaged: its header declares no rows or no columns");
   if (elements.pixel_length == DicomElements::in_fragments) return;
   const std::int64_t promised = pixel_count(elements) * static_cast<std::int64_t>(bytes_of_element(element)),
                      there = elements.pixel_length;
   if (there < promised)
-    refuse(path,
-           format("is truncated: its header declares {} of pixels, found {}. Fetch or copy the file again",
-                  counted(promised, "byte"), there));
+    refuse_file(
+        path, format("is truncated: its header declares {} of pixels, found {}. Fetch or copy the file again",
+                     counted(promised, "byte"), there));
   if (there > promised + 1)  // an odd number is filled up with a byte
-    refuse(path, format("is damaged: it holds {} of pixels, but its header declares {}",
-                        counted(there, "byte"), promised));
+    refuse_file(path, format("is damaged: it holds {} of pixels, but its header declares {}",
+                             counted(there, "byte"), promised));
 }
 
 // `count` numbers, every one finite; nothing when it has them not.
@@ -78,9 +75,10 @@ std::vector<double> finite_numbers(const DicomElements& elements, std::uint32_t 
 }
 
 [[noreturn]] void no_place(const fs::path& path, const char* what) {
-  refuse(path, format("has no {}, so its position and left and right are unknown. Export the series again "
-                      "with its geometry",
-                      what));
+  refuse_file(path,
+              format("has no {}, so its position and left and right are unknown. Export the series again "
+                     "with its geometry",
+                     what));
 }
 
 // Between rows first, then between columns.
@@ -102,7 +100,7 @@ Geometry geometry_of(const fs::path& path, const DicomElements& elements) {
   const double product = (cosines[0] * cosines[3] + cosines[1] * cosines[4] + cosines[2] * cosines[5]) /
                          row_length / column_length;
   if (!(std::fabs(row_length - 1) < 0.01 && std::fabs(column_length - 1) < 0.01 && std::fabs(product) < 0.01))
-    refuse(path, "is damaged: its row and column directions are not at right angles");
+    refuse_file(path, "is damaged: its row and column directions are not at right angles");
   const std::vector<double> spacing = spacing_of(elements);
   Geometry geometry;
   geometry.size = {elements.number(column_count, 0), elements.number(row_count, 0), 1};
@@ -160,11 +158,15 @@ std::string bytes_of(const DicomSlice& slice, std::int64_t count) {
   FileBytes file(slice.path);
   file.seek(slice.elements.pixel_begin);
   if (!file.read(bytes.data(), count))
-    refuse(slice.path, "is truncated: it became shorter while it was read");
+    refuse_file(slice.path, "is truncated: it became shorter while it was read");
   return bytes;
 }
 
 }  // namespace
+
+void refuse_file(const fs::path& path, const std::string& why) {
+  fail(Exit::bad_data, "{}: {}", path.string(), why);
+}
 
 DicomSlice open_slice(const fs::path& path) {
   DicomSlice slice{path, read_elements(path), {}, "", 0};

@@ -52,6 +52,9 @@ struct DicomSlice {
   std::string name() const { return path.filename().string(); }
 };
 
+// Throws Exit::bad_data naming the file.
+[[noreturn]] void refuse_file(const fs::path& path, const std::string& why);
+
 // Reads all but the pixels. Throws Exit::bad_data naming the file for one that is truncated, that does not
 // say where it lies, or that holds something else than one slice of numbers.
 DicomSlice open_slice(const fs::path& path);

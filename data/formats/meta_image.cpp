@@ -21,9 +21,9 @@ const std::map<std::string, std::string> element_names = {
     {"MET_LONG", "int32"},        {"MET_ULONG", "uint32"},  {"MET_LONG_LONG", "int64"},
     {"MET_ULONG_LONG", "uint64"}, {"MET_FLOAT", "float32"}, {"MET_DOUBLE", "float64"}};
 
-class Parser {
+class MetaImageParser {
  public:
-  Parser(const fs::path& path, std::string_view begin) : path_(path) { read_lines(begin); }
+  MetaImageParser(const fs::path& path, std::string_view begin) : path_(path) { read_lines(begin); }
 
   RawImage parse() {
     if (!fields_.contains("NDims") || !fields_.contains("ElementDataFile"))
@@ -150,7 +150,7 @@ class Parser {
 }  // namespace
 
 RawImage parse_meta_image(const fs::path& path, std::string_view begin) {
-  return Parser(path, begin).parse();
+  return MetaImageParser(path, begin).parse();
 }
 
 }  // namespace voxswap::data

@@ -68,9 +68,9 @@ bool is_finite(const Affine& affine) {
   return std::all_of(affine.begin(), affine.end(), [](double value) { return std::isfinite(value); });
 }
 
-class Parser {
+class NiftiHeaderParser {
  public:
-  Parser(const fs::path& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
+  NiftiHeaderParser(const fs::path& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
 
   NiftiHeader parse() {
     recognise();
@@ -280,7 +280,7 @@ std::size_t NiftiHeader::promised_bytes() const {
 }
 
 NiftiHeader parse_nifti_header(const fs::path& path, std::string_view begin) {
-  return Parser(path, begin).parse();
+  return NiftiHeaderParser(path, begin).parse();
 }
 
 }  // namespace voxswap::data

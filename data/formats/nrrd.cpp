@@ -17,7 +17,7 @@ namespace voxswap::data {
 
 namespace {
 
-const std::map<std::string, std::vector<std::string>> element_names = {
+const std::map<std::string, std::vector<std::string>> element_spellings = {
     {"int8", {"signed char", "int8", "int8_t"}},
     {"uint8", {"uchar", "unsigned char", "uint8", "uint8_t"}},
     {"int16", {"short", "short int", "signed short", "signed short int", "int16", "int16_t"}},
@@ -39,9 +39,9 @@ const std::map<std::string, std::pair<int, int>> spaces = {
 
 using Vector = std::array<double, 3>;
 
-class Parser {
+class NrrdParser {
  public:
-  Parser(const fs::path& path, std::string_view begin) : path_(path) { read_lines(begin); }
+  NrrdParser(const fs::path& path, std::string_view begin) : path_(path) { read_lines(begin); }
 
   RawImage parse() {
     read_extent();
@@ -195,7 +195,7 @@ class Parser {
 
   void read_storage() {
     const std::string type = lower(text("type"));
-    for (const auto& [name, spellings] : element_names) {
+    for (const auto& [name, spellings] : element_spellings) {
       if (std::find(spellings.begin(), spellings.end(), type) != spellings.end()) raw_.image.element = name;
     }
     if (raw_.image.element.empty())
@@ -246,7 +246,7 @@ class Parser {
 }  // namespace
 
 RawImage parse_nrrd(const fs::path& path, std::string_view begin) {
-  return Parser(path, begin).parse();
+  return NrrdParser(path, begin).parse();
 }
 
 }  // namespace voxswap::data

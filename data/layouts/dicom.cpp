@@ -22,8 +22,6 @@ namespace voxswap::data {
 
 namespace {
 
-constexpr const char* truth_key = "truth";
-
 struct FoundSeries {
   fs::path folder;
   std::string written;  // by which it was told

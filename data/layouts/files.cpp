@@ -19,8 +19,6 @@ namespace voxswap::data {
 
 namespace {
 
-constexpr const char* truth_key = "truth";
-
 // One folder or file name of a pattern as a regular expression. The first {case} is captured, or, once it is
 // known, stands for itself.
 std::regex expression(const std::string& part, const std::string& known_case) {

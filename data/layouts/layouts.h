@@ -13,6 +13,8 @@
 
 namespace voxswap::data {
 
+constexpr const char* truth_key = "truth";  // of data.files: the pattern of the ground truth
+
 struct Layout {
   const char* name;
   std::string looks_like;  // for messages: what a folder of this layout holds

@@ -14,26 +14,26 @@ namespace voxswap::data {
 
 namespace {
 
-using Contrast = std::array<double, 4>;  // t1, t1ce, t2, flair; healthy white matter in t1 is 1
+using Sequences = std::array<double, 4>;  // t1, t1ce, t2, flair; healthy white matter in t1 is 1
 
 constexpr std::size_t flair = 3;
 constexpr std::int16_t necrosis = 1, oedema = 2, enhancing = 4;
 
 // Mean intensity of every tissue in every modality, and how this subject was scanned.
 struct Appearance {
-  Contrast white{1.00, 0.98, 0.62, 0.72}, grey{0.76, 0.80, 0.86, 0.94}, fluid{0.34, 0.34, 1.55, 0.30};
-  Contrast lesion{0.80, 0.82, 1.05, 1.22}, vessel{0.72, 1.38, 0.90, 0.98};
-  Contrast oedema{0.76, 0.79, 1.06, 1.20}, core{0.70, 1.25, 0.96, 1.04}, necrosis{0.52, 0.54, 1.24, 0.78};
-  Contrast scale{}, noise{}, bias{};
+  Sequences white{1.00, 0.98, 0.62, 0.72}, grey{0.76, 0.80, 0.86, 0.94}, fluid{0.34, 0.34, 1.55, 0.30};
+  Sequences lesion{0.80, 0.82, 1.05, 1.22}, vessel{0.72, 1.38, 0.90, 0.98};
+  Sequences oedema{0.76, 0.79, 1.06, 1.20}, core{0.70, 1.25, 0.96, 1.04}, necrosis{0.52, 0.54, 1.24, 0.78};
+  Sequences scale{}, noise{}, bias{};
 };
 
 Appearance draw_appearance(std::uint64_t seed, int index) {
   Draws draws(seed, index, contrast_draws);
   Appearance look;
-  for (Contrast* tissue : {&look.white, &look.grey, &look.fluid, &look.lesion, &look.vessel}) {
+  for (Sequences* tissue : {&look.white, &look.grey, &look.fluid, &look.lesion, &look.vessel}) {
     for (double& mean : *tissue) mean *= draws.normal(1, 0.035);
   }
-  for (Contrast* tissue : {&look.oedema, &look.core, &look.necrosis}) {
+  for (Sequences* tissue : {&look.oedema, &look.core, &look.necrosis}) {
     for (double& mean : *tissue) mean *= std::clamp(draws.normal(1, 0.08), 0.85, 1.15);
   }
   for (std::size_t m = 0; m < 4; ++m) {

@@ -94,10 +94,10 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
 }
 
 // Sizes that were planned, each once.
-class Search {
+class LargestSearch {
  public:
-  Search(const RunOptions& options, const DataShape& data, const std::string& as, Dimension dimension,
-         std::optional<std::int64_t> host, const Largest* hint)
+  LargestSearch(const RunOptions& options, const DataShape& data, const std::string& as, Dimension dimension,
+                std::optional<std::int64_t> host, const Largest* hint)
       : options_(options), data_(data), as_(as), host_(host), sizes_(sizes_of(options, dimension)) {
     if (host) options_.memory.host_bytes = host;
     result_.dimension = dimension;
@@ -216,11 +216,11 @@ std::vector<Largest> find_largest(const RunOptions& options, const DataShape& da
          "{} is set, so the size of a sample does not depend on {}. For the largest whole volume set {}=none",
          key::training_patch, key::preprocess_resolution, key::training_patch);
   if (as.empty() || options.memory.host_bytes)
-    return {Search(options, data, as, dimension, std::nullopt, nullptr).run(nullptr)};
+    return {LargestSearch(options, data, as, dimension, std::nullopt, nullptr).run(nullptr)};
   std::vector<Largest> all;
   for (const std::int64_t gibibytes : {32, 64, 128, 256}) {
     const Largest* const hint = all.empty() || all.back().factor == 0 ? nullptr : &all.back();
-    Largest next = Search(options, data, as, dimension, gibibytes << 30, hint).run(hint);
+    Largest next = LargestSearch(options, data, as, dimension, gibibytes << 30, hint).run(hint);
     all.push_back(std::move(next));
   }
   return all;

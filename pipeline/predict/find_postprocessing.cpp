@@ -109,10 +109,10 @@ std::vector<data::Regions> sets_of(const data::Regions& regions) {
   return sets;
 }
 
-class Search {
+class PostprocessingSearch {
  public:
-  Search(std::size_t count, const std::function<TruthAndPrediction(std::size_t)>& read,
-         const data::Regions& regions)
+  PostprocessingSearch(std::size_t count, const std::function<TruthAndPrediction(std::size_t)>& read,
+                       const data::Regions& regions)
       : count_(count), read_(read), regions_(regions), sets_(sets_of(regions)) {}
 
   Postprocessing run() {
@@ -238,7 +238,7 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
            dataset.root.string());
     const data::CaseFiles& files = *found->second;
     const bool has_all_regions = std::all_of(dataset.regions.begin(), dataset.regions.end(),
-                                       [&](const auto& region) { return files.tells(region.second); });
+                                             [&](const auto& region) { return files.tells(region.second); });
     for (std::int64_t repeat = 1; has_all_regions && repeat <= run.training.repeats; ++repeat)
       all.push_back({files.truth, prediction_folder(run, repeat) / label_map_name(dataset, row[id])});
   }
@@ -250,7 +250,7 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
 Postprocessing find_postprocessing(std::size_t count,
                                    const std::function<TruthAndPrediction(std::size_t)>& read,
                                    const data::Regions& regions) {
-  return Search(count, read, regions).run();
+  return PostprocessingSearch(count, read, regions).run();
 }
 
 Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset) {

@@ -74,7 +74,7 @@ std::string record(std::string_view content) {
   return length + fixed(masked_crc32c(length)) + std::string(content) + fixed(masked_crc32c(content));
 }
 
-std::string file_name() {
+std::string event_file_name() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   char host[256] = "host";
   ::gethostname(host, sizeof host - 1);
@@ -99,7 +99,7 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-EventFile::EventFile(const fs::path& folder, std::int64_t first_step) : journal_(folder / file_name()) {
+EventFile::EventFile(const fs::path& folder, std::int64_t first_step) : journal_(folder / event_file_name()) {
   journal_.add(record(event(0, bytes(3, "brain.Event:2"))));
   constexpr int start = 1;  // of SessionLog.status
   if (first_step > 0) add(first_step, bytes(7, whole(1, start)));

@@ -106,7 +106,7 @@ std::string channels_text(const std::vector<std::string>& modalities,
 constexpr std::array<std::string_view, 5> fates = {"taken", "by channel", "other shape", "missing", "unused"};
 
 // The table has a line each of so many of a kind.
-constexpr std::size_t most_lines = 12;
+constexpr std::size_t most_mismatches = 12;
 
 }  // namespace
 
@@ -176,10 +176,10 @@ std::string StartingWeights::table() const {
   for (const Fate fate : {Fate::by_channel, Fate::other_shape, Fate::missing, Fate::unused}) {
     std::size_t told = 0;
     for (const Row& row : rows)
-      if (row.fate == fate && told++ < most_lines)
+      if (row.fate == fate && told++ < most_mismatches)
         text += format("\n  {:<12} {}  {}", fates[static_cast<std::size_t>(fate)], row.name, row.remark);
-    if (told > most_lines)
-      text += format("\n  {:<12} {} more", fates[static_cast<std::size_t>(fate)], told - most_lines);
+    if (told > most_mismatches)
+      text += format("\n  {:<12} {} more", fates[static_cast<std::size_t>(fate)], told - most_mismatches);
   }
   return text;
 }

@@ -25,11 +25,11 @@ std::size_t place(std::vector<T>& seen, const std::type_identity_t<T>& wanted) {
 // Quartiles of fewer values are mostly made up.
 constexpr std::size_t least_values_of_a_box = 5;
 
-using Group = std::pair<std::string, std::string>;  // resolution, setting
+using GroupKey = std::pair<std::string, std::string>;  // resolution, setting
 
 struct Layout {
   std::vector<std::string> grids, regions;
-  std::vector<Group> groups;
+  std::vector<GroupKey> groups;
 
   explicit Layout(const std::vector<BoxRow>& boxes) {
     for (const BoxRow& box : boxes) {
@@ -214,7 +214,7 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
     std::vector<std::vector<const BoxRow*>> colors(layout.colors_are_regions() ? layout.regions.size()
                                                                                : layout.groups.size());
     std::vector<std::string> regions = layout.regions;
-    std::vector<Group> of = layout.groups;
+    std::vector<GroupKey> of = layout.groups;
     for (const BoxRow& box : boxes)
       if (box.evaluated_at == grid)
         colors[layout.colors_are_regions() ? place(regions, box.region)

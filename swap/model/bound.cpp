@@ -27,7 +27,6 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double rounding = 1 + 1e-12;  // by so much sums in another order may differ
 
 // What may be made again, cheapest seconds per byte first.

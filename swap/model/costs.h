@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "net/graph/graph.h"
 
 namespace voxswap::swap {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Link {
   double alone = 0;  // bytes per second while the device computes nothing

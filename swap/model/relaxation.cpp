@@ -47,8 +47,6 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // Where a byte is at a border, and whether there is a copy of it outside.
 enum State : std::uint8_t { here, here_and_outside, outside, nowhere };
 constexpr std::size_t states = 4;

@@ -15,7 +15,6 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t compute = 0;  // Lane::compute
 
 struct Activity {

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int equal_segments = 16;  // more say little more, and each takes time for every value across it
 
-class Finder {
+class PassFinder {
  public:
-  Finder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds)
+  PassFinder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds)
       : graph_(graph), needs_(needs), seconds_(seconds) {}
 
   Pass run(double room, net::NodeId cut) {
@@ -144,8 +144,8 @@ class Finder {
 }  // namespace
 
 Pass find_pass(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
-                  double room, net::NodeId cut) {
-  return Finder(graph, needs, node_seconds).run(room, cut);
+               double room, net::NodeId cut) {
+  return PassFinder(graph, needs, node_seconds).run(room, cut);
 }
 
 }  // namespace voxswap::swap

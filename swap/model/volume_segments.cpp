@@ -28,9 +28,9 @@ double overlap(const Span& a, const Span& b) {
   return std::max(0.0, std::min(a.to, b.to) - std::max(a.from, b.from));
 }
 
-class Finder {
+class SegmentFinder {
  public:
-  Finder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds, double room)
+  SegmentFinder(const net::Graph& graph, const Needs& needs, const std::vector<double>& seconds, double room)
       : graph_(graph),
         needs_(needs),
         seconds_(seconds),
@@ -261,7 +261,7 @@ class Finder {
 
 VolumeSegments find_segments(const net::Graph& graph, const Needs& needs,
                              const std::vector<double>& node_seconds, double room) {
-  return Finder(graph, needs, node_seconds, room).run();
+  return SegmentFinder(graph, needs, node_seconds, room).run();
 }
 
 }  // namespace voxswap::swap

@@ -5,7 +5,7 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr std::array<std::int32_t, lane_count> nobody = [] {
+constexpr std::array<std::int32_t, lane_count> no_lane = [] {
   std::array<std::int32_t, lane_count> all{};
   all.fill(net::none);
   return all;
@@ -14,7 +14,7 @@ constexpr std::array<std::int32_t, lane_count> nobody = [] {
 }  // namespace
 
 ShadowMemory::ShadowMemory(std::int64_t bytes, const StreamOrder& order) : order_(order) {
-  if (bytes > 0) cells_[0] = {bytes, {}, net::none, nobody};
+  if (bytes > 0) cells_[0] = {bytes, {}, net::none, no_lane};
 }
 
 ShadowMemory::Cells::iterator ShadowMemory::cut(std::int64_t at) {
@@ -39,7 +39,7 @@ void ShadowMemory::replace(Cells::iterator first, Cells::iterator last, const Ce
 
 void ShadowMemory::put(std::int64_t begin, std::int64_t bytes, const Content& content) {
   const auto first = cut(begin);
-  replace(first, cut(begin + bytes), {begin + bytes, content, net::none, nobody});
+  replace(first, cut(begin + bytes), {begin + bytes, content, net::none, no_lane});
 }
 
 std::optional<ShadowMemory::Fault> ShadowMemory::read(std::int64_t begin, std::int64_t bytes,
@@ -74,7 +74,7 @@ std::optional<ShadowMemory::Fault> ShadowMemory::write(std::int64_t begin, std::
     if (!fault && unordered(cell.writer, instruction))
       fault = Fault{Fault::Kind::write_before_write_done, at->first, cell.end, cell.content, cell.writer};
   }
-  replace(first, last, {begin + bytes, content, instruction, nobody});
+  replace(first, last, {begin + bytes, content, instruction, no_lane});
   return fault;
 }
 

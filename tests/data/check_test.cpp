@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-const Geometry grid = geometry({9, 8, 7});
+const Geometry case_grid = geometry({9, 8, 7});
 
 // Three cases of two channels: a block of foreground on 0, labels within it.
 class Checking : public testing::Test {
@@ -46,12 +46,12 @@ class Checking : public testing::Test {
           if (!in_block(x, y, z)) voxels.at(x, y, z) = 0;
   }
   static Image block(std::uint64_t seed) {
-    Image image = random_image(grid, seed);
+    Image image = random_image(case_grid, seed);
     blank_outside(image);
     return image;
   }
   static LabelMap labels() {
-    LabelMap truth = random_labels(grid, {1});
+    LabelMap truth = random_labels(case_grid, {1});
     blank_outside(truth);
     truth.at(3, 3, 3) = 2;
     return truth;
@@ -80,7 +80,7 @@ TEST_F(Checking, FindsNothingWrongAndTellsGridsTypesForegroundsAndLabels) {
   ASSERT_EQ(report.cases.size(), 3U);
   const CaseFacts& facts = report.cases[1];
   EXPECT_EQ(facts.id, "b");
-  EXPECT_EQ(facts.grid->size, grid.size);
+  EXPECT_EQ(facts.grid->size, case_grid.size);
   EXPECT_EQ(facts.axes, "LPS");
   EXPECT_EQ(facts.elements, (std::vector<std::string>{"float32", "float32"}));
   EXPECT_EQ(facts.foreground, (Size3{7, 6, 5}));  // the block and a voxel of margin
@@ -96,7 +96,7 @@ TEST_F(Checking, FindsTheSameScanUnderTwoNames) {
 }
 
 TEST_F(Checking, FindsTheSameScanStoredInAnotherOrder) {
-  Geometry flipped = grid;
+  Geometry flipped = case_grid;
   flipped.direction = {-1, 0, 0, 0, 1, 0, 0, 0, 1};
   flipped.origin = {8, 0, 0};
   write_image(file("b", "t1"), as_stored(read_image(file("a", "t1")), flipped));
@@ -106,7 +106,7 @@ TEST_F(Checking, FindsTheSameScanStoredInAnotherOrder) {
 TEST_F(Checking, FindsAnEmptyForeground) {
   for (const char* channel : {"t1", "t2"})
     write_image(file("b", channel),
-                Image{grid, std::vector<float>(static_cast<std::size_t>(grid.count()), 0)});
+                Image{case_grid, std::vector<float>(static_cast<std::size_t>(case_grid.count()), 0)});
   expect_problem("error", {"b: ", "every voxel of every channel equals the background"});
   expect_problem("warning", {"b_t1.nii.gz: every voxel has the value 0"});
 }
@@ -121,7 +121,7 @@ TEST_F(Checking, FindsLabelsBesideTheHead) {
 
 TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
   const LabelMap truth = labels();
-  write_image(file("a", "truth"), Image{grid, {truth.voxels.begin(), truth.voxels.end()}});
+  write_image(file("a", "truth"), Image{case_grid, {truth.voxels.begin(), truth.voxels.end()}});
   expect_problem("warning", {"a_truth.nii.gz", "stored as float32"});
   for (const char* what : {"t1", "t2"}) {
     Image image = block(17 + static_cast<std::uint64_t>(what[1]));
@@ -139,9 +139,9 @@ TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning)
   Image image = block(30);
   image.geometry.origin = {0.5, 0, 0};
   write_image(file("b", "t2"), image);
-  expect_problem("error", {"b_t2.nii.gz", "different grid", "data.align: true"});
+  expect_problem("error", {"b_t2.nii.gz", "different case_grid", "data.align: true"});
   options_.data.align = true;
-  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the grid of b_t1.nii.gz"});
+  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the case_grid of b_t1.nii.gz"});
 }
 
 TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {

@@ -17,17 +17,17 @@ namespace {
 
 using namespace test;
 
-Image whole_numbers(const Geometry& grid, std::uint64_t seed) {
-  Image image = random_image(grid, seed);
+Image whole_numbers(const Geometry& slice_grid, std::uint64_t seed) {
+  Image image = random_image(slice_grid, seed);
   for (float& value : image.voxels) value = std::round(1000 * value);
   return image;
 }
 
-const Geometry grid = geometry({5, 4, 3});
+const Geometry slice_grid = geometry({5, 4, 3});
 
 void write_series(const fs::path& folder, const std::string& description, std::uint64_t seed) {
   fs::create_directories(folder);
-  write_dicom(folder, whole_numbers(grid, seed), description, format("1.{}", seed));
+  write_dicom(folder, whole_numbers(slice_grid, seed), description, format("1.{}", seed));
 }
 
 Dataset open(const fs::path& root, const Labels& labels = {{"tumor", 1}}) {
@@ -46,8 +46,8 @@ TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
   testing::internal::CaptureStderr();
   const Image back = read_image(folder / "a");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  // Slices go up along the cross product of rows and columns; this grid is left-handed, so its third axis
-  // turns.
+  // Slices go up along the cross product of rows and columns; this slice_grid is left-handed, so its third
+  // axis turns.
   EXPECT_EQ(canonical(back).voxels, canonical(image).voxels);
   EXPECT_TRUE(same_grid(canonical(back).geometry, canonical(image).geometry)) << describe(back.geometry);
   for (const std::string& name : dicom_names(3)) {
@@ -80,7 +80,7 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   write_series(folder / "p1/study/0003", "ax T1 TSE +C gadovist", 2);
   write_series(folder / "p1/study/0004", "AX T2 FLAIR", 3);
   write_series(folder / "p1/study/0005", "localizer", 4);
-  write_label_map(folder / "p1/p1_seg.nii.gz", random_labels(grid, {0, 1}));
+  write_label_map(folder / "p1/p1_seg.nii.gz", random_labels(slice_grid, {0, 1}));
   write_series(folder / "p2/t1", "", 5);
   write_series(folder / "p2/t1ce", "", 6);
   write_series(folder / "p2/flair", "", 7);
@@ -93,7 +93,8 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   const Volume volume = read_case(dataset, dataset.cases[0]);
   EXPECT_EQ(volume.id, "p1");
   EXPECT_TRUE(volume.has_truth());
-  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(volume.channels[c].voxels, whole_numbers(grid, c + 1).voxels);
+  for (std::size_t c = 0; c < 3; ++c)
+    EXPECT_EQ(volume.channels[c].voxels, whole_numbers(slice_grid, c + 1).voxels);
   EXPECT_FALSE(read_case(dataset, dataset.cases[1]).has_truth());
 }
 
@@ -145,7 +146,7 @@ TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
     const Dataset dataset = open_dataset(options);
     EXPECT_EQ(dataset.layout, "dicom");
     ASSERT_EQ(dataset.cases.size(), 2U);
-    EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[1].voxels, whole_numbers(grid, 4).voxels);
+    EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[1].voxels, whole_numbers(slice_grid, 4).voxels);
     EXPECT_EQ(guesses(dataset), "");
   }
   options.files["t1"] = "*t1*";
@@ -181,9 +182,9 @@ TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {
   options.files = {{"adc", "{case}/se_1"}};
   const Dataset dataset = open_dataset(options);
   ASSERT_EQ(dataset.cases.size(), 2U);
-  EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[0].voxels, whole_numbers(grid, 2).voxels);
+  EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[0].voxels, whole_numbers(slice_grid, 2).voxels);
   const Dataset one = open_for_prediction(dataset, options, folder / "p1/se_1");
-  EXPECT_EQ(read_case(one, one.cases.at(0)).channels[0].voxels, whole_numbers(grid, 1).voxels);
+  EXPECT_EQ(read_case(one, one.cases.at(0)).channels[0].voxels, whole_numbers(slice_grid, 1).voxels);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// nnU-Net's layout on tiny files: its dataset.json of today and of before, regions, other file endings, bare
-// folders to predict.
+// nnU-Net's layout on four_cubed files: its dataset.json of today and of before, regions, other file endings,
+// bare folders to predict.
 #include "base/file.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
@@ -14,19 +14,19 @@ namespace {
 
 using namespace test;
 
-const Geometry tiny = geometry({4, 4, 4});
+const Geometry four_cubed = geometry({4, 4, 4});
 
 // Channel i of a case holds 10 + i in its first voxel.
 void write_channels(const fs::path& folder, const std::string& id, int channels, const std::string& ending) {
   fs::create_directories(folder);
   for (int i = 0; i < channels; ++i) {
-    Image image = random_image(tiny, static_cast<std::uint64_t>(i));
+    Image image = random_image(four_cubed, static_cast<std::uint64_t>(i));
     image.voxels[0] = static_cast<float>(10 + i);
     write_image(folder / format("{}_{:04}{}", id, i, ending), image);
   }
 }
 
-Dataset open(const fs::path& root, const std::string& layout = "auto") {
+Dataset open_as(const fs::path& root, const std::string& layout = "auto") {
   DatasetOptions options = at(root);
   options.layout = layout;
   return open_dataset(options);
@@ -40,11 +40,11 @@ TEST(NnUNet, IsRecognisedByItsChannelNamesAndListsTestCasesWithoutTruth) {
   fs::ofstream(folder / "dataset.json") << labels_only;
   for (const char* id : {"b_001", "a_7_0001"}) {
     write_channels(folder / "imagesTr", id, 2, ".nii.gz");
-    write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(tiny, {0, 1, 2}));
+    write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(four_cubed, {0, 1, 2}));
   }
   write_channels(folder / "imagesTs", "z", 2, ".nii.gz");
-  write_label_map(folder / "labelsTs/z.nii.gz", random_labels(tiny, {0, 1, 2}));
-  const Dataset dataset = open(folder.path());
+  write_label_map(folder / "labelsTs/z.nii.gz", random_labels(four_cubed, {0, 1, 2}));
+  const Dataset dataset = open_as(folder.path());
   EXPECT_EQ(dataset.layout, "nnunet");
   EXPECT_TRUE(contains(dataset.recognised, "channel_names"));
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "flair"}));
@@ -64,8 +64,8 @@ TEST(NnUNet, NamesVoxelsToBeIgnored) {
   fs::ofstream(folder / "dataset.json") << R"({"channel_names": {"0": "MRI"}, "file_ending": ".nii.gz",
     "labels": {"background": 0, "core": 1, "ignore": 2}})";
   write_channels(folder / "imagesTr", "a", 1, ".nii.gz");
-  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(tiny, {0, 1, 2}));
-  const Dataset dataset = open(folder.path());
+  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(four_cubed, {0, 1, 2}));
+  const Dataset dataset = open_as(folder.path());
   EXPECT_EQ(dataset.ignore_label, 2);
   EXPECT_EQ(dataset.labels, (Labels{{"core", 1}}));
   EXPECT_TRUE(read_case(dataset, dataset.cases[0]).has_truth());
@@ -86,8 +86,8 @@ TEST(NnUNet, GivesRegionsWhereLabelsAreLists) {
     "labels": {"background": 0, "whole tumor": [1, 2, 3], "core": [2, 3], "enhancing": 3},
     "regions_class_order": [1, 2, 3]})";
   write_channels(folder / "imagesTr", "a", 1, ".nii.gz");
-  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(tiny, {0, 1, 2, 3}));
-  const Dataset dataset = open(folder.path());
+  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(four_cubed, {0, 1, 2, 3}));
+  const Dataset dataset = open_as(folder.path());
   EXPECT_EQ(dataset.regions, (Regions{{"whole_tumor", {1, 2, 3}}, {"core", {2, 3}}, {"enhancing", {3}}}));
   EXPECT_EQ(dataset.labels, (Labels{{"label_1", 1}, {"label_2", 2}, {"enhancing", 3}}));
 }
@@ -97,9 +97,9 @@ TEST(NnUNet, HasOtherFileEndingsAndListedFiles) {
   fs::ofstream(folder / "dataset.json")
       << R"({"channel_names": {"0": "MRI"}, "labels": {"background": 0, "x": 1},
     "file_ending": ".nrrd", "dataset": {"one": {"images": ["scans/first.nrrd"], "label": "truth/first.nrrd"}}})";
-  write_image(folder / "scans/first.nrrd", random_image(tiny));
-  write_label_map(folder / "truth/first.nrrd", random_labels(tiny, {0, 1}));
-  const Dataset dataset = open(folder.path());
+  write_image(folder / "scans/first.nrrd", random_image(four_cubed));
+  write_label_map(folder / "truth/first.nrrd", random_labels(four_cubed, {0, 1}));
+  const Dataset dataset = open_as(folder.path());
   ASSERT_EQ(dataset.cases.size(), 1U);
   EXPECT_EQ(dataset.cases[0].id, "one");
   EXPECT_TRUE(read_case(dataset, dataset.cases[0]).has_truth());
@@ -111,8 +111,8 @@ TEST(NnUNet, OfItsFirstVersionLooksLikeTheDecathlonsButIsNot) {
     "labels": {"0": "background", "1": "edema"},
     "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}]})";
   write_channels(folder / "imagesTr", "a", 2, ".nii.gz");
-  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(tiny, {0, 1}));
-  const Dataset dataset = open(folder.path());
+  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(four_cubed, {0, 1}));
+  const Dataset dataset = open_as(folder.path());
   EXPECT_EQ(dataset.layout, "nnunet");
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"flair", "t1"}));
   EXPECT_EQ(read_case(dataset, dataset.cases[0]).channels[1].voxels[0], 11);
@@ -123,9 +123,9 @@ TEST(NnUNet, TellsAMissingChannelAndOneTooMany) {
   fs::ofstream(folder / "dataset.json") << labels_only;
   write_channels(folder / "imagesTr", "a", 2, ".nii.gz");
   fs::remove(folder / "imagesTr/a_0001.nii.gz");
-  expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"case a", "flair", "a_0001.nii.gz"});
+  expect_failure([&] { open_as(folder.path()); }, Exit::bad_data, {"case a", "flair", "a_0001.nii.gz"});
   write_channels(folder / "imagesTr", "a", 3, ".nii.gz");
-  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
+  expect_failure([&] { open_as(folder.path()); }, Exit::bad_data,
                  {"a_0002.nii.gz", "channel number 2", "t1, flair"});
 }
 
@@ -141,7 +141,7 @@ TEST(NnUNet, WithAnUnusableDatasetJsonIsBadDataNamingTheKey) {
            {R"({"channel_names": {"0": "T1"}, "dataset": {"../x": {"images": []}}})", "dataset"},
            {"{\"channel_names\": {\"0\": \"\xff\xfe\"}}", "dataset.json"}}) {
     fs::ofstream(folder / "dataset.json") << text;
-    expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"dataset.json", part});
+    expect_failure([&] { open_as(folder.path()); }, Exit::bad_data, {"dataset.json", part});
   }
 }
 
@@ -152,7 +152,7 @@ class Predicting : public testing::Test {
     fs::ofstream(folder_ / "set/dataset.json")
         << R"({"channel_names": {"0": "T1", "1": "T2", "2": "FLAIR"}, "labels": {"background": 0, "x": 1}})";
     write_channels(folder_ / "set/imagesTr", "a", 3, ".nii.gz");
-    write_label_map(folder_ / "set/labelsTr/a.nii.gz", random_labels(tiny, {0, 1}));
+    write_label_map(folder_ / "set/labelsTr/a.nii.gz", random_labels(four_cubed, {0, 1}));
     write_channels(folder_ / "set/imagesTs", "t", 3, ".nii.gz");
     options_.root = folder_ / "set";
     options_.modalities = {"flair", "t1"};
@@ -195,7 +195,7 @@ TEST_F(Predicting, TakesADataSetOfAnotherLayoutAndOneCaseOfIt) {
   const fs::path brats = folder_ / "brats/BraTS2021_00007/x";
   for (const auto& [name, value] :
        {std::pair{"t1", 10}, std::pair{"t1ce", 99}, std::pair{"t2", 11}, std::pair{"flair", 12}}) {
-    Image image = random_image(tiny);
+    Image image = random_image(four_cubed);
     image.voxels[0] = static_cast<float>(value);
     write_image(brats.parent_path() / format("BraTS2021_00007_{}.nii.gz", name), image);
   }

@@ -8,7 +8,7 @@ namespace {
 using namespace test;
 
 // A channel with a block of foreground that begins at (2, 3, 4), and labels in it.
-Volume block_volume(const Size3& block) {
+Volume labelled_block(const Size3& block) {
   const Geometry grid = oblique_geometry({block[0] + 5, block[1] + 6, block[2] + 7});  // 0.9, 1.2, 2.5 mm
   const Image random = random_image(grid, 7);
   Volume volume;
@@ -28,7 +28,7 @@ TEST(PreparingAtASpacing, GivesEveryCaseItsOwnSize) {
   PrepareOptions options;
   options.spacing = {1.8, 1.2, 1.25};
   for (const Size3& block : {Size3{10, 8, 6}, Size3{13, 9, 4}}) {
-    const PreparedCase prepared = prepare(block_volume(block), options);
+    const PreparedCase prepared = prepare(labelled_block(block), options);
     // The foreground's box has a margin of one voxel.
     EXPECT_EQ(prepared.size, (Size3{(block[0] + 3) / 2, block[1] + 2, 2 * (block[2] + 2)}));
     EXPECT_EQ(prepared.image.size(), prepared.truth.size());
@@ -39,7 +39,7 @@ TEST(PreparingAtASpacing, GivesEveryCaseItsOwnSize) {
 TEST(PreparingAtASpacing, KeepsTheBackgroundAndTheStatisticsOfTheVoxelsAsTheyWere) {
   PrepareOptions options;
   options.spacing = {0.6, 0.8, 1.5};
-  const Volume volume = block_volume({10, 8, 6});
+  const Volume volume = labelled_block({10, 8, 6});
   const PreparedCase prepared = prepare(volume, options);
   double sum = 0, count = 0;
   for (const float value : volume.channels[0].voxels) {
@@ -57,7 +57,7 @@ TEST(PreparingAtASpacing, KeepsTheBackgroundAndTheStatisticsOfTheVoxelsAsTheyWer
 TEST(PreparingAtASpacing, TakesATruthBackToItsOwnGrid) {
   PrepareOptions options;
   options.spacing = {0.3, 0.4, 1.25};
-  const Volume volume = block_volume({10, 8, 6});
+  const Volume volume = labelled_block({10, 8, 6});
   const PreparedCase prepared = prepare(volume, options);
   const LabelMap back = prepared.to_original({prepared.training_geometry(), prepared.truth});
   EXPECT_EQ(back.voxels, volume.truth.voxels);
@@ -101,8 +101,8 @@ TEST(NormalizingCt, NeedsLabelledVoxels) {
 TEST(LabelledVoxels, AreAllOfFewAndEvenlyTenThousandOfMany) {
   PrepareOptions options;
   options.resolution = {8, 8, 8};
-  EXPECT_EQ(prepare(block_volume({10, 8, 6}), options).labelled.size(), 7u * 8 * 6);
-  EXPECT_EQ(prepare(block_volume({40, 40, 40}), options).labelled.size(), 10000u);
+  EXPECT_EQ(prepare(labelled_block({10, 8, 6}), options).labelled.size(), 7u * 8 * 6);
+  EXPECT_EQ(prepare(labelled_block({40, 40, 40}), options).labelled.size(), 10000u);
 }
 
 }  // namespace

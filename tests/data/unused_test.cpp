@@ -20,14 +20,14 @@ namespace {
 
 using namespace test;
 
-const Geometry tiny = geometry({4, 4, 4});
+const Geometry small_grid = geometry({4, 4, 4});
 const std::vector<std::string> gli{"-t1n", "-t1c", "-t2w", "-t2f"};
 
 void write_brats(const fs::path& folder, const std::string& stem, int highest_label) {
   fs::create_directories(folder);
   for (std::size_t i = 0; i < gli.size(); ++i)
-    write_image(folder / (stem + gli[i] + ".nii.gz"), random_image(tiny, i + stem.size()));
-  write_label_map(folder / (stem + "-seg.nii.gz"), random_labels(tiny, {0, 1, 2, highest_label}));
+    write_image(folder / (stem + gli[i] + ".nii.gz"), random_image(small_grid, i + stem.size()));
+  write_label_map(folder / (stem + "-seg.nii.gz"), random_labels(small_grid, {0, 1, 2, highest_label}));
 }
 
 CheckReport checked(const fs::path& root) {
@@ -55,7 +55,7 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
   write_brats(folder.path() / "my_patient", "my_patient", 3);
   write_brats(folder.path() / "BraTS-PED-00001-000", "BraTS-PED-00001-000", 3);
   fs::create_directories(folder.path() / "BraTS-GLI-00002-000");
-  write_image(folder / "BraTS-GLI-00001-000/mask.nii.gz", random_image(tiny));
+  write_image(folder / "BraTS-GLI-00001-000/mask.nii.gz", random_image(small_grid));
   fs::ofstream(folder / "scans/p1/t1.mgz") << "x";
   fs::ofstream(folder / "papers/notes.txt") << "x";
   fs::ofstream(folder / "survival.csv") << "x";
@@ -78,9 +78,9 @@ TEST(Unused, OfTheDecathlonAreLabelsWithoutAnImageAndImagesWithoutLabels) {
       << R"({"modality": {"0": "T1"}, "labels": {"0": "background", "1": "core"},
     "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": ["./imagesTs/t.nii.gz"]})";
   for (const char* name : {"imagesTr/a", "imagesTr/forgotten", "imagesTs/t"})
-    write_image(folder / format("{}.nii.gz", name), random_image(tiny, name[9]));
+    write_image(folder / format("{}.nii.gz", name), random_image(small_grid, name[9]));
   for (const char* name : {"labelsTr/a", "labelsTr/orphan", "labelsTr/orphan_2"})
-    write_label_map(folder / format("{}.nii.gz", name), random_labels(tiny, {0, 1}));
+    write_label_map(folder / format("{}.nii.gz", name), random_labels(small_grid, {0, 1}));
   const Dataset dataset = open_dataset(at(folder.path()));
   const std::vector<Unused> unused = unused_in(dataset);
   expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "a label map without an image");
@@ -179,8 +179,8 @@ TEST(FourDimensionalFiles, WithMoreVolumesThanChannelsAreRefused) {
       << R"({"modality": {"0": "T1", "1": "T2"}, "labels": {"0": "background",
     "1": "core"}, "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": []})";
   write_images_4d(folder / "imagesTr/a.nii.gz",
-                  {random_image(tiny, 1), random_image(tiny, 2), random_image(tiny, 3)});
-  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(tiny, {0, 1}));
+                  {random_image(small_grid, 1), random_image(small_grid, 2), random_image(small_grid, 3)});
+  write_label_map(folder / "labelsTr/a.nii.gz", random_labels(small_grid, {0, 1}));
   const Dataset dataset = open_dataset(at(folder.path()));
   expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data,
                  {"a.nii.gz", "holds 3 volumes, but the data set has 2 channels (t1, t2)"});
@@ -195,27 +195,27 @@ TEST(Pictures, OfASingleSliceAreWarnedOf) {
     write_label_map(folder / format("labelsTr/{}.nii.gz", id), random_labels(flat, {0, 1}));
   }
   expect_problem(checked(folder.path()), "warning", "2 cases, all of them 2D");
-  write_image(folder / "imagesTr/c.nii.gz", random_image(tiny));
-  write_label_map(folder / "labelsTr/c.nii.gz", random_labels(tiny, {0, 1}));
+  write_image(folder / "imagesTr/c.nii.gz", random_image(small_grid));
+  write_label_map(folder / "labelsTr/c.nii.gz", random_labels(small_grid, {0, 1}));
   expect_problem(checked(folder.path()), "warning", "case a is 2D");
 }
 
 TEST(Names, WithALineBreakAreCasesLikeOthersAndThoseTooLongForFilesAreRefused) {
   const TemporaryFolder folder;
-  write_image(folder / "a\nb/t1.nii.gz", random_image(tiny));
+  write_image(folder / "a\nb/t1.nii.gz", random_image(small_grid));
   DatasetOptions options = at(folder.path());
   options.files = {{"t1", "{case}/t1.nii.gz"}};
   const Dataset dataset = open_dataset(options);
   ASSERT_EQ(dataset.cases.size(), 1U);
   EXPECT_EQ(dataset.cases[0].id, "a\nb");
-  write_image(folder / (std::string(240, 'x') + "/t1.nii.gz"), random_image(tiny));
+  write_image(folder / (std::string(240, 'x') + "/t1.nii.gz"), random_image(small_grid));
   expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"has 240 bytes", "at most 180"});
 }
 
 // Libraries take "case.hdr.nii.gz" for one of a pair of files.
 TEST(Names, WithExtensionsOfImagesInThemAreWrittenAndRead) {
   const TemporaryFolder folder;
-  const LabelMap labels = random_labels(tiny, {0, 1, 2});
+  const LabelMap labels = random_labels(small_grid, {0, 1, 2});
   for (const char* name : {"a.nii", "a.nii.gz", "a.hdr", "a.img", "a.img.gz", "a.mha", "a.nrrd"}) {
     for (const char* extension : {".nii.gz", ".nii", ".mha", ".nrrd"}) {
       const fs::path path = folder / (std::string(name) + extension);
@@ -230,7 +230,7 @@ TEST(Names, WithExtensionsOfImagesInThemAreWrittenAndRead) {
 
 TEST(Labels, BelowZeroAreNone) {
   const TemporaryFolder folder;
-  Image image{tiny, std::vector<float>(64, 0)};
+  Image image{small_grid, std::vector<float>(64, 0)};
   image.voxels[5] = -3;
   write_image(folder / "a.nii.gz", image);
   expect_failure([&] { read_label_map(folder / "a.nii.gz"); }, Exit::bad_data,
@@ -261,8 +261,8 @@ TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnothe
 
 TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
   const TemporaryFolder folder;
-  write_image(folder / "p1/FL.nii.gz", random_image(tiny, 1));
-  write_image(folder / "p1/KM.nii.gz", random_image(tiny, 2));
+  write_image(folder / "p1/FL.nii.gz", random_image(small_grid, 1));
+  write_image(folder / "p1/KM.nii.gz", random_image(small_grid, 2));
   Dataset trained;
   trained.layout = "brats";
   trained.modalities = trained.all_modalities = {"flair", "t1ce"};
@@ -270,12 +270,13 @@ TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
   options.files = {{"t1ce", "{case}/KM.nii.gz"}, {"flair", "{case}/FL.nii.gz"}};
   options.modalities = trained.modalities;
   const Dataset by_patterns = open_for_prediction(trained, options, folder.path());
-  EXPECT_EQ(read_case(by_patterns, by_patterns.cases.at(0)).channels[0].voxels, random_image(tiny, 1).voxels);
+  EXPECT_EQ(read_case(by_patterns, by_patterns.cases.at(0)).channels[0].voxels,
+            random_image(small_grid, 1).voxels);
   options.files = {{"contrast", "{case}/KM.nii.gz"}, {"fluid", "{case}/FL.nii.gz"}};
   options.modalities = {"fluid", "contrast"};
   const Dataset by_names = open_for_prediction(trained, options, folder.path());
   EXPECT_EQ(by_names.modalities, trained.modalities);
-  EXPECT_EQ(read_case(by_names, by_names.cases.at(0)).channels[1].voxels, random_image(tiny, 2).voxels);
+  EXPECT_EQ(read_case(by_names, by_names.cases.at(0)).channels[1].voxels, random_image(small_grid, 2).voxels);
   options.modalities = {"fluid"};
   expect_failure([&] { open_for_prediction(trained, options, folder.path()); }, Exit::usage,
                  {"1 name, but the network has 2 channels"});

@@ -12,7 +12,7 @@
 namespace voxswap::metrics {
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
+const double not_scored = std::numeric_limits<double>::quiet_NaN();
 
 class PairedDifferences : public testing::Test {
  protected:
@@ -59,7 +59,7 @@ TEST_F(PairedDifferences, HaveTheBootstrapIntervalOfScipyUpToItsChance) {
 
 TEST(SignedRankTest, OfNothingOrOnlyZerosHasNoP) {
   for (const std::vector<double>& values :
-       {std::vector<double>{}, std::vector<double>{0, 0}, std::vector<double>{nan}}) {
+       {std::vector<double>{}, std::vector<double>{0, 0}, std::vector<double>{not_scored}}) {
     const SignedRankTest test = signed_rank_test(values);
     EXPECT_EQ(test.n, 0u);
     EXPECT_TRUE(std::isnan(test.p));
@@ -82,14 +82,14 @@ TEST(BootstrapInterval, IsTheSameForTheSameSeedAndAnotherForAnother) {
 }
 
 TEST(BootstrapInterval, OfEqualDifferencesIsThatDifference) {
-  const Interval interval = bootstrap_mean({0.25, 0.25, nan, 0.25});
+  const Interval interval = bootstrap_mean({0.25, 0.25, not_scored, 0.25});
   EXPECT_EQ(interval.low, 0.25);
   EXPECT_EQ(interval.high, 0.25);
 }
 
 // Ordered 0.01 x 3, 0.03 x 2, 0.04 x 1, none below the one before.
 TEST(Holm, MultipliesByHowManyAreLeftAndNeverFalls) {
-  const std::vector<double> adjusted = holm({0.04, 0.01, nan, 0.03});
+  const std::vector<double> adjusted = holm({0.04, 0.01, not_scored, 0.03});
   EXPECT_DOUBLE_EQ(adjusted[0], 0.06);
   EXPECT_DOUBLE_EQ(adjusted[1], 0.03);
   EXPECT_TRUE(std::isnan(adjusted[2]));

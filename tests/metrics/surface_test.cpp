@@ -16,7 +16,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // A row of voxels along x.
-Mask row(const std::string& text) {
+Mask row_mask(const std::string& text) {
   Mask mask{{static_cast<std::int64_t>(text.size()), 1, 1}, {}};
   for (char c : text) mask.voxels.push_back(c == '#');
   return mask;
@@ -74,7 +74,8 @@ TEST(Surface, OfARegionInAnImageIsItsOutline) {
 }
 
 TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {
-  const SurfaceDistances distances = surface_distances(row("##......"), row(".....##."), {2.5, 1, 1});
+  const SurfaceDistances distances =
+      surface_distances(row_mask("##......"), row_mask(".....##."), {2.5, 1, 1});
   EXPECT_EQ(distances.from_truth, (std::vector<double>{12.5, 10}));
   EXPECT_EQ(distances.from_prediction, (std::vector<double>{10, 12.5}));
   EXPECT_DOUBLE_EQ(average_surface_distance(distances, EmptyRule::brats), 11.25);
@@ -83,21 +84,21 @@ TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {
 }
 
 TEST(HausdorffDistance, IsOneVoxelsWhicheverSideItIsOn) {
-  const Mask near = row("##......"), far = row("##.....#");
+  const Mask near = row_mask("##......"), far = row_mask("##.....#");
   EXPECT_DOUBLE_EQ(hausdorff(surface_distances(near, far, {1, 1, 1}), EmptyRule::brats), 6);
   EXPECT_DOUBLE_EQ(hausdorff(surface_distances(far, near, {1, 1, 1}), EmptyRule::brats), 6);
 }
 
 TEST(SurfaceDice, CountsWhatIsWithinTheToleranceAndWhatIsItButForRounding) {
   // 0.1 * 3 is a little more than 0.3.
-  const SurfaceDistances distances = surface_distances(row("#...."), row("...#."), {0.1, 1, 1});
+  const SurfaceDistances distances = surface_distances(row_mask("#...."), row_mask("...#."), {0.1, 1, 1});
   EXPECT_EQ(surface_dice(distances, 0.3, EmptyRule::brats), 1);
   EXPECT_EQ(surface_dice(distances, 0.2999, EmptyRule::brats), 0);
 }
 
 TEST(EmptyRegion, HasTheDistancesOfItsRule) {
-  const SurfaceDistances neither = surface_distances(row("..."), row("..."), {1, 1, 1});
-  const SurfaceDistances one = surface_distances(row("..."), row(".#."), {1, 1, 1});
+  const SurfaceDistances neither = surface_distances(row_mask("..."), row_mask("..."), {1, 1, 1});
+  const SurfaceDistances one = surface_distances(row_mask("..."), row_mask(".#."), {1, 1, 1});
   for (const auto score : {hd95, hausdorff, average_surface_distance}) {
     EXPECT_EQ(score(neither, EmptyRule::brats), 0);
     EXPECT_EQ(score(one, EmptyRule::brats), 373.12866);
@@ -122,7 +123,7 @@ TEST(Components, HoldTogetherAtCorners) {
 
 LesionScores lesions(const std::string& truth, const std::string& prediction, std::int64_t dilation,
                      double volume, EmptyRule rule = EmptyRule::brats) {
-  return lesion_scores(row(truth), row(prediction), {1, 1, 1}, {dilation, volume}, rule);
+  return lesion_scores(row_mask(truth), row_mask(prediction), {1, 1, 1}, {dilation, volume}, rule);
 }
 
 TEST(Lesions, ThatAreNearEachOtherCountAsOne) {

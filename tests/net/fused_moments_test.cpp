@@ -13,7 +13,7 @@ bool always(const Graph&, const Node&) {
   return true;
 }
 
-int count(const Graph& graph, std::string_view operation) {
+int count_nodes(const Graph& graph, std::string_view operation) {
   return static_cast<int>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
                                         [&](const Node& node) { return node.operation->name == operation; }));
 }
@@ -43,10 +43,10 @@ TEST(FusedMoments, OfPiecesTakeThePlaceOfTheirSums) {
   Small small({1, 8, 2, 3, 4});
   CutGraph cut = cut_into_pieces(small.graph, 2);
   const int nodes = static_cast<int>(cut.graph.nodes().size());
-  ASSERT_EQ(count(cut.graph, "plane_moments"), 4);
+  ASSERT_EQ(count_nodes(cut.graph, "plane_moments"), 4);
   const std::vector<ValueId> planes = cut.graph.nodes().back().inputs;
   fuse_moments(cut.graph, always);
-  EXPECT_EQ(count(cut.graph, "plane_moments"), 0);
+  EXPECT_EQ(count_nodes(cut.graph, "plane_moments"), 0);
   EXPECT_EQ(static_cast<int>(cut.graph.nodes().size()), nodes - 4);
   EXPECT_EQ(cut.graph.nodes().back().inputs, planes);
   for (const ValueId id : planes) {
@@ -64,7 +64,7 @@ TEST(FusedMoments, AreLeftAloneWhereNoConvolutionIsToGiveThem) {
   fuse_moments(small.graph, [](const Graph&, const Node&) { return false; });
   EXPECT_EQ(small.graph.text(), before);
   fuse_moments(small.graph, always);
-  EXPECT_EQ(count(small.graph, "instance_norm_statistics"), 1);
+  EXPECT_EQ(count_nodes(small.graph, "instance_norm_statistics"), 1);
 }
 
 // Of networks that the CPU trains: those of convolutions with more taps than one, and sixteens of channels.
@@ -73,12 +73,12 @@ TEST(FusedMoments, AreMadeByOwnConvolutionsOfTheCpu) {
   options.network.depth = 3;
   options.input = {1, 8, 8, 8, 4};
   Graph graph = build_training_step(options).graph;
-  const int all = count(graph, "instance_norm_statistics");
+  const int all = count_nodes(graph, "instance_norm_statistics");
   suit(*make_backend("reference"), graph);
-  EXPECT_EQ(count(graph, "statistics_of_planes"), 0);
+  EXPECT_EQ(count_nodes(graph, "statistics_of_planes"), 0);
   suit(*make_backend("onednn"), graph);
-  EXPECT_EQ(count(graph, "statistics_of_planes"), 11);
-  EXPECT_EQ(count(graph, "instance_norm_statistics"), all - 11);
+  EXPECT_EQ(count_nodes(graph, "statistics_of_planes"), 11);
+  EXPECT_EQ(count_nodes(graph, "instance_norm_statistics"), all - 11);
 }
 
 struct Found {
@@ -92,7 +92,7 @@ Found found(const Shape& shape, std::int64_t outputs, std::int64_t planes, int t
   const Small small(shape, outputs);
   CutGraph cut = cut_into_pieces(small.graph, planes);
   suit(*backend, cut.graph);
-  EXPECT_EQ(count(cut.graph, "plane_moments") + count(cut.graph, "instance_norm_statistics"), 0);
+  EXPECT_EQ(count_nodes(cut.graph, "plane_moments") + count_nodes(cut.graph, "instance_norm_statistics"), 0);
   const auto pieces = [&](ValueId id) { return cut.pieces[static_cast<std::size_t>(id)]; };
   GraphRun run(cut.graph, *backend);
   set(run, cut, small.graph, small.x, filled(small.graph, small.x, Fill::normal, 1));

@@ -12,7 +12,7 @@
 namespace voxswap::net {
 namespace {
 
-StepOptions small(ElementType activations) {
+StepOptions small_scaled(ElementType activations) {
   StepOptions options;
   options.network = {.base_filters = 4, .depth = 3, .dropout = 0};
   options.input = {1, 8, 8, 8, 2};
@@ -48,7 +48,7 @@ struct Training {
 };
 
 StepOptions scaled(double initial, std::int64_t interval = 2000) {
-  StepOptions options = small(ElementType::f16);
+  StepOptions options = small_scaled(ElementType::f16);
   options.loss_scale.initial = initial;
   options.loss_scale.interval = interval;
   return options;
@@ -60,7 +60,7 @@ double norm(const std::vector<double>& x) {
 
 TEST(LossScale, IsThereInF16Only) {
   const auto has_scale = [](ElementType type) {
-    const TrainingStep step = build_training_step(small(type));
+    const TrainingStep step = build_training_step(small_scaled(type));
     return step.graph.value(step.optimizer_state.back()).name == "loss.scale";
   };
   EXPECT_TRUE(has_scale(ElementType::f16));
@@ -85,7 +85,8 @@ double apart(Training& one, Training& other) {
 }
 
 TEST(LossScale, LeavesTheGradientsWhatTheyAre) {
-  Training exact(small(ElementType::f32)), half(scaled(4096)), again(scaled(4096)), larger(scaled(16384));
+  Training exact(small_scaled(ElementType::f32)), half(scaled(4096)), again(scaled(4096)),
+      larger(scaled(16384));
   EXPECT_LT(apart(exact, half), 0.1);      // what f16 rounds in forward and backward pass
   EXPECT_LT(apart(again, larger), 0.005);  // powers of 2 round nothing, but less underflows
 }
@@ -131,7 +132,7 @@ TEST(LossScale, AStepWithoutAnUpdateIsAsIfItHadNotBeen) {
 }
 
 TEST(LossScale, TrainsLikeF32) {
-  Training exact(small(ElementType::f32)), half(scaled(65536));
+  Training exact(small_scaled(ElementType::f32)), half(scaled(65536));
   double first = 0, expected = 0, found = 0;
   for (std::int64_t number = 1; number <= 8; ++number) {
     expected = exact.train(number);

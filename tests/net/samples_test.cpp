@@ -12,7 +12,7 @@
 namespace voxswap::net {
 namespace {
 
-StepOptions small(ElementType type = ElementType::f64) {
+StepOptions small_batch(ElementType type = ElementType::f64) {
   StepOptions options;
   options.network = {.base_filters = 2, .depth = 2, .dropout = 0};
   options.input = {1, 4, 4, 6, 2};
@@ -60,30 +60,30 @@ TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
     expect_near(trained(build_training_step(with_share(options, {0, 4, 4})), options),
                 trained(build_training_step(batch), options), 1e-10, 1e-10);
   };
-  StepOptions options = small();
+  StepOptions options = small_batch();
   for (const std::string& network : network_names()) {
     if (takes_images(network)) continue;  // batch norm takes a batch as one
     SCOPED_TRACE(network);
     options.network.name = network;
     expect_same(options);
   }
-  options = small();
+  options = small_batch();
   options.loss = loss_options(Loss::softmax_cross_entropy);
   expect_same(options);
 }
 
 TEST(Samples, OfOneAreTheStepThatItAlwaysWasAndThoseThatOneRankHasNeedNoExchange) {
-  const Graph graph = build_training_step(small()).graph;
+  const Graph graph = build_training_step(small_batch()).graph;
   for (const Node& node : graph.nodes()) EXPECT_EQ(node.name.find('@'), std::string::npos) << node.name;
   EXPECT_TRUE(names_of(graph, "exchange").empty());
-  EXPECT_TRUE(names_of(build_training_step(with_share(small(), {0, 6, 6})).graph, "exchange").empty());
+  EXPECT_TRUE(names_of(build_training_step(with_share(small_batch(), {0, 6, 6})).graph, "exchange").empty());
 }
 
 TEST(Samples, AreExchangedInTheSameOrderOnAllRanks) {
   for (const std::int64_t pieces : {whole_volumes, std::int64_t{2}}) {
     std::set<std::string> orders;
     for (std::int64_t rank = 0; rank < 4; ++rank) {
-      StepOptions options = with_share(small(), share_of(12, rank, 4));
+      StepOptions options = with_share(small_batch(), share_of(12, rank, 4));
       options.pieces = pieces;
       const TrainingStep step = build_training_step(options);
       orders.insert(order_of_exchanges(step.graph));
@@ -97,7 +97,7 @@ TEST(Samples, AreExchangedInTheSameOrderOnAllRanks) {
 
 // As early as one rank alone would use them.
 TEST(Samples, HaveLargeGradientsExchangedWhileOthersAreStillMade) {
-  const Graph graph = build_training_step(with_share(small(), {0, 1, 2})).graph;
+  const Graph graph = build_training_step(with_share(small_batch(), {0, 1, 2})).graph;
   std::size_t first = graph.nodes().size(), last_gradient = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const std::string_view name = graph.nodes()[i].operation->name;
@@ -109,7 +109,7 @@ TEST(Samples, HaveLargeGradientsExchangedWhileOthersAreStillMade) {
 
 // Of dropout: by the sample's place in the batch, whoever has it.
 TEST(Samples, DrawNumbersOfTheirOwn) {
-  StepOptions options = small();
+  StepOptions options = small_batch();
   options.network.dropout = 0.3;
   const auto keys = [&](const Share& share) {
     std::vector<std::int64_t> result;

@@ -9,25 +9,25 @@
 namespace voxswap::pipeline {
 namespace {
 
-const data::Size3 size{3, 9, 4};
+const data::Size3 grid_size{3, 9, 4};
 
 data::PreparedCase small_case() {
   data::PreparedCase prepared;
-  prepared.size = size;
+  prepared.size = grid_size;
   prepared.channels = 2;
   prepared.image.resize(2 * 108);
   std::iota(prepared.image.begin(), prepared.image.end(), 1.0F);
   prepared.truth.assign(108, 5);
   prepared.background = {-1, -2};
-  prepared.original.size = size;
+  prepared.original.size = grid_size;
   prepared.original.origin = {10, 20, 30};
-  prepared.box = {{0, 0, 0}, size};
+  prepared.box = {{0, 0, 0}, grid_size};
   return prepared;
 }
 
 TEST(Padding, PutsTheVolumeIntoTheMiddleWithBackgroundAround) {
   const data::PreparedCase whole = small_case();
-  const data::Box box = padded_box(size, {8, 8, 5});
+  const data::Box box = padded_box(grid_size, {8, 8, 5});
   EXPECT_EQ(box, (data::Box{{-2, 0, 0}, {8, 9, 5}}));
   const data::PreparedCase padded = cut_case(whole, box);
   EXPECT_EQ(padded.size, box.size);
@@ -38,18 +38,18 @@ TEST(Padding, PutsTheVolumeIntoTheMiddleWithBackgroundAround) {
   EXPECT_EQ(padded.truth[2], 5);
   EXPECT_DOUBLE_EQ(padded.training_geometry().origin[0], 8);
   EXPECT_EQ(std::count(padded.truth.begin(), padded.truth.end(), 5), 108);
-  const data::Box back = without_padding(box, size);
+  const data::Box back = without_padding(box, grid_size);
   EXPECT_EQ(cut(padded.image, padded.size, back, 2), whole.image);
 }
 
 TEST(Padding, IsTakenOffPlanesThatComeAFewAtATime) {
   const data::PreparedCase whole = small_case();
-  const data::Box box = padded_box(size, {6, 10, 9});
+  const data::Box box = padded_box(grid_size, {6, 10, 9});
   const std::vector<float> padded = cut_case(whole, box).image;
   for (const std::size_t planes : {1, 2, 4, 9}) {
     std::vector<float> found;
     const TakePlanes take =
-        planes_of(without_padding(box, size), box.size, 2,
+        planes_of(without_padding(box, grid_size), box.size, 2,
                   [&](std::span<const float> some) { found.insert(found.end(), some.begin(), some.end()); });
     const std::size_t step = planes * 6 * 10 * 2;
     for (std::size_t at = 0; at < padded.size(); at += step)
@@ -62,7 +62,7 @@ TEST(Patches, OfASmallerVolumeHaveItInTheirMiddleAlongThatAxis) {
   const std::vector<std::int16_t> truth(108, 1);
   std::set<std::int64_t> seen;
   for (std::uint32_t number = 0; number < 50; ++number) {
-    const data::Box box = draw_patch(truth, size, {8, 4, 4}, 1, 1, number, 0.5);
+    const data::Box box = draw_patch(truth, grid_size, {8, 4, 4}, 1, 1, number, 0.5);
     EXPECT_EQ(box.start[0], -2);
     EXPECT_EQ(box.start[2], 0);
     EXPECT_GE(box.start[1], 0);

@@ -8,15 +8,16 @@
 namespace voxswap::pipeline {
 namespace {
 
-const data::Size3 size{20, 16, 12}, patch{8, 8, 8};
+const data::Size3 volume_size{20, 16, 12}, patch{8, 8, 8};
 
 std::size_t at(std::int64_t x, std::int64_t y, std::int64_t z) {
-  return static_cast<std::size_t>((z * size[1] + y) * size[0] + x);
+  return static_cast<std::size_t>((z * volume_size[1] + y) * volume_size[0] + x);
 }
 
 // One voxel of label 1 in a corner, many of label 2 in the opposite one.
 std::vector<std::int16_t> truth() {
-  std::vector<std::int16_t> labels(static_cast<std::size_t>(size[0] * size[1] * size[2]), 0);
+  std::vector<std::int16_t> labels(static_cast<std::size_t>(volume_size[0] * volume_size[1] * volume_size[2]),
+                                   0);
   labels[at(0, 0, 0)] = 1;
   for (std::int64_t x = 14; x < 20; ++x) {
     for (std::int64_t y = 10; y < 16; ++y) labels[at(x, y, 11)] = 2;
@@ -34,17 +35,18 @@ bool holds(const data::Box& box, const data::Size3& voxel) {
 TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
   std::map<data::Size3, int> seen;
   for (std::uint32_t number = 0; number < 300; ++number) {
-    const data::Box box = draw_patch(truth(), size, patch, 5, 2, number);
-    EXPECT_EQ(box, draw_patch(truth(), size, patch, 5, 2, number));
+    const data::Box box = draw_patch(truth(), volume_size, patch, 5, 2, number);
+    EXPECT_EQ(box, draw_patch(truth(), volume_size, patch, 5, 2, number));
     EXPECT_EQ(box.size, patch);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       EXPECT_GE(box.start[axis], 0);
-      EXPECT_LE(box.start[axis] + patch[axis], size[axis]);
+      EXPECT_LE(box.start[axis] + patch[axis], volume_size[axis]);
     }
     ++seen[box.start];
   }
   EXPECT_GT(seen.size(), 100u);
-  EXPECT_NE(draw_patch(truth(), size, patch, 5, 2, 0), draw_patch(truth(), size, patch, 5, 3, 0));
+  EXPECT_NE(draw_patch(truth(), volume_size, patch, 5, 2, 0),
+            draw_patch(truth(), volume_size, patch, 5, 3, 0));
 }
 
 // A third around a label, half of those around the one voxel of label 1: a sixth; and 1 of the 13 x 9 x 5
@@ -53,7 +55,7 @@ TEST(Patches, SeeARareLabelInASixthOfThem) {
   constexpr int count = 6000;
   int rare = 0;
   for (std::uint32_t number = 0; number < count; ++number)
-    rare += holds(draw_patch(truth(), size, patch, 1, 1, number), {0, 0, 0});
+    rare += holds(draw_patch(truth(), volume_size, patch, 1, 1, number), {0, 0, 0});
   EXPECT_NEAR(rare / double{count}, 1.0 / 6 + 2.0 / 3 / (13 * 9 * 5), 0.02);
 }
 
@@ -63,8 +65,8 @@ TEST(Patches, AreDrawnAroundLabelsAsOftenAsIsAskedFor) {
   constexpr int count = 4000;
   int always = 0, never = 0;
   for (std::uint32_t number = 0; number < count; ++number) {
-    always += holds(draw_patch(truth(), size, patch, 1, 1, number, 1), {0, 0, 0});
-    never += holds(draw_patch(truth(), size, patch, 1, 1, number, 0), {0, 0, 0});
+    always += holds(draw_patch(truth(), volume_size, patch, 1, 1, number, 1), {0, 0, 0});
+    never += holds(draw_patch(truth(), volume_size, patch, 1, 1, number, 0), {0, 0, 0});
   }
   EXPECT_NEAR(always / double{count}, 0.5, 0.03);
   EXPECT_LT(never / double{count}, 0.01) << "1 of 13 x 9 x 5 places";
@@ -74,13 +76,13 @@ TEST(Patches, AreDrawnAnywhereWhereThereIsNoLabel) {
   const std::vector<std::int16_t> nothing(truth().size(), 0);
   std::map<data::Size3, int> seen;
   for (std::uint32_t number = 0; number < 3000; ++number)
-    ++seen[draw_patch(nothing, size, patch, 1, 1, number).start];
+    ++seen[draw_patch(nothing, volume_size, patch, 1, 1, number).start];
   EXPECT_GT(seen.size(), 500u);  // of 585 places
 }
 
 TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
   data::PreparedCase whole;
-  whole.size = size;
+  whole.size = volume_size;
   whole.channels = 2;
   whole.image.resize(2 * truth().size());
   whole.image[2 * at(5, 6, 7) + 1] = 3;

@@ -16,7 +16,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-data::Dataset brats() {
+data::Dataset brats_dataset() {
   data::Dataset dataset;
   dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 4}};
   dataset.regions = {{"whole_tumor", {1, 2, 4}}, {"tumor_core", {1, 4}}, {"enhancing_tumor", {4}}};
@@ -30,7 +30,7 @@ TrainingOptions training_on(Targets targets) {
 }
 
 TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
-  const LabelDecoder decoder = make_decoder(brats(), training_on(Targets::labels));
+  const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(Targets::labels));
   const std::vector<float> probabilities = {0.1f, 0.2f, 0.3f,   // none reaches one half
                                             0.5f, 0.4f, 0.1f,   // necrosis, just
                                             0.6f, 0.9f, 0.7f,   // oedema
@@ -39,7 +39,7 @@ TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
 }
 
 TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
-  const LabelDecoder decoder = make_decoder(brats(), training_on(Targets::regions));
+  const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(Targets::regions));
   const std::vector<float> probabilities = {0.9f, 0.1f, 0.1f,   // whole tumour only: oedema
                                             0.9f, 0.8f, 0.2f,   // core without enhancement: necrosis
                                             0.9f, 0.8f, 0.7f,   // enhancing
@@ -50,9 +50,9 @@ TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
 // Channels: whole tumour, core (the enhancing tumour is a label by itself), necrosis, oedema, enhancing.
 TEST(Decoder, OfRegionsAndLabelsWritesTheLargestLabelOverTheRegions) {
   const TrainingOptions training = training_on(Targets::both);
-  EXPECT_EQ(output_names(brats(), training),
+  EXPECT_EQ(output_names(brats_dataset(), training),
             (std::vector<std::string>{"whole_tumor", "tumor_core", "necrosis", "oedema", "enhancing"}));
-  const LabelDecoder decoder = make_decoder(brats(), training);
+  const LabelDecoder decoder = make_decoder(brats_dataset(), training);
   const std::vector<float> probabilities = {0.9f, 0.2f, 0.1f, 0.1f, 0.1f,   // whole tumour: oedema
                                             0.9f, 0.8f, 0.1f, 0.1f, 0.1f,   // core: necrosis or enhancing
                                             0.9f, 0.8f, 0.6f, 0.5f, 0.7f,   // the largest label
@@ -92,7 +92,7 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   const data::PreparedCase prepared = large_case();
   const std::vector<float> maps = random_probabilities(3);
   for (const Targets targets : {Targets::labels, Targets::regions}) {
-    const LabelDecoder decoder = make_decoder(brats(), training_on(targets));
+    const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(targets));
     const auto voxels = static_cast<std::size_t>(290 * 130 * 200);
     std::vector<float> fine(3 * voxels);
     for (std::size_t c = 0; c < 3; ++c) {
@@ -113,7 +113,7 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
 TEST(Decision, IsTheSameForPlanesThatComeAFewAtATime) {
   data::PreparedCase prepared = large_case();
   const std::vector<float> maps = random_probabilities(5);
-  const LabelDecoder decoder = make_decoder(brats(), training_on(Targets::both));
+  const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(Targets::both));
   for (const std::int64_t depth : {200, 17, 16, 15, 5, 1}) {
     prepared.box.size[2] = depth;
     const Prediction whole = decide(maps, prepared, decoder);
@@ -141,7 +141,7 @@ TEST(Probabilities, OnTheCasesOwnGridAreZeroOutsideTheCrop) {
   EXPECT_EQ(native.at(295, 135, 206), 0);
 }
 
-data::LabelMap row(std::vector<std::int16_t> labels) {
+data::LabelMap row_volume(std::vector<std::int16_t> labels) {
   data::LabelMap map;
   map.geometry.size = {static_cast<std::int64_t>(labels.size()), 1, 1};
   map.voxels = std::move(labels);
@@ -149,8 +149,8 @@ data::LabelMap row(std::vector<std::int16_t> labels) {
 }
 
 std::vector<std::int16_t> kept(std::vector<std::int16_t> labels, const std::vector<std::string>& names) {
-  data::LabelMap map = row(std::move(labels));
-  keep_largest_components(map, choose_regions(brats().regions, names), brats().regions);
+  data::LabelMap map = row_volume(std::move(labels));
+  keep_largest_components(map, choose_regions(brats_dataset().regions, names), brats_dataset().regions);
   return map.voxels;
 }
 
@@ -175,7 +175,7 @@ TEST(LargestComponent, OfNothingAndOfOneChangesNothing) {
   EXPECT_EQ(kept({0, 0, 0}, {"all"}), (std::vector<std::int16_t>{0, 0, 0}));
   EXPECT_EQ(kept({2, 1, 4}, {"all"}), (std::vector<std::int16_t>{2, 1, 4}));
   EXPECT_EQ(kept({2, 0, 4}, {}), (std::vector<std::int16_t>{2, 0, 4}));
-  EXPECT_THROW(choose_regions(brats().regions, {"tumour"}), Error);
+  EXPECT_THROW(choose_regions(brats_dataset().regions, {"tumour"}), Error);
 }
 
 // Where predictions go.

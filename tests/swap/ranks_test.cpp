@@ -20,7 +20,7 @@ namespace {
 
 using test::Results;
 
-struct Case {
+struct SharedCase {
   std::string backend = "reference";
   std::string network = "isensee2017";
   std::int64_t batch = 24;
@@ -32,8 +32,8 @@ struct Case {
   Shape side{};            // of the volume, D,H,W; empty: a small one
 
   // With so many ranks for each volume instead.
-  Case over(std::int64_t count) const {
-    Case other = *this;
+  SharedCase over(std::int64_t count) const {
+    SharedCase other = *this;
     other.backend = "onednn";  // with whose kernels slabs do not change how sums are rounded
     other.slabs = count;
     return other;
@@ -41,7 +41,7 @@ struct Case {
 };
 
 // One rank's part of a few steps: losses, then what persists.
-Results trained(net::Ranks& ranks, const Case& of) {
+Results trained(net::Ranks& ranks, const SharedCase& of) {
   net::StepOptions options = test::tiny(of.network);
   if (of.network == "isensee2017") options.network.depth = 2;
   if (of.network == "resnet") options.network.depth = 15;
@@ -116,7 +116,7 @@ Results trained(net::Ranks& ranks, const Case& of) {
   return results;
 }
 
-void expect_same_bits(const Case& of, const std::vector<int>& counts) {
+void expect_same_bits(const SharedCase& of, const std::vector<int>& counts) {
   const Results expected = trained(net::alone(), of);
   for (const int count : counts) {
     const std::vector<Results> found =
@@ -127,7 +127,7 @@ void expect_same_bits(const Case& of, const std::vector<int>& counts) {
 }
 
 // On so many ranks, of which `slabs` share each volume, against one rank in slabs.
-void expect_same_bits_in_slabs(const Case& of,
+void expect_same_bits_in_slabs(const SharedCase& of,
                                const std::vector<std::pair<int, std::int64_t>>& ranks_and_slabs) {
   const Results expected = trained(net::alone(), of.over(1));
   for (const auto& [count, slabs] : ranks_and_slabs) {
@@ -165,7 +165,7 @@ TEST(RanksThatShareVolumes, GiveTheSameBitsInBf16) {
 TEST(RanksThatShareVolumes, GiveTheSameBitsInEveryNetwork) {
   for (const std::string& name : net::network_names()) {
     const bool images = net::takes_images(name);  // their rows are divided
-    const Case of = {.network = name, .batch = 1, .side = {images ? 1 : 32, images ? 48 : 16, 16}};
+    const SharedCase of = {.network = name, .batch = 1, .side = {images ? 1 : 32, images ? 48 : 16, 16}};
     expect_same_bits_in_slabs(of, {{2, 2}, {3, 3}});
   }
 }
