@@ -26,13 +26,16 @@ import kills
 import many_cases
 import order
 import ranks
+import slabs
 import together
 from workbench import Workbench
 
 SUBJECTS = {"kills": kills, "faults": injected, "disks": full_disk, "damage": damage, "hostile": hostile,
-            "environments": environments, "together": together, "order": order, "cases": many_cases, "ranks": ranks}
+            "environments": environments, "together": together, "order": order, "cases": many_cases, "ranks": ranks,
+            "slabs": slabs}
 # The part that belongs to the suite: fixed numbers of trials, whatever they take.
-BRIEF = {"kills": 6, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4, "ranks": 2}
+BRIEF = {"kills": 6, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4, "ranks": 2,
+         "slabs": 1}
 # Trials that once failed, as (subject, number, seed); part of the suite as well.
 FAILED_ONCE = [("environments", 2, 8841)]
 
@@ -137,6 +140,8 @@ def main():
         print(tally.table())
         for library, count in injected.died_in.items():
             print(f"{library} did not survive {count} of the faults that its own calls met")
+        if times := sorted(slabs.ended_after):
+            print(f"ranks with slabs ended {times[len(times) // 2]:.2f} s after a kill (median), {times[-1]:.2f} s at most")
         print(f"{time.monotonic() - began:.0f} s, seed {arguments.seed}")
         return 1 if any(tally.failed.values()) else 0
     finally:

@@ -24,12 +24,12 @@ def possible(_):
     return None if shutil.which("mpirun") else "there is no mpirun"
 
 
-def start(bench, folder, ranks, slabs=1):
+def start(bench, folder, ranks, slabs=1, keys=()):
     scratch = folder / "cache" / "mpi"  # where a launcher that is killed leaves what it has
     scratch.mkdir(exist_ok=True)
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_binding_policy": "none", "TMPDIR": str(scratch)}
-    return bench.start(RUN + [f"ranks.slabs={slabs}"], folder, environment, launcher=["mpirun", "-n", str(ranks)] if ranks > 1 else ())
+    return bench.start(RUN + [*keys, f"ranks.slabs={slabs}"], folder, environment, launcher=["mpirun", "-n", str(ranks)] if ranks > 1 else ())
 
 
 def slabs_of(ranks, random):

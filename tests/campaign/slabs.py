@@ -1,0 +1,101 @@
+"""Kills of one or all of two ranks that share every volume: a message and an end within 30 seconds, and the bytes of one
+process when the run is resumed, on the same ranks, on others or on one."""
+
+import os
+import signal
+import time
+
+import ranks
+from whole import results
+from workbench import leftovers, whole
+
+TITLE = "kills of ranks with slabs"
+KEYS = ["preprocess.resolution=32", "training.epochs=6", "training.batch_size=12"]
+RESUMED = [(1, 1), (2, 2), (2, 1), (3, 3), (4, 2), (4, 4)]  # numbers of ranks, and of those that share a volume
+END_SECONDS = 30  # that may pass between the kill and the end
+MESSAGE = "exited on signal 9 (Killed)"  # the launcher's, which names the rank
+ended_after = []  # seconds between every kill and the end
+
+
+def possible(bench):
+    return ranks.possible(bench)
+
+
+def start(bench, folder, count, slabs, precision):
+    return ranks.start(bench, folder, count, slabs, [*KEYS, f"training.precision={precision}"])
+
+
+def expected(bench, precision):
+    """Seconds that two ranks take, and the results of one process that nothing disturbs."""
+    def undisturbed():
+        found = []
+        for count in (1, 2):
+            folder = bench.trial_folder()
+            outcome = bench.finish(start(bench, folder, count, count, precision), time.monotonic(), ranks.LIMIT_SECONDS)
+            if outcome.code != 0:
+                raise RuntimeError(f"undisturbed: {outcome.code}: {outcome.stderr}")
+            found.append((outcome.seconds, results(folder)))
+        (_, wanted), (seconds, _) = found
+        return seconds, wanted
+    return bench.once(f"slabs {precision}", undisturbed)
+
+
+def strike(bench, folder, random, precision, moment):
+    """Kills one rank or both at that moment, or as soon after as there are any."""
+    process = start(bench, folder, 2, 2, precision)
+    time.sleep(moment)
+    while process.poll() is None and not (here := ranks.members(bench, folder)):
+        time.sleep(0.01)
+    targets = here if process.poll() is None else []
+    everyone = random.random() < 0.5
+    targets = targets if everyone or not targets else [random.choice(targets)]
+    killed = 0
+    for target in targets:
+        try:
+            os.kill(target, signal.SIGKILL)
+            killed += 1
+        except ProcessLookupError:
+            pass  # it ended just before
+    began = time.monotonic()
+    outcome = bench.finish(process, began, ranks.LIMIT_SECONDS)
+    while ranks.members(bench, folder) and time.monotonic() < began + ranks.LINGER_SECONDS:
+        time.sleep(0.05)
+    seconds = time.monotonic() - began
+    what = f"{killed} of 2 ranks in {precision} killed at {moment:.2f} s, over after {seconds:.2f} s"
+    complaints = [f"over after {seconds:.0f} s"] if killed and seconds > END_SECONDS else []
+    if killed and outcome.code != 0:
+        ended_after.append(seconds)
+        if outcome.stderr.count(MESSAGE) != 1:
+            complaints.append(f"{outcome.stderr.count(MESSAGE)} messages: {outcome.stderr[-600:]!r}")
+    elif outcome.code != 0:
+        complaints.append(f"exit code {outcome.code}: {outcome.stderr[-600:]!r}")
+    return killed, what, complaints + whole(folder), outcome
+
+
+def trial(bench, random):
+    precision = random.choice(["f32", "bf16"])
+    seconds, wanted = expected(bench, precision)
+    folder = bench.trial_folder()
+    kills, told, complaints = 0, [], []
+    if random.random() < 0.3:
+        for file in (folder / "cache").rglob("*.prepared"):
+            file.unlink()  # so that preparing is a phase, too
+    for _ in range(random.choice([1, 2, 3])):
+        killed, what, found, outcome = strike(bench, folder, random, precision, random.uniform(0, seconds))
+        kills += killed > 0
+        told.append(what)
+        complaints += found
+        if outcome.code == 0 or complaints:
+            break
+    if not complaints:
+        count, slabs = random.choice(RESUMED)
+        told.append(f"then {count} ranks, {slabs} to a volume")
+        outcome = bench.finish(start(bench, folder, count, slabs, precision), time.monotonic(), ranks.LIMIT_SECONDS)
+        if outcome.code != 0:
+            complaints.append(f"cannot be resumed: exit code {outcome.code}: {outcome.stderr[-600:]!r}")
+        else:
+            found = results(folder)
+            different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+            complaints += [f"other results than one process: {', '.join(different)}"] if different else []
+            complaints += leftovers(folder)
+    return kills, ", ".join(told), complaints, folder
