@@ -13,6 +13,7 @@ namespace voxswap::cli {
 
 namespace {
 
+// Slicer's parser refuses a hyphen within the name of a flag: predict takes these names with _, too.
 constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
 <executable>
   <category>Segmentation</category>
@@ -41,7 +42,7 @@ constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
     </image>
     <image type="label">
       <name>labels</name>
-      <longflag>--label-map</longflag>
+      <longflag>--label_map</longflag>
       <label>Label map</label>
       <description>Label map on the grid of the image</description>
       <channel>output</channel>
@@ -59,7 +60,7 @@ constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
     </boolean>
     <boolean hidden="true">
       <name>progress</name>
-      <longflag>--slicer-progress</longflag>
+      <longflag>--slicer_progress</longflag>
       <label>Progress</label>
       <description>Print progress for 3D Slicer</description>
       <default>true</default>

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
@@ -101,6 +102,16 @@ std::string first_line_with(const char* file, std::string_view begin) {
   return "unknown";
 }
 
+// A value without the name of the user's home folder, which a report need not show.
+std::string without_home(std::string value) {
+  const char* const home = std::getenv("HOME");
+  const std::string folder = home == nullptr ? "" : home;
+  if (folder.size() < 2) return value;
+  for (std::size_t at = 0; (at = value.find(folder, at)) != value.npos; ++at)
+    value.replace(at, folder.size(), "~");
+  return value;
+}
+
 // What a bug report needs beside that: the system, and variables that change how the program runs.
 void add_surroundings(Json& json, Pairs& rows) {
   utsname system = {};
@@ -122,7 +133,8 @@ void add_surroundings(Json& json, Pairs& rows) {
     const std::string text = *variable;
     for (const char* begin : {"VOXSWAP_", "OMP_", "GOMP_", "CUDA_", "NCCL_", "DNNL_",
                               "LD_PRELOAD=", "SLURM_NTASKS=", "LANG=", "LC_ALL="})
-      if (text.starts_with(begin)) add(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
+      if (text.starts_with(begin))
+        add(text.substr(0, text.find('=')), without_home(text.substr(text.find('=') + 1)));
   }
 }
 

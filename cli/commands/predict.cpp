@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/log.h"
+#include "base/progress.h"
 #include "cli/options.h"
 #include "cli/slicer.h"
 
@@ -44,9 +46,11 @@ Exit predict_command(const Arguments& arguments) {
       "data.* keys that describe the new images; data.modalities: the network's channels, in order");
   app.add_option("--input", input, "Data set, folder of a case, or 4D file")->required();
   auto* const folder = app.add_option("--out", out, "Folder for the label maps");
-  app.add_option("--label-map", label_map, "File for the label map of a single image, instead of --out")
+  app.add_option("--label-map,--label_map", label_map,
+                 "File for the label map of a single image, instead of --out")
       ->excludes(folder);
-  app.add_flag("--slicer-progress", slicer_progress, "Print progress for 3D Slicer (with --label-map)");
+  app.add_flag("--slicer-progress,--slicer_progress", slicer_progress,
+               "Print progress for 3D Slicer, and warnings only (with --label-map)");
   app.add_flag("--xml", xml, "Describe the parameters for 3D Slicer, as XML (alone)");
   app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times as long)");
   app.add_flag("--ensemble", how.ensemble, "Average over the run's repeats instead of a folder for each");
@@ -69,6 +73,10 @@ Exit predict_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
+  if (slicer_progress) {  // Slicer shows all that stands on stderr as errors
+    log::set_level(log::Level::warning);
+    set_quiet(true);
+  }
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
   if (xml) fail(Exit::usage, "--xml: takes no other arguments");

@@ -4,12 +4,15 @@ PROGRAM and PYTHONPATH come from the suite (tests/CMakeLists.txt).
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 import nibabel
@@ -82,14 +85,21 @@ class Package(unittest.TestCase):
     def test_the_module_of_slicer_gives_the_same_labels(self):
         image, affine = self.case()
         nibabel.save(nibabel.Nifti1Image(image.T, affine), "both.nii.gz")
-        told = subprocess.run([PROGRAM, "predict", "runs/tiny", "--input", "both.nii.gz", "--label-map", "map.nii.gz",
-                               "--slicer-progress", "--quiet"], check=True, capture_output=True, text=True).stdout
-        self.assertIn("<filter-progress>0.9</filter-progress>", told)
+        told = subprocess.run([PROGRAM, "predict", "--input", "both.nii.gz", "--label_map", "map.nii.gz", "--tta",
+                               "--slicer_progress", "runs/tiny"], check=True, capture_output=True, text=True)
+        self.assertIn("<filter-progress>0.9</filter-progress>", told.stdout)
+        self.assertEqual(told.stderr, "")  # Slicer shows it as errors
+        for name in ("progress", "name", "start", "end"):  # as Slicer takes its tags out of the output
+            told.stdout = re.sub(f"<filter-{name}>[^<]*</filter-{name}>\\s*", "", told.stdout)
+        self.assertEqual(told.stdout, "")
         labels = numpy.asarray(nibabel.load("map.nii.gz").dataobj).T
-        self.assertTrue(numpy.array_equal(labels, voxswap.Network("runs/tiny").predict(image, affine=affine)))
+        network = voxswap.Network("runs/tiny", mirror=True)
+        self.assertTrue(numpy.array_equal(labels, network.predict(image, affine=affine)))
         described = subprocess.run([PROGRAM, "predict", "--xml"], check=True, capture_output=True, text=True).stdout
         flags = {flag.text for flag in ElementTree.fromstring(described).iter("longflag")}
-        self.assertLessEqual({"--input", "--label-map"}, flags)
+        self.assertLessEqual({"--input", "--label_map"}, flags)
+        for flag in flags:  # what Slicer's parser accepts
+            self.assertRegex(flag, "^--[A-Za-z_][A-Za-z0-9_]*$")
 
     def test_the_bids_app_labels_participants_and_measures_the_group(self):
         program("phantom", "--out", "bids", "--layout", "bids", "--cases", 2, "--size", "18,20,16",
@@ -156,6 +166,37 @@ class Package(unittest.TestCase):
         done = []
         voxswap.run("tiny.yaml", ["training.epochs=2", "output.dir=runs/other"], on_epoch=done.append)
         self.assertEqual(len(done), 2)
+
+    def test_other_threads_run_while_it_works(self):
+        ticks, done = [], threading.Event()
+
+        def tick():
+            while not done.wait(0.001):
+                ticks.append(time.monotonic())
+        ticker = threading.Thread(target=tick)
+        ticker.start()
+        began = time.monotonic()
+        voxswap.run("tiny.yaml", ["output.dir=runs/beside"])
+        ended = time.monotonic()
+        done.set()
+        ticker.join()
+        during = [moment for moment in ticks if began < moment < ended]
+        self.assertGreater(len(during), 10)
+        self.assertLess(max(numpy.diff([began, *during, ended])), 0.8 * (ended - began))
+
+    def test_hands_over_contiguous_arrays_without_a_copy(self):
+        image, affine = self.case()
+        image = numpy.ascontiguousarray(image)
+        library = voxswap._library._library
+        network = voxswap.Network("runs/tiny")
+        handed = []
+        predict = library.voxswap_predict
+        with mock.patch.object(library, "voxswap_predict", lambda *given: handed.append(given) or predict(*given)):
+            labels = network.predict(image, affine=affine)
+            network.predict(image[:, ::-1], affine=affine)
+        self.assertEqual(handed[0][1], image.ctypes.data)
+        self.assertEqual(handed[0][4], labels.ctypes.data)
+        self.assertNotEqual(handed[1][1], image[:, ::-1].ctypes.data)
 
     def test_an_error_in_the_callback_ends_the_run_with_it(self):
         def fail(_):
