@@ -163,10 +163,7 @@ char* voxswap_predict(void* network, const float* voxels, const std::int64_t sid
   return answer([&] {
     ImageView image{voxels, sides[0], {sides[3], sides[2], sides[1]}, {}};
     std::copy_n(affine, 12, image.affine.begin());
-    const LabelledImage found = static_cast<Network*>(network)->predict(image);
-    std::copy(found.labels.begin(), found.labels.end(), labels);
-    if (probabilities != nullptr)
-      std::copy(found.probabilities.begin(), found.probabilities.end(), probabilities);
+    static_cast<Network*>(network)->predict(image, labels, probabilities);
     return Json();
   });
 }

@@ -129,10 +129,13 @@ const std::vector<std::string>& Network::outputs() const {
   return state_->predictor.outputs();
 }
 
-LabelledImage Network::predict(const ImageView& image) {
-  if (image.channels != static_cast<std::int64_t>(channels().size()))
+namespace {
+
+pipeline::MemoryPredictor::Result predicted(pipeline::MemoryPredictor& predictor, const ImageView& image) {
+  const std::vector<std::string>& modalities = predictor.dataset().modalities;
+  if (image.channels != static_cast<std::int64_t>(modalities.size()))
     fail(Exit::bad_data, "the image has {}, but the network takes {}: {}", counted(image.channels, "channel"),
-         channels().size(), join(channels(), ", "));
+         modalities.size(), join(modalities, ", "));
   data::Affine lps = image.affine;  // NIfTI's axes point to the right and to the front
   for (std::size_t i = 0; i < 8; ++i) lps[i] = -lps[i];
   const data::Geometry stored = data::geometry_from("the image", lps, image.size);
@@ -143,12 +146,27 @@ LabelledImage Network::predict(const ImageView& image) {
     const float* const first = image.voxels + c * stored.count();
     volume.channels.push_back(data::canonical(data::Image{stored, {first, first + stored.count()}}));
   }
-  pipeline::MemoryPredictor::Result found = state_->predictor.predict(volume);
+  return predictor.predict(volume);
+}
+
+}  // namespace
+
+LabelledImage Network::predict(const ImageView& image) {
+  pipeline::MemoryPredictor::Result found = predicted(state_->predictor, image);
   LabelledImage result{std::move(found.labels.voxels), {}};
+  result.probabilities.reserve(found.probabilities.size() * result.labels.size());
   for (const data::Image& probability : found.probabilities)
     result.probabilities.insert(result.probabilities.end(), probability.voxels.begin(),
                                 probability.voxels.end());
   return result;
+}
+
+void Network::predict(const ImageView& image, std::int16_t* labels, float* probabilities) {
+  const pipeline::MemoryPredictor::Result found = predicted(state_->predictor, image);
+  std::copy(found.labels.voxels.begin(), found.labels.voxels.end(), labels);
+  if (probabilities == nullptr) return;
+  for (const data::Image& probability : found.probabilities)
+    probabilities = std::copy(probability.voxels.begin(), probability.voxels.end(), probabilities);
 }
 
 }  // namespace voxswap

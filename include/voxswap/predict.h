@@ -66,6 +66,8 @@ class Network {
   // Throws Exit::bad_data for an image with other channels, without voxels, or with voxels that are no
   // numbers.
   LabelledImage predict(const ImageView& image);
+  // The same, written to arrays of the caller; `probabilities` may be null.
+  void predict(const ImageView& image, std::int16_t* labels, float* probabilities);
 
  private:
   struct State;
