@@ -168,6 +168,28 @@ TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
+TEST_F(Program, PrintsForABugReportTheSystemAndItsOwnVariablesButNoSecretsAndNoHome) {
+  const std::string home = std::getenv("HOME") != nullptr ? std::getenv("HOME") : "/root";
+  ::setenv("HOME", "/home/someone", 1);
+  ::setenv("VOXSWAP_TRIED", "/home/someone/build:/home/someone/more", 1);
+  ::setenv("CLOUD_TOKEN", "open sesame", 1);
+  const Outcome report = call("info --report");
+  const Json json = Json::parse(call("info --report --json").output);
+  ::setenv("HOME", home.c_str(), 1);
+  ::unsetenv("VOXSWAP_TRIED");
+  ::unsetenv("CLOUD_TOKEN");
+  EXPECT_EQ(report.code, 0) << report.errors;
+  EXPECT_TRUE(report.output.starts_with("```\n") && report.output.ends_with("```\n"));
+  for (const char* name : {"voxswap", "compiler", "libraries", "processor", "backend onednn", "system",
+                           "memory", "disk here", "VOXSWAP_TRIED", "~/build:~/more"})
+    EXPECT_TRUE(contains(report.output, name));
+  for (const char* secret : {"sesame", "CLOUD_TOKEN", "someone", folder_.c_str()}) {
+    EXPECT_FALSE(contains(report.output, secret));
+    EXPECT_FALSE(contains(json.dump(), secret));
+  }
+  EXPECT_EQ(json["surroundings"]["VOXSWAP_TRIED"], "~/build:~/more");
+}
+
 // An experiment on data that are not there yet, planned for a device that is not here.
 constexpr const char* distant =
     "data: {root: nowhere, modalities: [t1, t2], labels: {core: 1, edge: 2}, cache: cache}\n"
