@@ -86,14 +86,24 @@ if [ -n "$tests" ]; then
   cp "$root"/docs/how_to/{nvidia_gpu,check_a_gpu}.md "$bundle/docs/"
   cp "$root"/bench/{compare_gpu,gpu_limits,pytorch_training_step}.py "$bundle/bench/"
 fi
-# The licences of the libraries, as their packages tell them.
+# The licences of the libraries, and of the headers whose code is in the program, as their packages tell them, with the
+# texts that they name.
 if command -v dpkg-query >/dev/null; then
   while read -r _ path; do
-    package=$(dpkg-query -S "$path" "$(readlink -f "$path")" 2>/dev/null | head -1 | cut -d: -f1) || true
-    if [ -n "$package" ] && [ -e "/usr/share/doc/$package/copyright" ]; then
+    dpkg-query -S "$path" "$(readlink -f "$path")" 2>/dev/null | head -1 | cut -d: -f1
+  done <"$scratch/libraries" >"$scratch/packages" || true
+  for package in $(sort -u "$scratch/packages") libcli11-dev nlohmann-json3-dev; do
+    if [ -e "/usr/share/doc/$package/copyright" ]; then
       cp -L "/usr/share/doc/$package/copyright" "$bundle/licenses/$package"
     fi
-  done <"$scratch/libraries"
+  done
+  texts=/usr/share/common-licenses
+  for name_of in $(cat "$bundle"/licenses/* | grep -o "$texts/[A-Za-z0-9.-]*[A-Za-z0-9]" | sort -u | xargs -r -n 1 basename); do
+    mkdir -p "$bundle/licenses/common-licenses"
+    if [ -e "$texts/$name_of" ]; then
+      cp -L "$texts/$name_of" "$bundle/licenses/common-licenses/$name_of"
+    fi
+  done
 fi
 
 # What is in it, by package, version and hash.
