@@ -33,6 +33,7 @@ WRITTEN = 3  # cases; nnU-Net limits the batch by the published number
 def write_case(folder, index, spec):
     import nibabel
     import numpy
+    nibabel.openers.Opener.default_compresslevel = 1
     name, size, spacing, channels, labels, _ = spec
     random = numpy.random.default_rng(index)
     affine = numpy.diag([*spacing, 1.0])
@@ -119,7 +120,11 @@ def main():
     root = given.folder.resolve()
     for name in ("raw", "preprocessed", "results"):
         os.environ[f"nnUNet_{name}"] = str(root / name)
-    rows = [["data_set", "memory_gib", "program", "spacing", "patch", "batch", "strides", "kernels", "normalization"]]
+    head = ["data_set", "memory_gib", "program", "spacing", "patch", "batch", "strides", "kernels", "normalization"]
+    out = open(given.csv, "w", newline="") if given.csv else None
+    rows = csv.writer(out) if out else None
+    if rows:
+        rows.writerow(head)
     memories = [int(memory) for memory in given.memory.split(",")]
     for number in map(int, given.sets.split(",")):
         there = list((root / "raw").glob(f"Dataset{number:03}_*"))
@@ -129,10 +134,9 @@ def main():
         for row in [*nnunet_rows(root, number, name, memories),
                     *voxswap_rows(root, number, name, given.program.resolve(), memories)]:
             print(*row, sep=" | ", flush=True)
-            rows.append(row)
-    if given.csv:
-        with open(given.csv, "w", newline="") as file:
-            csv.writer(file).writerows(rows)
+            if rows:  # rows are written as they come: the large sets take minutes each
+                rows.writerow(row)
+                out.flush()
 
 
 if __name__ == "__main__":
