@@ -9,13 +9,15 @@ DATASET: BraTS 2021's layout, as `voxswap phantom --cases 4 --size 240,240,155` 
 channels and the label map), cropped to what is not 0, resampled to SPACING mm and written to a cache folder. nnU-Net
 runs the functions of its own preprocessor: reader, crop, normalization, cubic resampling. MONAI runs the transforms
 of its tutorials: LoadImaged, CropForegroundd, Spacingd (linear), NormalizeIntensityd. Both get a process per core.
-Their imports are not counted. Voxels are those of the files, of all channels.
+Their imports are not counted. Voxels are those of the files, of all channels. Where other programs run on the same
+cores, compare the processor seconds.
 """
 import argparse
 import json
 import multiprocessing
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -68,6 +70,13 @@ def monai(task):
     np.save(cache / f"{folder.name}_truth.npy", prepared["label"].numpy())
 
 
+def processor_seconds(task):
+    work, of = task
+    began = time.process_time()
+    work(of)
+    return time.process_time() - began
+
+
 def start():
     import monai.transforms, nnunetv2.imageio.simpleitk_reader_writer, SimpleITK, torch  # noqa: F401
     SimpleITK.ProcessObject.SetGlobalDefaultNumberOfThreads(1)
@@ -78,14 +87,20 @@ def in_processes(work, folders, spacing, cores):
     with tempfile.TemporaryDirectory() as cache, multiprocessing.get_context("spawn").Pool(cores, start) as pool:
         pool.map(time.sleep, [1] * cores, chunksize=1)  # every process has its imports
         began = time.perf_counter()
-        pool.map(work, [(folder, spacing, pathlib.Path(cache)) for folder in folders], chunksize=1)
-        return time.perf_counter() - began
+        tasks = [(work, (folder, spacing, pathlib.Path(cache))) for folder in folders]
+        busy = sum(pool.map(processor_seconds, tasks, chunksize=1))
+        return time.perf_counter() - began, busy
 
 
 def voxswap(program, root, spacing):
+    def used():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = used()
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run([program, root, f"{spacing}mm", cache], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.strip().splitlines()[-1])["seconds"]
+    return json.loads(done.stdout.strip().splitlines()[-1])["seconds"], used() - before
 
 
 def main():
@@ -103,20 +118,20 @@ def main():
     ways = {"voxswap": lambda: voxswap(options.program, options.dataset, options.spacing),
             "nnU-Net": lambda: in_processes(nnunet, folders, options.spacing, cores),
             "MONAI": lambda: in_processes(monai, folders, options.spacing, cores)}
-    seconds = {name: [] for name in ways}
-    for _ in range(options.rounds):
+    rows = []
+    for turn in range(options.rounds):
         for name, way in ways.items():
-            seconds[name].append(way())
-            print(f"{name}: {seconds[name][-1]:.1f} s", flush=True)
-    fastest = {name: min(times) for name, times in seconds.items()}
-    rows = [{"way": name, "cases": len(folders), "spacing_mm": options.spacing, "cores": cores,
-             "seconds": round(least, 2), "seconds_median": round(statistics.median(seconds[name]), 2),
-             "megavoxels_per_second": round(voxels / least / 1e6, 2),
-             "voxswap_speed_up": round(least / fastest["voxswap"], 2)} for name, least in fastest.items()]
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    if options.csv:
-        write_rows(options.csv, rows)
+            wall, busy = way()
+            rows.append({"way": name, "turn": turn + 1, "cases": len(folders), "spacing_mm": options.spacing,
+                         "cores": cores, "seconds": round(wall, 2), "processor_seconds": round(busy, 2)})
+            print(f"{name}: {wall:.1f} s, of processors {busy:.1f} s", flush=True)
+            if options.csv:
+                write_rows(options.csv, rows)
+    for column in ("seconds", "processor_seconds"):
+        median = {name: statistics.median(row[column] for row in rows if row["way"] == name) for name in ways}
+        for name, middle in median.items():
+            print(f"{name}: median {column} {middle:.2f}, {voxels / middle / 1e6:.1f} Mvoxel/s, "
+                  f"{middle / median['voxswap']:.2f} times voxswap's")
 
 
 if __name__ == "__main__":

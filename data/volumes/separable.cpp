@@ -1,8 +1,9 @@
-// Along y and z whole rows are added with one weight each, which the compiler turns into vector instructions;
-// along x rows of the filter are short sums.
+// Sums are made for a block of neighbouring outputs at a time, which stay in registers. Along x, these lie in
+// neighbouring rows, which are transposed first. Every sum keeps the order of its taps.
 #include "data/volumes/separable.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -12,35 +13,62 @@ namespace voxswap::data {
 
 namespace {
 
+using Four = float __attribute__((vector_size(16), aligned(4), may_alias));
+constexpr std::size_t block = 16;  // outputs
+
+// result[i] = sum of weights[k] * in[k * stride + i], for a block of i.
+void weighted_sums(const float* in, std::size_t stride, const float* weights, std::size_t taps,
+                   float* result) {
+  Four a{}, b{}, c{}, d{};
+  for (std::size_t k = 0; k < taps; ++k, in += stride) {
+    const auto* four = reinterpret_cast<const Four*>(in);
+    a += weights[k] * four[0];
+    b += weights[k] * four[1];
+    c += weights[k] * four[2];
+    d += weights[k] * four[3];
+  }
+  auto* four = reinterpret_cast<Four*>(result);
+  four[0] = a;
+  four[1] = b;
+  four[2] = c;
+  four[3] = d;
+}
+
 std::vector<float> along_rows(const std::vector<float>& voxels, const Band& band) {
-  const std::size_t rows = voxels.size() / index(band.inputs), outputs = index(band.outputs()),
-                    taps = index(band.taps);
-  std::vector<float> result(rows * outputs);
-  for (std::size_t row = 0; row < rows; ++row) {
-    const float* source = voxels.data() + row * index(band.inputs);
-    float* target = result.data() + row * outputs;
+  const std::size_t inputs = index(band.inputs), rows = voxels.size() / inputs,
+                    outputs = index(band.outputs()), taps = index(band.taps);
+  std::vector<float> result(rows * outputs), columns(inputs * block);
+  std::array<float, block> sums{};
+  for (std::size_t first = 0; first < rows; first += block) {
+    const std::size_t count = std::min(block, rows - first);
+    for (std::size_t i = 0; i < inputs; ++i)
+      for (std::size_t row = 0; row < count; ++row)
+        columns[i * block + row] = voxels[(first + row) * inputs + i];
     for (std::size_t i = 0; i < outputs; ++i) {
-      const float* in = source + band.first[i];
-      const float* weights = band.weights.data() + i * taps;
-      float sum = 0;
-      for (std::size_t k = 0; k < taps; ++k) sum += weights[k] * in[k];
-      target[i] = sum;
+      weighted_sums(columns.data() + index(band.first[i]) * block, block, band.weights.data() + i * taps,
+                    taps, sums.data());
+      for (std::size_t row = 0; row < count; ++row) result[(first + row) * outputs + i] = sums[row];
     }
   }
   return result;
 }
 
-// `voxels` is made of blocks of band.inputs slices of `slice` voxels each; slices are added.
+// `voxels` is made of groups of band.inputs slices of `slice` voxels each; slices are added.
 std::vector<float> along_slices(const std::vector<float>& voxels, std::size_t slice, const Band& band) {
-  const std::size_t blocks = voxels.size() / (index(band.inputs) * slice), outputs = index(band.outputs());
-  std::vector<float> result(blocks * outputs * slice, 0.0F);
-  for (std::size_t block = 0; block < blocks; ++block) {
+  const std::size_t groups = voxels.size() / (index(band.inputs) * slice), outputs = index(band.outputs()),
+                    taps = index(band.taps);
+  std::vector<float> result(groups * outputs * slice);
+  for (std::size_t group = 0; group < groups; ++group) {
     for (std::size_t i = 0; i < outputs; ++i) {
-      float* target = result.data() + (block * outputs + i) * slice;
-      for (std::int64_t k = 0; k < band.taps; ++k) {
-        const float weight = band.weights[index(static_cast<std::int64_t>(i) * band.taps + k)];
-        const float* source = voxels.data() + (block * index(band.inputs) + index(band.first[i] + k)) * slice;
-        for (std::size_t v = 0; v < slice; ++v) target[v] += weight * source[v];
+      const float* weights = band.weights.data() + i * taps;
+      const float* source = voxels.data() + (group * index(band.inputs) + index(band.first[i])) * slice;
+      float* target = result.data() + (group * outputs + i) * slice;
+      std::size_t v = 0;
+      for (; v + block <= slice; v += block) weighted_sums(source + v, slice, weights, taps, target + v);
+      for (; v < slice; ++v) {
+        float sum = 0;
+        for (std::size_t k = 0; k < taps; ++k) sum += weights[k] * source[k * slice + v];
+        target[v] = sum;
       }
     }
   }
