@@ -39,7 +39,8 @@ pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& reque
          "{}\nFiles are missing, which no split can leave out. Remove these cases, or set {}=true if "
          "channels may be missing",
          what, key::data_missing_modalities);
-  if (!leave_out || fingerprint.cases.empty())
+  if (fingerprint.cases.empty()) fail(Exit::bad_data, "{}\nNo case is left. Repair them", what);
+  if (!leave_out)
     fail(Exit::bad_data, "{}\nRepair or remove them, or leave them out with `voxswap configure --leave-out`",
          what);
   log::warn("{}\nThey are left out", what);

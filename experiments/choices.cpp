@@ -29,6 +29,14 @@ bool is_ct(const Fingerprint& fingerprint) {
   return false;
 }
 
+// The data set does not name them: data::observed_labels() does.
+bool has_unnamed_labels(const data::Dataset& dataset) {
+  const data::Labels& labels = dataset.labels;
+  return !dataset.classes && !labels.empty() &&
+         std::all_of(labels.begin(), labels.end(),
+                     [](const auto& label) { return label.first == format("label_{}", label.second); });
+}
+
 bool names_a_side(const Fingerprint& fingerprint) {
   const data::Labels& labels = fingerprint.dataset.labels;
   return std::any_of(labels.begin(), labels.end(), [](const auto& label) {
@@ -84,6 +92,12 @@ std::vector<Choice> data_choices(const Fingerprint& fingerprint, const Configure
        "the folder of the data set; the run is written to runs/NAME"},
       {"data.root", yaml_scalar(fs::absolute(dataset.root).lexically_normal().string()), "the data set"},
       {"data.layout", dataset.layout, dataset.recognised}};
+  if (has_unnamed_labels(dataset)) {
+    std::vector<std::string> labels;
+    for (const auto& [name, value] : dataset.labels) labels.push_back(format("{}: {}", name, value));
+    choices.push_back({"data.labels", "{" + join(labels, ", ") + "}",
+                       "the values in the label maps, which have no names; name them here"});
+  }
   if (folds > 1) {
     choices.push_back({"data.split.folds", std::to_string(folds),
                        format("every case validates in one of {}", counted(folds, "fold"))});

@@ -109,6 +109,60 @@ TEST_F(Configure, StopsAtCasesThatCannotBeReadUnlessTheyAreLeftOut) {
   done({"plan", path("mine.yaml"), "--estimate"});
 }
 
+TEST_F(Configure, DoesNotAdviseToLeaveOutAllCases) {
+  for (const char* id : {"BraTS2021_00000", "BraTS2021_00001", "BraTS2021_00002", "BraTS2021_00003"})
+    damage(id);
+  const Outcome refused = configure({"--leave-out"});
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_TRUE(contains(refused.errors, "4 of 4 cases cannot be read", "No case is left"));
+  EXPECT_FALSE(contains(refused.errors, "leave them out")) << refused.errors;
+}
+
+TEST_F(Configure, WritesTheValuesOfLabelsWithoutNamesAndWarnsOnce) {
+  phantoms("4", "24,24,24", {"--layout", "dicom"}, "series");
+  const Outcome outcome = configure({}, "series");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "label_1: 1", "label_2: 2", "label_4: 4")) << bytes("mine.yaml");
+  const std::size_t first = outcome.errors.find("data.labels is not set");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(outcome.errors.find("data.labels is not set", first + 1), std::string::npos) << outcome.errors;
+  EXPECT_FALSE(contains(done({"plan", path("mine.yaml"), "--estimate"}).output, "data.labels is not set"));
+}
+
+// Ten labels, of which one is in one case only, and cases of very different sizes.
+TEST_F(Configure, RunsOnManyLabelsARareOneAndSizesThatDiffer) {
+  phantoms("3", "16,16,16", {"--layout", "brats2020"}, "mixed");
+  phantoms("5", "48,24,40", {"--layout", "brats2020"}, "large");
+  for (const char* id : {"BraTS20_Training_004", "BraTS20_Training_005"})
+    fs::rename(folder_ / "large" / id, folder_ / "mixed" / id);
+  constexpr std::size_t header = 352;  // of a NIfTI file, with a byte for each voxel behind it
+  for (int number = 1; number <= 5; ++number) {
+    const std::string name = format("BraTS20_Training_{:03}", number);
+    const fs::path file = folder_ / "mixed" / name / (name + "_seg.nii");
+    std::string voxels = read_file(file);
+    for (std::size_t i = header; i < voxels.size(); ++i) voxels[i] = static_cast<char>(i % 10);
+    if (number == 2) voxels[header + 5] = 10;
+    write_file(file, voxels);
+  }
+  const Words labels = {"data.labels={a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9, rare: 10}"};
+  const Outcome outcome = configure(labels, "mixed");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.errors, "label rare is in 1 of 5 cases")) << outcome.errors;
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "rare: 10", "spacing: ["));
+  done({"run", path("mine.yaml"), "--out", path("r"), "training.epochs=1", "network.base_filters=2"});
+  EXPECT_TRUE(contains(bytes("r/dice.csv"), "rare"));
+}
+
+TEST_F(Configure, RunsOnBidsAndOnSlices) {
+  phantoms("4", "16,16,16", {"--layout", "bids"}, "bids");
+  phantoms("12", "32", {"--layout", "masks"}, "masks");
+  for (const char* dataset : {"bids", "masks"}) {
+    done({"run", path(dataset), "--out", path(std::string("run_") + dataset), "training.epochs=1",
+          "network.base_filters=2"});
+    EXPECT_TRUE(fs::exists(folder_ / (std::string("run_") + dataset) / "dice.csv")) << dataset;
+  }
+}
+
 TEST_F(Configure, SaysThatMissingFilesCannotBeLeftOut) {
   fs::remove(folder_ / "data/BraTS2021_00001/BraTS2021_00001_t2.nii.gz");
   const Outcome refused = configure({"--leave-out"});
