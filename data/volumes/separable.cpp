@@ -1,5 +1,5 @@
-// Sums are made for a block of neighbouring outputs at a time, which stay in registers. Along x, these lie in
-// neighbouring rows, which are transposed first. Every sum keeps the order of its taps.
+// Sums are made for 16 neighbouring outputs at a time, which stay in registers. Along x, these
+// lie in neighbouring rows, which are transposed first. Every sum keeps the order of its taps.
 #include "data/volumes/separable.h"
 
 #include <algorithm>
@@ -13,21 +13,21 @@ namespace voxswap::data {
 
 namespace {
 
-using Four = float __attribute__((vector_size(16), aligned(4), may_alias));
-constexpr std::size_t block = 16;  // outputs
+using FourFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
+constexpr std::size_t sums_at_once = 16;
 
-// result[i] = sum of weights[k] * in[k * stride + i], for a block of i.
+// result[i] = sum of weights[k] * in[k * stride + i], for 16 values of i.
 void weighted_sums(const float* in, std::size_t stride, const float* weights, std::size_t taps,
                    float* result) {
-  Four a{}, b{}, c{}, d{};
+  FourFloats a{}, b{}, c{}, d{};
   for (std::size_t k = 0; k < taps; ++k, in += stride) {
-    const auto* four = reinterpret_cast<const Four*>(in);
+    const auto* four = reinterpret_cast<const FourFloats*>(in);
     a += weights[k] * four[0];
     b += weights[k] * four[1];
     c += weights[k] * four[2];
     d += weights[k] * four[3];
   }
-  auto* four = reinterpret_cast<Four*>(result);
+  auto* four = reinterpret_cast<FourFloats*>(result);
   four[0] = a;
   four[1] = b;
   four[2] = c;
@@ -37,16 +37,16 @@ void weighted_sums(const float* in, std::size_t stride, const float* weights, st
 std::vector<float> along_rows(const std::vector<float>& voxels, const Band& band) {
   const std::size_t inputs = index(band.inputs), rows = voxels.size() / inputs,
                     outputs = index(band.outputs()), taps = index(band.taps);
-  std::vector<float> result(rows * outputs), columns(inputs * block);
-  std::array<float, block> sums{};
-  for (std::size_t first = 0; first < rows; first += block) {
-    const std::size_t count = std::min(block, rows - first);
+  std::vector<float> result(rows * outputs), columns(inputs * sums_at_once);
+  std::array<float, sums_at_once> sums{};
+  for (std::size_t first = 0; first < rows; first += sums_at_once) {
+    const std::size_t count = std::min(sums_at_once, rows - first);
     for (std::size_t i = 0; i < inputs; ++i)
       for (std::size_t row = 0; row < count; ++row)
-        columns[i * block + row] = voxels[(first + row) * inputs + i];
+        columns[i * sums_at_once + row] = voxels[(first + row) * inputs + i];
     for (std::size_t i = 0; i < outputs; ++i) {
-      weighted_sums(columns.data() + index(band.first[i]) * block, block, band.weights.data() + i * taps,
-                    taps, sums.data());
+      weighted_sums(columns.data() + index(band.first[i]) * sums_at_once, sums_at_once,
+                    band.weights.data() + i * taps, taps, sums.data());
       for (std::size_t row = 0; row < count; ++row) result[(first + row) * outputs + i] = sums[row];
     }
   }
@@ -64,7 +64,8 @@ std::vector<float> along_slices(const std::vector<float>& voxels, std::size_t sl
       const float* source = voxels.data() + (group * index(band.inputs) + index(band.first[i])) * slice;
       float* target = result.data() + (group * outputs + i) * slice;
       std::size_t v = 0;
-      for (; v + block <= slice; v += block) weighted_sums(source + v, slice, weights, taps, target + v);
+      for (; v + sums_at_once <= slice; v += sums_at_once)
+        weighted_sums(source + v, slice, weights, taps, target + v);
       for (; v < slice; ++v) {
         float sum = 0;
         for (std::size_t k = 0; k < taps; ++k) sum += weights[k] * source[k * slice + v];
