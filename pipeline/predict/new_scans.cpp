@@ -151,7 +151,7 @@ void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes,
 
 // `each`: predictions of a case.
 void log_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
-              const fs::path& out) {
+             const fs::path& out) {
   if (!left_out.empty())
     fail(Exit::bad_data, "{} of {} could not be predicted: {}. The others are in {}", left_out.size(),
          counted(dataset.cases.size(), "case"), join({left_out.begin(), left_out.end()}, ", "), out.string());

@@ -58,6 +58,6 @@ struct Pass {
 // With borders around `cut` (none: without), and where the step's compute time is divided into equal parts.
 // Moments are where most would be on the device if nothing left, and more than `room` bytes.
 Pass find_pass(const net::Graph& graph, const Needs& needs, const std::vector<double>& node_seconds,
-                  double room, net::NodeId cut);
+               double room, net::NodeId cut);
 
 }  // namespace voxswap::swap

@@ -139,9 +139,9 @@ TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning)
   Image image = block(30);
   image.geometry.origin = {0.5, 0, 0};
   write_image(file("b", "t2"), image);
-  expect_problem("error", {"b_t2.nii.gz", "different case_grid", "data.align: true"});
+  expect_problem("error", {"b_t2.nii.gz", "different grid", "data.align: true"});
   options_.data.align = true;
-  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the case_grid of b_t1.nii.gz"});
+  expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the grid of b_t1.nii.gz"});
 }
 
 TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
