@@ -46,7 +46,7 @@ TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
   testing::internal::CaptureStderr();
   const Image back = read_image(folder / "a");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  // Slices go up along the cross product of rows and columns; this slice_grid is left-handed, so its third
+  // Slices go up along the cross product of rows and columns; this grid is left-handed, so its third
   // axis turns.
   EXPECT_EQ(canonical(back).voxels, canonical(image).voxels);
   EXPECT_TRUE(same_grid(canonical(back).geometry, canonical(image).geometry)) << describe(back.geometry);

@@ -1,4 +1,4 @@
-// nnU-Net's layout on four_cubed files: its dataset.json of today and of before, regions, other file endings,
+// nnU-Net's layout on tiny files: its dataset.json of today and of before, regions, other file endings,
 // bare folders to predict.
 #include "base/file.h"
 #include "data/cases/read_case.h"
