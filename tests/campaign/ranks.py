@@ -86,6 +86,15 @@ def strike(bench, folder, random, ranks, moment):
     return complaints + whole(folder), what, outcome
 
 
+def complaints_of_resumed(outcome, folder, wanted):
+    """What is wrong with a run that was resumed to its end: it must have the results of one process."""
+    if outcome.code != 0:
+        return [f"cannot be resumed: exit code {outcome.code}: {outcome.stderr[-600:]!r}"]
+    found = results(folder)
+    different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+    return ([f"other results than one process: {', '.join(different)}"] if different else []) + leftovers(folder)
+
+
 def trial(bench, random):
     seconds, wanted = expected(bench)
     folder = bench.trial_folder()
@@ -104,11 +113,5 @@ def trial(bench, random):
         ranks = random.choice(COUNTS)
         strikes.append(f"then {ranks}")
         outcome = bench.finish(start(bench, folder, ranks, slabs_of(ranks, random)), time.monotonic(), LIMIT_SECONDS)
-        if outcome.code != 0:
-            complaints.append(f"cannot be taken up again: exit code {outcome.code}: {outcome.stderr[-600:]!r}")
-        else:
-            found = results(folder)
-            different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
-            complaints += [f"other results than one by itself: {', '.join(different)}"] if different else []
-            complaints += leftovers(folder)
+        complaints += complaints_of_resumed(outcome, folder, wanted)
     return len(strikes) - (1 if strikes[-1].startswith("then") else 0), ", ".join(strikes), complaints, folder

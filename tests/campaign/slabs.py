@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import ranks
 from whole import results
-from workbench import leftovers, whole
+from workbench import whole
 
 TITLE = "kills of ranks with slabs"
 KEYS = ["preprocess.resolution=32", "training.epochs=6", "training.batch_size=12"]
@@ -96,11 +96,5 @@ def trial(bench, random):
         count, slabs = random.choice(RESUMED)
         told.append(f"then {count} ranks, {slabs} to a volume")
         outcome = bench.finish(start(bench, folder, count, slabs, precision), time.monotonic(), ranks.LIMIT_SECONDS)
-        if outcome.code != 0:
-            complaints.append(f"cannot be resumed: exit code {outcome.code}: {outcome.stderr[-600:]!r}")
-        else:
-            found = results(folder)
-            different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
-            complaints += [f"other results than one process: {', '.join(different)}"] if different else []
-            complaints += leftovers(folder)
+        complaints += ranks.complaints_of_resumed(outcome, folder, wanted)
     return kills, ", ".join(told), complaints, folder

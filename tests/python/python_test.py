@@ -181,8 +181,7 @@ class Package(unittest.TestCase):
         done.set()
         ticker.join()
         during = [moment for moment in ticks if began < moment < ended]
-        self.assertGreater(len(during), 10)
-        self.assertLess(max(numpy.diff([began, *during, ended])), 0.8 * (ended - began))
+        self.assertGreater(len(during), 10)  # none, if the call kept the interpreter's lock
 
     def test_hands_over_contiguous_arrays_without_a_copy(self):
         image, affine = self.case()
