@@ -7,6 +7,8 @@
 #include <csignal>
 #include <thread>
 
+#include "base/text.h"
+
 namespace voxswap::cli {
 namespace {
 
@@ -32,6 +34,28 @@ TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
   const Outcome staged = on(2, into("staged", small_batch_));
   ASSERT_EQ(staged.code, 0) << staged.output;
   EXPECT_TRUE(contains(staged.output, through_the_host, "libnccl.so.2"));
+  EXPECT_EQ(results("staged"), results("alone"));
+}
+
+// Halos and partial sums go through NCCL. A GPU sums weight gradients by slab, so the one by itself has slabs
+// of the same planes at every resolution.
+TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
+  const Words slabs_alike =
+      small_batch_ + Words{"preprocess.resolution=[4,4,32]", "memory.pieces=2", "training.epochs=1"};
+  const Outcome alone = program(into("alone", slabs_alike));
+  ASSERT_EQ(alone.code, 0) << alone.output;
+  for (const auto& [ranks, slabs] : {std::pair(2, 2), std::pair(4, 2)}) {
+    const std::string out = format("on_{}_in_{}", ranks, slabs);
+    const Outcome outcome = on(ranks, into(out, slabs_alike + Words{format("ranks.slabs={}", slabs)}));
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, "emulated GPU"));
+    EXPECT_FALSE(contains(outcome.output, through_the_host));
+    EXPECT_EQ(results(out), results("alone")) << out;
+  }
+  setenv("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2", 1);
+  const Outcome staged = on(2, into("staged", slabs_alike + Words{"ranks.slabs=2"}));
+  ASSERT_EQ(staged.code, 0) << staged.output;
+  EXPECT_TRUE(contains(staged.output, through_the_host));
   EXPECT_EQ(results("staged"), results("alone"));
 }
 
