@@ -1,13 +1,15 @@
 // In place of the standard operators new and delete.
 #include "tests/heap.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 
 namespace voxswap::test {
 
-std::atomic<long> Heap::allocations = 0;
+std::atomic<long> Heap::allocations = 0, Heap::bytes = 0, Heap::most_bytes = 0;
 std::atomic<bool> Heap::counted = false, Heap::empty = false;
 
 namespace {
@@ -18,8 +20,14 @@ constexpr std::size_t usual_alignment = 16;
 [[gnu::noinline]] void* take(std::size_t size, std::size_t alignment) noexcept {
   if (Heap::counted) ++Heap::allocations;
   if (Heap::empty) return nullptr;
-  return std::aligned_alloc(alignment,
-                            (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment);
+  void* const memory =
+      std::aligned_alloc(alignment, (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment);
+  if (Heap::counted) {
+    const long now = Heap::bytes += static_cast<long>(::malloc_usable_size(memory));
+    for (long most = Heap::most_bytes; now > most && !Heap::most_bytes.compare_exchange_weak(most, now);) {
+    }
+  }
+  return memory;
 }
 
 void* take_or_throw(std::size_t size, std::size_t alignment) {
@@ -29,6 +37,7 @@ void* take_or_throw(std::size_t size, std::size_t alignment) {
 }
 
 [[gnu::noinline]] void release(void* memory) noexcept {
+  if (Heap::counted) Heap::bytes -= static_cast<long>(::malloc_usable_size(memory));
   std::free(memory);
 }
 

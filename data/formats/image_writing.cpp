@@ -7,10 +7,12 @@
 #include <itkNrrdImageIO.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -52,32 +54,22 @@ bool has_room(const fs::path& file, std::size_t bytes) {
   return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
 }
 
-[[noreturn]] void fail_writing(const fs::path& path, std::size_t bytes, const std::string& why) {
+[[noreturn]] void fail_to_write(const fs::path& path, std::size_t bytes, const std::string& why) {
   if (has_room(path, bytes)) fail(Exit::failed, "{}: cannot be written: {}", path.string(), why);
   fail(Exit::does_not_fit, "{}: cannot be written: {}: the disk seems to be full. Free some space",
        path.string(), why);
 }
 
-// Writes voxels of one element type; `volumes` > 0 makes it 4D.
-void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
-                  std::size_t element_bytes, const void* voxels, std::size_t volumes) {
-  const ImageExtension* const extension = image_extension(path);
-  if (extension == nullptr || !extension->written) {
-    fail(Exit::usage, "{}: this format cannot be written. Use one of {}", path.string(),
-         image_extensions_text([](const ImageExtension& known) { return known.written; }));
-  }
+// `volumes` > 0 makes it 4D. Throws itk::ExceptionObject.
+void write_by_itk(const fs::path& file, ImageFormat format, const Geometry& geometry,
+                  itk::IOComponentEnum type, const void* voxels, std::size_t volumes) {
   const unsigned dimensions = volumes > 0 ? 4 : 3;
-  // NIfTI's library tells a missing folder to stderr and to nobody else.
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
-  }
-  const itk::ImageIOBase::Pointer io = io_for(extension->format);
+  const itk::ImageIOBase::Pointer io = io_for(format);
   io->SetNumberOfDimensions(dimensions);
   io->SetComponentType(type);
   io->SetPixelType(itk::IOPixelEnum::SCALAR);
   io->SetNumberOfComponents(1);
-  io->SetUseCompression(!has_extension(path, {".nii"}));
+  io->SetUseCompression(!has_extension(file, {".nii"}));
   itk::ImageIORegion region(dimensions);
   for (unsigned axis = 0; axis < dimensions; ++axis) {
     std::vector<double> direction(dimensions, 0.0);
@@ -92,17 +84,33 @@ void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOCompone
     io->SetDirection(axis, direction);
   }
   io->SetIORegion(region);
+  io->SetFileName(file.string());
+  io->WriteImageInformation();
+  io->Write(voxels);
+}
+
+// Writes voxels of one element type; `volumes` > 0 makes it 4D.
+void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
+                  std::size_t element_bytes, const void* voxels, std::size_t volumes) {
+  const ImageExtension* const extension = image_extension(path);
+  if (extension == nullptr || !extension->written) {
+    fail(Exit::usage, "{}: this format cannot be written. Use one of {}", path.string(),
+         image_extensions_text([](const ImageExtension& known) { return known.written; }));
+  }
+  // NIfTI's library tells a missing folder to stderr and to nobody else.
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
+  }
   const std::size_t bytes =
       static_cast<std::size_t>(geometry.count()) * std::max<std::size_t>(volumes, 1) * element_bytes;
   write_through(path, [&](const fs::path& temporary) {
     try {
-      io->SetFileName(temporary.string());
-      io->WriteImageInformation();
-      io->Write(voxels);
+      write_by_itk(temporary, extension->format, geometry, type, voxels, volumes);
     } catch (const itk::ExceptionObject& error) {
-      fail_writing(path, bytes, plain_message(error.GetDescription()));
+      fail_to_write(path, bytes, plain_message(error.GetDescription()));
     }
-    if (!is_whole(temporary, volumes)) fail_writing(path, bytes, "only a part of it was written");
+    if (!is_whole(temporary, volumes)) fail_to_write(path, bytes, "only a part of it was written");
   });
 }
 
@@ -122,6 +130,28 @@ void write_label_map(const fs::path& path, const LabelMap& labels) {
   }
   const std::vector<std::uint8_t> bytes(labels.voxels.begin(), labels.voxels.end());
   write_voxels(path, labels.geometry, itk::IOComponentEnum::UCHAR, 1, bytes.data(), 0);
+}
+
+std::string nifti_label_header(const fs::path& scratch, const Geometry& geometry, bool wide) {
+  constexpr std::size_t bytes = 352, sides = 42;  // 348 of the header and no extensions; dim[1] to dim[3]
+  Geometry one = geometry;
+  one.size = {1, 1, 1};
+  const std::int16_t voxel = 0;
+  try {
+    write_by_itk(scratch, ImageFormat::nifti, one,
+                 wide ? itk::IOComponentEnum::SHORT : itk::IOComponentEnum::UCHAR, &voxel, 0);
+  } catch (const itk::ExceptionObject& error) {
+    fail_to_write(scratch, bytes, plain_message(error.GetDescription()));
+  }
+  std::string header(bytes, '\0');
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(scratch.c_str(), "rb"), gzclose_r);
+  if (!file || gzread(file.get(), header.data(), bytes) != static_cast<int>(bytes))
+    fail_to_write(scratch, bytes, "only a part of it was written");
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto side = static_cast<std::int16_t>(geometry.size[axis]);
+    std::memcpy(header.data() + sides + axis * sizeof side, &side, sizeof side);
+  }
+  return header;
 }
 
 void write_images_4d(const fs::path& path, const std::vector<Image>& images) {

@@ -33,7 +33,7 @@ struct FoundCase {
   fs::path truth;
 };
 
-struct Found {
+struct FoundStudies {
   std::map<std::string, FoundCase> cases;
   std::vector<Unused> left_out;
 };
@@ -59,7 +59,7 @@ class Finder {
  public:
   explicit Finder(const DatasetOptions& options) : options_(options) {}
 
-  Found find() {
+  FoundStudies find() {
     error_code ignored;
     for (const std::string& name : entries(options_.root)) {
       const fs::path folder = options_.root / name;
@@ -122,10 +122,10 @@ class Finder {
   }
 
   const DatasetOptions& options_;
-  Found found_;
+  FoundStudies found_;
 };
 
-std::string reason(const Found& found) {
+std::string reason(const FoundStudies& found) {
   std::string text = format("{} with DICOM series named like MRI sequences, e.g. {}",
                             counted(found.cases.size(), "folder"), found.cases.begin()->first);
   if (!found.left_out.empty()) {
@@ -150,7 +150,7 @@ std::vector<const FoundSeries*> series_of(const FoundCase& of_case, const std::s
 }
 
 // The channels that occur: for sure, or where one could be meant that nothing else in its case is.
-std::vector<std::string> channels_of(const Found& found, const DatasetOptions& options) {
+std::vector<std::string> channels_of(const FoundStudies& found, const DatasetOptions& options) {
   std::vector<std::string> wanted;
   for (const auto& [channel, pattern] : options.files) {
     if (channel != truth_key) wanted.push_back(channel);
@@ -195,7 +195,7 @@ void add_channel(const std::string& channel, const FoundCase& of_case, const fs:
 }
 
 // What was read out of names, how often; and unclear series in whose case there is no need of them.
-void log_names(const Found& found, Dataset& dataset) {
+void log_names(const FoundStudies& found, Dataset& dataset) {
   std::map<std::pair<std::string, std::string>, std::int64_t> guesses;
   for (const auto& [id, of_case] : found.cases) {
     for (const FoundSeries& series : of_case.series) {
@@ -229,7 +229,7 @@ bool asks_for_cases(const DatasetOptions& options) {
 
 std::optional<std::string> recognise_dicom(const DatasetOptions& options) {
   if (asks_for_cases(options)) return std::nullopt;
-  const Found found = Finder(options).find();
+  const FoundStudies found = Finder(options).find();
   if (found.cases.empty()) return std::nullopt;
   return reason(found);
 }
@@ -240,7 +240,7 @@ Dataset list_dicom(const DatasetOptions& options) {
          "{}: patterns with {{case}} need {}: files. Patterns of layout dicom match series descriptions, "
          "e.g. t1ce: \"*T1*POST*\"",
          key::data_files, key::data_layout);
-  const Found found = Finder(options).find();
+  const FoundStudies found = Finder(options).find();
   Dataset dataset;
   dataset.left_out = found.left_out;
   dataset.modalities = channels_of(found, options);

@@ -12,27 +12,6 @@ namespace voxswap::data {
 
 namespace {
 
-// The symmetry that takes the stored axes to the canonical ones: output axis i, which should point along
-// world axis i, reads that stored axis which points there most.
-Symmetry to_canonical(const Geometry& geometry) {
-  const auto cosine = [&](std::size_t row, int axis) {
-    return geometry.direction[row * 3 + static_cast<std::size_t>(axis)];
-  };
-  Symmetry best;
-  double most = -1;
-  for (int number = 0; number < 48; number += 8) {  // the six orders, without flips
-    const Symmetry order = symmetry(number);
-    double along = 0;
-    for (std::size_t i = 0; i < 3; ++i) along += std::fabs(cosine(i, order.axes[i]));
-    if (along > most + 1e-6) {
-      most = along;
-      best = order;
-    }
-  }
-  for (std::size_t i = 0; i < 3; ++i) best.flips[i] = cosine(i, best.axes[i]) < 0;
-  return best;
-}
-
 Symmetry inverse(const Symmetry& symmetry) {
   Symmetry back;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -80,6 +59,26 @@ Grid<T> stored_grid(Grid<T> grid, const Geometry& stored) {
 }
 
 }  // namespace
+
+// Output axis i, which should point along world axis i, reads that stored axis which points there most.
+Symmetry to_canonical(const Geometry& geometry) {
+  const auto cosine = [&](std::size_t row, int axis) {
+    return geometry.direction[row * 3 + static_cast<std::size_t>(axis)];
+  };
+  Symmetry best;
+  double most = -1;
+  for (int number = 0; number < 48; number += 8) {  // the six orders, without flips
+    const Symmetry order = symmetry(number);
+    double along = 0;
+    for (std::size_t i = 0; i < 3; ++i) along += std::fabs(cosine(i, order.axes[i]));
+    if (along > most + 1e-6) {
+      most = along;
+      best = order;
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) best.flips[i] = cosine(i, best.axes[i]) < 0;
+  return best;
+}
 
 std::string axis_codes(const Geometry& geometry) {
   const Symmetry symmetry = to_canonical(geometry);

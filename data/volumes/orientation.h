@@ -14,6 +14,9 @@ namespace voxswap::data {
 // Where the axes of a grid point to, nearest of the six directions each: "LPS", "RAS", "PIR".
 std::string axis_codes(const Geometry& geometry);
 
+// What takes the axes of a grid to the canonical ones.
+Symmetry to_canonical(const Geometry& geometry);
+
 // The same voxels in the canonical frame: axis codes LPS. Spacing, origin and direction follow.
 Geometry canonical(const Geometry& geometry);
 Image canonical(Image image);
