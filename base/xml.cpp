@@ -72,4 +72,9 @@ std::string xml_escaped(std::string_view text) {
   return escaped;
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
 }  // namespace voxswap

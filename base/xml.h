@@ -14,4 +14,6 @@ std::string as_utf8(std::string_view text);
 // HTML.
 std::string xml_escaped(std::string_view text);
 
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
 }  // namespace voxswap

@@ -151,10 +151,9 @@ void LabelMapWriter::finish() {
   });
 }
 
-LabelMap LabelMapWriter::read() const {
-  assert(added_ == grid_.count());
-  LabelMap labels{grid_, std::vector<std::int16_t>(static_cast<std::size_t>(grid_.count()))};
-  PlaneFile(planes_.path(), stored_, grid_.size).read_labels(0, labels.voxels);
+std::vector<std::int16_t> LabelMapWriter::labels() const {
+  std::vector<std::int16_t> labels(static_cast<std::size_t>(added_));
+  PlaneFile(planes_.path(), stored_, grid_.size).read_labels(0, labels);
   return labels;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/temporary_file.h"
 #include "data/volumes/volume.h"
@@ -24,7 +25,7 @@ class LabelMapWriter {
   void add(std::span<const std::int16_t> planes);  // the next of canonical(stored)
   // The same bytes as write_label_map(path, as_stored(labels, stored)). REQUIRES: all planes were added
   void finish();
-  LabelMap read() const;  // all labels, on canonical(stored). REQUIRES: all planes were added
+  std::vector<std::int16_t> labels() const;  // all that were added
 
  private:
   fs::path path_;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "net/networks/networks.h"
-#include "pipeline/cases/patches.h"
+#include "pipeline/device/shared_planes.h"
 #include "pipeline/device/staging.h"
 #include "pipeline/record/routines.h"
 #include "swap/measure/copy_rates.h"
@@ -110,37 +110,34 @@ struct Session::State {
     inference_step.executor->run({}, swap::Detail::lanes);
   }
 
-  std::vector<float> probabilities() const {
-    std::vector<float> result;
+  void take_own(const TakePlanes& take) const {
+    std::vector<float> planes;
     for (const net::ValueId piece : steps.inference.probabilities) {
       const net::Value& value = steps.inference.graph.value(piece);
-      const std::size_t before = result.size();
-      result.resize(before + static_cast<std::size_t>(value.shape.count()));
-      inference_step.executor->read(piece, result.data() + before, value.bytes());
+      planes.resize(static_cast<std::size_t>(value.shape.count()));
+      inference_step.executor->read(piece, planes.data(), value.bytes());
+      take(planes);
     }
-    return options.slab_ranks().count == 1 ? result : of_all_ranks(std::move(result));
   }
-
-  // From this rank's planes of a volume to all, on every rank that shares it.
-  std::vector<float> of_all_ranks(std::vector<float> own) const {
+  // Images are one plane, of which ranks have rows.
+  SharedPlanes shared_planes() const {
     const net::SlabRanks ranks = options.slab_ranks();
-    const std::vector<net::Planes>& planes = steps.inference.planes;
-    const net::Planes mine = planes[index(ranks.rank)];
-    if (mine.count() == planes.back().to) return own;
-    const data::Size3 side = input_size(options);  // planes of images are their rows
-    const std::int64_t plane = side[0] * side[1] * side[2] * outputs / planes.back().to;
-    std::vector<float> all(static_cast<std::size_t>(planes.back().to * plane));
-    std::copy(own.begin(), own.end(), all.begin() + mine.from * plane);
-    const std::int64_t bytes = plane * static_cast<std::int64_t>(sizeof(float));
-    for (std::int64_t bits = 1; bits < 2 * ranks.count; ++bits) {
-      const std::int64_t other = ranks.rank ^ bits;
-      if (other >= ranks.count) continue;
-      const net::Planes theirs = planes[index(other)];
-      options.ranks->swap(static_cast<int>(options.replica() * ranks.count + other),
-                          all.data() + mine.from * plane, mine.count() * bytes,
-                          all.data() + theirs.from * plane, theirs.count() * bytes);
-    }
-    return all;
+    const data::Size3 side = input_size(options);
+    const std::int64_t planes = steps.inference.planes.back().to;
+    return {*options.ranks, ranks, options.replica() * ranks.count, steps.inference.planes,
+            side[0] * side[1] * side[2] * outputs / planes};
+  }
+  std::vector<float> probabilities() const {
+    std::vector<float> own;
+    take_own([&](std::span<const float> planes) { own.insert(own.end(), planes.begin(), planes.end()); });
+    return options.slab_ranks().count == 1 ? own : shared_planes().on_all(std::move(own));
+  }
+  void hand_on_probabilities(const TakePlanes& take) const {
+    if (options.slab_ranks().count == 1) return take_own(take);
+    if (input_size(options)[2] > 1)
+      return shared_planes().to_first([&](const TakePlanes& next) { take_own(next); }, take);
+    const std::vector<float> image = probabilities();
+    if (options.is_first_of_group()) take(image);
   }
 
   const std::vector<net::ValueId>& parameters() const {
@@ -250,22 +247,30 @@ float Session::train(std::span<const float> images, std::span<const std::uint8_t
   return train(context, report);
 }
 
-std::vector<float> Session::predict(std::span<const float> image) {
+void Session::infer(std::span<const float> image) {
   State& s = *state_;
   allocate();
-  swap::Executor& executor = *s.inference_step.executor;
   s.write_input(s.inference_step, s.steps.inference.input, image);
   for (const net::ValueId piece : s.steps.inference.target) {
     const std::vector<std::uint8_t> nothing(
         static_cast<std::size_t>(s.steps.inference.graph.value(piece).bytes()));
-    executor.write(piece, nothing.data(), static_cast<std::int64_t>(nothing.size()));
+    s.inference_step.executor->write(piece, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
   s.infer();
-  return s.probabilities();
+}
+
+std::vector<float> Session::predict(std::span<const float> image) {
+  infer(image);
+  return state_->probabilities();
+}
+
+void Session::predict(std::span<const float> image, const TakePlanes& take) {
+  infer(image);
+  state_->hand_on_probabilities(take);
 }
 
 float Session::validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
-                               std::vector<float>* probabilities) {
+                               const TakePlanes& take) {
   State& s = *state_;
   allocate();
   swap::Executor& executor = *s.inference_step.executor;
@@ -274,7 +279,7 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
   s.infer();
   float loss = 0;
   executor.read(s.steps.inference.loss, &loss, sizeof loss);
-  if (probabilities != nullptr) *probabilities = s.probabilities();
+  if (take) s.hand_on_probabilities(take);
   return loss;
 }
 

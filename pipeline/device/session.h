@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/backends/backend.h"
+#include "pipeline/cases/patches.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/starting_weights.h"
@@ -38,9 +39,12 @@ class Session {
               const net::StepContext& context, swap::StepReport* report = nullptr);  // both
   // One image; returns probabilities D,H,W,outputs.
   std::vector<float> predict(std::span<const float> image);
-  // The loss of one image; with `probabilities`, what predict() returns goes there.
+  // The same; `take` gets them in order of depth. Of ranks that share the image only the first calls it, with
+  // the planes of one rank after the other, and no rank holds more than its own.
+  void predict(std::span<const float> image, const TakePlanes& take);
+  // The loss of one image; with `take`, probabilities go there as above.
   float validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
-                        std::vector<float>* probabilities = nullptr);
+                        const TakePlanes& take = {});
 
   void initialize(std::uint64_t seed);  // weights as a pure function of the seed, optimiser state zero
   // The weights of a file in place of those that it has (record/starting_weights.h). `modalities`: of the
@@ -70,6 +74,8 @@ class Session {
   void allocate();  // takes the memories of all tiers; called by whatever needs them first
 
  private:
+  void infer(std::span<const float> image);
+
   struct State;
   std::unique_ptr<State> state_;
 };

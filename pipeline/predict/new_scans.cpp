@@ -224,13 +224,15 @@ class ScanPredictor {
   };
   Predicted predict(const data::Volume& volume) {
     Predicted result{data::prepare(volume, preparing_), {}, {}};
-    Decision decision(result.prepared, decoder_);
+    data::LabelMap labels{result.prepared.original, {}};
+    labels.voxels.reserve(static_cast<std::size_t>(labels.geometry.count()));
+    Decision decision(result.prepared, decoder_, append_to(labels.voxels), [](auto) {});
     predictor_.predict(result.prepared, [&](std::span<const float> planes) {
       decision.add(planes);
       if (how_.probabilities)
         result.probabilities.insert(result.probabilities.end(), planes.begin(), planes.end());
     });
-    data::LabelMap labels = decision.finish().native;
+    decision.finish();
     for (const PostStep& step : steps_) apply_step(labels, step, dataset_.regions);
     keep_largest_components(labels, largest_, dataset_.regions);
     result.labels = data::as_stored(std::move(labels), result.prepared.stored);

@@ -23,6 +23,10 @@ void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& wh
   }
 }
 
+std::int64_t planes_at_once(const data::Geometry& grid) {
+  return std::max<std::int64_t>(1, (std::int64_t{1} << 22) / (grid.size[0] * grid.size[1]));
+}
+
 }  // namespace
 
 LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training) {
@@ -77,14 +81,15 @@ std::string label_map_name(const data::Dataset& dataset, const std::string& id) 
   return id + (dataset.images ? ".png" : ".nii.gz");
 }
 
-Decision::Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder)
+Decision::Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder, TakeLabels native,
+                   TakeLabels on_training_grid)
     : prepared_(prepared),
       decoder_(decoder),
+      native_(std::move(native)),
+      on_training_grid_(std::move(on_training_grid)),
       depth_(data::linear_axis(prepared.size[2], prepared.box.size[2])),
       slab_(decoder.values.size()) {
-  prediction_.on_training_grid.geometry = prepared.training_geometry();
-  prediction_.native.geometry = prepared.original;
-  prediction_.native.voxels.resize(static_cast<std::size_t>(prepared.original.count()));
+  hand_on_background(prepared.box.start[2]);
 }
 
 void Decision::add(std::span<const float> planes) {
@@ -105,14 +110,13 @@ void Decision::take_planes(std::span<const float> planes) {
   std::vector<float> largest(voxels);
   for (const std::size_t c : decoder_.sequence)
     decoder_.take(c, std::span(slab_[c]).subspan(before), largest, labels);
-  std::vector<std::int16_t>& made = prediction_.on_training_grid.voxels;
-  made.insert(made.end(), labels.begin(), labels.end());
+  on_training_grid_(labels);
 
   const std::int64_t plane = prepared_.size[0] * prepared_.size[1];
   const data::Size3& size = prepared_.box.size;
-  const std::int64_t at_once = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / (size[0] * size[1]));
   end_ += static_cast<std::int64_t>(voxels) / plane;
   const auto there = std::upper_bound(depth_.high.begin(), depth_.high.end(), end_ - 1) - depth_.high.begin();
+  const std::int64_t at_once = planes_at_once(prepared_.original);
   for (std::int64_t first = decided_; first < there; first += at_once)
     decide_planes(first, std::min(at_once, there - first));
   decided_ = there;
@@ -132,20 +136,40 @@ void Decision::decide_planes(std::int64_t first, std::int64_t count) {
     decoder_.take(c,
                   data::resample_linear_slab(slab_[c], prepared_.size, slab_first_, box.size, first, count),
                   largest, labels);
-  place(labels, {{box.start[0], box.start[1], box.start[2] + first}, {box.size[0], box.size[1], count}},
-        prediction_.native);
+  data::LabelMap planes{prepared_.original, {}};
+  planes.geometry.size[2] = count;
+  planes.voxels.resize(index(planes.geometry.count()));
+  place(labels, {{box.start[0], box.start[1], 0}, {box.size[0], box.size[1], count}}, planes);
+  native_(planes.voxels);
 }
 
-Prediction Decision::finish() {
+void Decision::hand_on_background(std::int64_t planes) {
+  const data::Size3& size = prepared_.original.size;
+  const std::int64_t at_once = planes_at_once(prepared_.original);
+  const std::vector<std::int16_t> background(index(std::min(planes, at_once) * size[0] * size[1]));
+  for (; planes > 0; planes -= at_once)
+    native_(std::span(background).first(index(std::min(planes, at_once) * size[0] * size[1])));
+}
+
+void Decision::finish() {
   assert(decided_ == prepared_.box.size[2]);
-  return std::move(prediction_);
+  hand_on_background(prepared_.original.size[2] - prepared_.box.start[2] - prepared_.box.size[2]);
+}
+
+TakeLabels append_to(std::vector<std::int16_t>& labels) {
+  return [&](std::span<const std::int16_t> planes) {
+    labels.insert(labels.end(), planes.begin(), planes.end());
+  };
 }
 
 Prediction decide(std::span<const float> probabilities, const data::PreparedCase& prepared,
                   const LabelDecoder& decoder) {
-  Decision decision(prepared, decoder);
+  Prediction prediction{{prepared.original, {}}, {prepared.training_geometry(), {}}};
+  Decision decision(prepared, decoder, append_to(prediction.native.voxels),
+                    append_to(prediction.on_training_grid.voxels));
   decision.add(probabilities);
-  return decision.finish();
+  decision.finish();
+  return prediction;
 }
 
 data::Image native_probability(std::span<const float> probabilities, std::size_t channel,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,27 +42,35 @@ struct Prediction {
   data::LabelMap on_training_grid;  // decided where the network computes
 };
 
-// Decides as probabilities come, a few planes at a time: nobody needs to hold those of a whole volume,
-// neither where the network computes nor, times as many, on the case's own grid.
+// What takes the planes of a label map, one after the other in order, some at a time.
+using TakeLabels = std::function<void(std::span<const std::int16_t>)>;
+
+// Decides as probabilities come, a few planes at a time, and hands labels on as soon as they are decided:
+// nobody needs to hold those of a whole volume, neither where the network computes nor, times as many, on the
+// case's own grid.
 class Decision {
  public:
-  Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder);  // both outlive it
+  // `prepared` and `decoder` outlive it. The labels are those of a Prediction.
+  Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder, TakeLabels native,
+           TakeLabels on_training_grid);
 
   void add(std::span<const float> planes);  // the next of the training grid, D,H,W,channels
-  Prediction finish();                      // REQUIRES: all were added
+  void finish();                            // REQUIRES: all were added
 
  private:
   void take_planes(std::span<const float> planes);
   void decide_planes(std::int64_t first, std::int64_t count);  // of the crop
+  void hand_on_background(std::int64_t planes);                // of the case's own grid
 
   const data::PreparedCase& prepared_;
   const LabelDecoder& decoder_;
-  Prediction prediction_;
+  TakeLabels native_, on_training_grid_;
   data::LinearAxis depth_;                 // of the crop's planes between those of the training grid
   std::vector<std::vector<float>> slab_;   // of each channel, planes of the training grid that are needed yet
   std::int64_t slab_first_ = 0, end_ = 0;  // those are slab_first_ to end_, without end_
   std::int64_t decided_ = 0;               // planes of the crop
 };
+TakeLabels append_to(std::vector<std::int16_t>& labels);
 Prediction decide(std::span<const float> probabilities, const data::PreparedCase& prepared,
                   const LabelDecoder& decoder);
 

@@ -128,11 +128,6 @@ std::string gnuplot_tic(std::string_view text) {
 
 namespace {
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-    text.replace(at, from.size(), to);
-}
-
 // gnuplot calls every SVG "Gnuplot" and its parts "gnuplot_plot_1", which browsers show where a pointer
 // rests, and leaves "]]>" in texts, which XML forbids.
 std::string tidied(std::string svg, const std::string& title) {

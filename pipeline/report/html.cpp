@@ -15,12 +15,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-}
-
 // "#444444" as gnuplot writes it: rgb( 68,  68,  68) on lines, rgb(68,68,68) on text.
 void repaint(std::string& svg, std::string_view color, std::string_view variable) {
   int rgb[3];

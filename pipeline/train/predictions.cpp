@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -11,6 +12,7 @@
 #include "base/progress.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
+#include "data/formats/label_map_writer.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/predict/evaluate.h"
@@ -119,26 +121,49 @@ class CasePredictor {
     if (turn.repeat != repeat_) predictor_.use({repeat_ = turn.repeat});
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
-    const data::Volume volume = data::read_case(dataset_, files);
-    Decision decision(*prepared, decoder_);
+    if (!options_.is_first_of_group()) {
+      predictor_.predict(*prepared, [](auto) {});  // which hands its planes to the first
+      return {};
+    }
     Reliability reliability(prepared->truth, output_classes(dataset_, options_.training), files,
                             dataset_.ignore_label);
-    predictor_.predict(*prepared, [&](std::span<const float> planes) {
-      decision.add(planes);
-      reliability.add(planes);
-    });
-    if (!options_.is_first_of_group()) return {};
-    const Prediction prediction = decision.finish();
-    const fs::path folder = prediction_folder(options_, turn.repeat);
-    make_directories(folder);
-    data::write_label_map(folder / label_map_name(dataset_, files.id),
-                          data::as_stored(prediction.native, prepared->stored));
+    const Prediction prediction = write_prediction(turn, *prepared, reliability);
+    const data::Volume volume = data::read_case(dataset_, files);
     if (turn.repeat == 1) write_pictures(files.id, volume, *prepared, prediction);
     return {scores(turn.repeat, files, volume, *prepared, prediction),
             calibration(turn.repeat, files.id, reliability)};
   }
 
  private:
+  // Planes are decided and written as the network hands them on; the label map is whole only for who scores
+  // it.
+  Prediction write_prediction(const Turn& turn, const data::PreparedCase& prepared,
+                              Reliability& reliability) {
+    const fs::path folder = prediction_folder(options_, turn.repeat);
+    make_directories(folder);
+    const fs::path file = folder / label_map_name(dataset_, prepared.id);
+    Prediction made{{prepared.original, {}}, {prepared.training_geometry(), {}}};
+    TakeLabels native = append_to(made.native.voxels);
+    std::optional<data::LabelMapWriter> writer;
+    if (data::LabelMapWriter::can_write(file, prepared.stored)) {
+      writer.emplace(file, prepared.stored);
+      native = [&](auto planes) { writer->add(planes); };
+    }
+    Decision decision(prepared, decoder_, native, append_to(made.on_training_grid.voxels));
+    predictor_.predict(prepared, [&](std::span<const float> planes) {
+      decision.add(planes);
+      reliability.add(planes);
+    });
+    decision.finish();
+    if (writer) {
+      writer->finish();
+      made.native.voxels = writer->labels();
+    } else {
+      data::write_label_map(file, data::as_stored(made.native, prepared.stored));
+    }
+    return made;
+  }
+
   std::vector<CalibrationRow> calibration(std::int64_t repeat, const std::string& id,
                                           const Reliability& reliability) const {
     std::vector<CalibrationRow> rows;

@@ -63,15 +63,29 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const std::int64_t bytes = net::target_bytes(outputs, loss_of(options_.training));
   const Windows windows = make_windows(size, input_size(options_), 0);
   double* const numbers = numbers_.data() + position * width_;
-  const auto probabilities_of = [&](const data::Box& box) {
-    std::vector<float> part;
-    numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
-                                          cut(sample.target, size, box, bytes), &part) /
-                  static_cast<double>(windows.count());
-    return part;
+  std::vector<std::int16_t> decided;  // on the first rank of a group
+  const auto decide = [&](std::span<const float> planes) {
+    const std::vector<std::int16_t> some = decoder_.decode(planes);
+    decided.insert(decided.end(), some.begin(), some.end());
   };
-  std::vector<std::int16_t> labels = cut(decoder_.decode(stitch(windows, outputs, probabilities_of)), size,
-                                         without_padding(all, prepared->size), 1),
+  const auto loss_of_window = [&](const data::Box& box, const TakePlanes& take) {
+    numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
+                                          cut(sample.target, size, box, bytes), take) /
+                  static_cast<double>(windows.count());
+  };
+  if (windows.count() == 1 || !options_.is_first_of_group()) {
+    for (std::size_t window = 0; window < windows.count(); ++window)
+      loss_of_window(windows.box(window), decide);
+  } else {
+    const auto probabilities_of = [&](const data::Box& box) {
+      std::vector<float> part;
+      loss_of_window(box, [&](auto planes) { part.insert(part.end(), planes.begin(), planes.end()); });
+      return part;
+    };
+    stitch(windows, outputs, probabilities_of, decide);
+  }
+  if (!options_.is_first_of_group()) return;
+  std::vector<std::int16_t> labels = cut(decided, size, without_padding(all, prepared->size), 1),
                             truth = prepared->truth;
   if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);
@@ -86,7 +100,9 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
 
 void Validation::add_image(Session& session, const data::Sample& sample, double* numbers) {
   std::vector<float> probabilities;
-  numbers[0] = session.validation_loss(sample.image, sample.target, &probabilities);
+  numbers[0] = session.validation_loss(sample.image, sample.target, [&](std::span<const float> all) {
+    probabilities.assign(all.begin(), all.end());
+  });
   std::size_t target = 0;  // in as many bytes as it takes, the low one first
   for (std::size_t byte = sample.target.size(); byte-- > 0;) target = target << 8U | sample.target[byte];
   numbers[1] = most_likely(probabilities) == target ? 1 : 0;

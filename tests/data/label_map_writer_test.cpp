@@ -27,7 +27,7 @@ class LabelMapsByPlane : public ::testing::Test {
       left = left.subspan(now);
     }
     writer.finish();
-    EXPECT_EQ(writer.read().voxels, labels.voxels);
+    EXPECT_EQ(writer.labels(), labels.voxels);
     return read_file(path);
   }
   std::string at_once(const LabelMap& labels, const Geometry& stored) {

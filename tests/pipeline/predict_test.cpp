@@ -118,11 +118,13 @@ TEST(Decision, IsTheSameForPlanesThatComeAFewAtATime) {
     prepared.box.size[2] = depth;
     const Prediction whole = decide(maps, prepared, decoder);
     for (const std::size_t planes : {1, 3, 16}) {
-      Decision decision(prepared, decoder);
+      Prediction found;
+      Decision decision(prepared, decoder, append_to(found.native.voxels),
+                        append_to(found.on_training_grid.voxels));
       for (std::size_t first = 0; first < 16; first += planes)
         decision.add(
             std::span(maps).subspan(first * 16 * 16 * 5, std::min(planes, 16 - first) * 16 * 16 * 5));
-      const Prediction found = decision.finish();
+      decision.finish();
       EXPECT_EQ(found.native.voxels, whole.native.voxels) << depth << " " << planes;
       EXPECT_EQ(found.on_training_grid.voxels, whole.on_training_grid.voxels) << depth << " " << planes;
     }
