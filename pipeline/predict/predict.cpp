@@ -187,10 +187,13 @@ namespace {
 // Of a run, what bears on how its network is to be used: by key, as text.
 std::map<std::string, std::string> used_as(const RunOptions& run, const PredictOptions& how) {
   std::map<std::string, std::string> values;
-  for (const Setting& setting : run.settings)
-    if (setting.key.starts_with(key::network_section) || setting.key.starts_with(key::preprocess_section) ||
-        setting.key == key::training_targets || (setting.key == key::training_patch && !how.window))
+  for (const Setting& setting : run.settings) {
+    // Of cases with one spacing it says how far a network pads them, which each does as it was trained.
+    const bool is_padding = setting.key == key::preprocess_resolution && run.preprocess.by_spacing();
+    if ((setting.key.starts_with(key::preprocess_section) && !is_padding) ||
+        setting.key == key::training_targets)
       values[setting.key] = setting.value;
+  }
   values[key::training_loss] = net::loss_options(run.training.loss).classes ? "a soft-max" : "a sigmoid";
   if (how.mirror)
     for (const bool axis : data::mirrored_axes(run.training.augment))
@@ -200,8 +203,8 @@ std::map<std::string, std::string> used_as(const RunOptions& run, const PredictO
 
 void refuse(const RunOptions& one, const RunOptions& other, const std::string& what) {
   fail(Exit::usage,
-       "{} and {} cannot predict together: {}. The runs of an ensemble may differ in fold, seed and training "
-       "only",
+       "{} and {} cannot predict together: {}. The runs of an ensemble may differ in fold, seed, training "
+       "and network only",
        one.output.string(), other.output.string(), what);
 }
 

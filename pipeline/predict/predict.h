@@ -84,8 +84,9 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
 // Every repeat of every run.
 std::vector<Member> members_of(const std::vector<RunOptions>& runs);
 
-// Their probabilities can be averaged where they prepare cases alike and are one network with one meaning of
-// its channels and outputs. Throws Exit::usage naming what differs. `trained`: what each was trained on.
+// Their probabilities can be averaged where they prepare cases alike and their channels and outputs have one
+// meaning; their networks and patches may differ. Throws Exit::usage naming what differs. `trained`: what
+// each was trained on.
 void check_alike(const std::vector<RunOptions>& runs, const std::vector<data::Dataset>& trained,
                  const PredictOptions& how);
 

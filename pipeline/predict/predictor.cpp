@@ -58,51 +58,89 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
   return axes;
 }
 
+// The keys that decide which network a run has, and how much it sees at a time.
+std::vector<std::string> network_keys(const RunOptions& run) {
+  std::vector<std::string> values;
+  for (const Setting& setting : run.settings)
+    if (setting.key == key::training_patch ||
+        (setting.key.starts_with(key::network_section) && setting.key != key::network_init))
+      values.push_back(setting.key + " " + setting.value);
+  if (!run.training.patch) values.push_back(resolution_text(run.preprocess.resolution));
+  return values;
+}
+
 }  // namespace
 
+struct Predictor::Network {
+  Network(const RunOptions& run, std::int64_t channels, std::int64_t outputs, const PredictOptions& how)
+      : given(run),
+        options(with_window(run, how)),
+        inference{input_size(options), how.overlap, axes_to_mirror(options, how),
+                  net::classifies_images(run.network.name)},
+        session(options, channels, outputs, Session::Purpose::inference) {}
+
+  void load(const BestWeights& weights) {
+    if (loaded == weights.where) return;
+    session.load(weights.checkpoint, weights.where, false);
+    loaded = weights.where;
+  }
+
+  RunOptions given, options;  // as the run is, and as it computes
+  InferenceOptions inference;
+  Session session;
+  std::string loaded;  // the file whose weights it has
+};
+
 Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how)
-    : options_(with_window(options, how)),
-      given_(options),
-      inference_{input_size(options_), how.overlap, axes_to_mirror(options_, how),
-                 net::classifies_images(options.network.name)},
-      dataset_(dataset),
-      outputs_(output_count(dataset, options.training)),
-      raw_weights_(how.raw_weights),
-      session_(options_, static_cast<std::int64_t>(dataset.modalities.size()), outputs_,
-               Session::Purpose::inference) {
+    : how_(how), dataset_(dataset), outputs_(output_count(dataset, options.training)) {
+  network_of(options);
   check_raw_weights(options, how);
+}
+
+Predictor::~Predictor() = default;
+
+Predictor::Network& Predictor::network_of(const RunOptions& run) {
+  for (const auto& one : networks_)
+    if (network_keys(one->given) == network_keys(run)) return *one;
+  for (const auto& one : networks_) one->session.allocate();  // so that the next sees what memory is left
+  networks_.push_back(
+      std::make_unique<Network>(run, static_cast<std::int64_t>(dataset_.modalities.size()), outputs_, how_));
+  return *networks_.back();
 }
 
 void Predictor::use(const std::vector<std::int64_t>& repeats) {
   std::vector<Member> members;
-  for (const std::int64_t repeat : repeats) members.push_back({&given_, repeat});
+  for (const std::int64_t repeat : repeats) members.push_back({&networks_.front()->given, repeat});
   use_members(members);
 }
 
 void Predictor::use_members(const std::vector<Member>& members) {
   members_.clear();
+  for (const auto& one : networks_) one->loaded.clear();
   for (const Member& member : members)
-    members_.push_back(best_weights(*member.run, dataset_, member.repeat, raw_weights_));
-  for (const BestWeights& member : members_) log::debug("predicting with {}", member.where);
-  session_.load(members_.front().checkpoint, members_.front().where, false);
+    members_.push_back(
+        {best_weights(*member.run, dataset_, member.repeat, how_.raw_weights), &network_of(*member.run)});
+  for (const Loaded& member : members_) log::debug("predicting with {}", member.weights.where);
+  members_.front().network->load(members_.front().weights);
 }
 
-void Predictor::predict(const BestWeights& member, const data::PreparedCase& prepared,
-                        const TakePlanes& take) {
-  if (members_.size() > 1) session_.load(member.checkpoint, member.where, false);
-  const data::Box all = network_box(prepared, options_);
+void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take) {
+  Network& network = *member.network;
+  network.load(member.weights);
+  const data::Box all = network_box(prepared, network.options);
   data::PreparedCase normal = cut_case(prepared, all);
-  data::normalize(normal, data::normalization_for(prepared, options_.preprocess, member.normalization));
-  if (all.size == prepared.size || inference_.of_images)
-    return infer(session_, normal, outputs_, inference_, take);
-  infer(session_, normal, outputs_, inference_,
+  data::normalize(
+      normal, data::normalization_for(prepared, network.options.preprocess, member.weights.normalization));
+  if (all.size == prepared.size || network.inference.of_images)
+    return infer(network.session, normal, outputs_, network.inference, take);
+  infer(network.session, normal, outputs_, network.inference,
         planes_of(without_padding(all, prepared.size), all.size, outputs_, take));
 }
 
 void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take) {
   if (members_.size() == 1) return predict(members_.front(), prepared, take);
   std::vector<float> sum;
-  for (const BestWeights& member : members_) {
+  for (const Loaded& member : members_) {
     std::size_t at = 0;
     const bool is_first = &member == &members_.front();
     predict(member, prepared, [&](std::span<const float> planes) {
@@ -117,6 +155,13 @@ void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& ta
 std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) {
   std::vector<float> whole;
   predict(prepared,
+          [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
+  return whole;
+}
+
+std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared, std::size_t member) {
+  std::vector<float> whole;
+  predict(members_[member], prepared,
           [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
   return whole;
 }

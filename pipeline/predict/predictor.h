@@ -1,7 +1,8 @@
-// The network of a finished run, ready to predict: with the weights of one repeat, or of several whose
+// The networks of finished runs, ready to predict: with the weights of one repeat, or of several whose
 // probabilities are averaged.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +30,10 @@ class Predictor {
   // `dataset`: as it was trained on. Throws Exit::usage for a window that the network or the volume cannot
   // take, and for mirroring where training did none.
   Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how);
+  ~Predictor();
 
   // Reads the best weights of these repeats of its run, counted from 1; or of several runs, which
-  // are alike (predict.h).
+  // are alike (predict.h). Runs with the same network share a session; another network gets its own.
   void use(const std::vector<std::int64_t>& repeats);
   void use_members(const std::vector<Member>& members);
   // D,H,W,outputs, or outputs of an image that gets one class, which `take` gets in order of depth; the mean
@@ -39,17 +41,24 @@ class Predictor {
   // members it takes the memory of a volume, else what infer() takes.
   void predict(const data::PreparedCase& prepared, const TakePlanes& take);
   std::vector<float> probabilities(const data::PreparedCase& prepared);  // all at once
+  // Of one of the members in use, by its place.
+  std::vector<float> probabilities(const data::PreparedCase& prepared, std::size_t member);
 
  private:
-  void predict(const BestWeights& member, const data::PreparedCase& prepared, const TakePlanes& take);
+  struct Network;
+  struct Loaded {
+    BestWeights weights;
+    Network* network;
+  };
 
-  RunOptions options_, given_;  // as it computes, and as the run is
-  InferenceOptions inference_;
+  Network& network_of(const RunOptions& run);
+  void predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take);
+
+  PredictOptions how_;
   data::Dataset dataset_;  // as it was trained on
   std::int64_t outputs_;
-  bool raw_weights_;
-  std::vector<BestWeights> members_;
-  Session session_;
+  std::vector<std::unique_ptr<Network>> networks_;  // the first is that of the run given first
+  std::vector<Loaded> members_;
 };
 
 }  // namespace voxswap::pipeline

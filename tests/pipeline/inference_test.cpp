@@ -199,18 +199,43 @@ TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
   EXPECT_EQ(members_of({options_, other}).size(), 4u);
 }
 
+// A deeper network, which sees other windows.
+TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
+  RunOptions other = options_with(data::Size3{8, 8, 8});
+  other.network.depth = 3;
+  other.output = folder_ / "other";
+  options_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
+  other.settings = {{"network.depth", "3"}, {"training.patch", "8"}};
+  Session session(other, channels, outputs, Session::Purpose::inference);
+  session.initialize(5);
+  std::map<std::string, std::string> metadata = model_metadata(dataset_, other, "", 1);
+  metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
+  fs::create_directories(checkpoint_folder(other, 1));
+  write_checkpoint(checkpoint_folder(other, 1) / "best.safetensors", {metadata, session.weights()});
+
+  Predictor alone(other, dataset_, {});
+  alone.use({1});
+  const std::vector<float> first = predict({1}), second = alone.probabilities(noise());
+  Predictor predictor(options_, dataset_, {});
+  predictor.use_members({{&options_, 1}, {&other, 1}});
+  const std::vector<float> both = predictor.probabilities(noise());
+  for (std::size_t i = 0; i < both.size(); ++i) ASSERT_EQ(both[i], (first[i] + second[i]) / 2);
+  EXPECT_EQ(predictor.probabilities(noise(), 1), second);
+  EXPECT_EQ(predictor.probabilities(noise(), 0), first);
+}
+
 TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
-  options_.settings = {{"network.depth", "3"}, {"data.split.fold", "0"}, {"training.epochs", "10"}};
+  options_.settings = {{"preprocess.crop", "none"}, {"network.depth", "3"}, {"training.epochs", "10"}};
   RunOptions other = options_;
-  other.settings[1].value = "1";
+  other.settings[1].value = "4";
   other.settings[2].value = "20";
   EXPECT_NO_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}));
   data::Dataset labels = dataset_;
   labels.labels.pop_back();
   EXPECT_THROW(check_alike({options_, other}, {dataset_, labels}, {}), Error);
-  other.settings[0].value = "4";
+  other.settings[0].value = "foreground";
   EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
-  other.settings[0].value = "3";
+  other.settings[0].value = "none";
   other.training.loss = net::Loss::softmax_dice_cross_entropy;
   EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
 }
