@@ -49,6 +49,10 @@ bool is_on_gpu(const ConfigureRequest& request, const Settings& asked_for) {
   return std::string(backend->name()).starts_with("cuda");
 }
 
+bool has_key(const std::vector<Choice>& choices, const std::string& key) {
+  return std::any_of(choices.begin(), choices.end(), [&](const Choice& one) { return one.key == key; });
+}
+
 class Chooser {
  public:
   Chooser(const Fingerprint& fingerprint, const ConfigureRequest& request, const fs::path& split)
@@ -276,6 +280,9 @@ class Chooser {
       if (one.batch > 1) label += format("_batch_{}", one.batch);
       text += format("    # {}\n    {}:\n", one.context, label);
       std::vector<Choice> choices = one.choices;
+      for (const char* key : {"network.strides", "network.kernels"})  // or it would have the chosen one's
+        if (has_key(result_.candidates[result_.chosen].choices, key) && !has_key(choices, key))
+          choices.push_back({key, "auto", ""});
       choices.push_back(epochs_of(one));
       for (const Choice& choice : choices)
         if (!asked_.contains(choice.key)) text += format("      {}: {}\n", choice.key, choice.value);

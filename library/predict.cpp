@@ -48,15 +48,11 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
 
 // The runs in a sweep's folder, one for each cell that trained; of a run's own folder, that one.
 std::vector<std::string> runs_in(const std::string& folder) {
-  if (fs::exists(fs::path(folder) / "experiment.yaml") || !fs::is_directory(folder)) return {folder};
   std::vector<std::string> runs, unfinished;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!fs::exists(entry.path() / experiments::cell_file)) continue;
-    const bool is_done =
-        fs::exists(entry.path() / "experiment.yaml") && fs::exists(entry.path() / "dice.csv");
-    (is_done ? runs : unfinished).push_back(entry.path().string());
+  for (const fs::path& cell : library::cells_in(folder)) {
+    const bool is_done = fs::exists(cell / "experiment.yaml") && fs::exists(cell / "dice.csv");
+    (is_done ? runs : unfinished).push_back(cell.string());
   }
-  std::sort(runs.begin(), runs.end());
   if (!unfinished.empty())
     fail(Exit::bad_data,
          "{}: {} of its cells are not finished runs (the first is {}). Complete the sweep first", folder,

@@ -2,13 +2,38 @@
 
 #include "experiments/experiment.h"
 #include "library/run_folder.h"
+#include "pipeline/predict/ensembles.h"
 #include "pipeline/report/report.h"
 
 namespace voxswap {
 
-void report(const std::vector<std::string>& runs, const std::string& out, bool force) {
+namespace {
+
+std::vector<pipeline::EnsembleScores> score_ensembles(const std::vector<fs::path>& folders,
+                                                      const std::vector<pipeline::RunPair>& pairs) {
+  std::vector<pipeline::RunOptions> runs;
+  for (const fs::path& folder : folders) runs.push_back(experiments::load_run(folder).run);
+  return pipeline::score_ensembles(runs, pairs);
+}
+
+// Of a sweep's folder, the cells that have begun; a report of them may be in it.
+std::vector<fs::path> begun_runs_in(const fs::path& folder) {
+  std::vector<fs::path> runs;
+  for (const fs::path& cell : library::cells_in(folder))
+    if (fs::exists(cell / "experiment.yaml")) runs.push_back(cell);
+  return runs.empty() ? std::vector<fs::path>{folder} : runs;
+}
+
+}  // namespace
+
+BestModel report(const std::vector<std::string>& folders, const std::string& out,
+                 const ReportOptions& options) {
+  std::vector<fs::path> runs;
+  for (const std::string& folder : folders)
+    for (fs::path& run : begun_runs_in(folder)) runs.push_back(std::move(run));
   const auto lock = library::lock_output(out);
-  pipeline::report({runs.begin(), runs.end()}, out, experiments::read_settings_of_run, {}, Outputs(force));
+  return pipeline::report(runs, out, experiments::read_settings_of_run, {}, Outputs(options.force),
+                          options.ensembles ? pipeline::ScoreEnsembles(score_ensembles) : nullptr);
 }
 
 }  // namespace voxswap

@@ -103,6 +103,16 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   check_epochs(folder, experiment.run.training.epochs);
 }
 
+std::vector<fs::path> cells_in(const fs::path& folder) {
+  error_code ignored;
+  std::vector<fs::path> cells;
+  if (fs::exists(folder / "experiment.yaml", ignored) || !fs::is_directory(folder, ignored)) return cells;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (fs::exists(entry.path() / experiments::cell_file)) cells.push_back(entry.path());
+  std::sort(cells.begin(), cells.end());
+  return cells;
+}
+
 std::string ran_with(const pipeline::RunOptions& options) {
   const std::unique_ptr<net::Backend> backend =
       pipeline::open_device(options.memory.device, pipeline::backend_options(options.training));

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/folder_lock.h"
@@ -19,6 +20,9 @@ std::unique_ptr<FolderLock> lock_output(const fs::path& folder);
 // Throws before anything is written: Exit::usage when the folder holds something and `resume` is not asked
 // for, or holds a run of another experiment.
 void check_run_folder(const experiments::Experiment& experiment, bool resume);
+
+// The cells of a sweep's folder, by name; none of a run's folder or another.
+std::vector<fs::path> cells_in(const fs::path& folder);
 
 // The `ran_with` section of experiment.yaml. No dates: the same run gives the same bytes.
 std::string ran_with(const pipeline::RunOptions& options);

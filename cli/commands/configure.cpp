@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/configuring.h"
 #include "cli/options.h"
@@ -52,6 +53,11 @@ void check_is_free(const fs::path& file) {
     fail(Exit::usage, "{}: exists already and is not overwritten. Choose another file", file.string());
 }
 
+std::string after_sweep(const experiments::Configuration& configuration) {
+  if (configuration.swept.empty()) return {};
+  return format("  voxswap report {} --ensembles\n", configuration.experiment.run.output.string());
+}
+
 }  // namespace
 
 Exit configure_command(const Arguments& words) {
@@ -87,9 +93,10 @@ Exit configure_command(const Arguments& words) {
   if (arguments.common.json)
     std::printf("%s\n", configuration_json(fingerprint, configuration).c_str());
   else
-    std::printf("%s\nwritten to %s. Continue with\n  voxswap plan %s\n  voxswap %s %s\n",
+    std::printf("%s\nwritten to %s. Continue with\n  voxswap plan %s\n  voxswap %s %s\n%s",
                 configuration_text(configuration).c_str(), arguments.out.c_str(), arguments.out.c_str(),
-                configuration.swept.empty() ? "run" : "sweep", arguments.out.c_str());
+                configuration.swept.empty() ? "run" : "sweep", arguments.out.c_str(),
+                after_sweep(configuration).c_str());
   return Exit::done;
 }
 

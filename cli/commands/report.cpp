@@ -5,9 +5,27 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/options.h"
 
 namespace voxswap::cli {
+
+namespace {
+
+Json best_json(const BestModel& best) {
+  if (best.name.empty()) return nullptr;
+  Json json = {{"name", best.name},       {"ensemble", best.ensemble}, {"dice", best.dice},
+               {"cases", best.cases},     {"next", nullptr},           {"runs", best.runs},
+               {"command", best.command}, {"words", best.words}};
+  if (!best.next.empty())
+    json["next"] = {{"name", best.next},
+                    {"behind", best.lead},
+                    {"interval_low", best.lead_low},
+                    {"interval_high", best.lead_high}};
+  return json;
+}
+
+}  // namespace
 
 Exit report_command(const Arguments& arguments) {
   CLI::App app(
@@ -18,16 +36,27 @@ Exit report_command(const Arguments& arguments) {
   CommonOptions common;
   std::vector<std::string> folders;
   std::string out;
-  app.add_option("RUN_DIR", folders, "Folders of finished runs")->required();
-  app.add_option("--out", out, "Folder for the report (default: the run's own, or ./report for several)");
-  bool force = false;
-  add_force(app, force);
-  add_common(app, common);
+  app.add_option("RUN_DIR", folders, "Folders of finished runs or sweeps")->required();
+  app.add_option("--out", out, "Folder for the report (default: that of the run, or ./report for several)");
+  ReportOptions options;
+  app.add_flag("--ensembles", options.ensembles,
+               "Predict validation cases with every two models, and rank these ensembles too");
+  add_force(app, options.force);
+  add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (out.empty()) out = folders.size() == 1 ? folders[0] : "report";
-  voxswap::report(folders, out, force);
-  std::printf("%s\n", (fs::path(out) / "report.html").string().c_str());
+  const BestModel best = voxswap::report(folders, out, options);
+  const std::string page = (fs::path(out) / "report.html").string();
+  if (common.json) {
+    std::printf("%s\n", Json{{"report", page}, {"best", best_json(best)}}.dump(2).c_str());
+    return Exit::done;
+  }
+  if (!best.next.empty()) {
+    std::printf("%s\n", best.words.c_str());
+    if (!best.command.empty()) std::printf("Predict with it: %s\n", best.command.c_str());
+  }
+  std::printf("%s\n", page.c_str());
   return Exit::done;
 }
 

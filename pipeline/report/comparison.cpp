@@ -170,6 +170,8 @@ const Columns<ComparisonRow>& columns<ComparisonRow>() {
 
 namespace {
 
+constexpr double worth_an_ensemble = 5e-4;  // of the mean Dice
+
 using Regions = std::map<std::string, Cases>;  // of one group
 
 std::map<std::size_t, Regions> scores_of(const std::vector<RunGroup>& groups,
@@ -236,7 +238,7 @@ void compare_with_best(std::vector<RankedGroup>& ranked, const std::map<std::siz
 
 }  // namespace
 
-Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows) {
+Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows, std::size_t ensembles) {
   Ranking ranking;
   if (rows.empty()) return ranking;
   ranking.grid = rows.front().evaluated_at;
@@ -254,6 +256,11 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
   }
   std::stable_sort(ranking.groups.begin(), ranking.groups.end(),
                    [](const RankedGroup& a, const RankedGroup& b) { return a.dice > b.dice; });
+  const auto single = std::find_if(ranking.groups.begin(), ranking.groups.end(), [&](const RankedGroup& one) {
+    return one.group < groups.size() - ensembles;
+  });
+  if (single != ranking.groups.end() && ranking.groups.front().dice - single->dice < worth_an_ensemble)
+    std::rotate(ranking.groups.begin(), single, single + 1);
   compare_with_best(ranking.groups, scores, ranking.regions);
   return ranking;
 }

@@ -55,8 +55,11 @@ struct Ranking {
   std::vector<RankedGroup> groups;   // the best first
 };
 
-// Groups without a score are not in it. Empty where no region is common to all.
-Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
+// Groups without a score are not in it. Empty where no region is common to all. `ensembles`: so many groups
+// at the end are ensembles of others, which are better only where their Dice is higher by 0.0005 or more:
+// they take twice as long to predict.
+Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows,
+             std::size_t ensembles = 0);
 
 // Whether a group is worse than the best: "yes", "not shown", "too few cases to tell". Beyond chance is a
 // corrected p below 0.05 and an interval without 0.

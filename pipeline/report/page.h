@@ -10,11 +10,13 @@
 #include "base/file.h"
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/comparison.h"
+#include "pipeline/report/ensembles.h"
 #include "pipeline/report/folds.h"
 #include "pipeline/report/plots.h"
 #include "pipeline/report/read_runs.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
+#include "voxswap/report.h"
 
 namespace voxswap::pipeline {
 
@@ -37,7 +39,8 @@ struct ReportParts : RunTables {
   std::vector<BoxRow> boxes;
   std::vector<ComparisonRow> comparisons;
   std::vector<NamedPicture> pictures;
-  Ranking ranking;
+  Ensembles ensembles;
+  Ranking ranking;  // of the groups, and behind them the ensembles
   Folds folds;
   std::string plot_problem;  // why there are no plots
   ReportFrame frame;
@@ -107,7 +110,8 @@ std::string runs_section(const ReportParts& parts);
 std::string facts_section(const ReportParts& parts);
 
 // The section of Dice.
-std::string answer_section(const ReportParts& parts);   // which group is best, in a sentence
+BestModel best_model(const ReportParts& parts);         // which group is best
+std::string answer_section(const ReportParts& parts);   // that in a sentence, and how to predict with it
 std::string ranking_section(const ReportParts& parts);  // all groups, from the best on
 std::string dice_section(const ReportParts& parts);
 std::string comparison_section(const ReportParts& parts);

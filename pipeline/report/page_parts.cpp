@@ -23,6 +23,7 @@ std::vector<ReportTable> report_tables(const ReportParts& parts) {
   each_table([&](const char* file, auto table) { add(file, parts.*table, true); });
   add("confusion.csv", confusion_rows(confusions(parts.classes)), false);
   add("folds.csv", parts.folds.rows, false);
+  add("ensembles.csv", parts.ensembles.rows, false);
   add("boxplot.csv", parts.boxes, false);
   add("comparison.csv", parts.comparisons, false);
   return tables;
@@ -43,7 +44,8 @@ std::string p_text(double p) {
 
 std::vector<std::size_t> groups_from_best(const ReportParts& parts) {
   std::vector<std::size_t> order;
-  for (const RankedGroup& ranked : parts.ranking.groups) order.push_back(ranked.group);
+  for (const RankedGroup& ranked : parts.ranking.groups)
+    if (ranked.group < parts.groups.size()) order.push_back(ranked.group);
   for (std::size_t i = 0; i < parts.groups.size(); ++i) {
     if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
   }

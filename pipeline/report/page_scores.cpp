@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/keys.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
@@ -25,10 +26,15 @@ std::string dice_words(const Ranking& ranking, const RankedGroup& group) {
                 counted(group.cases, "case"), grid_words(ranking.grid));
 }
 
+const RunGroup& ranked_group(const ReportParts& parts, const RankedGroup& ranked) {
+  const std::size_t groups = parts.groups.size();
+  return ranked.group < groups ? parts.groups[ranked.group] : parts.ensembles.groups[ranked.group - groups];
+}
+
 // "Best: A, mean Dice 0.871 …; 0.012 ahead of B, beyond chance (…)."
 std::string answer_words(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
-  const auto name = [&](std::size_t i) { return parts.groups[ranked[i].group].name; };
+  const auto name = [&](std::size_t i) { return ranked_group(parts, ranked[i]).name; };
   if (ranked.size() == 1) {
     std::string words = dice_words(parts.ranking, ranked[0]);
     words[0] = 'M';
@@ -46,6 +52,29 @@ std::string answer_words(const ReportParts& parts) {
                     : format("{}: too few to tell", counted(next.differences.size(), "case")));
 }
 
+// As a word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,:@%";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+// Empty where a folder is only a report of runs that are elsewhere. The repeats of a single run predict each
+// by itself unless they are asked for a mean.
+std::string predict_command(const std::vector<const RunFolder*>& runs) {
+  std::string command = "voxswap predict";
+  for (const RunFolder* run : runs) {
+    if (run->experiment.empty()) return {};
+    command += " " + shell_word(run->path.string());
+  }
+  const std::string repeats = runs.front()->setting(key::training_repeats);
+  if (runs.size() == 1 && !repeats.empty() && repeats != "1") command += " --ensemble";
+  return command + " --input IMAGES --out LABEL_MAPS";
+}
+
 std::string ranking_table(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
   Rows rows(1, {"Group", "Mean Dice", "Behind the best", "95 % interval", "p, corrected",
@@ -53,7 +82,7 @@ std::string ranking_table(const ReportParts& parts) {
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     const RankedGroup& group = ranked[i];
     const bool compared = i > 0 && !group.differences.empty();
-    rows.push_back({parts.groups[group.group].name, decimals(group.dice), "",
+    rows.push_back({ranked_group(parts, group).name, decimals(group.dice), "",
                     compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
                     compared ? worse_than_best(group, ranked.size() - 1)
                     : i == 0 ? "the best"
@@ -86,10 +115,42 @@ std::string compared_words(const std::string& keys) {
 
 }  // namespace
 
-std::string answer_section(const ReportParts& parts) {
+BestModel best_model(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
-  if (ranked.empty()) return {};
-  return format("<p class=\"answer\">{}</p>\n", xml_escaped(answer_words(parts)));
+  BestModel best;
+  if (ranked.empty()) return best;
+  const RankedGroup& first = ranked[0];
+  best.name = ranked_group(parts, first).name;
+  best.ensemble = first.group >= parts.groups.size();
+  best.dice = first.dice;
+  best.cases = first.cases;
+  best.words = answer_words(parts);
+  if (ranked.size() > 1) {
+    best.next = ranked_group(parts, ranked[1]).name;
+    best.lead = ranked[1].difference;
+    best.lead_low = ranked[1].interval.low;
+    best.lead_high = ranked[1].interval.high;
+  }
+  std::vector<std::size_t> members = {first.group};
+  if (best.ensemble) {
+    const auto [a, b] = parts.ensembles.members[first.group - parts.groups.size()];
+    members = {a, b};
+  }
+  std::vector<const RunFolder*> runs;
+  for (const std::size_t group : members)
+    for (const RunFolder* run : scored_runs(parts.runs, parts.groups, group)) runs.push_back(run);
+  for (const RunFolder* run : runs) best.runs.push_back(run->path.string());
+  best.command = predict_command(runs);
+  return best;
+}
+
+std::string answer_section(const ReportParts& parts) {
+  const BestModel best = best_model(parts);
+  if (best.name.empty()) return {};
+  std::string html = format("<p class=\"answer\">{}</p>\n", xml_escaped(best.words));
+  if (!best.next.empty() && !best.command.empty())
+    html += format("<p>Predict with it: <code>{}</code></p>\n", xml_escaped(best.command));
+  return html;
 }
 
 std::string ranking_section(const ReportParts& parts) {
@@ -100,7 +161,13 @@ std::string ranking_section(const ReportParts& parts) {
       "<p>The score of a case is its mean over the regions. Differences are between the same cases, with "
       "bootstrap intervals. p: Wilcoxon signed-rank test against the best group, Holm-corrected for the "
       "number of groups. Variation between trainings shows only in groups with several repeats.</p>\n";
-  if (const std::size_t without = parts.groups.size() - ranked.size(); without > 0)
+  const auto ensembles = parts.ensembles.groups.size();
+  if (ensembles > 0)
+    html +=
+        "<p>An ensemble is the mean of the probabilities of two groups. Being twice as slow, it is the best "
+        "only "
+        "if its Dice is higher by 0.0005 or more.</p>\n";
+  if (const std::size_t without = parts.groups.size() + ensembles - ranked.size(); without > 0)
     html += format("<p class=\"note\">{} without a score: not in this table.</p>\n",
                    without == 1 ? "One group is" : format("{} are", counted(without, "group")));
   return html;

@@ -17,7 +17,16 @@ namespace voxswap::pipeline {
 
 namespace {
 
-ReportParts gather(RunFolders folders) {
+void rank_all(ReportParts& parts) {
+  std::vector<RunGroup> groups = parts.groups;
+  const std::vector<RunGroup>& ensembles = parts.ensembles.groups;
+  groups.insert(groups.end(), ensembles.begin(), ensembles.end());
+  std::vector<DiceRow> rows = parts.dice;
+  rows.insert(rows.end(), parts.ensembles.rows.begin(), parts.ensembles.rows.end());
+  parts.ranking = rank(groups, rows, ensembles.size());
+}
+
+ReportParts gather(RunFolders folders, const ScoreEnsembles& score_ensembles) {
   ReportParts parts;
   parts.runs = std::move(folders.runs);
   parts.notes = std::move(folders.notes);
@@ -32,7 +41,8 @@ ReportParts gather(RunFolders folders) {
   parts.groups = group_runs(members);
   parts.boxes = box_rows(parts.dice, parts.groups);
   parts.comparisons = compare(parts.groups, parts.dice);
-  parts.ranking = rank(parts.groups, parts.dice);
+  if (score_ensembles) parts.ensembles = ensembles_of(parts.runs, parts.groups, score_ensembles);
+  rank_all(parts);
   parts.folds = folds_of(parts.runs, parts.groups);
   return parts;
 }
@@ -77,10 +87,12 @@ void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs)
 
 }  // namespace
 
-void report(const std::vector<fs::path>& folders, const fs::path& out, const ReadSettings& read_settings,
-            const ReportFrame& frame, const Outputs& outputs) {
-  ReportParts parts = gather(read_runs(folders, out, read_settings));
+BestModel report(const std::vector<fs::path>& folders, const fs::path& out, const ReadSettings& read_settings,
+                 const ReportFrame& frame, const Outputs& outputs, const ScoreEnsembles& score_ensembles) {
+  ReportParts parts = gather(read_runs(folders, out, read_settings), score_ensembles);
   parts.frame = frame;
+  const std::vector<std::string>& left_out = parts.ensembles.notes;
+  parts.notes.insert(parts.notes.end(), left_out.begin(), left_out.end());
   for (const std::string& note : parts.notes) log::warn("{}", note);
   for (const std::string& note : parts.folds.notes) log::warn("{}", note);
   for (const RunFolder& run : parts.runs) {
@@ -119,6 +131,7 @@ void report(const std::vector<fs::path>& folders, const fs::path& out, const Rea
   }
   write("report.html", [&](const fs::path& file) { write_file(file, report_page(parts, out)); });
   if (problem != Exit::done) throw Error(problem, parts.plot_problem);
+  return best_model(parts);
 }
 
 }  // namespace voxswap::pipeline

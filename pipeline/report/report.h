@@ -20,8 +20,10 @@ namespace voxswap::pipeline {
 // says of the others does not matter: they are the run's own. Throws Exit::bad_data for a folder that is no
 // run and Exit::usage when `out` is one of several runs. Without gnuplot there is a warning instead of the
 // plots; when gnuplot fails, that is thrown after all else is written. Plots of an earlier report that are
-// not drawn again are removed: they show other numbers.
-void report(const std::vector<fs::path>& runs, const fs::path& out, const ReadSettings& read_settings,
-            const ReportFrame& frame = {}, const Outputs& outputs = Outputs(true));
+// not drawn again are removed: they show other numbers. `score_ensembles`: with it ensembles of two groups
+// are ranked too.
+BestModel report(const std::vector<fs::path>& runs, const fs::path& out, const ReadSettings& read_settings,
+                 const ReportFrame& frame = {}, const Outputs& outputs = Outputs(true),
+                 const ScoreEnsembles& score_ensembles = {});
 
 }  // namespace voxswap::pipeline

@@ -15,7 +15,7 @@
 #include "data/formats/label_map_writer.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/cases/patches.h"
-#include "pipeline/predict/evaluate.h"
+#include "pipeline/predict/case_scores.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
@@ -30,24 +30,6 @@
 namespace voxswap::pipeline {
 
 namespace {
-
-// The prepared case on the grid of `at`: truth and prediction to be compared there.
-struct Comparison {
-  data::LabelMap truth, prediction;
-};
-
-// `by_plane`: of images and slices, a number says how many pixels their sides have.
-Comparison compare_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
-                      const Prediction& prediction, bool by_plane) {
-  if (at == "native") return {volume.truth, prediction.native};
-  if (at == "training") {
-    return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
-  }
-  const std::int64_t side = std::stoll(at);
-  const data::Size3 grid = {side, side, by_plane ? prepared.size[2] : side};
-  return {data::resample_nearest(data::crop(volume.truth, prepared.box), grid),
-          data::resample_nearest(prediction.on_training_grid, grid)};
-}
 
 // What is known of a prediction once it is made.
 struct Scores {
@@ -130,7 +112,7 @@ class CasePredictor {
     const Prediction prediction = write_prediction(turn, *prepared, reliability);
     const data::Volume volume = data::read_case(dataset_, files);
     if (turn.repeat == 1) write_pictures(files.id, volume, *prepared, prediction);
-    return {scores(turn.repeat, files, volume, *prepared, prediction),
+    return {case_scores(options_, turn.repeat, dataset_, files, volume, *prepared, prediction),
             calibration(turn.repeat, files.id, reliability)};
   }
 
@@ -192,28 +174,6 @@ class CasePredictor {
         options_.output / viewer_folder / (id + ".json"),
         viewed_case({volume, prediction.native, dataset_.modalities, dataset_.labels, dataset_.regions},
                     viewer_bytes_));
-  }
-
-  // What the truth does not tell of has a row without scores.
-  std::vector<DiceRow> scores(std::int64_t repeat, const data::CaseFiles& files, const data::Volume& volume,
-                              const data::PreparedCase& prepared, const Prediction& prediction) const {
-    std::vector<DiceRow> rows;
-    for (const std::string& at : options_.evaluate.at) {
-      const Comparison grids = compare_on(at, volume, prepared, prediction, input_size(options_)[2] == 1);
-      std::vector<DiceRow> found =
-          score(files.id, grids.truth, grids.prediction, dataset_.regions, options_.evaluate);
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        DiceRow row = files.tells(dataset_.regions[i].second) ? std::move(found[i]) : DiceRow();
-        row.case_id = files.id;
-        row.region = dataset_.regions[i].first;
-        row.run = options_.name;
-        row.repeat = repeat;
-        row.resolution = resolution_text(options_.preprocess.resolution);
-        row.evaluated_at = at;
-        rows.push_back(std::move(row));
-      }
-    }
-    return rows;
   }
 
   const RunOptions& options_;

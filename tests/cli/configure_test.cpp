@@ -245,6 +245,22 @@ TEST_F(Configure, WritesASweepOverTheBestCandidates) {
   EXPECT_TRUE(contains(planned.output, "2 cells"));
 }
 
+// The candidates have different depths and strides.
+TEST_F(Configure, WritesASweepWhoseCandidatesCanBeEnsembles) {
+  phantoms("4", "40,40,40", {}, "large");
+  const Outcome outcome = configure({"--candidates", "3", "network.base_filters=2", "training.epochs=1",
+                                     "data.split.folds=2", "output.dir=" + path("s")},
+                                    "large");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.output, "voxswap report " + path("s") + " --ensembles"));
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "network.depth: 4", "network.depth: 3", "network.strides: auto"))
+      << bytes("mine.yaml");
+  done({"sweep", path("mine.yaml"), "--quiet"});
+  const Outcome report = done({"report", path("s"), "--ensembles"});
+  EXPECT_TRUE(contains(report.output, "Best: ", "Predict with it: voxswap predict " + path("s")));
+  EXPECT_EQ(read_csv(folder_ / "s/ensembles.csv").rows.size(), 3u * 2 * 3);  // pairs, cases, regions
+}
+
 TEST_F(Configure, LeavesTheSplitToTheFileThatIsGiven) {
   write_file(folder_ / "split.csv", "case,part\nBraTS2021_00000,training\nBraTS2021_00001,validation\n");
   const Outcome outcome = configure({"data.split.file=" + path("split.csv")});

@@ -263,6 +263,23 @@ TEST(Ranking, ComparesOnlyWhatTheGroupsShare) {
   EXPECT_TRUE(rank(groups({"a"}), {}).groups.empty());
 }
 
+// c is 0.0005 behind b, and then ahead of it by less than that, or by more.
+TEST(Ranking, PrefersAGroupToAnEnsembleThatIsHardlyBetter) {
+  std::vector<DiceRow> rows = ten_cases_of_three();
+  EXPECT_EQ(rank(groups({"a", "b", "c"}), rows, 1).groups[0].group, 1u);
+  const auto better_by = [&](double more) {
+    std::vector<DiceRow> changed = rows;
+    for (DiceRow& row : changed)
+      if (row.run == "run_c") row.dice += more;
+    return rank(groups({"a", "b", "c"}), changed, 1);
+  };
+  const auto hardly = better_by(0.0008);
+  EXPECT_EQ(hardly.groups[0].group, 1u);
+  EXPECT_EQ(hardly.groups[1].group, 2u);
+  EXPECT_NEAR(hardly.groups[1].difference, -0.0003, 1e-12);
+  EXPECT_EQ(better_by(0.0012).groups[0].group, 2u);
+}
+
 // Not only by the key that is enough to tell them apart.
 TEST(RunGroups, AreCalledInFullByTheirRunsAndAllThatDiffers) {
   const std::vector<RunGroup> named = groups({"a", "b"});

@@ -1,0 +1,52 @@
+#include "pipeline/predict/case_scores.h"
+
+#include "pipeline/cases/patches.h"
+#include "pipeline/predict/evaluate.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+// The prepared case on the grid of `at`: truth and prediction to be compared there.
+struct Compared {
+  data::LabelMap truth, prediction;
+};
+
+// `by_plane`: of images and slices, a number says how many pixels their sides have.
+Compared compared_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
+                     const Prediction& prediction, bool by_plane) {
+  if (at == "native") return {volume.truth, prediction.native};
+  if (at == "training") {
+    return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
+  }
+  const std::int64_t side = std::stoll(at);
+  const data::Size3 grid = {side, side, by_plane ? prepared.size[2] : side};
+  return {data::resample_nearest(data::crop(volume.truth, prepared.box), grid),
+          data::resample_nearest(prediction.on_training_grid, grid)};
+}
+
+}  // namespace
+
+std::vector<DiceRow> case_scores(const RunOptions& options, std::int64_t repeat, const data::Dataset& dataset,
+                                 const data::CaseFiles& files, const data::Volume& volume,
+                                 const data::PreparedCase& prepared, const Prediction& prediction) {
+  std::vector<DiceRow> rows;
+  for (const std::string& at : options.evaluate.at) {
+    const Compared grids = compared_on(at, volume, prepared, prediction, input_size(options)[2] == 1);
+    std::vector<DiceRow> found =
+        score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      DiceRow row = files.tells(dataset.regions[i].second) ? std::move(found[i]) : DiceRow();
+      row.case_id = files.id;
+      row.region = dataset.regions[i].first;
+      row.run = options.name;
+      row.repeat = repeat;
+      row.resolution = resolution_text(options.preprocess.resolution);
+      row.evaluated_at = at;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace voxswap::pipeline
