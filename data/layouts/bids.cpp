@@ -199,7 +199,7 @@ Dataset list_bids(const DatasetOptions& options) {
     if (const fs::path folder = options.root / "derivatives" / name; is_ours(folder))
       dataset.left_out.push_back({"note", folder, "derived by voxswap: predictions are not ground truth"});
   dataset.labels = named_labels(dataset, derivatives);
-  if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset);
+  if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset, options);
   return dataset;
 }
 

@@ -31,6 +31,7 @@ struct DatasetOptions {
   bool align = false;    // resample what lies on another grid than a case's first channel onto that one's
   fs::path annotated{};  // a table of the labels that some truths tell of (incomplete.h)
   bool missing_modalities = false;  // cases may lack files of some channels, which are 0 then
+  bool all_label_maps = false;      // are looked at where labels have no names; false: the first 20
 };
 
 struct CaseFiles {

@@ -255,7 +255,7 @@ Dataset list_dicom(const DatasetOptions& options) {
   }
   log_names(found, dataset);
   if (!found.cases.empty()) dataset.recognised = reason(found);
-  if (options.labels.empty()) dataset.labels = observed_labels(dataset);
+  if (options.labels.empty()) dataset.labels = observed_labels(dataset, options);
   return dataset;
 }
 

@@ -108,13 +108,13 @@ Regions default_regions(const Labels& labels) {
   return regions;
 }
 
-Labels observed_labels(const Dataset& dataset) {
+Labels observed_labels(const Dataset& dataset, const DatasetOptions& options) {
   std::set<int> values;
   constexpr std::size_t enough = 20;
   std::size_t looked_at = 0;
   for (const CaseFiles& files : dataset.cases) {
     error_code ignored;
-    if (looked_at == enough) break;
+    if (looked_at == enough && !options.all_label_maps) break;
     if (files.truth.empty() || !fs::is_regular_file(files.truth, ignored)) continue;
     try {
       const LabelMap labels = read_label_map(files.truth);
@@ -129,8 +129,9 @@ Labels observed_labels(const Dataset& dataset) {
     if (value > 0) labels.push_back({format("label_{}", value), value});
   }
   if (!labels.empty()) {
-    log::warn("{} is not set: found {} in the first {}. Name them there", key::data_labels,
-              counted(labels.size(), "label"), counted(looked_at, "label map"));
+    log::warn("{} is not set: found {} in {}{}. Name them there", key::data_labels,
+              counted(labels.size(), "label"), options.all_label_maps ? "" : "the first ",
+              counted(looked_at, "label map"));
   }
   return labels;
 }

@@ -22,8 +22,9 @@ bool fits_pattern(const std::string& text, const std::string& pattern);  // * an
 // Names of channels, labels and regions, normalised.
 // The regions that go with labels: the tumour's three when the labels are a tumour's, else one per label.
 Regions default_regions(const Labels& labels);
-// For layouts that say nothing of labels: the values that occur in the first label maps, told in a warning.
-Labels observed_labels(const Dataset& dataset);
+// For layouts that say nothing of labels: the values that occur in the first label maps, or in all, told in a
+// warning.
+Labels observed_labels(const Dataset& dataset, const DatasetOptions& options);
 // One name for each MRI sequence: t1n, T1w -> t1; t1c, t1gd -> t1ce; t2w -> t2; t2f -> flair; others in
 // snake_case.
 std::string modality_name(const std::string& written);

@@ -62,7 +62,7 @@ Dataset list_masks(const DatasetOptions& options) {
     dataset.left_out.push_back(
         {"warning", mask, format("a mask without an image {} in {}", stem, images.filename().string())});
   name_colours(dataset, options);
-  if (options.labels.empty()) dataset.labels = observed_labels(dataset);
+  if (options.labels.empty()) dataset.labels = observed_labels(dataset, options);
   return dataset;
 }
 

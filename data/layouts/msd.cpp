@@ -115,7 +115,7 @@ Dataset list_msd(const DatasetOptions& options) {
     }
   }
   name_labels(options.root, json, dataset);
-  if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset);
+  if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset, options);
   return dataset;
 }
 

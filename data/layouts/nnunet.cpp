@@ -200,7 +200,7 @@ std::optional<std::string> recognise_nnunet(const DatasetOptions& options) {
 Dataset list_nnunet(const DatasetOptions& options) {
   Dataset dataset = Lister(options).list();
   dataset.recognised = recognise_nnunet(options).value_or("");
-  if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset);
+  if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset, options);
   return dataset;
 }
 

@@ -254,7 +254,9 @@ Json to_json(const CaseFingerprint& one, const std::vector<std::string>& channel
 
 Fingerprint take_fingerprint(const data::DatasetOptions& options, const fs::path& folder) {
   Fingerprint result;
-  result.dataset = data::list_dataset(options);
+  data::DatasetOptions looked_through = options;
+  looked_through.all_label_maps = true;
+  result.dataset = data::list_dataset(looked_through);
   const std::vector<data::CaseFiles> all = std::move(result.dataset.cases);
   result.dataset.cases.clear();
   const FingerprintCache cache(result.dataset, folder);

@@ -71,6 +71,24 @@ TEST_F(FingerprintOfPhantoms, DescribesIntensitiesOfTheForeground) {
   EXPECT_DOUBLE_EQ(one.channels[2]->highest(), 100);  // the nearest of 101 values
 }
 
+// Where nothing names the labels: the last of 21 label maps is the only one with a 7.
+TEST_F(FingerprintOfPhantoms, FindsLabelsWithoutNamesInAllLabelMaps) {
+  const data::Image image = data::read_image(file(1, "t2"), -1);
+  data::LabelMap truth = data::read_label_map(file(1, "seg"));
+  options_.root = folder_ / "unnamed";
+  for (const char* folder : {"imagesTr", "labelsTr"}) fs::create_directories(options_.root / folder);
+  for (int i = 1; i <= 21; ++i) {
+    const std::string name = format("case_{:02}.nii.gz", i);
+    if (i == 21) truth.at(3, 3, 3) = 7;
+    data::write_image(options_.root / "imagesTr" / name, image);
+    data::write_label_map(options_.root / "labelsTr" / name, truth);
+  }
+  const Fingerprint fingerprint = take_fingerprint(options_);
+  EXPECT_TRUE(fingerprint.unreadable.empty());
+  EXPECT_EQ(fingerprint.cases.size(), 21u);
+  EXPECT_EQ(fingerprint.dataset.labels.back(), (data::Labels::value_type{"label_7", 7}));
+}
+
 TEST_F(FingerprintOfPhantoms, ListsCasesThatCannotBeReadAndKeepsTheOthers) {
   fs::resize_file(file(2, "t1"), 100);
   fs::remove(file(0, "flair"));
