@@ -191,6 +191,8 @@ const std::vector<Geometry>& geometries() {
       {"isensee2017 first: 4 to 16", {1, 8, 10, 12, 4}, 16, cube(3, 1, 1), true},
       {"one channel to 16", {1, 6, 8, 10, 1}, 16, cube(3, 1, 1), true},
       {"isensee2017 16 to 16", {1, 8, 10, 12, 16}, 16, cube(3, 1, 1), true},
+      {"several tiles, batch of two: 16 to 16", {2, 5, 9, 19, 16}, 16, cube(3, 1, 1), true},
+      {"several tiles: 8 to 16", {1, 6, 10, 18, 8}, 16, cube(3, 1, 1), true},
       {"isensee2017 16 to 32, stride 2", {1, 8, 12, 10, 16}, 32, cube(3, 2, 1), true},
       {"isensee2017 32 to 16", {1, 6, 8, 10, 32}, 16, cube(3, 1, 1), true},
       {"isensee2017 32 to 32", {1, 6, 4, 8, 32}, 32, cube(3, 1, 1), true},

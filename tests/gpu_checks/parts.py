@@ -24,15 +24,16 @@ def part_a(run, settings):
     """Is it right? The machine, the backend's contract, every operation, large volumes, the same bits; and where the time goes."""
     run(child(settings, "device", 35))
     run(Step("contract", 45, [settings.program("test_net"), "--gtest_filter=*cuda*:CudaDevice.*"]),)
-    run(Step("executor", 45, [settings.program("test_swap"), f"--gtest_filter={settings.executor}"]))
+    run(*(Step(f"executor_{shard}", 100, [settings.program("test_swap"), f"--gtest_filter={settings.executor}"],
+               env={"GTEST_TOTAL_SHARDS": "4", "GTEST_SHARD_INDEX": str(shard)}) for shard in range(4)),
+        Step("same_bits", 100, [settings.program("same_bits"), *settings.network(), settings.bits_side, "bf16", settings.bits_steps,
+                                settings.scratch, "cuda"], env={"VOXSWAP_POISON": "1"}, keep_stdout="a_same_bits.csv"))
     run(*(Step(f"conformance_{shard}", 80, [settings.program("test_conformance"), f"--gtest_filter={settings.conformance}"],
                env={"GTEST_TOTAL_SHARDS": "4", "GTEST_SHARD_INDEX": str(shard),
                     "VOXSWAP_FAILED_CASES": settings.scratch + "/kept/failed_cases"}) for shard in range(4)))
     engines = [settings.program("engine_times"), "--taken", "--filters", settings.filters, "--depth", settings.depth]
     run(Step("large_volumes", 45, [*engines, "--seconds", 40 * settings.patience, *settings.checked_sides],
              keep_stdout="a_large_volumes.csv"))
-    run(Step("same_bits", 45, [settings.program("same_bits"), *settings.network(), settings.bits_side, "bf16", settings.bits_steps, settings.scratch, "cuda"],
-             env={"VOXSWAP_POISON": "1"}, keep_stdout="a_same_bits.csv"))
     times = [settings.program("node_times"), *settings.network(), settings.nodes_side, "bf16", 5, "cuda"]
     run(Step("nodes_deterministic", 25, times, keep_stdout="a_nodes_deterministic.txt"))
     run(Step("nodes_fastest", 35, [*times, "fastest"], keep_stdout="a_nodes_fastest.txt"))

@@ -3,9 +3,11 @@
 // and is converted back. All temporaries are in the kernel's workspace.
 #include "base/error.h"
 #include "net/backends/cuda/convolution_choice.h"
+#include "net/backends/cuda/head_convolution.h"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/matrix_product.h"
+#include "net/backends/cuda/narrow_convolution.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/weights.h"
 
@@ -138,7 +140,9 @@ class WeightGradient final : public LibraryConvolution {
 
 std::unique_ptr<Kernel> make_forward(const Graph& graph, const Node& node, Device& device) {
   Problem problem = *convolution_problem(graph, node);
+  if (is_head(problem, false)) return head_forward(problem);
   if (is_matrix_product(problem)) return product_forward(problem, device);
+  if (is_narrow(problem, device)) return narrow_forward(problem);
   const bool bias = problem.start == Problem::Start::bias;
   if (bias) {
     if (auto plan = device.convolutions->find(problem))
@@ -161,14 +165,18 @@ std::unique_ptr<Kernel> make_conv3d_sum(const Graph& graph, const Node& node, De
 std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node, Device& device) {
   const Problem problem = *convolution_problem(graph, node);
   const bool bias = node.inputs.size() > 2;
+  if (is_head(problem, bias)) return head_data_gradient(problem);
   if (is_matrix_product(problem)) return product_data_gradient(problem, bias, device);
+  if (is_narrow(problem, device)) return narrow_data_gradient(problem, bias);
   return std::make_unique<DataGradient>(problem, find_plan(problem, node, device), bias, device);
 }
 
 std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node, Device& device) {
   const Problem problem = *convolution_problem(graph, node);
   const bool bias = node.attributes.flag("bias");
+  if (is_head(problem, bias)) return head_weight_gradient(problem, bias, device);
   if (is_matrix_product(problem)) return product_weight_gradient(problem, bias, device);
+  if (is_narrow(problem, device)) return narrow_weight_gradient(problem, bias, device);
   return std::make_unique<WeightGradient>(problem, find_plan(problem, node, device), bias, device);
 }
 

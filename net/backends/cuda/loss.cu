@@ -214,7 +214,7 @@ void find_sums(const char* name, const Rows& rows, const LossTerms& terms, const
 std::unique_ptr<Kernel> make_loss_sums(const Graph& graph, const Node& node, Device& device) {
   const LossTerms terms(node.attributes);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, of_a_sum);
     return make_own(
         rows,
         [=](const KernelArguments& arguments) { find_sums<T, float>("loss_sums", rows, terms, arguments); },
@@ -225,7 +225,7 @@ std::unique_ptr<Kernel> make_loss_sums(const Graph& graph, const Node& node, Dev
 std::unique_ptr<Kernel> make_loss_plane_sums(const Graph& graph, const Node& node, Device& device) {
   const LossTerms terms(node.attributes);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, of_a_sum);
     return make_own(
         rows,
         [=](const KernelArguments& arguments) {
@@ -238,7 +238,7 @@ std::unique_ptr<Kernel> make_loss_plane_sums(const Graph& graph, const Node& nod
 std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& node, Device& device) {
   const LossTerms terms(node.attributes);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, rows_of_a_map);
+    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, of_a_map);
     return make_own(rows, [=](const KernelArguments& arguments) {
       for_width<T>(rows, [&]<int width>() {
         if (terms.plain())

@@ -94,7 +94,7 @@ std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& nod
   const NormAttributes norm(node, 4);
   const bool has_residual = node.attributes.flag("has_residual");
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, rows_of_a_map);
+    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, of_a_map);
     return make_own(rows, [=](const KernelArguments& arguments) {
       const T* residual = has_residual ? input<T>(arguments, arguments.inputs.size() - 1) : nullptr;
       for_width<T>(rows, [&]<int width>() {
@@ -111,7 +111,7 @@ std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const 
   const Shape& shape = input_shape(graph, node);
   const auto per_voxel = static_cast<float>(1.0 / node.attributes.real("voxels"));
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, shape, full_width<T>, rows_of_a_map);
+    const Rows rows = cut_rows(device, shape, full_width<T>, of_a_map);
     return make_own(rows, [=](const KernelArguments& arguments) {
       for_width<T>(rows, [&]<int width>() {
         launch("norm_activation_gradient", norm_activation_gradient<width, T>, blocks_of(rows),

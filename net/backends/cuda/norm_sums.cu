@@ -181,7 +181,7 @@ std::unique_ptr<Kernel> make_sums(const std::string& name, const Rows& rows, Fir
 
 template <class T>
 Rows rows_of_channel_sums(const Device& device, std::int64_t voxels, std::int64_t channels) {
-  return cut_rows(device, 1, voxels, channels, full_width<T>, rows_of_a_sum);
+  return cut_rows(device, 1, voxels, channels, full_width<T>, of_a_sum);
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node, D
 
 std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node, Device& device) {
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, of_a_sum);
     return make_sums<T, 1>("channel_plane_sums", rows, ChannelSums<T>{},
                            [=](const KernelArguments& arguments) {
                              return TakePlaneSum{output<double>(arguments), rows.channels};
@@ -230,7 +230,7 @@ std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const 
   const double epsilon = node.attributes.real("epsilon");
   const double voxels = static_cast<double>(shape[1] * shape[2] * shape[3]);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, shape, full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_rows(device, shape, full_width<T>, of_a_sum);
     return make_sums<T, 2>("instance_norm_statistics", rows, MomentSums<T>{},
                            [=](const KernelArguments& arguments) {
                              return TakeStatistics{output<float>(arguments), rows.channels, voxels, epsilon};
@@ -242,7 +242,7 @@ std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node,
   const Shape& shape = input_shape(graph, node);
   const auto voxels = static_cast<double>(shape[2] * shape[3]);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_planes(device, shape, full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_planes(device, shape, full_width<T>, of_a_sum);
     return make_sums<T, 2>("plane_moments", rows, MomentSums<T>{}, [=](const KernelArguments& arguments) {
       return TakePlaneMoments{output<double>(arguments), rows.channels, voxels};
     });
@@ -252,7 +252,7 @@ std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node,
 std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node, Device& device) {
   const NormAttributes norm(node, 5);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, of_a_sum);
     return make_sums<T, 2>(
         "norm_activation_sums", rows, GradientSums<T>{norm}, [=](const KernelArguments& arguments) {
           return TakeGradientSums{input<float>(arguments, 1), output<float>(arguments), rows.channels};
@@ -264,7 +264,7 @@ std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, cons
                                                         Device& device) {
   const NormAttributes norm(node, 5);
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, of_a_sum);
     return make_sums<T, 2>(
         "norm_activation_plane_sums", rows, GradientSums<T>{norm}, [=](const KernelArguments& arguments) {
           return TakePlaneGradientSums{input<float>(arguments, 1), output<double>(arguments), rows.channels,

@@ -16,9 +16,11 @@ struct ResizeAxis {
   std::int64_t side, outputs;
   std::int64_t first_side = 0, first_output = 0, sides_here = side, outputs_here = outputs;
 
+  // Rounded as on the host (LinearAxis::between), which says what planes a window has: never a fused product
+  // and sum, which may lie just before a voxel where the host's lies on it.
   __device__ double place(std::int64_t o) const {
     const double ratio = static_cast<double>(side) / static_cast<double>(outputs);
-    return fmax((static_cast<double>(o) + 0.5) * ratio - 0.5, 0.0);
+    return fmax(__dadd_rn(__dmul_rn(static_cast<double>(o) + 0.5, ratio), -0.5), 0.0);
   }
   __device__ std::int64_t low(std::int64_t o) const {
     const auto i = static_cast<std::int64_t>(place(o));
@@ -185,7 +187,7 @@ std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, 
   const Shape& x = input_shape(graph, node);
   const double voxels = node.attributes.real("voxels");
   return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, x, full_width<T>, rows_of_a_sum);
+    const Rows rows = cut_rows(device, x, full_width<T>, of_a_sum);
     return make_own(
         rows,
         [rows, voxels](const KernelArguments& arguments) {

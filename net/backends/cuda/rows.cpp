@@ -15,7 +15,7 @@ std::int64_t divided_up(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 Rows cut_rows(const Device& device, std::int64_t samples, std::int64_t voxels, std::int64_t channels,
-              int full_width, std::int64_t most_rows) {
+              int full_width, Division division) {
   assert(samples > 0 && voxels > 0 && channels > 0);
   Rows rows;
   rows.samples = samples;
@@ -28,25 +28,25 @@ Rows cut_rows(const Device& device, std::int64_t samples, std::int64_t voxels, s
   rows.groups = block_threads / rows.phases;
   // Rounds in which one block would have gone through the sample.
   const std::int64_t rounds = divided_up(divided_up(rows.vectors, rows.row), rows.groups);
-  const std::int64_t each =
-      std::clamp(rounds * rows.parts * samples / device.enough_blocks, std::int64_t{1}, most_rows);
+  const std::int64_t each = std::clamp(rounds * rows.parts * samples * division.blocks / device.enough_blocks,
+                                       std::int64_t{1}, division.most_rows);
   rows.chunks = divided_up(rounds, each);
   return rows;
 }
 
-Rows cut_rows(const Device& device, const Shape& shape, int full_width, std::int64_t most_rows) {
-  return cut_rows(device, shape[0], shape[1] * shape[2] * shape[3], shape[4], full_width, most_rows);
+Rows cut_rows(const Device& device, const Shape& shape, int full_width, Division division) {
+  return cut_rows(device, shape[0], shape[1] * shape[2] * shape[3], shape[4], full_width, division);
 }
 
-Rows cut_planes(const Device& device, const Shape& shape, int full_width, std::int64_t most_rows) {
-  Rows rows = cut_rows(device, shape[0] * shape[1], shape[2] * shape[3], shape[4], full_width, most_rows);
+Rows cut_planes(const Device& device, const Shape& shape, int full_width, Division division) {
+  Rows rows = cut_rows(device, shape[0] * shape[1], shape[2] * shape[3], shape[4], full_width, division);
   rows.sharing = static_cast<int>(shape[1]);
   return rows;
 }
 
 Rows cut_flat(const Device& device, std::int64_t count, int full_width) {
   const std::int64_t vectors = std::max<std::int64_t>(1, count / full_width);
-  Rows rows = cut_rows(device, 1, vectors, full_width, full_width, rows_of_a_map);
+  Rows rows = cut_rows(device, 1, vectors, full_width, full_width, of_a_map);
   rows.vectors = count / full_width;
   return rows;
 }

@@ -33,16 +33,20 @@ struct Rows {
 };
 
 // Rows per thread: enough to amortise a thread's setup, but few enough to have blocks for a large device and
-// to keep f32 sums short.
-constexpr std::int64_t rows_of_a_map = 16, rows_of_a_sum = 64;
+// to keep f32 sums short. The end of a sum's block takes as long as dozens of rows, so fewer blocks do.
+struct Division {
+  std::int64_t most_rows;
+  std::int64_t blocks;  // of Device::enough_blocks one in so many
+};
+constexpr Division of_a_map = {16, 1}, of_a_sum = {64, 4};
 
 // `full_width`: elements in 16 bytes. REQUIRES: no size is 0.
 Rows cut_rows(const Device& device, std::int64_t samples, std::int64_t voxels, std::int64_t channels,
-              int full_width, std::int64_t most_rows);
+              int full_width, Division division);
 Rows cut_rows(const Device& device, const Shape& shape, int full_width,
-              std::int64_t most_rows);  // of N,D,H,W,C
+              Division division);  // of N,D,H,W,C
 // The same with each plane treated as a sample. Planes of a sample share its parameters.
-Rows cut_planes(const Device& device, const Shape& shape, int full_width, std::int64_t most_rows);
+Rows cut_planes(const Device& device, const Shape& shape, int full_width, Division division);
 
 // For elementwise passes, whole vectors only. count % full_width elements remain.
 Rows cut_flat(const Device& device, std::int64_t count, int full_width);

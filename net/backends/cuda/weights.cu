@@ -82,7 +82,7 @@ void add_parts(const float* from, std::int64_t parts, std::int64_t count, float*
 void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels, std::int64_t channels,
               const Device& device) {
   for_type(type, "a convolution's bias", [&]<class T>(T) {
-    const Rows rows = cut_rows(device, 1, voxels, channels, full_width<T>, rows_of_a_map);
+    const Rows rows = cut_rows(device, 1, voxels, channels, full_width<T>, of_a_map);
     for_width<T>(rows, [&]<int width>() {
       launch("add_bias", add_to_channels<width, T>, blocks_of(rows), rows.threads(), rows, static_cast<T*>(y),
              bias);

@@ -15,6 +15,7 @@
 #define __global__
 #define __device__
 #define __host__
+#define __launch_bounds__(...)
 // One block runs at a time on a thread of the host, so its memory may be the host thread's.
 #define __shared__ static thread_local
 
@@ -27,6 +28,14 @@ inline void __syncthreads() {
 }
 inline float __uint_as_float(unsigned bits) {
   return std::bit_cast<float>(bits);
+}
+
+// Never fused with another operation.
+inline double __dadd_rn(double a, double b) {
+  return a + b;
+}
+inline double __dmul_rn(double a, double b) {
+  return a * b;
 }
 
 struct cudaLaunchConfig_t {

@@ -1,0 +1,22 @@
+// Convolutions of 3 x 3 x 3 taps with few channels, on tensor cores, by kernels of our own. At full
+// resolution they are most of a U-Net's time, and a library's engines, made for many channels, reach a
+// fifteenth of the arithmetic and a tenth of the bandwidth (bench/results/2026-11-26_h100_nodes.txt).
+#pragma once
+
+#include <memory>
+
+#include "net/backends/backend.h"
+#include "net/backends/cuda/convolution_problem.h"
+#include "net/backends/cuda/device.h"
+
+namespace voxswap::net::cuda {
+
+// Stride 1, padding 1 (any along the depth), bf16 or f16, 16 channels to be made of 8 or 16.
+bool is_narrow(const ConvolutionProblem& problem, const Device& device);
+
+// Of nodes as in matrix_product.h. REQUIRES: is_narrow(problem).
+std::unique_ptr<Kernel> narrow_forward(const ConvolutionProblem& problem);
+std::unique_ptr<Kernel> narrow_data_gradient(const ConvolutionProblem& problem, bool bias);
+std::unique_ptr<Kernel> narrow_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
+
+}  // namespace voxswap::net::cuda
