@@ -142,7 +142,7 @@ std::unique_ptr<Kernel> make_forward(const Graph& graph, const Node& node, Devic
   Problem problem = *convolution_problem(graph, node);
   if (is_head(problem, false)) return head_forward(problem);
   if (is_matrix_product(problem)) return product_forward(problem, device);
-  if (is_narrow(problem, device)) return narrow_forward(problem);
+  if (is_narrow(problem, device)) return narrow_convolution(problem, false, device);
   const bool bias = problem.start == Problem::Start::bias;
   if (bias) {
     if (auto plan = device.convolutions->find(problem))
@@ -167,7 +167,7 @@ std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node
   const bool bias = node.inputs.size() > 2;
   if (is_head(problem, bias)) return head_data_gradient(problem);
   if (is_matrix_product(problem)) return product_data_gradient(problem, bias, device);
-  if (is_narrow(problem, device)) return narrow_data_gradient(problem, bias);
+  if (is_narrow(problem, device)) return narrow_convolution(problem, bias, device);
   return std::make_unique<DataGradient>(problem, find_plan(problem, node, device), bias, device);
 }
 
@@ -176,7 +176,7 @@ std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const No
   const bool bias = node.attributes.flag("bias");
   if (is_head(problem, bias)) return head_weight_gradient(problem, bias, device);
   if (is_matrix_product(problem)) return product_weight_gradient(problem, bias, device);
-  if (is_narrow(problem, device)) return narrow_weight_gradient(problem, bias, device);
+  if (is_narrow(problem, device)) return narrow_convolution(problem, bias, device);
   return std::make_unique<WeightGradient>(problem, find_plan(problem, node, device), bias, device);
 }
 

@@ -3,7 +3,8 @@
 // x 16.
 //
 // A voxel's sum has the same order wherever its tile begins and wherever the volume is cut, so a volume in
-// pieces has the bits of a whole one.
+// slabs has the bits of a whole one. A window over several slabs (net/graph/window.h) is read where they lie:
+// border planes made apart, as for a library, would cost as much as whole tiles.
 #include <algorithm>
 #include <limits>
 #include <warp_matrix.cuh>
@@ -12,6 +13,8 @@
 #include "net/backends/cuda/matrix_product.h"
 #include "net/backends/cuda/narrow_convolution.h"
 #include "net/backends/cuda/weights.h"
+#include "net/graph/block_sums.h"
+#include "net/graph/window.h"
 
 namespace voxswap::net::cuda {
 
@@ -38,9 +41,17 @@ __device__ int place_of(int voxel, int half) {
 }
 
 struct Volumes {
-  int planes_read, planes, height,
-      width;   // of the volume that is read (height and width are alike), and of the other
-  int before;  // zero planes before the first that is read
+  int planes, height, width;  // of the volume that is made or, of a sum, iterated over
+  int before;                 // zero planes before the first that is read
+};
+
+// The volume that is read: planes 0 to `planes`, in slabs one after the other. The first may begin before
+// plane 0, and the last end after the last plane.
+constexpr int most_slabs = 8;
+struct Slabs {
+  const Bytes16* at[most_slabs];
+  int first[most_slabs + 1];  // plane of each, and the end of the last
+  int planes;
 };
 
 struct Tile {
@@ -48,15 +59,16 @@ struct Tile {
   int z, y, x;  // of its first voxel
 };
 
+// Of so many planes.
 template <int depth, int height>
 struct Tiles {
-  int along_y, along_x;
-  std::int64_t along_z, count;
+  int along_y, along_x, along_z;
+  std::int64_t count;
 
-  Tiles(const Volumes& v, std::int64_t samples)
+  Tiles(const Volumes& v, int planes, std::int64_t samples)
       : along_y((v.height + height - 1) / height),
         along_x((v.width + tile_width - 1) / tile_width),
-        along_z((v.planes + depth - 1) / depth),
+        along_z((planes + depth - 1) / depth),
         count(samples * along_z * along_y * along_x) {}
   __device__ Tile at(std::int64_t index) const {
     const std::int64_t rows = index / along_x, planes = rows / along_y;
@@ -65,26 +77,25 @@ struct Tiles {
   }
 };
 
-// Voxels from (z, y, x) on, zeros outside of the volume.
+// Voxels from `from` on, zeros outside of the volume and from plane `end` on.
 template <int channels, int depth, int height, int width>
-__device__ void copy_box(const Bytes16* sample, int planes, const Volumes& v, int z, int y, int x,
-                         Bytes16* shared) {
+__device__ void copy_box(const Slabs& slabs, int end, const Volumes& v, const Tile& from, Bytes16* shared) {
   constexpr int halves = channels / 8;
   for (int i = static_cast<int>(threadIdx.x); i < depth * height * width * halves;
        i += static_cast<int>(blockDim.x)) {
     const int half = i % halves, voxel = i / halves;
-    const int at_x = x + voxel % width, at_y = y + voxel / width % height,
-              at_z = z + voxel / (width * height);
+    const int x = from.x + voxel % width, y = from.y + voxel / width % height,
+              z = from.z + voxel / (width * height);
     Bytes16 content = {};
-    if (at_z >= 0 && at_z < planes && at_y >= 0 && at_y < v.height && at_x >= 0 && at_x < v.width)
-      content =
-          sample[((static_cast<std::int64_t>(at_z) * v.height + at_y) * v.width + at_x) * halves + half];
+    if (z >= 0 && z < end && y >= 0 && y < v.height && x >= 0 && x < v.width) {
+      int slab = 0;
+      while (z >= slabs.first[slab + 1]) ++slab;
+      const int first = slabs.first[slab], planes = slabs.first[slab + 1] - first;
+      const std::int64_t row = (from.sample * planes + z - first) * v.height + y;
+      content = slabs.at[slab][(row * v.width + x) * halves + half];
+    }
     shared[place_of<channels>(voxel, half)] = content;
   }
-}
-
-__device__ inline std::int64_t voxels_of_sample(const Volumes& v, int planes) {
-  return static_cast<std::int64_t>(planes) * v.height * v.width;
 }
 
 // --- y = w * x
@@ -109,15 +120,14 @@ __global__ void pack_steps(int count, int channels, bool of_gradient, const floa
 
 template <class T, int channels>
 __global__ void __launch_bounds__(made_threads, 3)
-    narrow_convolution(Volumes v, Tiles<made_depth, made_height> tiles, const T* x, const T* weights,
-                       const float* bias, const T* start, T* y) {
+    narrow_convolution(Volumes v, Tiles<made_depth, made_height> tiles, __grid_constant__ const Slabs x,
+                       const T* weights, const float* bias, const T* start, T* y) {
   constexpr int height = made_height + 2, width = tile_width + 2, halves = channels / 8;
   constexpr int box = (made_depth + 2) * height * width * halves, steps = steps_of_all<channels>;
   __shared__ Bytes16 shared_x[box + 1], shared_w[steps * outputs * 2];
   const Tile tile = tiles.at(blockIdx.x);
   copy_box<channels, made_depth + 2, height, width>(
-      reinterpret_cast<const Bytes16*>(x) + tile.sample * voxels_of_sample(v, v.planes_read) * halves,
-      v.planes_read, v, tile.z - v.before, tile.y - 1, tile.x - 1, shared_x);
+      x, x.planes, v, {tile.sample, tile.z - v.before, tile.y - 1, tile.x - 1}, shared_x);
   if (threadIdx.x == 0) shared_x[box] = {};
   for (int i = static_cast<int>(threadIdx.x); i < steps * outputs * 2; i += made_threads)
     shared_w[swizzled(i / 2, i % 2)] = reinterpret_cast<const Bytes16*>(weights)[i];
@@ -158,8 +168,7 @@ __global__ void __launch_bounds__(made_threads, 3)
     for_pairs(sums[row], [&](int column, int out, float first, float second) {
       const int at_x = tile.x + column;
       if (at_z >= v.planes || at_y >= v.height || at_x >= v.width) return;
-      const std::int64_t voxel = tile.sample * voxels_of_sample(v, v.planes) +
-                                 (static_cast<std::int64_t>(at_z) * v.height + at_y) * v.width + at_x;
+      const std::int64_t voxel = ((tile.sample * v.planes + at_z) * v.height + at_y) * v.width + at_x;
       const std::int64_t pair = (voxel * outputs + out) / 2;
       if (bias != nullptr) {
         first += bias[out];
@@ -181,12 +190,19 @@ __global__ void __launch_bounds__(made_threads, 3)
 // --- dw, of x and dy
 
 constexpr int read_depth = 4, read_height = 4, read_threads = 9 * 32;
-constexpr std::int64_t most_parts = 512;  // blocks, each of which has a sum for every weight
+// Parts of each of the sums, with a sum of their own for every weight: enough for a device, but of four tiles
+// at least, which take longer than what a part writes.
+std::int64_t parts_of(std::int64_t tiles, std::int64_t sums) {
+  constexpr std::int64_t enough = 512, tiles_of_part = 4;
+  return std::max(std::min(tiles / tiles_of_part, enough / sums), std::int64_t{1});
+}
 
-// A warp for each tap of a plane; the steps are those of a row.
+// A warp for each tap of a plane; the steps are those of a row. blockIdx.y counts blocks of `block` planes of
+// dy, which are summed apart.
 template <class T, int channels>
 __global__ void __launch_bounds__(read_threads, 3)
-    narrow_weight_gradient_of_blocks(Volumes v, Tiles<read_depth, read_height> tiles, const T* x, const T* dy,
+    narrow_weight_gradient_of_blocks(Volumes v, Tiles<read_depth, read_height> tiles, int block,
+                                     __grid_constant__ const Slabs x, __grid_constant__ const Slabs dy,
                                      float* parts) {
   constexpr int height = read_height + 2, width = tile_width + (channels == 16 ? 2 : 3),
                 halves = channels / 8;
@@ -195,15 +211,15 @@ __global__ void __launch_bounds__(read_threads, 3)
   const int warp = static_cast<int>(threadIdx.x) / 32, dz = warp / 3, tap_y = warp % 3;
   const auto elements = [](const Bytes16* shared, int at) { return reinterpret_cast<const T*>(shared + at); };
   SumMatrix sums[steps_of_row<channels>];
+  const int first_plane = static_cast<int>(blockIdx.y) * block;
+  const int end = first_plane + block < dy.planes ? first_plane + block : dy.planes;
   for (std::int64_t index = blockIdx.x; index < tiles.count; index += gridDim.x) {
-    const Tile tile = tiles.at(index);
+    Tile tile = tiles.at(index);
+    tile.z += first_plane;
     __syncthreads();
     copy_box<channels, read_depth + 2, height, width>(
-        reinterpret_cast<const Bytes16*>(x) + tile.sample * voxels_of_sample(v, v.planes_read) * halves,
-        v.planes_read, v, tile.z - v.before, tile.y - 1, tile.x - 1, shared_x);
-    copy_box<outputs, read_depth, read_height, tile_width>(
-        reinterpret_cast<const Bytes16*>(dy) + tile.sample * voxels_of_sample(v, v.planes) * 2, v.planes, v,
-        tile.z, tile.y, tile.x, shared_dy);
+        x, x.planes, v, {tile.sample, tile.z - v.before, tile.y - 1, tile.x - 1}, shared_x);
+    copy_box<outputs, read_depth, read_height, tile_width>(dy, end, v, tile, shared_dy);
     __syncthreads();
     for (int row = 0; row < read_depth * read_height; ++row) {
       RightMatrix<T> gradient;
@@ -222,7 +238,8 @@ __global__ void __launch_bounds__(read_threads, 3)
       }
     }
   }
-  float* const own = parts + static_cast<std::int64_t>(blockIdx.x) * outputs * channels * 27;
+  const std::int64_t part = static_cast<std::int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+  float* const own = parts + part * outputs * channels * 27;
 #pragma unroll
   for (int step = 0; step < steps_of_row<channels>; ++step)
     for_pairs(sums[step], [&](int row, int out, float first, float second) {
@@ -253,34 +270,94 @@ void for_narrow(ElementType type, std::int64_t channels, Start start) {
   }
 }
 
-Volumes volumes_of(const Shape& read, const Shape& other, std::int64_t before) {
-  return {static_cast<int>(read[1]), static_cast<int>(other[1]), static_cast<int>(other[2]),
-          static_cast<int>(other[3]), static_cast<int>(before)};
+// What is read, among a node's inputs.
+class Read {
+ public:
+  Read(std::size_t input, std::int64_t planes) : input_(input), planes_(planes), ends_({planes}) {}
+  Read(const Graph& graph, const Window& window)
+      : input_(window.others.size()), skip_(window.skip), planes_(window.planes) {
+    std::int64_t end = -skip_;
+    for (const ValueId id : window.pieces.front()) ends_.push_back(end += graph.value(id).shape[1]);
+  }
+  Slabs slabs(const KernelArguments& arguments) const {
+    Slabs result = {};
+    result.first[0] = static_cast<int>(-skip_);
+    result.planes = static_cast<int>(planes_);
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      result.at[i] = input<Bytes16>(arguments, input_ + i);
+      result.first[i + 1] = static_cast<int>(ends_[i]);
+    }
+    return result;
+  }
+
+ private:
+  std::size_t input_;
+  std::int64_t skip_ = 0, planes_;
+  std::vector<std::int64_t> ends_;
+};
+
+Volumes volumes_of(const Shape& shape, std::int64_t before) {
+  return {static_cast<int>(shape[1]), static_cast<int>(shape[2]), static_cast<int>(shape[3]),
+          static_cast<int>(before)};
 }
 
 constexpr const char* implementation = "own kernel, tensor cores";
+constexpr std::size_t none_added = std::numeric_limits<std::size_t>::max();
 
-// A convolution of `read`, which makes `made`. `start`, `bias`: which of a node's inputs they are; 0: none.
-std::unique_ptr<Kernel> make_convolution(const Shape& read, const Shape& made, std::int64_t before,
-                                         ElementType type, bool of_gradient, std::size_t bias,
-                                         std::size_t start) {
-  const std::int64_t channels = read[4];
+// A node's input `added` is a bias or, of Start::sum, a volume; or none_added.
+std::unique_ptr<Kernel> make_convolution(const ConvolutionProblem& problem, const Read& read,
+                                         std::size_t weights, std::size_t added) {
+  const bool gradient = problem.kind == ConvolutionProblem::Kind::data_gradient;
+  const bool sum = problem.start == ConvolutionProblem::Start::sum;
+  const Shape &from = gradient ? problem.y : problem.x, &made = gradient ? problem.x : problem.y;
+  const std::int64_t before = problem.axes[0].before, channels = from[4];
+  const ElementType type = problem.type;
   const int count = static_cast<int>(channels == 16 ? steps_of_all<16> : steps_of_all<8>) * outputs * 16;
-  const Volumes volumes = volumes_of(read, made, before);
-  const Tiles<made_depth, made_height> tiles(volumes, read[0]);
+  const Volumes volumes = volumes_of(made, gradient ? 2 - before : before);
+  const Tiles<made_depth, made_height> tiles(volumes, volumes.planes, made[0]);
   WorkspacePlan plan;
   const std::int64_t packed = plan.book(count * element_bytes(type));
   return make_function_kernel(
       [=](const KernelArguments& arguments) {
         for_narrow(type, channels, [&]<class T, int width>() {
-          T* const weights = WorkspacePlan::at<T>(arguments, packed);
-          launch("pack_steps", pack_steps<T>, blocks_for(count), block_threads, count, width, of_gradient,
-                 input<float>(arguments, 1), weights);
+          T* const steps = WorkspacePlan::at<T>(arguments, packed);
+          launch("pack_steps", pack_steps<T>, blocks_for(count), block_threads, count, width, gradient,
+                 input<float>(arguments, weights), steps);
+          const bool adds = added != none_added;
           launch("narrow_convolution", narrow_convolution<T, width>, dim3(static_cast<unsigned>(tiles.count)),
-                 made_threads, volumes, tiles, input<T>(arguments, 0), weights,
-                 bias == 0 ? nullptr : input<float>(arguments, bias),
-                 start == 0 ? nullptr : input<T>(arguments, start), output<T>(arguments));
+                 made_threads, volumes, tiles, read.slabs(arguments), steps,
+                 adds && !sum ? input<float>(arguments, added) : nullptr,
+                 adds && sum ? input<T>(arguments, added) : nullptr, output<T>(arguments));
         });
+      },
+      plan.bytes(), implementation);
+}
+
+// The sum of each block of `block` planes.
+std::unique_ptr<Kernel> make_weight_gradient(const ConvolutionProblem& problem, const Read& x, const Read& dy,
+                                             std::int64_t block, bool bias, Device& device) {
+  const std::int64_t channels = problem.x[4], count = outputs * channels * 27,
+                     voxels = problem.y.count() / outputs;
+  const Volumes volumes = volumes_of(problem.y, problem.axes[0].before);
+  const Tiles<read_depth, read_height> tiles(volumes, static_cast<int>(block), problem.x[0]);
+  const std::int64_t blocks = (problem.y[1] + block - 1) / block, parts = parts_of(tiles.count, blocks);
+  const ElementType type = problem.type;
+  WorkspacePlan plan;
+  const std::int64_t parts_place =
+      plan.book(blocks * parts * count * static_cast<std::int64_t>(sizeof(float)));
+  const std::int64_t sums = bias ? plan.book(channel_sums_workspace(type, voxels, outputs, device)) : 0;
+  return make_function_kernel(
+      [=, &device](const KernelArguments& arguments) {
+        float* const written = WorkspacePlan::at<float>(arguments, parts_place);
+        for_narrow(type, channels, [&]<class T, int width>() {
+          launch("narrow_weight_gradient", narrow_weight_gradient_of_blocks<T, width>,
+                 dim3(static_cast<unsigned>(parts), static_cast<unsigned>(blocks)), read_threads, volumes,
+                 tiles, static_cast<int>(block), x.slabs(arguments), dy.slabs(arguments), written);
+        });
+        add_parts(written, parts, count, output<float>(arguments), blocks);
+        if (bias)
+          channel_sums(arguments.inputs[1], output<float>(arguments, 1), type, voxels, outputs,
+                       WorkspacePlan::at<void>(arguments, sums), device);
       },
       plan.bytes(), implementation);
 }
@@ -295,45 +372,34 @@ bool is_narrow(const ConvolutionProblem& problem, const Device& device) {
   for (const KernelAxis& axis : problem.axes)
     if (axis.kernel != 3 || axis.stride != 1 || axis.dilation != 1) return false;
   const auto padded = [](const KernelAxis& axis) { return axis.before == 1 && axis.behind == 1; };
-  const Tiles<made_depth, made_height> tiles(volumes_of(read, other, 0), read[0]);
+  const Volumes volumes = volumes_of(other, 0);
+  const Tiles<made_depth, made_height> tiles(volumes, volumes.planes, other[0]);
   return padded(problem.axes[1]) && padded(problem.axes[2]) && tiles.count <= std::numeric_limits<int>::max();
 }
 
-std::unique_ptr<Kernel> narrow_forward(const ConvolutionProblem& problem) {
-  using Start = ConvolutionProblem::Start;
-  return make_convolution(problem.x, problem.y, problem.axes[0].before, problem.type, /*of_gradient=*/false,
-                          problem.start == Start::bias ? 2 : 0, problem.start == Start::sum ? 2 : 0);
+std::unique_ptr<Kernel> narrow_convolution(const ConvolutionProblem& problem, bool bias, Device& device) {
+  if (problem.kind == ConvolutionProblem::Kind::weight_gradient)
+    return make_weight_gradient(problem, {0, problem.x[1]}, {1, problem.y[1]}, problem.y[1], bias, device);
+  const bool gradient = problem.kind == ConvolutionProblem::Kind::data_gradient;
+  const bool adds = bias || problem.start != ConvolutionProblem::Start::zero;
+  return make_convolution(problem, {0, gradient ? problem.y[1] : problem.x[1]}, 1, adds ? 2 : none_added);
 }
 
-std::unique_ptr<Kernel> narrow_data_gradient(const ConvolutionProblem& problem, bool bias) {
-  return make_convolution(problem.y, problem.x, 2 - problem.axes[0].before, problem.type,
-                          /*of_gradient=*/true, bias ? 2 : 0, 0);
-}
-
-std::unique_ptr<Kernel> narrow_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device) {
-  const std::int64_t channels = problem.x[4], count = outputs * channels * 27,
-                     voxels = problem.y.count() / outputs;
-  const Volumes volumes = volumes_of(problem.x, problem.y, problem.axes[0].before);
-  const Tiles<read_depth, read_height> tiles(volumes, problem.x[0]);
-  const std::int64_t blocks = std::min(tiles.count, most_parts);
-  const ElementType type = problem.type;
-  WorkspacePlan plan;
-  const std::int64_t parts = plan.book(blocks * count * static_cast<std::int64_t>(sizeof(float)));
-  const std::int64_t sums = bias ? plan.book(channel_sums_workspace(type, voxels, outputs, device)) : 0;
-  return make_function_kernel(
-      [=, &device](const KernelArguments& arguments) {
-        float* const written = WorkspacePlan::at<float>(arguments, parts);
-        for_narrow(type, channels, [&]<class T, int width>() {
-          launch("narrow_weight_gradient", narrow_weight_gradient_of_blocks<T, width>,
-                 dim3(static_cast<unsigned>(blocks)), read_threads, volumes, tiles, input<T>(arguments, 0),
-                 input<T>(arguments, 1), written);
-        });
-        add_parts(written, blocks, count, output<float>(arguments));
-        if (bias)
-          channel_sums(arguments.inputs[1], output<float>(arguments, 1), type, voxels, outputs,
-                       WorkspacePlan::at<void>(arguments, sums), device);
-      },
-      plan.bytes(), implementation);
+std::unique_ptr<Kernel> windowed_narrow_convolution(const Graph& graph, const Node& node, Device& device) {
+  const Operation& inner = node.operation->inner();
+  const Window window = window_of(inner, node.inputs, node.attributes);
+  if (window.pieces.size() != 1 || window.pieces.front().size() > most_slabs) return nullptr;
+  const Graph slab = slab_graph(graph, inner, node.inputs, node.attributes);
+  const std::optional<ConvolutionProblem> problem = convolution_problem(slab, slab.node(0));
+  if (!problem || !is_narrow(*problem, device)) return nullptr;
+  const Read read(graph, window);
+  if (problem->kind != ConvolutionProblem::Kind::weight_gradient)
+    return make_convolution(*problem, read, 0, window.others.size() > 1 ? 1 : none_added);
+  const Attributes& attributes = slab.node(0).attributes;
+  if (attributes.flag("bias")) return nullptr;
+  return make_weight_gradient(*problem, read, {0, problem->y[1]},
+                              sum_blocks(attributes, problem->y[1]).planes,
+                              /*bias=*/false, device);
 }
 
 }  // namespace voxswap::net::cuda

@@ -14,9 +14,10 @@ namespace voxswap::net::cuda {
 // Stride 1, padding 1 (any along the depth), bf16 or f16, 16 channels to be made of 8 or 16.
 bool is_narrow(const ConvolutionProblem& problem, const Device& device);
 
-// Of nodes as in matrix_product.h. REQUIRES: is_narrow(problem).
-std::unique_ptr<Kernel> narrow_forward(const ConvolutionProblem& problem);
-std::unique_ptr<Kernel> narrow_data_gradient(const ConvolutionProblem& problem, bool bias);
-std::unique_ptr<Kernel> narrow_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
+// Of nodes as in matrix_product.h. `bias`: of a gradient. REQUIRES: is_narrow(problem).
+std::unique_ptr<Kernel> narrow_convolution(const ConvolutionProblem& problem, bool bias, Device& device);
+
+// Of a windowed node. Null: the convolution is not narrow, or its window has too many slabs.
+std::unique_ptr<Kernel> windowed_narrow_convolution(const Graph& graph, const Node& node, Device& device);
 
 }  // namespace voxswap::net::cuda

@@ -48,6 +48,8 @@ __global__ void add_up(const float* from, std::int64_t parts, std::int64_t count
   const int lane = static_cast<int>(threadIdx.x) % elements_at_once,
             group = static_cast<int>(threadIdx.x) / elements_at_once;
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * elements_at_once + lane;
+  from += blockIdx.y * parts * count;
+  to += blockIdx.y * count;
   double sum = 0;
   for (std::int64_t part = group; part < parts && i < count; part += part_groups)
     sum += from[part * count + i];
@@ -74,8 +76,9 @@ void unpack_weights(const void* from, ElementType type, float* to, const WeightS
   });
 }
 
-void add_parts(const float* from, std::int64_t parts, std::int64_t count, float* to) {
-  const dim3 blocks(static_cast<unsigned>((count + elements_at_once - 1) / elements_at_once));
+void add_parts(const float* from, std::int64_t parts, std::int64_t count, float* to, std::int64_t sums) {
+  const dim3 blocks(static_cast<unsigned>((count + elements_at_once - 1) / elements_at_once),
+                    static_cast<unsigned>(sums));
   launch("add_parts", add_up, blocks, block_threads, from, parts, count, to);
 }
 

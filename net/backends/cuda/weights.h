@@ -22,8 +22,8 @@ void pack_weights(const float* from, void* to, ElementType type, const WeightSha
 // [outputs][taps][inputs] of `type` -> f32 [outputs][inputs][taps].
 void unpack_weights(const void* from, ElementType type, float* to, const WeightShape& shape);
 
-// to[i] = sum of parts[p][i] over the p, in double and in a fixed order; i < count.
-void add_parts(const float* from, std::int64_t parts, std::int64_t count, float* to);
+// to[s][i] = sum of from[s][p][i] over the p, in double and in a fixed order; i < count, s < sums.
+void add_parts(const float* from, std::int64_t parts, std::int64_t count, float* to, std::int64_t sums = 1);
 
 // y[voxel][c] += bias[c], in place, rounded once.
 void add_bias(void* y, const float* bias, ElementType type, std::int64_t voxels, std::int64_t channels,

@@ -16,6 +16,7 @@
 #define __device__
 #define __host__
 #define __launch_bounds__(...)
+#define __grid_constant__
 // One block runs at a time on a thread of the host, so its memory may be the host thread's.
 #define __shared__ static thread_local
 

@@ -42,6 +42,8 @@ __device__ inline void load(unsigned (&to)[4], const void* from) {
                  : "r"(place)
                  : "memory");
   }
+#else
+  __trap();
 #endif
 }
 
@@ -62,6 +64,8 @@ __device__ inline void multiply_add(float* sum, const unsigned (&a)[4], const un
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
+#else
+  __trap();
 #endif
 }
 
