@@ -55,7 +55,8 @@ class EndsOfGrids : public testing::Test {
     for (ValueId id : node.outputs)
       outputs.push_back(values.emplace_back(std::make_unique<Reserved>(graph.value(id).bytes()))->data());
     cuda::Device device;
-    const auto kernel = cuda::find_own_maker(node.operation->name)(graph, node, device);
+    device.major = 9;
+    const auto kernel = cuda::find_maker(*node.operation)(graph, node, device);
     Reserved workspace(kernel->workspace_bytes() + 64);
     write(values);
     const StepContext context;
@@ -125,6 +126,47 @@ TEST_F(EndsOfGrids, SumsReachTheirLastVoxel) {
       [&](auto& values) {
         EXPECT_EQ(values[1]->full(0), 3);
         EXPECT_EQ(values[1]->full(15), 2);
+      });
+}
+
+// The first tap goes from the first voxel to the one beyond it along all axes, the last tap back from the
+// last.
+TEST_F(EndsOfGrids, NarrowConvolutionsFindTheirFirstAndLastVoxel) {
+  Graph graph;
+  const ValueId x = volume(graph, large);
+  const ValueId w = graph.add_value("w", {16, 16, 3, 3, 3}, ElementType::f32, Role::parameter);
+  graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 1}});
+  const std::int64_t last = large.count() - 1, beyond = ((large[2] + 1) * large[3] + 1) * large[4];
+  run(
+      graph,
+      [&](auto& values) {
+        values[0]->half(0) = three;
+        values[0]->half(last) = two;
+        values[1]->full(0) = 1;
+        values[1]->full(16 * 16 * 27 - 1) = 1;
+      },
+      [&](auto& values) {
+        EXPECT_EQ(values[2]->half(beyond), three);
+        EXPECT_EQ(values[2]->half(last - beyond), two);
+        EXPECT_EQ(values[2]->half(last), 0);
+      });
+}
+
+TEST_F(EndsOfGrids, HeadsFindTheirLastVoxel) {
+  Graph graph;
+  const ValueId x = volume(graph, large);
+  const ValueId w = graph.add_value("w", {3, 16, 1, 1, 1}, ElementType::f32, Role::parameter);
+  graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 0}});
+  const std::int64_t last = large.count() - 1;
+  run(
+      graph,
+      [&](auto& values) {
+        values[0]->half(last) = two;
+        values[1]->full(2 * 16 + 15) = 1;
+      },
+      [&](auto& values) {
+        EXPECT_EQ(values[2]->half(large.count() / 16 * 3 - 1), two);
+        EXPECT_EQ(values[2]->half(large.count() / 16 * 3 - 2), 0);
       });
 }
 
