@@ -10,6 +10,7 @@
 #include "net/backends/cuda/narrow_convolution.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/weights.h"
+#include "net/backends/cuda/workspace.h"
 
 namespace voxswap::net::cuda {
 

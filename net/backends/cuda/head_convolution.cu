@@ -1,8 +1,8 @@
 #include "net/backends/cuda/head_convolution.h"
 #include "net/backends/cuda/launch.cuh"
-#include "net/backends/cuda/matrix_product.h"
 #include "net/backends/cuda/passes.cuh"
 #include "net/backends/cuda/weights.h"
+#include "net/backends/cuda/workspace.h"
 
 namespace voxswap::net::cuda {
 

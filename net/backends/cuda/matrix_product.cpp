@@ -9,6 +9,7 @@
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/cuda/weights.h"
+#include "net/backends/cuda/workspace.h"
 
 namespace voxswap::net::cuda {
 

@@ -10,9 +10,9 @@
 #include <warp_matrix.cuh>
 
 #include "net/backends/cuda/launch.cuh"
-#include "net/backends/cuda/matrix_product.h"
 #include "net/backends/cuda/narrow_convolution.h"
 #include "net/backends/cuda/weights.h"
+#include "net/backends/cuda/workspace.h"
 #include "net/graph/block_sums.h"
 #include "net/graph/window.h"
 
