@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <optional>
 #include <thread>
 
 #include "net/collective/launched.h"
+#include "net/collective/lost_rank.h"
 
 namespace voxswap::net {
 
@@ -39,8 +42,11 @@ class MpiRanks final : public Ranks {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &on_this_machine_);
     MPI_Comm_rank(machine, &index_on_this_machine_);
+    share_members(machine);
     MPI_Comm_free(&machine);
   }
+  // This rank ends on purpose.
+  void part() { member_->parted = true; }
 
   int rank() const override { return rank_; }
   int count() const override { return count_; }
@@ -81,10 +87,26 @@ class MpiRanks final : public Ranks {
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
     wait_for(all);  // sleeps, unlike MPI_Finalize
+    part();
+    watch_.reset();
+    MPI_Win_free(&members_);
     MPI_Finalize();
   }
 
  private:
+  void share_members(MPI_Comm machine) {
+    MPI_Win_allocate_shared(sizeof(Member), 1, MPI_INFO_NULL, machine, &member_, &members_);
+    describe_this_process(*new (member_) Member, rank_);
+    MPI_Barrier(machine);
+    std::vector<Member*> all;
+    for (int one = 0; one < on_this_machine_; ++one) {
+      MPI_Aint size = 0;
+      int unit = 0;
+      MPI_Win_shared_query(members_, one, &size, &unit, &all.emplace_back());
+    }
+    watch_.emplace(std::move(all), static_cast<std::size_t>(index_on_this_machine_));
+  }
+
   // Starts the next message of at most most_bytes, from byte `from` on.
   static MPI_Request begin_to_send(int to, const void* bytes, std::int64_t from, std::int64_t count) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -99,13 +121,19 @@ class MpiRanks final : public Ranks {
     return request;
   }
 
+  Member* member_ = nullptr;
+  MPI_Win members_ = MPI_WIN_NULL;
+  std::optional<LostRankWatch> watch_;
   int rank_ = 0, count_ = 1, on_this_machine_ = 1, index_on_this_machine_ = 0;
 };
+
+MpiRanks* joined = nullptr;
 
 // Ends the process when its parent, the launcher, is gone. MPI reacts to a killed launcher with exit(), which
 // may hang on threads that still run.
 void end_with_launcher(pid_t launcher) {
   while (getppid() == launcher) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  if (joined != nullptr) joined->part();
   _exit(1);
 }
 
@@ -116,8 +144,8 @@ Ranks* voxswap_join_mpi() {
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
   if (given < MPI_THREAD_SERIALIZED) return nullptr;
-  static MpiRanks ranks;
-  return &ranks;
+  joined = new MpiRanks;  // until the process ends, in whatever way
+  return joined;
 }
 
 bool voxswap_has_left_mpi() {
@@ -127,7 +155,9 @@ bool voxswap_has_left_mpi() {
 }
 
 void voxswap_abort_mpi(int exit_code) {
-  if (!voxswap_has_left_mpi()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (voxswap_has_left_mpi()) return;
+  joined->part();
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 }  // namespace voxswap::net

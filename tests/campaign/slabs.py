@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import ranks
 from whole import results
@@ -14,7 +15,8 @@ TITLE = "kills of ranks with slabs"
 KEYS = ["preprocess.resolution=32", "training.epochs=6", "training.batch_size=12"]
 RESUMED = [(1, 1), (2, 2), (2, 1), (3, 3), (4, 2), (4, 4)]  # numbers of ranks, and of those that share a volume
 END_SECONDS = 30  # that may pass between the kill and the end
-# The launcher's messages: one names the rank, which it leaves out at times; the other says that a rank has ended.
+# The launcher's messages, for where no rank is left: one names the rank, which it leaves out at times; the other says that
+# a rank has ended.
 MESSAGES = ("exited on signal 9 (Killed)", "1 process returned\na non-zero exit code")
 ended_after = []  # seconds between every kill and the end
 
@@ -42,8 +44,23 @@ def expected(bench, precision):
     return bench.once(f"slabs {precision}", undisturbed)
 
 
+def rank_of(process):
+    """Its number, as its launcher gave it."""
+    for variable in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
+        if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
+            return int(variable.split(b"=")[1])
+    raise RuntimeError(f"process {process} has no rank")
+
+
+def at_work(folder, since):
+    """Whether ranks that were started then have joined and have something left to do."""
+    log = folder / "out" / "log.txt"
+    return log.exists() and log.stat().st_mtime > since and not (folder / "out" / "report.html").exists()
+
+
 def strike(bench, folder, random, precision, moment):
     """Kills one rank or both at that moment, or as soon after as there are any."""
+    began = time.time()
     process = start(bench, folder, 2, 2, precision)
     time.sleep(moment)
     while process.poll() is None and not (here := ranks.members(bench, folder)):
@@ -51,13 +68,16 @@ def strike(bench, folder, random, precision, moment):
     targets = here if process.poll() is None else []
     everyone = random.random() < 0.5
     targets = targets if everyone or not targets else [random.choice(targets)]
-    killed = 0
+    survived = not everyone and at_work(folder, began)
+    lost = []
     for target in targets:
         try:
+            rank = rank_of(target)
             os.kill(target, signal.SIGKILL)
-            killed += 1
-        except ProcessLookupError:
+            lost.append(rank)
+        except (ProcessLookupError, FileNotFoundError):
             pass  # it ended just before
+    killed = len(lost)
     seconds = 0
     with ThreadPoolExecutor(1) as waiter:
         ended = waiter.submit(bench.finish, process, time.monotonic(), ranks.LIMIT_SECONDS)
@@ -70,7 +90,8 @@ def strike(bench, folder, random, precision, moment):
     complaints = [f"over after {seconds:.0f} s"] if killed and seconds > END_SECONDS else []
     if killed and outcome.code != 0:
         ended_after.append(seconds)
-        if not any(message in outcome.stderr for message in MESSAGES):
+        own = [f"error: rank {rank} on " for rank in lost]
+        if not any(message in outcome.stderr for message in (own if survived else [*own, *MESSAGES])):
             complaints.append(f"no message: {outcome.stderr[-600:]!r}")
     elif outcome.code != 0:
         complaints.append(f"exit code {outcome.code}: {outcome.stderr[-600:]!r}")

@@ -78,6 +78,7 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
                        "13 samples cannot be divided equally among 2 ranks. The nearest "
                        "possible: 12 and 14"));
   EXPECT_FALSE(contains(batch.output, "rank 1: "));
+  EXPECT_FALSE(contains(batch.output, "was lost"));
   EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
   const Outcome command = on(2, {"check", path("data")});
   EXPECT_NE(command.code, 0);
@@ -101,12 +102,16 @@ TEST_F(RanksOfMpi, AllEndWhenOneIsKilledOrInterruptedAndAnotherNumberGoesOn) {
   const Outcome killed = strike(begin_on(3, into("struck", more)), SIGKILL,
                                 [&] { return fs::exists(folder_ / "struck/checkpoints/last.safetensors"); });
   EXPECT_NE(killed.code, 0) << killed.output;
+  EXPECT_THAT(killed.output,
+              testing::ContainsRegex("error: rank [0-2] on .* was lost .*it ended without a message"));
+  EXPECT_EQ(times("was lost", killed.output), 1u) << killed.output;
 
   const Words resumed = into("struck", more + Words{"--resume"});
   const Outcome stopped = strike(begin_on(2, resumed), SIGUSR1, [&] {
     return read_file(log_).find("resuming repeat 1") != std::string::npos;
   });
   EXPECT_EQ(stopped.code, 130) << stopped.output;
+  EXPECT_FALSE(contains(stopped.output, "was lost"));
   EXPECT_TRUE(contains(stopped.output, "the same command with --resume continues a run"));
 
   done(resumed);
