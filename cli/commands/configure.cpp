@@ -53,9 +53,11 @@ void check_is_free(const fs::path& file) {
     fail(Exit::usage, "{}: exists already and is not overwritten. Choose another file", file.string());
 }
 
-std::string after_sweep(const experiments::Configuration& configuration) {
-  if (configuration.swept.empty()) return {};
-  return format("  voxswap report {} --ensembles\n", configuration.experiment.run.output.string());
+// What to do with the file.
+std::string next_commands(const experiments::Configuration& configuration, const std::string& file) {
+  if (configuration.swept.empty()) return format("  voxswap plan {}\n  voxswap run {}\n", file, file);
+  return format("  voxswap sweep {} --dry-run\n  voxswap sweep {}\n  voxswap report {} --ensembles\n", file,
+                file, configuration.experiment.run.output.string());
 }
 
 }  // namespace
@@ -93,10 +95,8 @@ Exit configure_command(const Arguments& words) {
   if (arguments.common.json)
     std::printf("%s\n", configuration_json(fingerprint, configuration).c_str());
   else
-    std::printf("%s\nwritten to %s. Continue with\n  voxswap plan %s\n  voxswap %s %s\n%s",
-                configuration_text(configuration).c_str(), arguments.out.c_str(), arguments.out.c_str(),
-                configuration.swept.empty() ? "run" : "sweep", arguments.out.c_str(),
-                after_sweep(configuration).c_str());
+    std::printf("%s\nwritten to %s. Continue with\n%s", configuration_text(configuration).c_str(),
+                arguments.out.c_str(), next_commands(configuration, arguments.out).c_str());
   return Exit::done;
 }
 

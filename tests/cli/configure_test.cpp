@@ -252,7 +252,8 @@ TEST_F(Configure, WritesASweepWhoseCandidatesCanBeEnsembles) {
                                      "data.split.folds=2", "output.dir=" + path("s")},
                                     "large");
   ASSERT_EQ(outcome.code, 0) << outcome.errors;
-  EXPECT_TRUE(contains(outcome.output, "voxswap report " + path("s") + " --ensembles"));
+  EXPECT_TRUE(contains(outcome.output, "voxswap sweep " + path("mine.yaml") + " --dry-run",
+                       "voxswap report " + path("s") + " --ensembles"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "network.depth: 4", "network.depth: 3", "network.strides: auto"))
       << bytes("mine.yaml");
   done({"sweep", path("mine.yaml"), "--quiet"});
