@@ -190,8 +190,9 @@ void Session::allocate() {
   if (s.allocated) return;
   const MemoryOptions& memory = s.options.memory;
   const swap::Plan* training = s.trains() ? &s.training_step.plan : nullptr;
-  const swap::Tiers tiers = swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
-                                                 memory.disk_folder, memory.host_bytes.has_value());
+  const swap::Tiers tiers =
+      swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan}, memory.disk_folder,
+                           memory.host_bytes.has_value(), s.target.smaller);
   swap::ExecutorOptions links;
   links.to_host_rate = memory.to_host_rate;
   links.to_device_rate = memory.to_device_rate;

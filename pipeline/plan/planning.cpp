@@ -16,6 +16,7 @@ PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net:
   PlannableStep step;
   step.graph = std::move(graph);
   step.kept = std::move(kept);
+  step.smaller = target.smaller;
   if (target.backend) {
     const Doing doing("compiling kernels");
     step.compiled = std::make_unique<swap::CompiledGraph>(*target.backend, step.graph, exchange);
@@ -133,6 +134,7 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
   request.tflms = memory.tflms;
   request.lms_threshold = memory.lms_threshold;
   request.quick = quick;
+  request.smaller = step.smaller;
   request.in_fewer_slabs = step.in_fewer_slabs && step.costs ? &*step.in_fewer_slabs : nullptr;
   swap::PlanRequest one = request;
   std::optional<swap::CostModel> costs;

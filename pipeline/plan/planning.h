@@ -24,6 +24,7 @@ struct PlannableStep {
       compiled;  // null on a device that is not here: kernels without workspace
   std::vector<std::int64_t> workspaces;
   std::optional<swap::CostModel> costs;
+  std::string smaller;                         // of the target
   std::optional<net::Graph> in_fewer_slabs{};  // swap/planners/planner.h
   // Of a step that takes several samples: the step of one, by which all are planned and measured.
   std::unique_ptr<PlannableStep> one_sample = nullptr;

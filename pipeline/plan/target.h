@@ -36,6 +36,7 @@ struct Target {
   const swap::DeviceRates* rates = nullptr;  // what estimates are made from
   net::ElementType precision = net::ElementType::f32;
   swap::Budgets budgets{};
+  std::string smaller;                               // the key that makes a step smaller, for messages
   std::optional<swap::Network> network{};            // of ranks that train together
   std::string description() const;                   // for people
   std::int64_t voxel_alignment() const;              // of images there (net/backends/backend.h)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/keys.h"
 #include "swap/model/bound.h"
 #include "swap/model/costs.h"
 #include "swap/plan/plan.h"
@@ -34,6 +35,8 @@ struct PlanRequest {
   // Of a step in many pieces: the same step in fewer, on which searches begin (search.h). Null: they do
   // not.
   const net::Graph* in_fewer_slabs = nullptr;
+  // What makes the step smaller, for messages.
+  std::string smaller = std::string("a lower ") + key::preprocess_resolution;
 };
 
 // Throws Exit::usage for an unknown planner, Exit::does_not_fit when no plan of this planner is within the

@@ -59,15 +59,14 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   const Budgets& budgets = request.budgets;
   if (plan.disk_bytes > budgets.disk && budgets.disk > 0)
     fail(Exit::does_not_fit,
-         "{}: {} are too small: planner {} needs {} there. Set a larger {} budget, a larger {} or {}, or a "
-         "lower {}",
+         "{}: {} are too small: planner {} needs {} there. Set a larger {} budget, a larger {} or {}, or {}",
          key::memory_disk, format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes),
-         key::memory_disk, key::memory_host, key::memory_budget, key::preprocess_resolution);
+         key::memory_disk, key::memory_host, key::memory_budget, request.smaller);
   if (plan.peak_bytes <= budgets.device)
     fail(Exit::does_not_fit,
-         "{}: {} are too small: planner {} needs {} there. Set a larger {}, a {}, a larger {}, or a lower {}",
+         "{}: {} are too small: planner {} needs {} there. Set a larger {}, a {}, a larger {}, or {}",
          key::memory_host, format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes),
-         key::memory_host, key::memory_disk, key::memory_budget, key::preprocess_resolution);
+         key::memory_host, key::memory_disk, key::memory_budget, request.smaller);
 
   const Floor floor = least_budget(graph, request.workspaces, request.kept);
   const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
@@ -82,13 +81,13 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
        "{}: {} ({}) is too small: planner {} needs at least {} ({}), {} of it for parameters and optimiser "
-       "state. Node '{}' ({}) needs the most. No planner can use less{}. Set a {} of at least {}, {}a "
-       "lower {}, {}or a lower {}",
+       "state. Node '{}' ({}) needs the most. No planner can use less{}. Set a {} of at least {}, {}{}, {}or "
+       "a lower {}",
        key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
        format_bytes(needed), counted(needed, "byte"), format_bytes(plan.persistent_bytes), node.name,
        node.operation->name, floor.bytes < needed ? " than " + format_bytes(floor.bytes) : "",
        key::memory_budget, whole_mebibytes(needed),
-       budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "", key::preprocess_resolution,
+       budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "", request.smaller,
        could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
        key::network_base_filters);
 }

@@ -71,6 +71,16 @@ TEST_F(RunAtASpacing, TreatsCtByItsLabelledVoxels) {
   expect_scores_and_predictions("run", "ct");
 }
 
+TEST_F(RunAtASpacing, NamesTheKeyThatMakesAStepSmaller) {
+  const auto plan = [&](const Words& more) {
+    return Words{"plan", path("experiment.yaml"), "--estimate", "memory.budget=64KiB"} + more;
+  };
+  const std::string by_spacing = "a larger preprocess.spacing or patches (training.patch)";
+  EXPECT_FALSE(contains(refused(4, plan({}), by_spacing).output, "a lower preprocess.resolution"));
+  refused(4, plan({"training.patch=[20, 28, 24]"}), "a smaller training.patch");
+  refused(4, plan({"preprocess.spacing=none"}), "a lower preprocess.resolution");
+}
+
 TEST_F(RunAtASpacing, SaysWhatWholeVolumesNeed) {
   refused(2, into("fine", {"preprocess.spacing=[4, 4, 4]"}), "whole volumes are padded to 28");
 }

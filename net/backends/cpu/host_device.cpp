@@ -175,9 +175,9 @@ std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
   if (const std::int64_t free = free_host_bytes(); bytes > free)
     fail(Exit::does_not_fit,
          "memory: {} are needed in one block, but {} are free on this machine (or within its cgroup's "
-         "limit). Lower {}, {} or {}, or end other programs",
-         format_bytes(bytes), format_bytes(free), key::preprocess_resolution, key::network_base_filters,
-         key::memory_budget);
+         "limit). Use smaller volumes ({} or {}) or patches ({}), lower {} or {}, or end other programs",
+         format_bytes(bytes), format_bytes(free), key::preprocess_resolution, key::preprocess_spacing,
+         key::training_patch, key::network_base_filters, key::memory_budget);
   return std::make_unique<HostMemory>(bytes);
 }
 

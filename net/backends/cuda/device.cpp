@@ -127,11 +127,12 @@ std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes) {
   if (const cudaError_t status = cudaMalloc(&data, at_least_one(bytes)); status != cudaSuccess) {
     cudaGetLastError();  // so that no later call reports it
     if (status != cudaErrorMemoryAllocation) check(status, "cudaMalloc");
-    fail(Exit::does_not_fit,
-         "device memory: {} are needed in one block, but {} are free on GPU {}. Lower {} or {}, or end other "
-         "programs on it",
-         format_bytes(bytes), format_bytes(free_device_bytes(ordinal)), ordinal, key::memory_budget,
-         key::preprocess_resolution);
+    fail(
+        Exit::does_not_fit,
+        "device memory: {} are needed in one block, but {} are free on GPU {}. Lower {}, use smaller volumes "
+        "({} or {}) or patches ({}), or end other programs on it",
+        format_bytes(bytes), format_bytes(free_device_bytes(ordinal)), ordinal, key::memory_budget,
+        key::preprocess_resolution, key::preprocess_spacing, key::training_patch);
   }
   return std::make_unique<CudaMemory>(data, bytes);
 }

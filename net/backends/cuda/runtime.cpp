@@ -12,8 +12,9 @@ thread_local cudaStream_t stream_of_this_thread = nullptr;
 std::string what_helps(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation:
-      return format("; lower {} or {}, or end other programs on this GPU", key::memory_budget,
-                    key::preprocess_resolution);
+      return format(
+          "; lower {}, use smaller volumes ({} or {}) or patches ({}), or end other programs on this GPU",
+          key::memory_budget, key::preprocess_resolution, key::preprocess_spacing, key::training_patch);
     case cudaErrorInsufficientDriver:
       return format("; the driver is older than this build's CUDA: install a newer one, or use {}: cpu",
                     key::memory_device);

@@ -35,8 +35,10 @@ void check_voxels(const Shape& shape, const Node& node) {
   const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
   if (voxels > most)
     fail(Exit::does_not_fit,
-         "node {}: oneDNN supports at most {} per convolution, not the {} of {}. Lower {} or {}", node.name,
-         counted(most, "voxel"), voxels, shape.text(), key::preprocess_resolution, key::training_batch_size);
+         "node {}: oneDNN supports at most {} per convolution, not the {} of {}. Use smaller volumes "
+         "({} or {}), patches ({}), or a lower {}",
+         node.name, counted(most, "voxel"), voxels, shape.text(), key::preprocess_resolution,
+         key::preprocess_spacing, key::training_patch, key::training_batch_size);
 }
 
 memory::dims channels_second(const Shape& shape) {

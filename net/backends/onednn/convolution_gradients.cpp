@@ -190,9 +190,10 @@ std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType ty
     const memory::dims size = volume.dims();
     if (size[2] > most_planes(size[3], size[4], type))
       fail(Exit::does_not_fit,
-           "node {}: oneDNN's weight gradients in bf16 do not support {} of {} x {}. Lower {}, or set {}=f32",
+           "node {}: oneDNN's weight gradients in bf16 do not support {} of {} x {}. Use smaller "
+           "volumes ({} or {}) or patches ({}), or set {}=f32",
            node.name, counted(size[2], "plane"), size[3], counted(size[4], "voxel"),
-           key::preprocess_resolution, key::training_precision);
+           key::preprocess_resolution, key::preprocess_spacing, key::training_patch, key::training_precision);
   }
   return std::make_unique<WeightGradient>(g, bias);
 }
