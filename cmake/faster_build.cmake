@@ -26,7 +26,8 @@ if(VOXSWAP_UNITY)
       test_conformance test_data test_experiments test_metrics test_net test_pipeline test_swap)
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-      target_compile_options(${target} PRIVATE -Wno-shadow)  # names of other sources
+      # Names of other sources, and types of a source that to the compiler is a header.
+      target_compile_options(${target} PRIVATE -Wno-shadow -Wno-subobject-linkage)
     endif()
   endforeach()
 endif()

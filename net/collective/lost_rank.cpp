@@ -22,7 +22,7 @@ ino_t process_numbers() {
 }
 
 // In one piece, because other ranks write too, and whatever MPI does with this process meanwhile.
-void tell_lost(const Member& lost) {
+void write_message(const Member& lost) {
   std::array<char, 256> machine{}, text{};
   ::gethostname(machine.data(), machine.size() - 1);
   const int size =
@@ -70,7 +70,7 @@ void LostRankWatch::watch() {
       if (waiting[i].revents == 0) continue;
       waiting[i].fd = ~waiting[i].fd;  // poll() skips it
       waiting[i].revents = 0;
-      if (!watched[i]->parted && !members_.front()->lost_is_told.exchange(true)) tell_lost(*watched[i]);
+      if (!watched[i]->parted && !members_.front()->lost_is_told.exchange(true)) write_message(*watched[i]);
     }
   for (std::size_t i = 1; i < waiting.size(); ++i)
     ::close(waiting[i].fd < 0 ? ~waiting[i].fd : waiting[i].fd);
