@@ -18,7 +18,9 @@ struct SharedPlanes {
   const std::vector<net::Planes>& planes;  // of each
   std::int64_t plane = 0;                  // numbers of one
 
-  bool has_all() const { return planes[static_cast<std::size_t>(here.rank)].count() == planes.back().to; }
+  // Whether the volume stays whole, on every rank. Where it has fewer blocks than there are ranks, the last
+  // ranks have none of it.
+  bool has_all() const { return planes.back().from == 0; }
 
   // Collective, as the next one: those of all ranks, on each.
   std::vector<float> on_all(std::vector<float> own) const;

@@ -23,7 +23,7 @@ def compare(settings, limit, parts, sides, *words):
 def part_a(run, settings):
     """Is it right? The machine, the backend's contract, every operation, large volumes, the same bits; and where the time goes."""
     run(child(settings, "device", 35))
-    run(Step("contract", 45, [settings.program("test_net"), "--gtest_filter=*cuda*:CudaDevice.*"]),)
+    run(Step("contract", 45, [settings.program("test_net"), f"--gtest_filter={settings.contract}"]))
     run(*(Step(f"executor_{shard}", 100, [settings.program("test_swap"), f"--gtest_filter={settings.executor}"],
                env={"GTEST_TOTAL_SHARDS": "4", "GTEST_SHARD_INDEX": str(shard)}) for shard in range(4)),
         Step("same_bits", 100, [settings.program("same_bits"), *settings.network(), settings.bits_side, "bf16", settings.bits_steps,

@@ -32,6 +32,7 @@ class Settings:
     epochs: int = 3
     filters: int = 16
     depth: int = 5
+    contract: str = "*cuda*:CudaDevice.*"
     executor: str = "*cuda*"
     conformance: str = "*__cuda_*"
     patience: float = 1  # limits are this many times as long
@@ -57,7 +58,7 @@ def settings_for(device, programs):
         programs = programs or str(ROOT / "build/release/bin/emulated_gpu")
         return Settings(True, programs, bits_side=8, bits_steps=2, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
                         swapped_sides=(8, 16), huge_side=16, pieces="4", largest_gib=(0.004,), budget_gib=1, host_gib=1, steps=1, most_side=16, run_cube=16, cases=4, epochs=1,
-                        filters=2, depth=3, executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16")
+                        filters=2, depth=3, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16")
     if not programs:
         bundled = ROOT / "bin"
         programs = str(bundled if (bundled / "voxswap").exists() else ROOT / "build/release/bin")

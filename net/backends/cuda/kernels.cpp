@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include "base/error.h"
-#include "net/backends/cuda/narrow_convolution.h"
 #include "net/backends/cuda/runtime.h"
 #include "net/backends/windowed.h"
 #include "net/graph/operation.h"
@@ -36,7 +35,7 @@ void copy(void* to, const void* from, std::int64_t bytes) {
 }
 
 std::unique_ptr<Kernel> make_on_windows(const Graph& graph, const Node& node, Device& device) {
-  if (auto kernel = windowed_narrow_convolution(graph, node, device)) return kernel;
+  if (auto kernel = make_windowed_narrow_convolution(graph, node, device)) return kernel;
   const auto compile = [&](const Graph& inner, const Node& of) {
     return find_maker(*of.operation)(inner, of, device);
   };

@@ -26,4 +26,8 @@ Maker find_own_maker(std::string_view operation);  // null for convolutions and 
 VOXSWAP_OPERATIONS(DECLARE)
 #undef DECLARE
 
+// Of a windowed node, read from its slabs where they lie (narrow_convolution.cu). Null: it is not narrow, or
+// its window has too many slabs.
+std::unique_ptr<Kernel> make_windowed_narrow_convolution(const Graph&, const Node&, Device&);
+
 }  // namespace voxswap::net::cuda

@@ -9,6 +9,7 @@
 #include <limits>
 #include <warp_matrix.cuh>
 
+#include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 #include "net/backends/cuda/narrow_convolution.h"
 #include "net/backends/cuda/weights.h"
@@ -385,7 +386,8 @@ std::unique_ptr<Kernel> narrow_convolution(const ConvolutionProblem& problem, bo
   return make_convolution(problem, {0, gradient ? problem.y[1] : problem.x[1]}, 1, adds ? 2 : none_added);
 }
 
-std::unique_ptr<Kernel> windowed_narrow_convolution(const Graph& graph, const Node& node, Device& device) {
+std::unique_ptr<Kernel> make_windowed_narrow_convolution(const Graph& graph, const Node& node,
+                                                         Device& device) {
   const Operation& inner = node.operation->inner();
   const Window window = window_of(inner, node.inputs, node.attributes);
   if (window.pieces.size() != 1 || window.pieces.front().size() > most_slabs) return nullptr;

@@ -17,7 +17,4 @@ bool is_narrow(const ConvolutionProblem& problem, const Device& device);
 // Of nodes as in matrix_product.h. `bias`: of a gradient. REQUIRES: is_narrow(problem).
 std::unique_ptr<Kernel> narrow_convolution(const ConvolutionProblem& problem, bool bias, Device& device);
 
-// Of a windowed node. Null: the convolution is not narrow, or its window has too many slabs.
-std::unique_ptr<Kernel> windowed_narrow_convolution(const Graph& graph, const Node& node, Device& device);
-
 }  // namespace voxswap::net::cuda
