@@ -7,7 +7,7 @@
 namespace voxswap::pipeline {
 
 std::vector<float> SharedPlanes::on_all(std::vector<float> own) const {
-  if (has_all()) return own;
+  if (stays_whole()) return own;
   const net::Planes mine = planes[index(here.rank)];
   std::vector<float> all(index(planes.back().to * plane));
   std::copy(own.begin(), own.end(), all.begin() + mine.from * plane);
@@ -25,14 +25,14 @@ std::vector<float> SharedPlanes::on_all(std::vector<float> own) const {
 void SharedPlanes::to_first(const std::function<void(const TakePlanes&)>& own, const TakePlanes& take) const {
   const std::int64_t bytes = plane * static_cast<std::int64_t>(sizeof(float));
   if (here.rank > 0) {
-    if (has_all()) return;
+    if (stays_whole()) return;
     return own([&](std::span<const float> mine) {
       for (; !mine.empty(); mine = mine.subspan(index(plane)))
         ranks.send(static_cast<int>(first), mine.data(), bytes);
     });
   }
   own(take);
-  if (has_all()) return;
+  if (stays_whole()) return;
   std::vector<float> one(index(plane));
   for (std::int64_t other = 1; other < here.count; ++other)
     for (std::int64_t n = planes[index(other)].count(); n > 0; --n) {

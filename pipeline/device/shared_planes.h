@@ -20,7 +20,7 @@ struct SharedPlanes {
 
   // Whether the volume stays whole, on every rank. Where it has fewer blocks than there are ranks, the last
   // ranks have none of it.
-  bool has_all() const { return planes.back().from == 0; }
+  bool stays_whole() const { return planes.back().from == 0; }
 
   // Collective, as the next one: those of all ranks, on each.
   std::vector<float> on_all(std::vector<float> own) const;

@@ -1,6 +1,6 @@
 // Convolutions of one tap to at most four channels, a network's heads, by kernels of our own. As products of
 // matrices their voxels of 6 or 8 bytes suit no library: cuBLAS takes eight times as long as the memory
-// (bench/results/2026-11-26_h100_nodes.txt).
+// (docs/explanation/gpu_backend.md).
 #pragma once
 
 #include <memory>

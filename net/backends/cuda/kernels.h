@@ -1,7 +1,8 @@
-// This backend's table: operation name -> function that makes its kernel. Convolutions use cuDNN and cuBLAS
-// (convolution.cpp, matrix_product.cpp). All other kernels are our own (*.cu). They share vectors of 16 bytes
-// (launch.cuh), the partition of a volume among threads (rows.h), and deterministic sums (passes.cuh). They
-// take f32, bf16 and f16 volumes and compute in f32. Their only workspace is for partial sums.
+// This backend's table: operation name -> function that makes its kernel. Most convolutions use cuDNN and
+// cuBLAS (convolution.cpp, matrix_product.cpp). All other kernels are our own (*.cu). They share vectors of
+// 16 bytes (launch.cuh), the partition of a volume among threads (rows.h), and deterministic sums
+// (passes.cuh). They take f32, bf16 and f16 volumes and sum in f32. Their only workspace is for partial sums
+// and, of narrow convolutions, for weights.
 #pragma once
 
 #include <cstdint>

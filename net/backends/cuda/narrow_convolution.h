@@ -1,6 +1,6 @@
 // Convolutions of 3 x 3 x 3 taps with few channels, on tensor cores, by kernels of our own. At full
 // resolution they are most of a U-Net's time, and a library's engines, made for many channels, reach a
-// fifteenth of the arithmetic and a tenth of the bandwidth (bench/results/2026-11-26_h100_nodes.txt).
+// fifteenth of the arithmetic and a twelfth of the bandwidth (docs/explanation/gpu_backend.md).
 #pragma once
 
 #include <memory>
