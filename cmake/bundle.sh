@@ -106,6 +106,11 @@ if command -v dpkg-query >/dev/null; then
   done
 fi
 
+gpus=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' "$build/CMakeCache.txt")
+if [ -n "$gpus" ]; then
+  echo "This build has code for GPUs of $gpus alone; for all: cmake --preset release -U CMAKE_CUDA_ARCHITECTURES" >&2
+fi
+
 # What is in it, by package, version and hash.
 if command -v python3 >/dev/null; then
   python3 "$root/cmake/sbom.py" "$bundle" "$name" "$version" "$scratch/libraries"

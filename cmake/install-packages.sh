@@ -24,9 +24,14 @@ install_packages() {
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Configures and builds a preset. A build may take a few minutes the first time.
+# Configures and builds a preset. A build may take a few minutes the first time. Without a GPU here, code for one kind of
+# GPU shows that it compiles, in a third of the time; `cmake --preset release -U CMAKE_CUDA_ARCHITECTURES` asks for all.
 build_preset() {
   echo "== building ($1)"
-  cmake --preset "$1" >/dev/null
+  local gpu=()
+  if [ ! -e "build/$1/CMakeCache.txt" ] && ! command -v nvidia-smi >/dev/null; then
+    gpu=(-DCMAKE_CUDA_ARCHITECTURES=90-real)
+  fi
+  cmake --preset "$1" "${gpu[@]}" >/dev/null
   cmake --build --preset "$1" -- -j "$(nproc)" "${@:2}"
 }

@@ -194,7 +194,8 @@ TEST_F(Program, PrintsForABugReportTheSystemAndItsOwnVariablesButNoSecretsAndNoH
 constexpr const char* distant =
     "data: {root: nowhere, modalities: [t1, t2], labels: {core: 1, edge: 2}, cache: cache}\n"
     "preprocess: {resolution: 64}\n"
-    "memory: {budget: 190MiB}\n";
+    "network: {depth: 2}\n"
+    "memory: {budget: 100MiB}\n";
 
 TEST_F(Program, PlansForADeviceAndDataThatAreNotThere) {
   write("study.yaml", distant);
@@ -233,7 +234,7 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
 
 TEST_F(Program, FindsTheLargestThatFitsAndSaysWhatStopsIt) {
   write("study.yaml", distant);
-  const std::string small = "plan study.yaml --as v100 --quiet preprocess.resolution=16 memory.budget=12MiB ";
+  const std::string small = "plan study.yaml --as v100 --quiet preprocess.resolution=16 memory.budget=2MiB ";
   const Outcome by_host = call(small + "--max-resolution");
   EXPECT_EQ(by_host.code, 0) << by_host.errors;
   EXPECT_TRUE(contains(by_host.output, "largest resolution\n", " 32.00 GiB ", "256.00 GiB ", "at most 1.25x",
@@ -241,7 +242,8 @@ TEST_F(Program, FindsTheLargestThatFitsAndSaysWhatStopsIt) {
   const Outcome one = call(small + "--max-batch memory.host=1GiB");
   EXPECT_TRUE(contains(one.output, "largest batch\n", "   1.00 GiB "));
   EXPECT_FALSE(contains(one.output, "32.00 GiB"));
-  const Outcome json = call("plan study.yaml --as v100 --max-depth --json --quiet");
+  const Outcome json = call(
+      "plan study.yaml --as v100 --max-depth --json --quiet preprocess.resolution=16 memory.budget=12MiB");
   EXPECT_TRUE(contains(json.output, "\"dimension\": \"depth\"",
                        "\"at_most\": ", "\"memory_host_bytes\": 274877906944"));
 }

@@ -1,6 +1,5 @@
 #include "tests/cuda_emulation/emulation.h"
 
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -8,7 +7,9 @@
 #include <exception>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -21,12 +22,23 @@ thread_local std::function<bool(const Extent&, const Extent&)> blocks_that_run;
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-// A stack on which threads of a block run, one after the other. It is entered once by setcontext, which takes
-// a system call; every change of stacks after that is a jump.
+// The compiler's own jumps: those of the C library also look for handlers to clean up, which takes longer
+// than the threads of a small kernel.
+using Jump = void* [5];
+[[noreturn, gnu::noinline]] void jump(Jump& to) {
+  __builtin_longjmp(to, 1);
+}
+
+// A stack on which threads of a block run, one after the other, until one of them waits: that one keeps it.
+// It is entered once by setcontext, which takes a system call; every change of stacks after that is a jump.
 struct Fibre {
+  // Stacks that began at the same place of a page would share a few lines of the cache.
+  explicit Fibre(std::size_t index) : stack_used(stack_bytes - index % 64 * 320) {}
+
+  const std::size_t stack_used;
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
-  jmp_buf where;  // it went on from
-  bool entered = false, ended = false;
+  Jump where{};  // it went on from
+  bool entered = false;
 };
 
 // The block that runs on this thread of the host.
@@ -37,19 +49,22 @@ class RunningBlock {
     return block;
   }
 
-  void run(std::size_t threads, Order order, const std::function<void(std::size_t)>& turn_of,
-           const std::function<void()>& thread) {
-    while (fibres_.size() < threads) fibres_.push_back(std::make_unique<Fibre>());
+  // Before each turn of a thread, `at` becomes its place.
+  void run(std::span<const Extent> places, Order order, Extent& at, const std::function<void()>& thread) {
+    places_ = places;
+    at_ = &at;
     thread_ = &thread;
     failure_ = nullptr;
-    for (std::size_t i = 0; i < threads; ++i) fibres_[i]->ended = false;
-    std::vector<std::size_t> turns(threads);
-    std::iota(turns.begin(), turns.end(), std::size_t{0});
-    if (order == Order::backward) std::reverse(turns.begin(), turns.end());
-    std::mt19937 random(static_cast<unsigned>(threads));
+    turns_.resize(places.size());
+    std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+    if (order == Order::backward) std::reverse(turns_.begin(), turns_.end());
+    waiting_.assign(places.size(), nullptr);
+    std::optional<std::mt19937> random;
+    if (order == Order::shuffled) random.emplace(static_cast<unsigned>(places.size()));
     try {
-      for (std::size_t ended = 0; ended < threads; give_turns(turns, turn_of, ended)) {
-        if (order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
+      for (first_turns_ = true; first_turns_ || ended_ == 0; first_turns_ = false) {
+        if (random) std::shuffle(turns_.begin(), turns_.end(), *random);
+        give_turns();
       }
     } catch (...) {
       fibres_.clear();  // some are in the middle of a thread that will not go on
@@ -57,33 +72,40 @@ class RunningBlock {
     }
   }
 
-  void wait() { to_host(*current_); }
+  void wait() {
+    waiting_[turns_[turn_]] = current_;
+    to_host(*current_);
+  }
 
  private:
   // Every thread runs until it ends or waits for the others.
-  void give_turns(const std::vector<std::size_t>& turns, const std::function<void(std::size_t)>& turn_of,
-                  std::size_t& ended) {
-    for (std::size_t i : turns) {
-      if (fibres_[i]->ended) continue;
-      turn_of(i);
-      resume(*fibres_[i]);
+  void give_turns() {
+    ended_ = 0;
+    std::size_t used = 0;
+    for (turn_ = 0; turn_ < turns_.size(); ++turn_) {
+      if (first_turns_) {
+        if (used == fibres_.size()) fibres_.push_back(std::make_unique<Fibre>(used));
+        resume(*fibres_[used++]);  // it starts threads until one of them waits
+      } else {
+        *at_ = places_[turns_[turn_]];
+        resume(*waiting_[turns_[turn_]]);
+      }
       if (failure_ != nullptr) std::rethrow_exception(failure_);
-      if (fibres_[i]->ended) ++ended;
     }
-    if (ended != 0 && ended != turns.size())
+    if (ended_ != 0 && ended_ != turns_.size())
       throw std::logic_error(
           "threads of a block wait for others that have ended: __syncthreads() is not called by all");
   }
 
   void resume(Fibre& fibre) {
     current_ = &fibre;
-    if (_setjmp(host_) == 0) {
-      if (fibre.entered) _longjmp(fibre.where, 1);
+    if (__builtin_setjmp(host_) == 0) {
+      if (fibre.entered) jump(fibre.where);
       enter(fibre);
     }
   }
   void to_host(Fibre& fibre) {
-    if (_setjmp(fibre.where) == 0) _longjmp(host_, 1);
+    if (__builtin_setjmp(fibre.where) == 0) jump(host_);
   }
 
   static void enter(Fibre& fibre) {
@@ -91,29 +113,40 @@ class RunningBlock {
     ucontext_t context;
     getcontext(&context);
     context.uc_stack.ss_sp = fibre.stack.get();
-    context.uc_stack.ss_size = stack_bytes;
+    context.uc_stack.ss_size = fibre.stack_used;
     context.uc_link = nullptr;
     makecontext(&context, run_threads, 0);
     setcontext(&context);
   }
   static void run_threads() {
     RunningBlock& block = of_this_thread();
-    for (;;) {
-      Fibre& fibre = *block.current_;
-      try {
-        (*block.thread_)();
-      } catch (...) {
-        block.failure_ = std::current_exception();
+    for (;; block.to_host(*block.current_)) {
+      while (block.turn_ < block.turns_.size()) {
+        *block.at_ = block.places_[block.turns_[block.turn_]];
+        try {
+          (*block.thread_)();
+        } catch (...) {
+          block.failure_ = std::current_exception();
+          break;
+        }
+        ++block.ended_;
+        if (!block.first_turns_) break;  // it has waited, and the turn of the next one is the host's to give
+        ++block.turn_;
       }
-      fibre.ended = true;
-      block.to_host(fibre);
     }
   }
 
   std::vector<std::unique_ptr<Fibre>> fibres_;
+  std::span<const Extent> places_;  // of the threads
+  Extent* at_ = nullptr;
   const std::function<void()>* thread_ = nullptr;
+  std::vector<std::size_t> turns_;  // threads in the order of their turns
+  std::size_t turn_ = 0;            // whose it is
+  std::size_t ended_ = 0;           // since the first of these turns
+  bool first_turns_ = true;
+  std::vector<Fibre*> waiting_;  // where each thread waits for the others
   Fibre* current_ = nullptr;
-  jmp_buf host_;
+  Jump host_{};
   std::exception_ptr failure_;
 };
 
@@ -141,17 +174,16 @@ void set_blocks_that_run(std::function<bool(const Extent&, const Extent&)> chose
   blocks_that_run = std::move(chosen);
 }
 
-void launch(const Extent& grid, const Extent& block,
-            const std::function<void(const Extent&, const Extent&)>& place,
+void launch(const Extent& grid, const Extent& block, Extent& at_block, Extent& at_thread,
             const std::function<void()>& thread) {
   const Order order = chosen_order;
+  std::vector<Extent> places(std::size_t{block.x} * block.y * block.z);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = place_in(i, block);
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   for (std::uint64_t i = 0; i < blocks; ++i) {
-    const Extent at = place_in(order == Order::forward ? i : blocks - 1 - i, grid);
-    if (blocks_that_run && !blocks_that_run(at, grid)) continue;
-    RunningBlock::of_this_thread().run(
-        std::size_t{block.x} * block.y * block.z, order,
-        [&](std::size_t index) { place(place_in(index, block), at); }, thread);
+    at_block = place_in(order == Order::forward ? i : blocks - 1 - i, grid);
+    if (blocks_that_run && !blocks_that_run(at_block, grid)) continue;
+    RunningBlock::of_this_thread().run(places, order, at_thread, thread);
   }
 }
 

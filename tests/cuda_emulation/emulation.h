@@ -31,11 +31,10 @@ void set_blocks_that_run(std::function<bool(const Extent& block, const Extent& g
 // Whether devices run such a grid: CUDA's limits.
 bool a_device_could(const Extent& grid, const Extent& block);
 
-// Runs thread() for every thread of every block; place(thread, block) says before each turn whose it is.
-// Throws what a thread throws, and std::logic_error when threads wait for others that have ended.
+// Runs thread() for every thread of every block; at_block and at_thread become its place before each of its
+// turns. Throws what a thread throws, and std::logic_error when threads wait for others that have ended.
 // REQUIRES: a_device_could().
-void launch(const Extent& grid, const Extent& block,
-            const std::function<void(const Extent& thread, const Extent& block)>& place,
+void launch(const Extent& grid, const Extent& block, Extent& at_block, Extent& at_thread,
             const std::function<void()>& thread);
 
 void wait_for_block();  // __syncthreads()

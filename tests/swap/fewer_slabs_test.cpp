@@ -30,7 +30,7 @@ double seconds_of(const CostModel& costs) {
   return std::accumulate(costs.node_seconds.begin(), costs.node_seconds.end(), 0.0);
 }
 
-TEST(StepInFewerSlabss, TakeWhatTheFinerOnesTake) {
+TEST(StepInFewerSlabs, TakeWhatTheFinerOnesTake) {
   const InTwoSizes steps;
   const StepInFewerSlabs fewer(steps.request);
   EXPECT_EQ(fewer.request.graph, &steps.coarse.graph);
@@ -43,7 +43,7 @@ TEST(StepInFewerSlabss, TakeWhatTheFinerOnesTake) {
 }
 
 // Pieces of 8 planes in place of 2: the choice for the second is that for four.
-TEST(StepInFewerSlabss, TellWhatToChooseForThePiecesThatAreInThem) {
+TEST(StepInFewerSlabs, TellWhatToChooseForThePiecesThatAreInThem) {
   const InTwoSizes steps;
   const StepInFewerSlabs fewer(steps.request);
   const GraphFacts coarse(fewer.request), fine(steps.request);
@@ -81,7 +81,7 @@ TEST(StepInFewerSlabss, TellWhatToChooseForThePiecesThatAreInThem) {
   EXPECT_EQ(chosen, 4U);
 }
 
-TEST(StepInFewerSlabss, GivePlansThatAreVerifiedOfTheFinerOnes) {
+TEST(StepInFewerSlabs, GivePlansThatAreVerifiedOfTheFinerOnes) {
   InTwoSizes steps;
   steps.request.budgets = {std::int64_t{2} << 20, std::int64_t{1} << 30, 0};
   const Plan plan = make_plan("hybrid", steps.request);

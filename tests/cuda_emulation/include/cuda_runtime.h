@@ -54,18 +54,12 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
           voxswap::emulation::load_kernel(reinterpret_cast<const void*>(kernel), configuration->stream);
       status != cudaSuccess)
     return status;
-  voxswap::emulation::enqueue(configuration->stream,
-                              [grid = configuration->gridDim, blocks = configuration->blockDim, kernel,
-                               values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
-                                voxswap::emulation::launch(
-                                    grid, blocks,
-                                    [&](const dim3& thread, const dim3& block) {
-                                      threadIdx = thread;
-                                      blockIdx = block;
-                                      blockDim = blocks;
-                                      gridDim = grid;
-                                    },
-                                    [&] { std::apply(kernel, values); });
-                              });
+  voxswap::emulation::enqueue(
+      configuration->stream, [grid = configuration->gridDim, blocks = configuration->blockDim, kernel,
+                              values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)] {
+        gridDim = grid;
+        blockDim = blocks;
+        voxswap::emulation::launch(grid, blocks, blockIdx, threadIdx, [&] { std::apply(kernel, values); });
+      });
   return cudaSuccess;
 }
