@@ -8,41 +8,13 @@
 #include <vector>
 
 #include "base/choice.h"
-#include "net/graph/loss_terms.h"
 #include "net/graph/operation.h"
 #include "net/networks/network.h"
 #include "net/steps/batch_tree.h"
+#include "net/steps/losses.h"
 #include "net/steps/pieces.h"
 
 namespace voxswap::net {
-
-struct LossOptions {
-  double dice = 1;           // weight of the soft Dice term
-  double cross_entropy = 0;  // weight of the binary cross entropy term
-  double epsilon = 1e-5;
-  bool classes = false;  // soft-max over exclusive classes instead of labels; class 0 is the background
-  double smoothing = 0;  // label smoothing in the cross entropy (net/ops/loss.cpp)
-  double focus = 0;      // gamma of the focal loss; 0: plain cross entropy
-  std::vector<double> weights{};       // relative weights of the outputs; empty: equal
-  bool batch_dice = false;             // Dice over all samples of a batch as one volume
-  Unknown unknown = Unknown::nothing;  // what may lack annotation (net/graph/loss_terms.h)
-};
-enum class Loss {
-  weighted_dice,
-  cross_entropy,
-  dice_cross_entropy,
-  softmax_cross_entropy,
-  softmax_dice_cross_entropy
-};
-constexpr std::array<std::string_view, 5> names_of(Loss) {
-  return {"weighted_dice", "cross_entropy", "dice_cross_entropy", "softmax_cross_entropy",
-          "softmax_dice_cross_entropy"};
-}
-LossOptions loss_options(Loss loss);
-// Bytes of a voxel's target. For labels: one bit per output, then one bit for an ignored voxel or one per
-// output for missing annotation. For classes: the class number, low byte first; the largest number means no
-// class.
-std::int64_t target_bytes(std::int64_t outputs, const LossOptions& loss);
 
 enum class Optimizer { adam, sgd };
 constexpr std::array<std::string_view, 2> names_of(Optimizer) {

@@ -46,19 +46,21 @@ class LibraryConvolution : public Kernel {
   std::string implementation() const override { return runner_.plan().name; }
 
  protected:
-  void* packed(const KernelArguments& arguments) const { return WorkspacePlan::at<void>(arguments, packed_); }
+  void* packed(const KernelArguments& arguments) const {
+    return DeviceWorkspace::at<void>(arguments, packed_);
+  }
   void pack(const KernelArguments& arguments) const {
     pack_weights(static_cast<const float*>(arguments.inputs[1]), packed(arguments), problem_.type,
                  weight_shape(problem_));
   }
   void convolve(const KernelArguments& arguments, void* x, void* y, void* bias = nullptr) {
     runner_.run(device_.libraries->cudnn(),
-                {x, packed(arguments), y, bias, WorkspacePlan::at<void>(arguments, temporary_)});
+                {x, packed(arguments), y, bias, DeviceWorkspace::at<void>(arguments, temporary_)});
   }
 
   Device& device_;
   Problem problem_;
-  WorkspacePlan places_;
+  DeviceWorkspace places_;
 
  private:
   ConvolutionRunner runner_;
@@ -84,7 +86,7 @@ class Forward final : public LibraryConvolution {
             "cudaMemcpyAsync");
     void* bias = nullptr;
     if (problem_.start == Problem::Start::bias) {
-      bias = WorkspacePlan::at<void>(arguments, bias_);
+      bias = DeviceWorkspace::at<void>(arguments, bias_);
       pack_weights(static_cast<const float*>(arguments.inputs[2]), bias, problem_.type,
                    {problem_.y[4], 1, 1});
     }
@@ -131,7 +133,7 @@ class WeightGradient final : public LibraryConvolution {
                    weight_shape(problem_));
     if (bias_)
       channel_sums(dy, static_cast<float*>(arguments.outputs[1]), problem_.type, voxels_of(problem_.y),
-                   problem_.y[4], WorkspacePlan::at<void>(arguments, sums_), device_);
+                   problem_.y[4], DeviceWorkspace::at<void>(arguments, sums_), device_);
   }
 
  private:

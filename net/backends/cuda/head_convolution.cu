@@ -162,20 +162,20 @@ std::unique_ptr<Kernel> head_weight_gradient(const ConvolutionProblem& problem, 
   const ElementType type = problem.type;
   return for_type(type, "a head", [&]<class T>(T) {
     const Rows rows = cut_rows(device, 1, head.voxels, head.channels, full_width<T>, of_a_sum);
-    WorkspacePlan plan;
+    DeviceWorkspace plan;
     const std::int64_t sums = plan.book(sums_bytes(rows, most_outputs));
     const std::int64_t of_bias =
         bias ? plan.book(channel_sums_workspace(type, head.voxels, head.outputs, device)) : 0;
     return make_own(
         [=, &device](const KernelArguments& arguments) {
-          double* const written = WorkspacePlan::at<double>(arguments, sums);
+          double* const written = DeviceWorkspace::at<double>(arguments, sums);
           launch("head_weight_gradient", head_weight_gradient_of_blocks<T>, blocks_of(rows), rows.threads(),
                  rows, head, input<T>(arguments, 0), input<T>(arguments, 1), written);
           launch_finish<most_outputs>("head_weight_gradient", rows, written,
                                       TakeWeights{output<float>(arguments), head});
           if (bias)
             channel_sums(arguments.inputs[1], output<float>(arguments, 1), type, head.voxels, head.outputs,
-                         WorkspacePlan::at<void>(arguments, of_bias), device);
+                         DeviceWorkspace::at<void>(arguments, of_bias), device);
         },
         plan.bytes());
   });

@@ -79,13 +79,13 @@ class Product : public Kernel {
   }
   const void* weights(const KernelArguments& arguments, std::int64_t place) const {
     if (type_ == ElementType::f32) return arguments.inputs[1];
-    void* converted = WorkspacePlan::at<void>(arguments, place);
+    void* converted = DeviceWorkspace::at<void>(arguments, place);
     pack_weights(static_cast<const float*>(arguments.inputs[1]), converted, type_, {outputs_, inputs_, 1});
     return converted;
   }
 
   Device& device_;
-  WorkspacePlan plan_;
+  DeviceWorkspace plan_;
   ElementType type_;
   std::int64_t voxels_ = 0, inputs_ = 0, outputs_ = 0;
 
@@ -98,7 +98,7 @@ class Product : public Kernel {
     const CublasLibrary& library = cublas_library();
     cublasHandle_t handle = device_.libraries->cublas();
     check(library.set_stream(handle, current_stream()), "cublasSetStream");
-    check(library.set_workspace(handle, WorkspacePlan::at<void>(arguments, library_place_),
+    check(library.set_workspace(handle, DeviceWorkspace::at<void>(arguments, library_place_),
                                 static_cast<std::size_t>(library_bytes_)),
           "cublasSetWorkspace");
     check(library.set_math_mode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
@@ -186,7 +186,7 @@ class WeightGradient final : public Product {
   }
   void run(const KernelArguments& arguments) override {
     auto* dw = static_cast<float*>(arguments.outputs[0]);
-    float* parts = parts_.all > 1 ? WorkspacePlan::at<float>(arguments, places_) : dw;
+    float* parts = parts_.all > 1 ? DeviceWorkspace::at<float>(arguments, places_) : dw;
     const std::int64_t sums = inputs_ * outputs_, done = parts_.whole * parts_.voxels;
     const auto from = [&](std::size_t volume, std::int64_t channels) {
       return static_cast<std::byte*>(arguments.inputs[volume]) + done * channels * element_bytes(type_);
@@ -200,7 +200,7 @@ class WeightGradient final : public Product {
     if (parts != dw) add_parts(parts, parts_.all, sums, dw);
     if (bias_)
       channel_sums(arguments.inputs[1], static_cast<float*>(arguments.outputs[1]), type_, voxels_, outputs_,
-                   WorkspacePlan::at<void>(arguments, sums_), device_);
+                   DeviceWorkspace::at<void>(arguments, sums_), device_);
   }
 
  private:

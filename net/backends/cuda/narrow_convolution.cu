@@ -316,12 +316,12 @@ std::unique_ptr<Kernel> make_convolution(const ConvolutionProblem& problem, cons
   const int count = static_cast<int>(channels == 16 ? steps_of_all<16> : steps_of_all<8>) * outputs * 16;
   const Volumes volumes = volumes_of(made, gradient ? 2 - before : before);
   const Tiles<made_depth, made_height> tiles(volumes, volumes.planes, made[0]);
-  WorkspacePlan plan;
+  DeviceWorkspace plan;
   const std::int64_t packed = plan.book(count * element_bytes(type));
   return make_function_kernel(
       [=](const KernelArguments& arguments) {
         for_narrow(type, channels, [&]<class T, int width>() {
-          T* const steps = WorkspacePlan::at<T>(arguments, packed);
+          T* const steps = DeviceWorkspace::at<T>(arguments, packed);
           launch("pack_steps", pack_steps<T>, blocks_for(count), block_threads, count, width, gradient,
                  input<float>(arguments, weights), steps);
           const bool adds = added != none_added;
@@ -343,13 +343,13 @@ std::unique_ptr<Kernel> make_weight_gradient(const ConvolutionProblem& problem, 
   const Tiles<read_depth, read_height> tiles(volumes, static_cast<int>(block), problem.x[0]);
   const std::int64_t blocks = (problem.y[1] + block - 1) / block, parts = parts_of(tiles.count, blocks);
   const ElementType type = problem.type;
-  WorkspacePlan plan;
+  DeviceWorkspace plan;
   const std::int64_t parts_place =
       plan.book(blocks * parts * count * static_cast<std::int64_t>(sizeof(float)));
   const std::int64_t sums = bias ? plan.book(channel_sums_workspace(type, voxels, outputs, device)) : 0;
   return make_function_kernel(
       [=, &device](const KernelArguments& arguments) {
-        float* const written = WorkspacePlan::at<float>(arguments, parts_place);
+        float* const written = DeviceWorkspace::at<float>(arguments, parts_place);
         for_narrow(type, channels, [&]<class T, int width>() {
           launch("narrow_weight_gradient", narrow_weight_gradient_of_blocks<T, width>,
                  dim3(static_cast<unsigned>(parts), static_cast<unsigned>(blocks)), read_threads, volumes,
@@ -358,7 +358,7 @@ std::unique_ptr<Kernel> make_weight_gradient(const ConvolutionProblem& problem, 
         add_parts(written, parts, count, output<float>(arguments), blocks);
         if (bias)
           channel_sums(arguments.inputs[1], output<float>(arguments, 1), type, voxels, outputs,
-                       WorkspacePlan::at<void>(arguments, sums), device);
+                       DeviceWorkspace::at<void>(arguments, sums), device);
       },
       plan.bytes(), implementation);
 }

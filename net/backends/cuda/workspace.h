@@ -8,7 +8,7 @@
 namespace voxswap::net::cuda {
 
 // Offsets in a kernel's workspace, assigned when the kernel is made.
-class WorkspacePlan {
+class DeviceWorkspace {
  public:
   static constexpr std::int64_t alignment = 256;
   std::int64_t book(std::int64_t bytes) {  // returns the offset
