@@ -1,7 +1,9 @@
 #include "data/cases/check_case.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <set>
 
 #include "base/error.h"
@@ -268,6 +270,10 @@ CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const Check
 }
 
 std::string nonfinite_voxels(const fs::path& path, const Image& image) {
+  constexpr std::uint32_t exponent = 0x7f800000;  // all of its bits are set in what is not finite
+  std::uint32_t any = 0;
+  for (const float value : image.voxels) any |= (std::bit_cast<std::uint32_t>(value) & exponent) == exponent;
+  if (any == 0) return {};
   std::size_t count = 0, first = 0;
   for (std::size_t i = image.voxels.size(); i-- > 0;) {
     if (!std::isfinite(image.voxels[i])) {
@@ -275,7 +281,6 @@ std::string nonfinite_voxels(const fs::path& path, const Image& image) {
       first = i;
     }
   }
-  if (count == 0) return {};
   const auto nx = static_cast<std::size_t>(image.geometry.size[0]),
              ny = static_cast<std::size_t>(image.geometry.size[1]);
   return format("{}: {} of {} are NaN or infinite, the first ({}) at ({}, {}, {}). Repair or remove the case",

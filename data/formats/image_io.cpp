@@ -79,8 +79,11 @@ LabelMap read_label_map(const fs::path& path) {
   LabelMap labels;
   labels.geometry = image.geometry;
   labels.voxels.resize(image.voxels.size());
+  float previous = 0, whole = 0;  // runs of one value are long
   for (std::size_t i = 0; i < image.voxels.size(); ++i) {
-    const float value = image.voxels[i], whole = std::round(value);
+    const float value = image.voxels[i];
+    if (value != previous) whole = std::round(value);
+    previous = value;
     if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
         whole > std::numeric_limits<std::int16_t>::max()) {
       fail(Exit::bad_data,

@@ -33,7 +33,7 @@ File open(const fs::path& path) {
   File file(gzdopen(descriptor.number(), "rb"));
   if (!file) no_memory_for(path);
   descriptor.release();
-  gzbuffer(file.get(), 1 << 18);
+  gzbuffer(file.get(), 1 << 14);  // zlib unpacks twice as much, even for a header
   return file;
 }
 
@@ -66,7 +66,11 @@ void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::str
 
 struct NiftiFile {
   NiftiHeader header;
-  std::string bytes;  // the whole file, unpacked
+  std::string read;                    // the whole file as zlib unpacks it,
+  std::unique_ptr<char[]> unpacked{};  // or, where that works, as it was unpacked at once:
+  std::size_t size = 0;                // that many bytes, which need not be cleared first
+
+  std::string_view bytes() const { return unpacked ? std::string_view(unpacked.get(), size) : read; }
 };
 
 // What a file may take more than its voxels do: gzip's own bytes, and some that somebody left behind them.
@@ -74,28 +78,29 @@ constexpr std::size_t allowance = std::size_t{1} << 20;
 
 // At once, at several times zlib's speed. Nothing where the file is not one sound gzip stream of about the
 // bytes that its header promises: zlib then tells what it is, and stops where it has enough.
-std::string unpacked_at_once(const fs::path& path, std::size_t promised) {
+void unpack_at_once(const fs::path& path, std::size_t promised, NiftiFile& file) {
   error_code missing;
   const auto packed_size = fs::file_size(path, missing);
   constexpr std::size_t least = 18, most_per_byte = 1032;  // of a gzip stream
-  if (missing || packed_size < least || packed_size > promised + allowance) return {};
+  if (missing || packed_size < least || packed_size > promised + allowance) return;
   const std::string packed = read_file(path);
-  if (packed.size() < least || !packed.starts_with("\x1f\x8b")) return {};
+  if (packed.size() < least || !packed.starts_with("\x1f\x8b")) return;
   std::uint32_t size = 0;  // the last four bytes: modulo 2^32
   for (std::size_t i = 1; i <= 4; ++i)
     size = size << 8 | static_cast<unsigned char>(packed[packed.size() - i]);
-  if (size > packed.size() * most_per_byte || size < promised || size > promised + allowance) return {};
+  if (size > packed.size() * most_per_byte || size < promised || size > promised + allowance) return;
   struct Free {
     void operator()(libdeflate_decompressor* it) const { libdeflate_free_decompressor(it); }
   };
   const std::unique_ptr<libdeflate_decompressor, Free> decompressor(libdeflate_alloc_decompressor());
   if (!decompressor) no_memory_for(path);
-  std::string bytes(size, '\0');
+  auto bytes = std::make_unique_for_overwrite<char[]>(size);
   std::size_t used = 0;
   const libdeflate_result result = libdeflate_gzip_decompress_ex(
-      decompressor.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), &used, nullptr);
-  if (result != LIBDEFLATE_SUCCESS || used != packed.size()) return {};
-  return bytes;
+      decompressor.get(), packed.data(), packed.size(), bytes.get(), size, &used, nullptr);
+  if (result != LIBDEFLATE_SUCCESS || used != packed.size()) return;
+  file.unpacked = std::move(bytes);
+  file.size = size;
 }
 
 // Bytes behind the voxels are read, and let go, so that gzip's checksum is looked at; but not without end.
@@ -116,16 +121,13 @@ void read_past_end(const fs::path& path, gzFile_s* file) {
 NiftiFile load(const fs::path& path) {
   NiftiFile result;
   const File file = open(path);
-  read_up_to(path, file.get(), most_nifti_header_bytes, result.bytes);
-  result.header = parse_nifti_header(path, result.bytes);
+  read_up_to(path, file.get(), most_nifti_header_bytes, result.read);
+  result.header = parse_nifti_header(path, result.read);
   const std::size_t promised = result.header.promised_bytes();
-  if (std::string bytes = unpacked_at_once(path, promised); !bytes.empty()) {
-    result.bytes = std::move(bytes);
-    return result;
-  }
-  if (promised > result.bytes.size())
-    read_up_to(path, file.get(), promised - result.bytes.size(), result.bytes);
-  if (result.bytes.size() < promised) truncated(path, promised, std::to_string(result.bytes.size()));
+  unpack_at_once(path, promised, result);
+  if (result.unpacked) return result;
+  if (promised > result.read.size()) read_up_to(path, file.get(), promised - result.read.size(), result.read);
+  if (result.read.size() < promised) truncated(path, promised, std::to_string(result.read.size()));
   read_past_end(path, file.get());
   return result;
 }
@@ -134,8 +136,8 @@ std::vector<float> volume_of(const NiftiFile& file, std::size_t volume) {
   const NiftiHeader& header = file.header;
   StoredVoxels stored;
   stored.element = header.image.element;
-  stored.bytes = std::string_view(file.bytes)
-                     .substr(header.offset + volume * header.voxels() * bytes_of_element(stored.element));
+  stored.bytes =
+      file.bytes().substr(header.offset + volume * header.voxels() * bytes_of_element(stored.element));
   stored.swapped = header.swapped;
   stored.slope = header.slope;
   stored.intercept = header.intercept;

@@ -1,9 +1,11 @@
 #include "data/formats/voxel_bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "data/formats/file_bytes.h"
 
@@ -11,19 +13,38 @@ namespace voxswap::data {
 
 namespace {
 
+// The voxels from `first` on, as many as `values` has room for.
+template <class T>
+void decode_some(const StoredVoxels& stored, std::size_t first, std::span<float> values) {
+  const bool scaled = stored.slope != 1 || stored.intercept != 0;
+  const char* source = stored.bytes.data() + first * stored.stride * sizeof(T);
+  const auto number_at = [source](std::size_t i) {
+    T number;
+    std::memcpy(&number, source + i * sizeof(T), sizeof(T));
+    return number;
+  };
+  if (stored.stride == 1 && !stored.swapped && !scaled) {  // a loop that compilers make fast
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(number_at(i));
+    return;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T number = number_at(i * stored.stride);
+    if (stored.swapped) number = swap_bytes(number);
+    values[i] = scaled ? static_cast<float>(stored.slope * static_cast<double>(number) + stored.intercept)
+                       : static_cast<float>(number);
+  }
+}
+
 template <class T>
 std::vector<float> decode_as(const StoredVoxels& stored, std::size_t count) {
-  std::vector<float> values(count);
   assert(count == 0 || stored.bytes.size() >= ((count - 1) * stored.stride + 1) * sizeof(T));
-  const bool scaled = stored.slope != 1 || stored.intercept != 0;
-  const char* source = stored.bytes.data();
-  for (float& value : values) {
-    T number;
-    std::memcpy(&number, source, sizeof(T));
-    source += stored.stride * sizeof(T);
-    if (stored.swapped) number = swap_bytes(number);
-    value = scaled ? static_cast<float>(stored.slope * static_cast<double>(number) + stored.intercept)
-                   : static_cast<float>(number);
+  std::vector<float> values;
+  values.reserve(count);
+  std::array<float, 4096> some;  // a vector of `count` values would be cleared before it is filled
+  for (std::size_t first = 0; first < count; first += some.size()) {
+    const std::span<float> now(some.data(), std::min(some.size(), count - first));
+    decode_some<T>(stored, first, now);
+    values.insert(values.end(), now.begin(), now.end());
   }
   return values;
 }
