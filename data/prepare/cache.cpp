@@ -24,8 +24,7 @@ constexpr std::size_t checksum_size = 32;
 
 // Appends and takes plain values and vectors of them, in the order of `fields` below.
 struct Writer {
-  std::string bytes;
-  void raw(const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); }
+  Append raw;
   template <class T>
   void field(T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -89,21 +88,23 @@ void fields(Archive& archive, PreparedCase& prepared) {
   archive.field(prepared.stored);
 }
 
-// Of the payload, for the case that the file is named after.
-std::string checksum_of(const fs::path& path, std::string_view payload) {
-  return Hasher().add(path.filename().string()).add(payload.data(), payload.size()).digest();
-}
-
+// The checksum is that of the payload, for the case that the file is named after.
 void save(const fs::path& path, PreparedCase& prepared) {
-  Writer payload;
-  fields(payload, prepared);
-  const std::uint64_t size = payload.bytes.size();
-  const std::string checksum = checksum_of(path, payload.bytes);
+  std::uint64_t size = 0;
+  Hasher hasher;
+  hasher.add(path.filename().string());
+  Writer digested{[&](const void* bytes, std::size_t count) {
+    hasher.add(bytes, count);
+    size += count;
+  }};
+  fields(digested, prepared);
+  const std::string checksum = hasher.digest();
   write_file(path, [&](const Append& append) {
     append(format_version.data(), format_version.size());
     append(&size, sizeof size);
     append(checksum.data(), checksum.size());
-    append(payload.bytes.data(), payload.bytes.size());
+    Writer payload{append};
+    fields(payload, prepared);
   });
 }
 
@@ -125,8 +126,10 @@ std::optional<PreparedCase> load(const fs::path& path) {
   reader.raw(&size, sizeof size);
   reader.raw(checksum.data(), checksum.size());
   PreparedCase prepared;
-  if (reader.good && version == format_version && size == reader.bytes.size() &&
-      checksum == checksum_of(path, reader.bytes)) {
+  const auto actual = [&] {
+    return Hasher().add(path.filename().string()).add(reader.bytes.data(), reader.bytes.size()).digest();
+  };
+  if (reader.good && version == format_version && size == reader.bytes.size() && checksum == actual()) {
     fields(reader, prepared);
     if (reader.good) return prepared;
   }

@@ -70,34 +70,40 @@ void interleave(const std::vector<float>& channel, std::size_t index, std::size_
 }
 
 // Splines overshoot at the border of the foreground: what was background remains so.
-void keep_background(const Image& part, float background, std::size_t channel, PreparedCase& prepared) {
-  const Size3 &from = part.geometry.size, &to = prepared.size;
+void keep_background(const Image& part, float background, Image& resized) {
+  const Size3 &from = part.geometry.size, &to = resized.geometry.size;
   const auto nearest = [&](std::int64_t i, std::size_t axis) {
     return (2 * i + 1) * from[axis] / (2 * to[axis]);
   };
-  float* value = prepared.image.data() + channel;
+  std::vector<std::int64_t> columns;
+  for (std::int64_t x = 0; x < to[0]; ++x) columns.push_back(nearest(x, 0));
+  float* value = resized.voxels.data();
   for (std::int64_t z = 0; z < to[2]; ++z)
     for (std::int64_t y = 0; y < to[1]; ++y) {
       const float* row = &part.at(0, nearest(y, 1), nearest(z, 2));
-      for (std::int64_t x = 0; x < to[0]; ++x, value += prepared.channels)
-        if (row[nearest(x, 0)] == background) *value = background;
+      for (const std::int64_t x : columns) {
+        *value = row[x] == background ? background : *value;
+        ++value;
+      }
     }
 }
 
-// Evenly among all labelled voxels of the box.
-void add_labelled(const Image& part, const LabelMap& truth, std::size_t channel, PreparedCase& prepared) {
+// Evenly among all labelled voxels of the box, at most 10,000 of them.
+std::vector<std::size_t> labelled_places(const LabelMap& truth) {
   constexpr std::int64_t most = 10000;
-  const auto channels = static_cast<std::size_t>(prepared.channels);
   const auto count = static_cast<std::int64_t>(truth.voxels.size()) -
                      std::count(truth.voxels.begin(), truth.voxels.end(), std::int16_t{0});
   const std::int64_t taken = std::min(count, most);
-  prepared.labelled.resize(static_cast<std::size_t>(taken) * channels);
-  std::int64_t seen = 0, at = 0;
-  for (std::size_t i = 0; i < truth.voxels.size() && at < taken; ++i) {
-    if (truth.voxels[i] == 0) continue;
-    if (seen++ == at * count / taken)
-      prepared.labelled[static_cast<std::size_t>(at++) * channels + channel] = part.voxels[i];
+  std::vector<std::size_t> places;
+  std::int64_t seen = 0, next = 0;
+  for (std::size_t i = 0; i < truth.voxels.size(); ++i) {
+    if (truth.voxels[i] == 0 || seen++ != next) continue;
+    places.push_back(i);
+    const auto at = static_cast<std::int64_t>(places.size());
+    if (at == taken) break;
+    next = at * count / taken;
   }
+  return places;
 }
 
 }  // namespace
@@ -144,6 +150,9 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   result.mean.resize(channels);
   result.deviation.resize(channels);
   result.image.resize(static_cast<std::size_t>(result.size[0] * result.size[1] * result.size[2]) * channels);
+  const LabelMap truth = volume.has_truth() ? crop(volume.truth, result.box) : LabelMap();
+  const std::vector<std::size_t> places = labelled_places(truth);
+  result.labelled.resize(places.size() * channels);
   for (std::size_t c = 0; c < channels; ++c) {
     const float background = result.background[c];
     Image part =
@@ -152,17 +161,17 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
             : crop(correct_bias(volume.channels[c], background, format("{}, channel {}", volume.id, c + 1)),
                    result.box);
     clip(part, background, options.clip_low, options.clip_high);
-    const Image resized = options.by_spacing() ? resample_cubic(part, result.size, slices_along)
-                                               : resample_linear(part, result.size);
+    Image resized = options.by_spacing() ? resample_cubic(part, result.size, slices_along)
+                                         : resample_linear(part, result.size);
     statistics(
         options.by_spacing() ? part.voxels : resized.voxels, 0, 1,
         [=](float value) { return value != background; }, result.mean[c], result.deviation[c]);
+    if (options.by_spacing()) keep_background(part, background, resized);
     interleave(resized.voxels, c, channels, result.image);
-    if (options.by_spacing()) keep_background(part, background, c, result);
-    if (volume.has_truth()) add_labelled(part, crop(volume.truth, result.box), c, result);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      result.labelled[i * channels + c] = part.voxels[places[i]];
   }
   if (!volume.has_truth()) return result;
-  const LabelMap truth = crop(volume.truth, result.box);
   result.truth = (options.by_spacing() ? resample_shares(truth, result.size, slices_along)
                                        : resample_nearest(truth, result.size))
                      .voxels;

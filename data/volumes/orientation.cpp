@@ -42,10 +42,35 @@ Geometry turned(const Geometry& geometry, const Symmetry& symmetry) {
   return result;
 }
 
+// apply() for a symmetry that only flips, without a second volume.
+template <class T>
+void flip(Grid<T>& grid, const std::array<bool, 3>& flips) {
+  const auto [nx, ny, nz] = grid.geometry.size;
+  for (std::int64_t z = 0; z < nz; ++z) {
+    for (std::int64_t y = 0; y < ny; ++y) {
+      T* row = &grid.at(0, y, z);
+      T* other = &grid.at(0, flips[1] ? ny - 1 - y : y, flips[2] ? nz - 1 - z : z);
+      if (other < row) continue;
+      if (!flips[0]) {
+        if (other != row) std::swap_ranges(row, row + nx, other);
+      } else if (other == row) {
+        std::reverse(row, row + nx);
+      } else {
+        for (std::int64_t x = 0; x < nx; ++x) std::swap(row[x], other[nx - 1 - x]);
+      }
+    }
+  }
+}
+
 template <class T>
 Grid<T> canonical_grid(Grid<T> grid) {
   const Symmetry symmetry = to_canonical(grid.geometry);
   if (changes_nothing(symmetry)) return grid;
+  if (symmetry.axes == Symmetry{}.axes) {
+    flip(grid, symmetry.flips);
+    grid.geometry = turned(grid.geometry, symmetry);
+    return grid;
+  }
   return {turned(grid.geometry, symmetry), apply(symmetry, grid.voxels, grid.geometry.size, 1)};
 }
 

@@ -141,6 +141,13 @@ LabelMap resample_shares(const LabelMap& labels, const Size3& size, std::optiona
         weights[r] = (r < 2 ? 1 - z.weight[k] : z.weight[k]) * (r % 2 == 0 ? 1 - y.weight[j] : y.weight[j]);
       }
       for (std::size_t i = 0; i < x.low.size(); ++i) {
+        const std::int16_t first = rows[0][x.low[i]];
+        if (std::all_of(rows.begin(), rows.end(), [&](const std::int16_t* row) {
+              return row[x.low[i]] == first && row[x.high[i]] == first;
+            })) {  // almost everywhere
+          result.voxels.push_back(first);
+          continue;
+        }
         shares.clear();
         for (std::size_t r = 0; r < 4; ++r) {
           shares.add(rows[r][x.low[i]], weights[r] * (1 - x.weight[i]));
