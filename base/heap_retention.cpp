@@ -13,12 +13,15 @@ namespace voxswap {
 HeapRetention::HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  // Threads beside the first have heaps of 64 MiB, which are unmapped unless as much as this is missing.
+  mallopt(M_TOP_PAD, 64 << 20);
 }
 
 // What glibc's thresholds come to by themselves after large buffers were freed.
 HeapRetention::~HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_TOP_PAD, 128 << 10);
   malloc_trim(0);
 }
 

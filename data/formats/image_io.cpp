@@ -79,18 +79,22 @@ LabelMap read_label_map(const fs::path& path) {
   LabelMap labels;
   labels.geometry = image.geometry;
   labels.voxels.resize(image.voxels.size());
-  float previous = 0, whole = 0;  // runs of one value are long
+  float previous = 0;  // runs of one value are long
+  std::int16_t label = 0;
   for (std::size_t i = 0; i < image.voxels.size(); ++i) {
     const float value = image.voxels[i];
-    if (value != previous) whole = std::round(value);
-    previous = value;
-    if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
-        whole > std::numeric_limits<std::int16_t>::max()) {
-      fail(Exit::bad_data,
-           "{}: voxel value {} is not a label. A label map holds small whole numbers; this may be an image",
-           path.string(), number(value));
+    if (value != previous) {
+      const float whole = std::round(value);
+      if (!(std::fabs(value - whole) <= 1e-3F) || whole < 0 ||
+          whole > std::numeric_limits<std::int16_t>::max()) {
+        fail(Exit::bad_data,
+             "{}: voxel value {} is not a label. A label map holds small whole numbers; this may be an image",
+             path.string(), number(value));
+      }
+      label = static_cast<std::int16_t>(whole);
+      previous = value;
     }
-    labels.voxels[i] = static_cast<std::int16_t>(whole);
+    labels.voxels[i] = label;
   }
   return labels;
 }

@@ -64,9 +64,16 @@ void check_options(const PrepareOptions& options) {
   }
 }
 
-void interleave(const std::vector<float>& channel, std::size_t index, std::size_t channels,
-                std::vector<float>& image) {
-  for (std::size_t i = 0; i < channel.size(); ++i) image[i * channels + index] = channel[i];
+// Channels last, in pieces that stay in the cache for all channels.
+std::vector<float> interleaved(const std::vector<Image>& images) {
+  constexpr std::size_t piece = 1024;
+  const std::size_t channels = images.size(), count = images.front().voxels.size();
+  std::vector<float> result(count * channels);
+  for (std::size_t first = 0; first < count; first += piece)
+    for (std::size_t c = 0; c < channels; ++c)
+      for (std::size_t i = first; i < std::min(first + piece, count); ++i)
+        result[i * channels + c] = images[c].voxels[i];
+  return result;
 }
 
 // Splines overshoot at the border of the foreground: what was background remains so.
@@ -149,7 +156,7 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   const std::size_t channels = volume.channels.size();
   result.mean.resize(channels);
   result.deviation.resize(channels);
-  result.image.resize(static_cast<std::size_t>(result.size[0] * result.size[1] * result.size[2]) * channels);
+  std::vector<Image> images;
   const LabelMap truth = volume.has_truth() ? crop(volume.truth, result.box) : LabelMap();
   const std::vector<std::size_t> places = labelled_places(truth);
   result.labelled.resize(places.size() * channels);
@@ -167,10 +174,11 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
         options.by_spacing() ? part.voxels : resized.voxels, 0, 1,
         [=](float value) { return value != background; }, result.mean[c], result.deviation[c]);
     if (options.by_spacing()) keep_background(part, background, resized);
-    interleave(resized.voxels, c, channels, result.image);
     for (std::size_t i = 0; i < places.size(); ++i)
       result.labelled[i * channels + c] = part.voxels[places[i]];
+    images.push_back(std::move(resized));
   }
+  result.image = interleaved(images);
   if (!volume.has_truth()) return result;
   result.truth = (options.by_spacing() ? resample_shares(truth, result.size, slices_along)
                                        : resample_nearest(truth, result.size))

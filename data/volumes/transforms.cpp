@@ -72,6 +72,17 @@ Geometry resample_geometry(const Geometry& geometry, const Size3& size) {
   return result;
 }
 
+namespace {
+
+// Without a branch for each voxel.
+bool any_other_than(float empty, const float* row, std::int64_t count) {
+  std::uint32_t any = 0;
+  for (std::int64_t i = 0; i < count; ++i) any |= row[i] != empty ? 1U : 0U;
+  return any != 0;
+}
+
+}  // namespace
+
 Box foreground_box(const std::vector<Image>& channels, std::span<const float> background) {
   assert(!channels.empty() && background.size() == channels.size());
   const Size3 size = channels.front().geometry.size;
@@ -81,12 +92,14 @@ Box foreground_box(const std::vector<Image>& channels, std::span<const float> ba
     for (std::int64_t z = 0; z < size[2]; ++z) {
       for (std::int64_t y = 0; y < size[1]; ++y) {
         const float* row = &channels[c].at(0, y, z);
+        // A row that crosses the box so far can only make it longer.
+        const bool crosses = y >= low[1] && y <= high[1] && z >= low[2] && z <= high[2];
+        if (!crosses && !any_other_than(empty, row, size[0])) continue;
         std::int64_t first = 0, last = size[0] - 1;
-        while (first <= last && row[first] == empty) ++first;
-        if (first > last) continue;
-        while (row[last] == empty) --last;
-        low = {std::min(low[0], first), std::min(low[1], y), std::min(low[2], z)};
-        high = {std::max(high[0], last), std::max(high[1], y), std::max(high[2], z)};
+        while (first < low[0] && row[first] == empty) ++first;
+        while (last > high[0] && row[last] == empty) --last;
+        low = {first, std::min(low[1], y), std::min(low[2], z)};
+        high = {last, std::max(high[1], y), std::max(high[2], z)};
       }
     }
   }
