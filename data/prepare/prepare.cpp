@@ -66,13 +66,16 @@ void check_options(const PrepareOptions& options) {
 
 // Channels last, in pieces that stay in the cache for all channels.
 std::vector<float> interleaved(const std::vector<Image>& images) {
-  constexpr std::size_t piece = 1024;
   const std::size_t channels = images.size(), count = images.front().voxels.size();
-  std::vector<float> result(count * channels);
-  for (std::size_t first = 0; first < count; first += piece)
+  std::vector<float> result, piece;
+  result.reserve(count * channels);
+  for (std::size_t first = 0; first < count; first += 1024) {
+    const std::size_t voxels = std::min<std::size_t>(1024, count - first);
+    piece.resize(voxels * channels);
     for (std::size_t c = 0; c < channels; ++c)
-      for (std::size_t i = first; i < std::min(first + piece, count); ++i)
-        result[i * channels + c] = images[c].voxels[i];
+      for (std::size_t i = 0; i < voxels; ++i) piece[i * channels + c] = images[c].voxels[first + i];
+    result.insert(result.end(), piece.begin(), piece.end());
+  }
   return result;
 }
 

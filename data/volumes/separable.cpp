@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <memory>
 
 #include "base/shape.h"
 
@@ -35,10 +36,9 @@ void weighted_sums(const float* in, std::size_t stride, const float* weights, st
   four[3] = d;
 }
 
-std::vector<float> along_rows(const std::vector<float>& voxels, const Band& band) {
-  const std::size_t inputs = index(band.inputs), rows = voxels.size() / inputs,
-                    outputs = index(band.outputs()), taps = index(band.taps);
-  std::vector<float> result(rows * outputs), columns(inputs * sums_at_once);
+void along_rows(const float* voxels, std::size_t rows, const Band& band, float* result) {
+  const std::size_t inputs = index(band.inputs), outputs = index(band.outputs()), taps = index(band.taps);
+  std::vector<float> columns(inputs * sums_at_once);
   std::array<float, sums_at_once> sums{};
   for (std::size_t first = 0; first < rows; first += sums_at_once) {
     const std::size_t count = std::min(sums_at_once, rows - first);
@@ -51,34 +51,26 @@ std::vector<float> along_rows(const std::vector<float>& voxels, const Band& band
       for (std::size_t row = 0; row < count; ++row) result[(first + row) * outputs + i] = sums[row];
     }
   }
-  return result;
 }
 
-// `voxels` is made of groups of band.inputs slices of `slice` voxels each; slices are added.
-std::vector<float> along_slices(const std::vector<float>& voxels, std::size_t slice, const Band& band) {
-  const std::size_t groups = voxels.size() / (index(band.inputs) * slice), outputs = index(band.outputs()),
-                    taps = index(band.taps);
-  std::vector<float> result(groups * outputs * slice);
-  for (std::size_t group = 0; group < groups; ++group) {
-    const float* source = voxels.data() + group * index(band.inputs) * slice;
-    float* target = result.data() + group * outputs * slice;
-    for (std::size_t from = 0; from < slice; from += strip) {
-      const std::size_t to = std::min(from + strip, slice);
-      for (std::size_t i = 0; i < outputs; ++i) {
-        const float* weights = band.weights.data() + i * taps;
-        const float* in = source + index(band.first[i]) * slice;
-        std::size_t v = from;
-        for (; v + sums_at_once <= to; v += sums_at_once)
-          weighted_sums(in + v, slice, weights, taps, target + i * slice + v);
-        for (; v < to; ++v) {
-          float sum = 0;
-          for (std::size_t k = 0; k < taps; ++k) sum += weights[k] * in[k * slice + v];
-          target[i * slice + v] = sum;
-        }
+// Adds slices of `slice` voxels each.
+void along_slices(const float* voxels, std::size_t slice, const Band& band, float* result) {
+  const std::size_t taps = index(band.taps);
+  for (std::size_t from = 0; from < slice; from += strip) {
+    const std::size_t to = std::min(from + strip, slice);
+    for (std::size_t i = 0; i < index(band.outputs()); ++i) {
+      const float* weights = band.weights.data() + i * taps;
+      const float* in = voxels + index(band.first[i]) * slice;
+      float* out = result + i * slice;
+      std::size_t v = from;
+      for (; v + sums_at_once <= to; v += sums_at_once) weighted_sums(in + v, slice, weights, taps, out + v);
+      for (; v < to; ++v) {
+        float sum = 0;
+        for (std::size_t k = 0; k < taps; ++k) sum += weights[k] * in[k * slice + v];
+        out[v] = sum;
       }
     }
   }
-  return result;
 }
 
 }  // namespace
@@ -125,9 +117,17 @@ std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size,
                             const Band& z) {
   assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2]);
   assert(x.inputs == size[0] && y.inputs == size[1] && z.inputs == size[2]);
-  const std::vector<float> rows = along_rows(voxels, x);
-  const std::vector<float> columns = along_slices(rows, index(x.outputs()), y);
-  return along_slices(columns, index(x.outputs() * y.outputs()), z);
+  const std::size_t width = index(x.outputs()), height = index(y.outputs()),
+                    in_slice = index(size[0] * size[1]);
+  std::vector<float> rows(width * index(size[1]));  // of one slice, which stay in the cache
+  const auto slices = std::make_unique_for_overwrite<float[]>(width * height * index(size[2]));
+  for (std::size_t k = 0; k < index(size[2]); ++k) {
+    along_rows(voxels.data() + k * in_slice, index(size[1]), x, rows.data());
+    along_slices(rows.data(), width, y, slices.get() + k * width * height);
+  }
+  std::vector<float> result(width * height * index(z.outputs()));
+  along_slices(slices.get(), width * height, z, result.data());
+  return result;
 }
 
 }  // namespace voxswap::data

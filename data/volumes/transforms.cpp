@@ -35,12 +35,11 @@ Grid<T> crop_grid(const Grid<T>& grid, const Box& box) {
   }
   Grid<T> result;
   result.geometry = crop_geometry(grid.geometry, box);
-  result.voxels.resize(index(result.geometry.count()));
-  T* target = result.voxels.data();
+  result.voxels.reserve(index(result.geometry.count()));
   for (std::int64_t z = 0; z < box.size[2]; ++z) {
-    for (std::int64_t y = 0; y < box.size[1]; ++y, target += box.size[0]) {
+    for (std::int64_t y = 0; y < box.size[1]; ++y) {
       const T* row = &grid.at(box.start[0], box.start[1] + y, box.start[2] + z);
-      std::copy(row, row + box.size[0], target);
+      result.voxels.insert(result.voxels.end(), row, row + box.size[0]);
     }
   }
   return result;
