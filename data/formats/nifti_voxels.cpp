@@ -41,7 +41,7 @@ File open(const fs::path& path) {
 void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::string& bytes) {
   constexpr std::size_t piece = std::size_t{1} << 22;
   while (size > 0) {
-    const std::size_t before = bytes.size(), wanted = std::min(size, piece);
+    const std::size_t before = bytes.size(), wanted = size < 2 * piece ? size : piece;
     bytes.resize(before + wanted);
     const int got = gzread(file, bytes.data() + before, static_cast<unsigned>(wanted));
     bytes.resize(before + static_cast<std::size_t>(std::max(got, 0)));
@@ -126,7 +126,10 @@ NiftiFile load(const fs::path& path) {
   const std::size_t promised = result.header.promised_bytes();
   unpack_at_once(path, promised, result);
   if (result.unpacked) return result;
-  if (promised > result.read.size()) read_up_to(path, file.get(), promised - result.read.size(), result.read);
+  // One byte more than there are: zlib tells of a gzip stream without its end only where it looks for more in
+  // it.
+  if (promised >= result.read.size())
+    read_up_to(path, file.get(), promised + 1 - result.read.size(), result.read);
   if (result.read.size() < promised) truncated(path, promised, std::to_string(result.read.size()));
   read_past_end(path, file.get());
   return result;

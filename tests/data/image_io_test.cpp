@@ -139,8 +139,9 @@ TEST(Images, OfA4DFileAreReadOneByOneOrAllAtOnce) {
 // checksum gone.
 TEST(TruncatedFiles, AreOneClearErrorNamingTheFile) {
   const TemporaryFolder folder;
-  const Image image = random_image(geometry({40, 40, 40}));
-  for (const char* name : {"a.nii.gz", "a.nii", "a.nrrd", "a.mha"}) {
+  const Image small = random_image(geometry({40, 40, 40})), large = random_image(geometry({128, 128, 80}));
+  for (const char* name : {"a.nii.gz", "large.nii.gz", "a.nii", "a.nrrd", "a.mha"}) {
+    const Image& image = name[0] == 'l' ? large : small;
     write_image(folder / name, image);
     const auto whole = fs::file_size(folder / name);
     for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{100}, whole / 2, whole - 4}) {
