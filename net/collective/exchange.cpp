@@ -123,24 +123,27 @@ class ExchangeKernel final : public Kernel {
   std::vector<std::int64_t> counts_;  // elements per value
 };
 
-// Sends all planes of all values in one message, and receives one.
+// Sends all planes of all values in one message, and receives one. In host memory large parts are messages of
+// their own instead, because copying them to and from a row takes longer than a message.
 class SendReceiveKernel final : public Kernel {
  public:
   SendReceiveKernel(const Graph& graph, const Node& node, Exchange& exchange) : exchange_(exchange) {
     const SendReceive of = send_receive_of(node.attributes);
     other_ = exchange.rank_of_slab(of.other);
+    in_host_memory_ = exchange.backend() == nullptr || exchange.backend()->computes_on_host();
     for (std::size_t i = 0; i < of.sent.size(); ++i) {
       const Value& value = graph.value(node.inputs[i]);
       const std::int64_t sample = value.bytes() / value.shape[0];
       const std::int64_t bytes = bytes_of_planes(value, of.sent[i]) / value.shape[0];
       for (std::int64_t n = 0; n < value.shape[0]; ++n)
-        sent_.push_back({i, n * sample + of.sent[i].from * (sample / value.shape[1]), bytes});
-      sent_bytes_ += value.shape[0] * bytes;
+        add(sent_, {i, n * sample + of.sent[i].from * (sample / value.shape[1]), bytes});
     }
-    for (std::size_t i = 0; i < of.received.size(); ++i)
-      received_.push_back({i, 0, graph.value(node.outputs[i]).bytes()});
-    received_bytes_ = of.received_bytes();
-    exchange.carrier().reserve(received_at() + received_bytes_);
+    for (std::size_t i = 0; i < of.received.size(); ++i) {
+      const Value& value = graph.value(node.outputs[i]);
+      const std::int64_t sample = value.bytes() / value.shape[0];
+      for (std::int64_t n = 0; n < value.shape[0]; ++n) add(received_, {i, n * sample, sample});
+    }
+    exchange.carrier().reserve(received_at() + received_.bytes_of_row);
   }
 
   std::string implementation() const override { return "one message each way"; }
@@ -148,18 +151,20 @@ class SendReceiveKernel final : public Kernel {
   void run(const KernelArguments& arguments) override {
     Carrier& carrier = exchange_.carrier();
     std::byte* row = carrier.rows();
-    for (const Part& part : sent_) {
-      carrier.take(row, static_cast<const std::byte*>(arguments.inputs[part.value]) + part.from, part.bytes);
+    for (const Part& part : sent_.in_row) {
+      carrier.take(row, address(arguments.inputs, part), part.bytes);
       row += part.bytes;
     }
     carrier.settle();
     row = carrier.rows() + received_at();
-    if (exchange_.begun()) carrier.swap(other_, carrier.rows(), sent_bytes_, row, received_bytes_);
-    for (const Part& part : received_) {
-      carrier.give(arguments.outputs[part.value], row, part.bytes);
+    if (exchange_.begun())
+      carrier.swap(other_, carrier.rows(), sent_.bytes_of_row, row, received_.bytes_of_row);
+    for (const Part& part : received_.in_row) {
+      carrier.give(address(arguments.outputs, part), row, part.bytes);
       row += part.bytes;
     }
     carrier.settle();
+    swap_in_place(arguments);
   }
 
  private:
@@ -167,12 +172,44 @@ class SendReceiveKernel final : public Kernel {
     std::size_t value = 0;  // of inputs or outputs
     std::int64_t from = 0, bytes = 0;
   };
-  std::int64_t received_at() const { return (sent_bytes_ + 63) / 64 * 64; }
+  // Both ranks divide what one sends to the other in the same way.
+  struct Parts {
+    std::vector<Part> in_row, in_place;
+    std::int64_t bytes_of_row = 0;
+  };
+  static constexpr std::int64_t own_message = std::int64_t{128} << 10;  // bytes
+
+  void add(Parts& parts, const Part& part) const {
+    if (in_host_memory_ && part.bytes >= own_message) {
+      parts.in_place.push_back(part);
+    } else {
+      parts.in_row.push_back(part);
+      parts.bytes_of_row += part.bytes;
+    }
+  }
+  static std::byte* address(std::span<void* const> values, const Part& part) {
+    return static_cast<std::byte*>(values[part.value]) + part.from;
+  }
+  void swap_in_place(const KernelArguments& arguments) const {
+    const std::vector<Part>&sent = sent_.in_place, &received = received_.in_place;
+    if (!exchange_.begun()) {
+      for (const Part& part : received)
+        std::fill_n(address(arguments.outputs, part), part.bytes, std::byte{0});
+      return;
+    }
+    for (std::size_t i = 0; i < std::max(sent.size(), received.size()); ++i) {
+      const bool sends = i < sent.size(), receives = i < received.size();
+      exchange_.carrier().swap(
+          other_, sends ? address(arguments.inputs, sent[i]) : nullptr, sends ? sent[i].bytes : 0,
+          receives ? address(arguments.outputs, received[i]) : nullptr, receives ? received[i].bytes : 0);
+    }
+  }
+  std::int64_t received_at() const { return (sent_.bytes_of_row + 63) / 64 * 64; }
 
   Exchange& exchange_;
   int other_ = 0;
-  std::vector<Part> sent_, received_;
-  std::int64_t sent_bytes_ = 0, received_bytes_ = 0;
+  bool in_host_memory_ = false;
+  Parts sent_, received_;
 };
 
 }  // namespace

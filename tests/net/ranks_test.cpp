@@ -13,6 +13,7 @@
 #include "net/collective/exchange.h"
 #include "net/collective/launched.h"
 #include "net/graph/operation.h"
+#include "net/graph/send_receive.h"
 #include "net/steps/batch_tree.h"
 #include "tests/net/rank_threads.h"
 
@@ -175,6 +176,54 @@ TEST(Exchange, HasNoMoreThanAFewChunksOnHand) {
   Exchange exchange(alone());
   EXPECT_EQ(exchange.make_kernel(graph, graph.node(node))->workspace_bytes(), 0);
   EXPECT_LE(exchange.carrier().bytes(), 1 << 20);
+}
+
+// Rank 0 sends a plane of each of two samples, which is large, and both send a few sums.
+TEST(SendReceive, GivesLargePartsAndSmallOnesToTheOtherRank) {
+  const Shape volume = {2, 4, 64, 64, 8}, received = {2, 1, 64, 64, 8}, sums = {1, 3};
+  const std::int64_t plane = volume.count_from(2);
+  on_ranks<int>(2, [&](Ranks& ranks) {
+    Graph graph;
+    const ValueId planes = graph.add_value("volume", volume, ElementType::f32, Role::input);
+    const ValueId few = graph.add_value("sums", sums, ElementType::f32, Role::input);
+    std::vector<float> of_volume(static_cast<std::size_t>(volume.count())), of_sums(3),
+        got_planes(static_cast<std::size_t>(received.count())), got_sums(3);
+    for (std::size_t i = 0; i < of_volume.size(); ++i) of_volume[i] = static_cast<float>(i);
+    for (std::size_t i = 0; i < 3; ++i)
+      of_sums[i] = static_cast<float>(10 * (ranks.rank() + 1)) + static_cast<float>(i);
+
+    SendReceive node{1 - ranks.rank(), {}, {}};
+    std::vector<ValueId> inputs;
+    std::vector<void*> in, out;
+    if (ranks.is_first()) {
+      inputs.push_back(planes), in.push_back(of_volume.data());
+      node.sent.push_back({1, 2});
+    } else {
+      node.received.push_back({received, ElementType::f32});
+      out.push_back(got_planes.data());
+    }
+    inputs.push_back(few), in.push_back(of_sums.data());
+    node.sent.push_back({0, 3});
+    node.received.push_back({sums, ElementType::f32});
+    out.push_back(got_sums.data());
+    const NodeId added = graph.add("send_receive", "both", inputs, attributes_of(node));
+
+    Exchange exchange(ranks, nullptr, 2);
+    exchange.begin();
+    const StepContext context;
+    exchange.make_kernel(graph, graph.node(added))->run({in, out, {}, nullptr, &context});
+    const float other = ranks.is_first() ? 20 : 10;
+    EXPECT_THAT(got_sums, ElementsAre(other, other + 1, other + 2));
+    if (!ranks.is_first())
+      for (std::int64_t n = 0; n < 2; ++n)
+        for (std::int64_t i = 0; i < plane; ++i)
+          if (got_planes[static_cast<std::size_t>(n * plane + i)] !=
+              static_cast<float>((4 * n + 1) * plane + i)) {
+            ADD_FAILURE() << "sample " << n << ", element " << i;
+            return 0;
+          }
+    return 0;
+  });
 }
 
 // --- Ranks by the environment of their launcher
