@@ -16,6 +16,8 @@ namespace voxswap::net {
 
 namespace {
 
+constexpr std::int64_t large_weights = std::int64_t{256} << 10;  // bytes
+
 std::int64_t plane_bytes(const Value& value) {
   return value.shape.count_from(2) * element_bytes(value.type);
 }
@@ -129,8 +131,8 @@ class WindowedKernel final : public Kernel {
     }
   }
   // Planes that need the same single slab are made together, and so are those between, each of which needs
-  // two slabs. If little is left for single slabs, or they are not aligned as kernels need, everything is
-  // copied.
+  // two slabs. Everything is copied if little is left for single slabs, if they are not aligned as kernels
+  // need, or if the window is smaller than large weights, which the kernel of each part arranges anew.
   void divide_block(Planes block, bool starts_anywhere) {
     const std::int64_t grain = inner_.cut.grain;
     const std::size_t first = parts_.size();
@@ -144,9 +146,24 @@ class WindowedKernel final : public Kernel {
         parts_.push_back({made, {}, nullptr, piece, gathered});
       parts_.back().made.to = made.to;
     }
-    if (parts_.size() == first + 1 || (2 * direct >= block.count() && starts_anywhere)) return;
+    const std::int64_t weights = bytes_read_by_each_part();
+    const bool copies_little = !sums_ && weights >= large_weights && bytes_read(block) <= weights;
+    if (parts_.size() == first + 1 || (2 * direct >= block.count() && starts_anywhere && !copies_little))
+      return;
     parts_.resize(first);
     parts_.push_back({block, {}, nullptr, pieces_.size(), true});
+  }
+  std::int64_t bytes_read(Planes made) const {
+    std::int64_t bytes = 0;
+    for (const Volume& volume : gathered_)
+      bytes += inner_.cut.window(slab_, slab_node(), made).read.count() * volume.plane;
+    return bytes;
+  }
+  std::int64_t bytes_read_by_each_part() const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < along_.size(); ++i)
+      if (!inner_.cut.reads_window(i) && along_[i].plane == 0) bytes += slab_value(i).bytes();
+    return bytes;
   }
   bool aligned(std::int64_t alignment) const {
     bool result = true;

@@ -153,8 +153,11 @@ double flops_conv3d(const Graph& graph, const Node& node) {
 double flops_data_gradient(const Graph& graph, const Node& node) {
   return convolution_flops(shape_of(graph, node.inputs[0]), shape_of(graph, node.inputs[1]));
 }
+// The sums of several blocks take as many as one sum of all.
 double flops_weight_gradient(const Graph& graph, const Node& node) {
-  return convolution_flops(shape_of(graph, node.inputs[1]), shape_of(graph, node.outputs[0]));
+  const Shape& dw = shape_of(graph, node.outputs[0]);
+  const double sums = node.attributes.flag("apart") ? static_cast<double>(dw[0]) : 1;
+  return convolution_flops(shape_of(graph, node.inputs[1]), dw) / sums;
 }
 
 // A geometry that gives a test case to each of the three operations.

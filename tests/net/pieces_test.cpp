@@ -135,6 +135,37 @@ TEST(Pieces, GiveTheSameBitsButInConvolutionsOfALibrary) {
   }
 }
 
+TEST(Pieces, OfAWeightGradientTakeTheFlopsOfTheWhole) {
+  const Operation& operation = find_operation("conv3d_weight_gradient");
+  const OperationCase& example = operation.cases[2];
+  ASSERT_EQ(example.name, "odd channels, unequal sides");
+  OneNode whole(operation, example, ElementType::f32);
+  sum_in_blocks(whole.graph);
+  const CutGraph cut = cut_into_pieces(whole.graph, 4);
+  ASSERT_GT(cut.graph.nodes().size(), whole.graph.nodes().size());
+  double flops = 0;
+  for (const Node& node : cut.graph.nodes())
+    if (node.operation->inner != nullptr) flops += node_flops(cut.graph, node);
+  EXPECT_DOUBLE_EQ(flops, node_flops(whole.graph, whole.graph.node(0)));
+}
+
+// Their window is copied as a whole, so that weights are arranged once.
+TEST(Pieces, OfAVolumeSmallerThanItsWeightsGiveTheSameBits) {
+  using Kind = OperationCase::Input::Kind;
+  const OperationCase example{"3x3x3: 64 to 64",
+                              {{{1, 8, 4, 4, 64}}, {{64, 64, 3, 3, 3}, Fill::normal, Kind::full}},
+                              {{"stride", 1}, {"padding", 1}},
+                              {}};
+  const auto backend = make_backend("onednn");
+  for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+    const auto run = [&](std::int64_t planes) {
+      return run_cut(find_operation("conv3d"), example, type, *backend, planes);
+    };
+    EXPECT_TRUE(run(4).was_cut);
+    EXPECT_TRUE(run(4).values == run(whole_volumes).values) << element_name(type);
+  }
+}
+
 // The image is the finest resolution where its volumes are no small ones: 3 channels there are more than a
 // quarter of 16 at half the sides.
 TEST(Pieces, OfImagesAreRows) {
