@@ -87,6 +87,7 @@ class WindowedKernel final : public Kernel {
           copy_(made_[i].at(arguments.outputs[i], n, 0), outputs_[i], part.made.count() * made_[i].plane);
         if (is_added(part, n)) add_up(part, arguments);
       }
+    for (std::size_t i = 0; i < node_makers_.size(); ++i) add_nodes(i, arguments);
   }
 
  private:
@@ -217,8 +218,23 @@ class WindowedKernel final : public Kernel {
         both.push_back(graph.add_value(name, shape, value.type, Role::gradient));
       adders_.push_back(tools.compile(graph, graph.node(graph.add("total", "total", both))));
       inner = std::max(inner, adders_.back()->workspace_bytes());
+      if (slab_node().attributes.flag("nodes")) inner = std::max(inner, book_nodes(shape, value.type, tools));
     }
     inner_place_ = plan_.book(inner);
+  }
+
+  // Where sums are those of nodes of the tree, those of blocks are kept in the workspace first. Returns the
+  // workspace that their additions need.
+  std::int64_t book_nodes(Shape of_block, ElementType type, const WindowedTools& tools) {
+    const Attributes& attributes = slab_node().attributes;
+    of_block[0] = sum_blocks(attributes, planes_made(slab_, slab_node())).here;
+    Graph graph;
+    const ValueId blocks = graph.add_value("blocks", of_block, type, Role::gradient);
+    const NodeId total =
+        graph.add("total", "total", {blocks}, {{"first", attributes.real("first")}, {"apart", 1}});
+    block_places_.push_back(plan_.book(graph.value(blocks).bytes()));
+    node_makers_.push_back(tools.compile(graph, graph.node(total)));
+    return node_makers_.back()->workspace_bytes();
   }
 
   // Sets inputs and outputs of the inner kernel for a part of sample n.
@@ -278,8 +294,18 @@ class WindowedKernel final : public Kernel {
     return sums_ && (n > 0 || part.made.from % block_ != 0);
   }
   void* block(const Part& part, std::size_t output, const KernelArguments& arguments) const {
-    return static_cast<std::byte*>(arguments.outputs[output]) +
-           part.made.from / block_ * block_bytes_[output];
+    std::byte* const blocks = node_makers_.empty() ? static_cast<std::byte*>(arguments.outputs[output])
+                                                   : place<std::byte>(arguments, block_places_[output]);
+    return blocks + part.made.from / block_ * block_bytes_[output];
+  }
+  void add_nodes(std::size_t output, const KernelArguments& arguments) {
+    void* blocks = place<std::byte>(arguments, block_places_[output]);
+    void* nodes = arguments.outputs[output];
+    KernelArguments adding = arguments;
+    adding.inputs = {&blocks, 1};
+    adding.outputs = {&nodes, 1};
+    adding.workspace = place<std::byte>(arguments, inner_place_);
+    node_makers_[output]->run(adding);
   }
   void add_up(const Part& part, const KernelArguments& arguments) {
     for (std::size_t i = 0; i < adders_.size(); ++i) {
@@ -305,8 +331,8 @@ class WindowedKernel final : public Kernel {
   std::vector<Volume> gathered_, made_;  // read through the window; outputs
   WorkspacePlan plan_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::unique_ptr<Kernel>> adders_;
-  std::vector<std::int64_t> part_places_, gather_places_, made_places_;
+  std::vector<std::unique_ptr<Kernel>> adders_, node_makers_;  // of each output
+  std::vector<std::int64_t> part_places_, block_places_, gather_places_, made_places_;
   std::int64_t block_ = 1;                 // planes of a block of sums
   std::vector<std::int64_t> block_bytes_;  // of each output
   std::int64_t inner_place_ = 0, along_place_ = 0;

@@ -69,8 +69,11 @@ std::vector<ValueSpec> infer_weight_gradient(const Graph& graph, const std::vect
   std::vector<ValueSpec> outputs = {{dw, type}};
   if (attributes.flag("bias")) outputs.push_back({Shape{dy[4]}, type});
   if (!attributes.flag("apart")) return outputs;
+  const std::int64_t blocks = sum_blocks(attributes, dy[1]).here;
+  const std::vector<Blocks> nodes = tree_nodes({attributes.integer_or("first", 0), blocks});
   for (ValueSpec& output : outputs) {
-    std::vector<std::int64_t> sides = {sum_blocks(attributes, dy[1]).here};
+    std::vector<std::int64_t> sides = {attributes.flag("nodes") ? static_cast<std::int64_t>(nodes.size())
+                                                                : blocks};
     sides.insert(sides.end(), output.shape.extents().begin(), output.shape.extents().end());
     output.shape = Shape(sides);
   }
@@ -347,7 +350,8 @@ const Operation& conv3d_data_gradient() {
 }
 
 // x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias. block,
-// blocks and apart define the blocks of planes of dy for summation (net/graph/block_sums.h).
+// blocks and apart define the blocks of planes of dy for summation (net/graph/block_sums.h). With nodes, sums
+// apart are those of nodes of the tree over blocks, of which the first one here is number `first`.
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

@@ -98,6 +98,14 @@ std::vector<OperationCase> cases(const Operation& inner) {
     const std::int64_t depth = example.inputs[static_cast<std::size_t>(inner.cut.input)].shape[1];
     if (depth > 3) result.push_back(part_of(inner, example, {third, all}, depth - 1));
   }
+  if (inner.cut.kind != Cut::Kind::windowed_sum) return result;
+  for (std::size_t i = 0, count = result.size(); i < count; ++i) {
+    OperationCase by_nodes = result[i];
+    by_nodes.name += ", by nodes of the tree";
+    by_nodes.attributes.set("nodes", 1);
+    by_nodes.attributes.set("first", 3);
+    result.push_back(std::move(by_nodes));
+  }
   return result;
 }
 

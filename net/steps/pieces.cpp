@@ -298,6 +298,11 @@ class Cutter {
       assert(read.count() == 1 || !window.empty());
     }
     made.inputs.insert(made.inputs.end(), window.begin(), window.end());
+    if (is_summed_late(node)) {
+      made.attributes.set("nodes", 1);
+      made.attributes.set("first",
+                          static_cast<double>(static_cast<std::int64_t>(piece) * blocks_of_piece(node)));
+    }
     std::string_view operation = made.operation->name;
     if (sums(node) && !is_windowed(node)) operation = node.operation->cut.partial;
     const NodeId added = cut_.graph.add(operation, made.name, made.inputs, made.attributes, updates_of(node));
@@ -337,7 +342,8 @@ class Cutter {
     return updates;
   }
 
-  // Replaces each rank's parts by the nodes of the tree over its blocks (net/graph/block_sums.h).
+  // Each rank's parts are nodes of the tree over its blocks (net/graph/block_sums.h). Those of several slabs
+  // are added.
   void add_totals_of_ranks(NodeId id) {
     const Node& node = old_.node(id);
     for (std::size_t output = 0; output < node.outputs.size(); ++output) {
@@ -345,10 +351,18 @@ class Cutter {
       for (std::size_t piece = 0; piece < parts_[index(id)].size(); ++piece)
         parts[owner(leading(node), piece)].push_back(parts_[index(id)][piece][output]);
       for (const auto& [rank, of_rank] : parts) {
-        const ValueId sum = cut_.graph.apply(
-            "total", format("{}.of_rank_{}", old_.value(node.outputs[output]).name, rank), of_rank,
-            {{"first", static_cast<double>(rank * blocks_of_rank(node))}, {"apart", 1}});
-        set_owner(rank);
+        ValueId sum = of_rank.front();
+        if (of_rank.size() > 1) {
+          const std::int64_t first = rank * blocks_of_rank(node);
+          sum = cut_.graph.apply(
+              "total", format("{}.of_rank_{}", old_.value(node.outputs[output]).name, rank), of_rank,
+              {{"nodes", 1},
+               {"first", static_cast<double>(first)},
+               {"each", static_cast<double>(blocks_of_piece(node))},
+               {"end", static_cast<double>(std::min(first + blocks_of_rank(node), blocks_of(node)))},
+               {"apart", 1}});
+          set_owner(rank);
+        }
         totals_of_ranks_[node.outputs[output]].push_back(sum);
       }
     }
@@ -357,6 +371,10 @@ class Cutter {
   std::int64_t blocks_of_rank(const Node& node) const {
     const PlanesOfPiece& planes = planes_[index(leading(node))];
     return planes.rank / node.attributes.integer_or("block", planes.piece);
+  }
+  std::int64_t blocks_of_piece(const Node& node) const {
+    const PlanesOfPiece& planes = planes_[index(leading(node))];
+    return planes.piece / node.attributes.integer_or("block", planes.piece);
   }
   std::int64_t blocks_of(const Node& node) const {
     const std::int64_t depth = old_.value(leading(node)).shape[1],

@@ -45,6 +45,16 @@ Instructions fitting(Instructions instructions, const Sizes& s, const Slab& slab
   return instructions == Instructions::amx ? Instructions::avx512_bf16 : Instructions::portable;
 }
 
+// Sums that are still to be added, at most.
+std::int64_t most_waiting(const Total& total) {
+  std::int64_t count = 0, most = 0;
+  for (const int additions : total.additions) {
+    most = std::max(most, ++count);
+    count -= additions;
+  }
+  return most;
+}
+
 class WeightGradient final : public Kernel {
  public:
   WeightGradient(WeightGradientNode node, const WeightCut& cut, AddWeightUnit function,
@@ -53,7 +63,8 @@ class WeightGradient final : public Kernel {
         cut_(cut),
         taps_(sizes().depth.kernel * sizes().height.kernel * sizes().width.kernel),
         sums_(taps_ * cut.inputs * whole_lanes(cut.outputs)),
-        total_(total_of_blocks(0, cut.blocks.here, /*apart=*/false)),
+        total_(total_of_blocks(node_.first_of_nodes.value_or(0), cut.blocks.here,
+                               node_.first_of_nodes.has_value())),
         planes_(node_.x.size()),
         add_(function),
         implementation_(std::move(implementation)) {}
@@ -82,7 +93,7 @@ class WeightGradient final : public Kernel {
   }
   // One thread adds all blocks of a group of channels, in its cache.
   bool is_nested() const {
-    return cut_.parts == 1 && sums_ <= own_sums && cut_.blocks.here < std::int64_t{1} << most_nested &&
+    return cut_.parts == 1 && sums_ <= own_sums && most_waiting(total_) <= most_nested &&
            (cut_.blocks.all == 1 || cut_.groups() >= enough_nested_groups);
   }
 
@@ -101,7 +112,7 @@ class WeightGradient final : public Kernel {
     for (std::int64_t block = 0; block < cut_.blocks.here; ++block) {
       add(arguments, first + block, sums[count]);
       if (node_.apart) {
-        write(unit, sums[0], dw + block * taps_ * sizes().inputs * sizes().outputs);
+        write(unit, sums[0], dw + block * row());
         continue;
       }
       for (int additions = total_.additions[static_cast<std::size_t>(block)]; additions > 0; --additions) {
@@ -110,7 +121,7 @@ class WeightGradient final : public Kernel {
       }
       ++count;
     }
-    if (!node_.apart) write(unit, sums[0], dw);
+    for (std::size_t i = 0; i < count; ++i) write(unit, sums[i], dw + static_cast<std::int64_t>(i) * row());
   }
   void combine(const KernelArguments& arguments, std::int64_t group) const {
     const std::int64_t first = group * cut_.blocks.here * cut_.parts, block_sums = sums_ * cut_.parts;
@@ -122,15 +133,21 @@ class WeightGradient final : public Kernel {
         const float* const more = of_block + part * sums_;
         for (std::int64_t i = 0; i < sums_; ++i) of_block[i] += more[i];
       }
-      if (node_.apart)
-        write(unit, of_block, output<float>(arguments) + block * taps_ * sizes().inputs * sizes().outputs);
+      if (node_.apart) write(unit, of_block, output<float>(arguments) + block * row());
     }
     if (node_.apart) return;
     std::vector<const float*> rows;
     for (std::int64_t block = 0; block < cut_.blocks.here; ++block) rows.push_back(sums + block * block_sums);
-    add_rows(total_, rows, {&sums, 1}, 0, sums_);
-    write(unit, sums, output<float>(arguments));
+    std::vector<float*> totals;
+    for (std::size_t i = 0; i < total_.outputs.size(); ++i)
+      totals.push_back(sums + static_cast<std::int64_t>(i) * block_sums);
+    add_rows(total_, rows, totals, 0, sums_);
+    for (std::size_t i = 0; i < totals.size(); ++i)
+      write(unit, totals[i], output<float>(arguments) + static_cast<std::int64_t>(i) * row());
   }
+  std::int64_t row() const {
+    return taps_ * sizes().inputs * sizes().outputs;
+  }  // floats of a sum
   // From [taps][inputs][lanes] to O,I,D,H,W.
   void write(const WeightUnit& unit, const float* sums, float* dw) const {
     constexpr std::int64_t together =

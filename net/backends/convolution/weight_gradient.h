@@ -67,6 +67,8 @@ struct WeightGradientNode {
   bool apart = false;       // returns the sums of each block
   std::vector<PlaneOfX> x;  // of all samples
   std::size_t dy = 1;       // the input
+  // Returns the sums of each node of the tree over blocks, of which this is the first.
+  std::optional<std::int64_t> first_of_nodes{};
 };
 // For inputs x and dy; x is one volume.
 WeightGradientNode weight_gradient_node(const Shape& x, const Shape& dy, const KernelAxes& axes,

@@ -27,7 +27,8 @@ class WithBias final : public Kernel {
         sums_(plan_.book(sums_bytes(layout_, 1))),
         of_blocks_(plan_.book(blocks_.here * layout_.channels * static_cast<std::int64_t>(sizeof(double)))),
         rounded_(plan_.book(blocks_.here * layout_.channels * static_cast<std::int64_t>(sizeof(float)))),
-        total_(total_of_blocks(0, blocks_.here, /*apart=*/false)) {}
+        total_(total_of_blocks(node.first_of_nodes.value_or(0), blocks_.here,
+                               node.first_of_nodes.has_value())) {}
   std::int64_t workspace_bytes() const override { return plan_.bytes(); }
   std::string implementation() const override { return of_weights_->implementation(); }
   void run(const KernelArguments& arguments) override {
@@ -50,7 +51,10 @@ class WithBias final : public Kernel {
     std::copy_n(of_blocks, blocks_.here * channels, rounded);
     std::vector<const float*> rows;
     for (std::int64_t block = 0; block < blocks_.here; ++block) rows.push_back(rounded + block * channels);
-    convolution::add_rows(total_, rows, {&db, 1}, 0, channels);
+    std::vector<float*> totals;
+    for (std::size_t i = 0; i < total_.outputs.size(); ++i)
+      totals.push_back(db + static_cast<std::int64_t>(i) * channels);
+    convolution::add_rows(total_, rows, totals, 0, channels);
   }
 
  private:
@@ -149,7 +153,8 @@ std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node
   if (on_window) {
     made.dy = 0;
     made.x = planes_of(graph, window, 1);
-    made.apart = true;
+    made.apart = !node.attributes.flag("nodes");
+    if (!made.apart) made.first_of_nodes = node.attributes.integer("first");
   }
   if (!instructions || !convolution::cut_weight_gradient(made.sizes, made.blocks)) return nullptr;
   std::unique_ptr<Kernel> of_weights = convolution::make_weight_gradient(made, type, *instructions);
