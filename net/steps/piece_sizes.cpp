@@ -5,6 +5,7 @@
 
 #include "base/shape.h"
 #include "base/text.h"
+#include "net/graph/block_sums.h"
 #include "net/graph/names.h"
 #include "net/graph/operation.h"
 #include "net/steps/pieces.h"
@@ -212,6 +213,18 @@ std::string pieces_text(const Graph& step) {
     if (pieces.all > most.all) most = pieces;
   }
   return most.count < 2 ? "none" : format("{} of {}", most.count, counted(most.planes, "plane"));
+}
+
+void sum_in_blocks(Graph& graph) {
+  const std::vector<std::int64_t> planes = planes_of_blocks(graph);
+  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
+    Node& node = graph.node(id);
+    const Cut& cut = node.operation->cut;
+    if (cut.kind != Kind::windowed_sum) continue;
+    const ValueId along = node.inputs[index(cut.along)];
+    const std::int64_t block = planes[index(along)], depth = graph.value(along).shape[1];
+    if (block > 0) set_sum_blocks(node.attributes, block, (depth + block - 1) / block);
+  }
 }
 
 }  // namespace voxswap::net

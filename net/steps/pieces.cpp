@@ -8,11 +8,11 @@
 
 #include "base/shape.h"
 #include "base/text.h"
-#include "net/graph/block_sums.h"
 #include "net/graph/names.h"
 #include "net/graph/operation.h"
 #include "net/graph/window.h"
 #include "net/steps/passes.h"
+#include "net/steps/piece_ranges.h"
 
 namespace voxswap::net {
 
@@ -47,12 +47,11 @@ struct Item {
   Position position;
 };
 
-class Cutter {
+class Cutter : PieceRanges {
  public:
   Cutter(const Graph& graph, std::vector<PlanesOfPiece> planes, std::int64_t ranks)
-      : old_(graph),
-        planes_(std::move(planes)),
-        ranks_(ranks),
+      : PieceRanges(graph, std::move(planes), ranks),
+        old_(graph),
         made_(graph.values().size()),
         parts_(graph.nodes().size()) {
     cut_.pieces.resize(graph.values().size());
@@ -62,7 +61,7 @@ class Cutter {
       if (graph.value(id).producer == none) add_given(id);
       if (count(id) == 1) continue;
       const Value& value = graph.value(id);
-      largest_piece_ = std::max(largest_piece_, value.bytes() / value.shape[1] * planes_[index(id)].piece);
+      largest_piece_ = std::max(largest_piece_, value.bytes() / value.shape[1] * planes_of_piece(id));
     }
   }
 
@@ -82,30 +81,6 @@ class Cutter {
   }
 
  private:
-  // Number of slabs of a value.
-  std::size_t count(ValueId id) const {
-    const std::int64_t planes = planes_[index(id)].piece;
-    if (planes == 0) return 1;
-    return static_cast<std::size_t>((old_.value(id).shape[1] + planes - 1) / planes);
-  }
-  Planes planes_of(ValueId id, std::size_t piece) const {
-    const std::int64_t depth = old_.value(id).shape[1], planes = planes_[index(id)].piece;
-    if (planes == 0) return {0, depth};
-    const std::int64_t from = static_cast<std::int64_t>(piece) * planes;
-    return {from, std::min(from + planes, depth)};
-  }
-
-  // The rank that has a slab, and all planes that it has of the volume. Without ranks, the whole volume.
-  std::int64_t owner(ValueId id, std::size_t piece) const {
-    if (ranks_ == 1 || count(id) == 1) return none;
-    return planes_of(id, piece).from / planes_[index(id)].rank;
-  }
-  Planes range_around(ValueId id, std::size_t piece) const {
-    const std::int64_t depth = old_.value(id).shape[1];
-    if (owner(id, piece) == none) return {0, depth};
-    const std::int64_t from = owner(id, piece) * planes_[index(id)].rank;
-    return {from, std::min(from + planes_[index(id)].rank, depth)};
-  }
   // Of values that were added since the last call.
   void set_owner(std::int64_t owner) {
     cut_.owners.resize(cut_.graph.values().size(), static_cast<std::int32_t>(owner));
@@ -159,7 +134,7 @@ class Cutter {
     if (all == 1) return {0, 1};
     if (node.operation->cut.reads_window(input)) {
       const Planes read = node.operation->cut.window(old_, node, planes_of(leading(node), piece)).read;
-      const std::int64_t planes = planes_[index(id)].piece;
+      const std::int64_t planes = planes_of_piece(id);
       return {read.from / planes, (read.to - 1) / planes + 1};
     }
     if (items_of(node) == 1) return {0, all};
@@ -169,7 +144,7 @@ class Cutter {
   // Ranks add their blocks of a weight gradient by themselves. The sums of all ranks are exchanged at the end
   // of the step, all at once; what depends on them comes after that.
   bool is_summed_late(const Node& node) const {
-    return ranks_ > 1 && node.operation->cut.kind == Kind::windowed_sum && items_of(node) > 1;
+    return ranks() > 1 && node.operation->cut.kind == Kind::windowed_sum && items_of(node) > 1;
   }
   void find_late_nodes() {
     is_late_.resize(old_.nodes().size());
@@ -300,8 +275,8 @@ class Cutter {
     made.inputs.insert(made.inputs.end(), window.begin(), window.end());
     if (is_summed_late(node)) {
       made.attributes.set("nodes", 1);
-      made.attributes.set("first",
-                          static_cast<double>(static_cast<std::int64_t>(piece) * blocks_of_piece(node)));
+      made.attributes.set("first", static_cast<double>(static_cast<std::int64_t>(piece) *
+                                                       blocks_of_piece(node, leading(node))));
     }
     std::string_view operation = made.operation->name;
     if (sums(node) && !is_windowed(node)) operation = node.operation->cut.partial;
@@ -353,13 +328,14 @@ class Cutter {
       for (const auto& [rank, of_rank] : parts) {
         ValueId sum = of_rank.front();
         if (of_rank.size() > 1) {
-          const std::int64_t first = rank * blocks_of_rank(node);
+          const std::int64_t first = rank * blocks_of_rank(node, leading(node));
           sum = cut_.graph.apply(
               "total", format("{}.of_rank_{}", old_.value(node.outputs[output]).name, rank), of_rank,
               {{"nodes", 1},
                {"first", static_cast<double>(first)},
-               {"each", static_cast<double>(blocks_of_piece(node))},
-               {"end", static_cast<double>(std::min(first + blocks_of_rank(node), blocks_of(node)))},
+               {"each", static_cast<double>(blocks_of_piece(node, leading(node)))},
+               {"end", static_cast<double>(std::min(first + blocks_of_rank(node, leading(node)),
+                                                    blocks_of(node, leading(node))))},
                {"apart", 1}});
           set_owner(rank);
         }
@@ -367,21 +343,6 @@ class Cutter {
       }
     }
   }
-  // Without an attribute, a slab is a block.
-  std::int64_t blocks_of_rank(const Node& node) const {
-    const PlanesOfPiece& planes = planes_[index(leading(node))];
-    return planes.rank / node.attributes.integer_or("block", planes.piece);
-  }
-  std::int64_t blocks_of_piece(const Node& node) const {
-    const PlanesOfPiece& planes = planes_[index(leading(node))];
-    return planes.piece / node.attributes.integer_or("block", planes.piece);
-  }
-  std::int64_t blocks_of(const Node& node) const {
-    const std::int64_t depth = old_.value(leading(node)).shape[1],
-                       block = node.attributes.integer_or("block", planes_[index(leading(node))].piece);
-    return (depth + block - 1) / block;
-  }
-
   void add_total(NodeId id) {
     const Node& node = old_.node(id);
     const Cut& cut = node.operation->cut;
@@ -393,8 +354,8 @@ class Cutter {
       if (is_summed_late(node)) {
         parts = totals_of_ranks_.at(node.outputs[output]);
         attributes = {{"nodes", 1},
-                      {"each", static_cast<double>(blocks_of_rank(node))},
-                      {"end", static_cast<double>(blocks_of(node))}};
+                      {"each", static_cast<double>(blocks_of_rank(node, leading(node)))},
+                      {"end", static_cast<double>(blocks_of(node, leading(node)))}};
       }
       if (cut.kind == Kind::summed) {
         const Shape& volume = old_.value(node.inputs.front()).shape;
@@ -410,8 +371,6 @@ class Cutter {
   }
 
   const Graph& old_;
-  std::vector<PlanesOfPiece> planes_;  // per value
-  std::int64_t ranks_;
   std::vector<std::vector<Made>> made_;                   // per value and slab
   std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
@@ -426,18 +385,6 @@ class Cutter {
 };
 
 }  // namespace
-
-void sum_in_blocks(Graph& graph) {
-  const std::vector<std::int64_t> planes = planes_of_blocks(graph);
-  for (NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
-    Node& node = graph.node(id);
-    const Cut& cut = node.operation->cut;
-    if (cut.kind != Kind::windowed_sum) continue;
-    const ValueId along = node.inputs[index(cut.along)];
-    const std::int64_t block = planes[index(along)], depth = graph.value(along).shape[1];
-    if (block > 0) set_sum_blocks(node.attributes, block, (depth + block - 1) / block);
-  }
-}
 
 CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece, std::int64_t ranks) {
   return Cutter(graph, planes_of_pieces(graph, planes_per_piece, ranks), ranks).run();

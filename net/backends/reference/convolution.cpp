@@ -64,31 +64,36 @@ double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c)
   return sum;
 }
 
-// The rows of sums apart to which planes belong (net/graph/block_sums.h); otherwise all belong to one.
-std::vector<std::int64_t> rows_of_planes(const Attributes& attributes, std::int64_t planes) {
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(planes), 0);
-  if (!attributes.flag("apart")) return rows;
-  const SumBlocks blocks = sum_blocks(attributes, planes);
-  std::vector<std::int64_t> row_of_block;
-  for (const Blocks& node : tree_nodes({attributes.integer_or("first", 0), blocks.here}))
-    row_of_block.insert(row_of_block.end(), static_cast<std::size_t>(node.count),
-                        row_of_block.empty() ? 0 : row_of_block.back() + 1);
-  for (std::int64_t z = 0; z < planes; ++z) {
-    const std::int64_t block = z / blocks.planes;
-    rows[static_cast<std::size_t>(z)] =
-        attributes.flag("nodes") ? row_of_block[static_cast<std::size_t>(block)] : block;
+// Which row of sums apart a plane belongs to (net/graph/block_sums.h); otherwise all belong to one.
+class RowOfPlane {
+ public:
+  RowOfPlane(const Attributes& attributes, std::int64_t planes) : block_(planes) {
+    if (!attributes.flag("apart")) return;
+    const SumBlocks blocks = sum_blocks(attributes, planes);
+    block_ = blocks.planes;
+    if (!attributes.flag("nodes")) return;
+    std::int64_t row = 0;
+    for (const Blocks& node : tree_nodes({attributes.integer_or("first", 0), blocks.here}))
+      row_of_block_.insert(row_of_block_.end(), static_cast<std::size_t>(node.count), row++);
   }
-  return rows;
-}
+  std::int64_t operator()(std::int64_t plane) const {
+    const std::int64_t block = plane / block_;
+    return row_of_block_.empty() ? block : row_of_block_[static_cast<std::size_t>(block)];
+  }
+
+ private:
+  std::int64_t block_;                      // planes
+  std::vector<std::int64_t> row_of_block_;  // empty: its own
+};
 
 // Sample after sample, of each the planes one after the other.
-void sum_channels(const Array& x, const Array& sums, const std::vector<std::int64_t>& rows) {
+void sum_channels(const Array& x, const Array& sums, const RowOfPlane& row_of) {
   const std::int64_t channels = x.shape[-1];
   std::fill_n(sums.data, sums.shape.count(), 0.0);
   for (std::int64_t n = 0; n < x.shape[0]; ++n)
     for (std::int64_t first = 0, end = 0; first < x.shape[1]; first = end) {
-      const std::int64_t row = rows[static_cast<std::size_t>(first)];
-      while (end < x.shape[1] && rows[static_cast<std::size_t>(end)] == row) ++end;
+      const std::int64_t row = row_of(first);
+      while (end < x.shape[1] && row_of(end) == row) ++end;
       for (std::int64_t c = 0; c < channels; ++c) {
         double sum = 0;
         for (std::int64_t z = first; z < end; ++z) sum += plane_sum(x, n, z, c);
@@ -147,22 +152,21 @@ void conv3d_weight_gradient(const Call& call) {
   const Array &x = call.inputs[0], &dy = call.inputs[1], &dw = call.outputs[0];
   const Geometry g = geometry(x.shape, dy.shape, kernel_axes(call.attributes));
   const std::int64_t depth = dy.shape[1], plane = dy.shape[2] * dy.shape[3];
-  const std::vector<std::int64_t> rows = rows_of_planes(call.attributes, depth);
+  const RowOfPlane row_of(call.attributes, depth);
   std::fill_n(dw.data, dw.shape.count(), 0.0);
   for_each_tap(g, [&](std::int64_t out, std::int64_t in, std::int64_t tap) {
-    const std::int64_t row = rows[static_cast<std::size_t>(out / plane % depth)];
-    double* const sums = dw.data + row * g.outputs * g.inputs * g.taps;
+    double* const sums = dw.data + row_of(out / plane % depth) * g.outputs * g.inputs * g.taps;
     for (std::int64_t o = 0; o < g.outputs; ++o) {
       double* weights = sums + o * g.inputs * g.taps + tap;
       const double gradient = dy.data[out * g.outputs + o];
       for (std::int64_t i = 0; i < g.inputs; ++i) weights[i * g.taps] += x.data[in * g.inputs + i] * gradient;
     }
   });
-  if (call.attributes.flag("bias")) sum_channels(dy, call.outputs[1], rows);
+  if (call.attributes.flag("bias")) sum_channels(dy, call.outputs[1], row_of);
 }
 
 void channel_sum(const Call& call) {
-  sum_channels(call.inputs[0], call.outputs[0], rows_of_planes({}, call.inputs[0].shape[1]));
+  sum_channels(call.inputs[0], call.outputs[0], RowOfPlane({}, call.inputs[0].shape[1]));
 }
 
 void channel_plane_sums(const Call& call) {

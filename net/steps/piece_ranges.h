@@ -1,0 +1,69 @@
+// Which planes of a volume each of its slabs has, and which rank has each slab.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "net/graph/graph.h"
+#include "net/graph/operation.h"
+#include "net/steps/pieces.h"
+
+namespace voxswap::net {
+
+class PieceRanges {
+ public:
+  PieceRanges(const Graph& graph, std::vector<PlanesOfPiece> planes, std::int64_t ranks)
+      : graph_(graph), planes_(std::move(planes)), ranks_(ranks) {}
+
+  std::int64_t ranks() const { return ranks_; }
+
+  // Planes of a value's slabs (the last may have fewer), 0 if it stays whole; and how many slabs it has.
+  std::int64_t planes_of_piece(ValueId id) const { return planes_[index(id)].piece; }
+  std::size_t count(ValueId id) const {
+    const std::int64_t planes = planes_of_piece(id);
+    if (planes == 0) return 1;
+    return static_cast<std::size_t>((graph_.value(id).shape[1] + planes - 1) / planes);
+  }
+  Planes planes_of(ValueId id, std::size_t piece) const {
+    const std::int64_t depth = graph_.value(id).shape[1], planes = planes_of_piece(id);
+    if (planes == 0) return {0, depth};
+    const std::int64_t from = static_cast<std::int64_t>(piece) * planes;
+    return {from, std::min(from + planes, depth)};
+  }
+
+  // The rank that has a slab, and all planes that it has of the volume. Without ranks, the whole volume.
+  std::int64_t owner(ValueId id, std::size_t piece) const {
+    if (ranks_ == 1 || count(id) == 1) return none;
+    return planes_of(id, piece).from / planes_[index(id)].rank;
+  }
+  Planes range_around(ValueId id, std::size_t piece) const {
+    const std::int64_t depth = graph_.value(id).shape[1];
+    if (owner(id, piece) == none) return {0, depth};
+    const std::int64_t from = owner(id, piece) * planes_[index(id)].rank;
+    return {from, std::min(from + planes_[index(id)].rank, depth)};
+  }
+
+  // Blocks of planes in which a node sums over the planes of `volume`: of a rank, of a slab and in all.
+  // Without an attribute, a slab is a block.
+  std::int64_t blocks_of_rank(const Node& node, ValueId volume) const {
+    const PlanesOfPiece& planes = planes_[index(volume)];
+    return planes.rank / node.attributes.integer_or("block", planes.piece);
+  }
+  std::int64_t blocks_of_piece(const Node& node, ValueId volume) const {
+    const PlanesOfPiece& planes = planes_[index(volume)];
+    return planes.piece / node.attributes.integer_or("block", planes.piece);
+  }
+  std::int64_t blocks_of(const Node& node, ValueId volume) const {
+    const std::int64_t depth = graph_.value(volume).shape[1],
+                       block = node.attributes.integer_or("block", planes_[index(volume)].piece);
+    return (depth + block - 1) / block;
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<PlanesOfPiece> planes_;  // per value
+  std::int64_t ranks_;
+};
+
+}  // namespace voxswap::net
