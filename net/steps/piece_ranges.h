@@ -2,14 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
-#include "net/steps/pieces.h"
 
 namespace voxswap::net {
+
+// Planes per slab of a value (the last slab may have fewer), and per rank, where ranks share the volumes. 0:
+// it stays whole, on every rank.
+struct PlanesOfPiece {
+  std::int64_t piece = 0, rank = 0;
+};
 
 class PieceRanges {
  public:

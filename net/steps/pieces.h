@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "net/graph/graph.h"
+#include "net/steps/piece_ranges.h"
 
 namespace voxswap::net {
 
@@ -44,12 +45,7 @@ struct SlabRanks {
 constexpr std::int64_t usual_blocks = 64, most_block_planes = 8;
 std::vector<std::int64_t> planes_of_blocks(const Graph& graph);
 
-// Planes per slab of each value (the last slab may have fewer), and per rank, where `ranks` share the
-// volumes: each has the same number of slabs, the last ones may have fewer or none. 0: stays whole, on every
-// rank.
-struct PlanesOfPiece {
-  std::int64_t piece = 0, rank = 0;
-};
+// Of each value; each rank has the same number of slabs, the last ones may have fewer or none.
 std::vector<PlanesOfPiece> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece,
                                             std::int64_t ranks = 1);
 
