@@ -13,7 +13,7 @@ namespace voxswap {
 HeapRetention::HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  // Threads beside the first have heaps of 64 MiB, which are unmapped unless as much as this is missing.
+  // Threads beside the first have heaps of 64 MiB. glibc unmaps an empty one unless this is as large.
   mallopt(M_TOP_PAD, 64 << 20);
 }
 

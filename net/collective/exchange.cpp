@@ -146,7 +146,7 @@ class SendReceiveKernel final : public Kernel {
     exchange.carrier().reserve(received_at() + received_.bytes_of_row);
   }
 
-  std::string implementation() const override { return "one message each way"; }
+  std::string implementation() const override { return "messages each way"; }
 
   void run(const KernelArguments& arguments) override {
     Carrier& carrier = exchange_.carrier();
