@@ -182,6 +182,9 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
   choices.push_back({"training.augment.flip", names_a_side(fingerprint) ? "0" : "[0.5, 0, 0]",
                      names_a_side(fingerprint) ? "a label names a side of the body"
                                                : "left and right look alike, other directions do not"});
+  if (!names_a_side(fingerprint))
+    choices.push_back(
+        {"evaluate.tta", "true", "predictions are averaged over mirrored inputs, as nnU-Net's"});
   choices.push_back({"training.augment.rotation", "{range: [-20, 20], probability: 0.5}",
                      "in half of the samples; nnU-Net, which trains a thousand epochs, in a fifth"});
   choices.push_back({"training.augment.zoom", "{range: [0.8, 1.25], probability: 0.5}", "the same"});

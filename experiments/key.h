@@ -20,7 +20,7 @@ struct Key {
   std::function<std::string(const pipeline::RunOptions&)> print;  // as YAML, on one line
   enum class Shape { value, text, map, map_of_text } shape = Shape::value;
   // text: an override is taken as it stands, not as YAML. map: an override may set one entry.
-  Json allowed{};                                        // its values, as JSON Schema (allowed.h)
+  Json allowed{};                                        // its values, as JSON Schema (value_types.h)
   pipeline::Decides decides = pipeline::Decides::model;  // the table says it of every key (keys.cpp)
 };
 

@@ -336,6 +336,9 @@ void add_rest(std::vector<Key>& table) {
   add(table, Decides::scores,
       real("evaluate.lesions.volume", "Volume up to which lesions are ignored, in mm^3 (lesion_wise)",
            AT(evaluate.lesions.volume), {0, any_size}));
+  add(table, Decides::scores,
+      on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times as long)",
+             AT(evaluate.tta)));
   add(table, Decides::shown,
       choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",
              AT(evaluate.postprocessing)));

@@ -208,6 +208,16 @@ void check_elastic(const pipeline::RunOptions& options, const Where& where) {
          number(most));
 }
 
+void check_tta(const pipeline::RunOptions& options, const Where& where) {
+  std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
+  axes[2] = axes[2] && !net::takes_images(options.network.name);  // an image is the same from behind
+  if (options.evaluate.tta && axes == std::array<bool, 3>{})
+    fail(Exit::usage,
+         "{}: evaluate.tta: training mirrors nothing, so predictions of mirrored images would be unreliable. "
+         "Set training.augment.flip, or leave it out",
+         where("evaluate.tta"));
+}
+
 }  // namespace
 
 // nnU-Net's slope, where no other is asked for.
@@ -245,6 +255,7 @@ void check_rules(const pipeline::RunOptions& options, const Where& where, const 
   check_averaging(options, where);
   check_loss(options, where);
   check_elastic(options, where);
+  check_tta(options, where);
 }
 
 }  // namespace voxswap::experiments

@@ -1,10 +1,10 @@
 #include "experiments/schema.h"
 
 #include "base/text.h"
-#include "experiments/allowed.h"
 #include "experiments/keys.h"
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_words.h"
+#include "experiments/value_types.h"
 
 namespace voxswap::experiments {
 

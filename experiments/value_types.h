@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,11 +13,41 @@
 #include <vector>
 
 #include "base/choice.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "experiments/allowed.h"
 #include "experiments/key.h"
 
-namespace voxswap::experiments::value_types {
+namespace voxswap::experiments {
+
+struct Range {
+  double lowest, highest;
+  bool without_lowest = false, without_highest = false;
+};
+
+constexpr double any_size = 1e15;  // no upper limit worth naming, and still exact as a double
+
+// The allowed values of a key as JSON Schema: an editor refuses what the reader refuses.
+namespace allowed {
+
+Json number(const Range& range);
+Json whole(const Range& range);
+Json text();  // any scalar: YAML reads 12 as a number, and it is a name as well
+Json text_like(const std::string& pattern);
+Json choice(const std::vector<std::string>& words);
+Json on_off();
+Json size();  // "16GiB"
+Json rate();  // "12GB/s"
+Json any_of(std::vector<Json> schemas);
+Json list_of(const Json& item, std::size_t least, std::size_t most = std::numeric_limits<std::size_t>::max());
+Json set_of(const Json& item);  // at least one, none twice
+Json map_of(const Json& entry, std::size_t least);
+// A map with no other entries than these.
+Json record(const std::vector<std::pair<std::string, Json>>& entries,
+            const std::vector<std::string>& required, std::size_t least = 0);
+
+}  // namespace allowed
+
+namespace value_types {
 
 // Throws Exit::usage: "study.yaml:3: training.epochs: expected a whole number of at least 1, found 'many'".
 [[noreturn]] void wrong(const Yaml& value, const std::string& path, const std::string& expected);
@@ -121,4 +152,6 @@ Key frozen();           // training.freeze
 Key logs();             // training.log
 Key scored_metrics();   // evaluate.metrics
 
-}  // namespace voxswap::experiments::value_types
+}  // namespace value_types
+
+}  // namespace voxswap::experiments

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -28,10 +27,10 @@ class Walk {
  public:
   explicit Walk(const Dataset& dataset) : dataset_(dataset) {
     for (const CaseFiles& files : dataset.cases) {
-      for (const fs::path& channel : files.channels) used_.insert(plain(channel));
-      if (!files.truth.empty()) used_.insert(plain(files.truth));
+      for (const fs::path& channel : files.channels) known_.emplace(plain(channel).string(), nullptr);
+      if (!files.truth.empty()) known_.emplace(plain(files.truth).string(), nullptr);
     }
-    for (const Unused& one : dataset.left_out) known_.try_emplace(plain(one.path), one);
+    for (const Unused& one : dataset.left_out) known_.emplace(plain(one.path).string(), &one);
   }
 
   std::vector<Unused> run() {
@@ -50,27 +49,20 @@ class Walk {
     found_.push_back({severity, path, why});
   }
 
-  // Whether anything below the folder is used, or was seen by the layout.
-  template <class Paths>
-  static bool any_below(const Paths& paths, const fs::path& folder) {
-    const auto path_of = [](const auto& one) -> const fs::path& {
-      if constexpr (requires { one.first; }) {
-        return one.first;
-      } else {
-        return one;
-      }
-    };
-    const auto next = paths.upper_bound(folder);
-    return next != paths.end() && !path_of(*next).lexically_relative(folder).empty() &&
-           *path_of(*next).lexically_relative(folder).begin() != "..";
+  // Whether anything below the folder is used or, if `left_out`, was seen by the layout.
+  bool any_below(const fs::path& folder, bool left_out) const {
+    const std::string start = folder.string() + "/";
+    for (auto file = known_.lower_bound(start); file != known_.end() && file->first.starts_with(start);
+         ++file)
+      if (left_out || file->second == nullptr) return true;
+    return false;
   }
 
   void look_into(const fs::path& folder, int depth) {
     for (const std::string& name : entries(folder)) {
       const fs::path path = folder / name;
-      if (used_.contains(path)) continue;
-      if (const auto known = known_.find(path); known != known_.end()) {
-        found_.push_back(known->second);
+      if (const auto known = known_.find(path.string()); known != known_.end()) {
+        if (known->second != nullptr) found_.push_back(*known->second);
         continue;
       }
       error_code ignored;
@@ -83,7 +75,7 @@ class Walk {
   }
 
   void look_at_folder(const fs::path& path, int depth) {
-    if (any_below(used_, path) || any_below(known_, path)) {
+    if (any_below(path, /*left_out=*/true)) {
       if (depth < deepest) look_into(path, depth + 1);
       return;
     }
@@ -128,20 +120,22 @@ class Walk {
   }
 
   bool any_in_use(const fs::path& folder) const {
-    return folder != plain(dataset_.root) && any_below(used_, folder);
+    return folder != plain(dataset_.root) && any_below(folder, /*left_out=*/false);
   }
 
   // The voxels of x.nhdr may lie in x.img.
   bool belongs_to_used(const fs::path& path) const {
     const auto headers = image_extensions();
     return std::any_of(headers.begin(), headers.end(), [&](const ImageExtension& header) {
-      return header.detached && used_.contains(fs::path(path).replace_extension(std::string(header.text)));
+      const auto known = known_.find(fs::path(path).replace_extension(std::string(header.text)).string());
+      return header.detached && known != known_.end() && known->second == nullptr;
     });
   }
 
   const Dataset& dataset_;
-  std::set<fs::path> used_;
-  std::map<fs::path, Unused> known_;
+  // Files by path: left out, or used (nullptr). Not by fs::path, whose order allocates in a function that is
+  // noexcept, so that too little memory would end the program.
+  std::map<std::string, const Unused*> known_;
   std::vector<Unused> found_;
 };
 

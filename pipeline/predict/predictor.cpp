@@ -43,7 +43,7 @@ void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
 
 // A network knows nothing of mirrored volumes that it was never shown.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
-  if (!how.mirror) return {};
+  if (!how.mirror && !options.evaluate.tta) return {};
   std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
   axes[2] = axes[2] && input_size(options)[2] > 1;  // an image is the same from behind
   if (axes == std::array<bool, 3>{})
@@ -54,7 +54,7 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
   std::string names;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (axes[axis]) names += std::string(names.empty() ? "" : ", ") + "xyz"[axis];
-  log::info("--tta: mirroring along {}, as in training", names);
+  log::info("predictions are averaged over inputs mirrored along {}, as in training", names);
   return axes;
 }
 

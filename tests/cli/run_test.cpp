@@ -197,6 +197,23 @@ TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
   EXPECT_EQ(read_file(folder_ / "maps" / name), bytes("trained/predictions/" + name));
 }
 
+TEST_F(Run, AveragesPredictionsOverMirroredInputsWhereItsExperimentSaysSo) {
+  const Words plain = {"evaluate.postprocessing=none", "training.epochs=1"};
+  done(into("plain", plain));
+  done(into("mirrored", plain + Words{"evaluate.tta=true"}));
+  EXPECT_EQ(bytes("mirrored/checkpoints/last.safetensors"), bytes("plain/checkpoints/last.safetensors"));
+  EXPECT_NE(bytes("mirrored/calibration.csv"), bytes("plain/calibration.csv"));
+  const Csv dice = read_csv(folder_ / "mirrored" / "dice.csv");
+  const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
+  const auto predict = [&](const std::string& run, const Words& more) {
+    done(Words{"predict", path(run), "--input", path("data/" + id), "--out", path("of_" + run)} + more);
+    EXPECT_EQ(bytes("of_" + run + "/" + map), bytes("mirrored/predictions/" + map)) << run;
+    EXPECT_TRUE(contains(bytes("of_" + run + "/prediction.json"), "\"tta\": true")) << run;
+  };
+  predict("plain", {"--tta"});
+  predict("mirrored", {});
+}
+
 // 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
 TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) {
   const Words patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]", "training.epochs=1",

@@ -64,6 +64,17 @@ TEST_F(Experiments, RefuseAugmentationThatMeansNothing) {
   EXPECT_EQ(refusal("training: {augment: {elastic: 6, elastic_grid: 40}}\n"), "accepted");
 }
 
+TEST_F(Experiments, RefuseToMirrorForANetworkThatWasNeverShownMirroredImages) {
+  const std::string plain = "training: {augment: {symmetries: false}}\n";
+  EXPECT_EQ(refusal("evaluate: {tta: true}\n"), "accepted");
+  EXPECT_EQ(refusal(plain), "accepted");
+  EXPECT_EQ(refusal(plain + "evaluate: {tta: true}\n", {"training.augment.flip=[0.5, 0, 0]"}), "accepted");
+  EXPECT_TRUE(contains(refusal(plain + "evaluate: {tta: true}\n"), "study.yaml:2: evaluate.tta: "));
+  EXPECT_TRUE(contains(refusal("network: {name: deeplabv3}\n" + plain + "evaluate: {tta: true}\n",
+                               {"training.augment.flip=[0, 0, 0.5]"}),
+                       "evaluate.tta"));
+}
+
 TEST_F(Experiments, TakeOneNumberForBothSidesOfAnImage) {
   const std::string image = "network: {name: deeplabv3}\n";
   EXPECT_EQ(load(image).preprocess.resolution, (data::Size3{128, 128, 1}));
