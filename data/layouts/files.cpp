@@ -141,10 +141,6 @@ Dataset list_files(const DatasetOptions& options) {
          key::data_files);
   }
   const bool has_truth = options.files.contains(truth_key);
-  if (has_truth && options.labels.empty()) {
-    fail(Exit::usage, "layout files: {} must name the values of the ground truth, e.g. {{tumor: 1}}",
-         key::data_labels);
-  }
   std::map<std::string, Matches> found;
   std::set<std::string> ids;
   for (const auto& [name, pattern] : options.files) {
@@ -164,6 +160,7 @@ Dataset list_files(const DatasetOptions& options) {
     }
     dataset.cases.push_back(std::move(files));
   }
+  if (has_truth && options.labels.empty()) dataset.labels = observed_labels(dataset, options);
   return dataset;
 }
 
