@@ -126,21 +126,35 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return best;
 }
 
+namespace {
+
+// Most of its cells are numbers.
+bool is_numeric_column(const std::vector<std::vector<std::string>>& rows, size_t column) {
+  size_t numbers = 0, cells = 0;
+  for (size_t r = 1; r < rows.size(); ++r) {
+    if (column >= rows[r].size() || rows[r][column].empty()) continue;
+    ++cells;
+    numbers += looks_numeric(rows[r][column]) ? 1 : 0;
+  }
+  return 2 * numbers > cells;
+}
+
+}  // namespace
+
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
+  std::vector<bool> right(widths.size());
+  for (size_t i = 0; i < widths.size(); ++i) right[i] = is_numeric_column(rows, i);
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string gap(widths[i] - display_width(row[i]), ' ');
-      const bool right = &row != &rows.front()
-                             ? looks_numeric(row[i])
-                             : rows.size() > 1 && i < rows[1].size() && looks_numeric(rows[1][i]);
-      line += (i > 0 ? "  " : "") + (right ? gap + row[i] : row[i] + gap);
+      line += (i > 0 ? "  " : "") + (right[i] ? gap + row[i] : row[i] + gap);
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
