@@ -58,7 +58,7 @@ int above(const Panel& panel) {
   return panel.title.empty() ? 8 : title_height;
 }
 int below(const Panel& panel) {
-  return panel.x.tics_height + (panel.x.title.empty() ? 8 : 30);
+  return panel.x.tics_height + (panel.x.title.empty() ? 8 : 40);
 }
 
 std::string colored(const std::string& text, const std::string& place) {

@@ -62,8 +62,8 @@ std::string report_page(const ReportParts& parts, const fs::path& out) {
                                                        : counted(names.size(), "run");
   const std::string body =
       format("<h1>{}</h1>\n", xml_escaped(title)) + answer_section(parts) + notes_section(parts) +
-      html_beside(ranking_section(parts), facts_section(parts)) + parts.frame.section +
-      classes_section(parts) + dice_section(parts) + folds_section(parts) + comparison_section(parts) +
+      ranking_section(parts) + facts_section(parts) + parts.frame.section + classes_section(parts) +
+      dice_section(parts) + folds_section(parts) + comparison_section(parts) +
       postprocessing_section(parts, out) + calibration_section(parts) + viewer_section(parts) +
       cases_section(parts) + training_section(parts) + speed_section(parts) + memory_section(parts) +
       data_section(parts) + runs_section(parts) + files_section(parts, out);

@@ -189,12 +189,12 @@ std::string dice_section(const ReportParts& parts) {
   }
   take_out_common(rows, "Group");
   take_out_common(rows, "Scored on grid");
-  return html_section(
-      "dice", "Dice",
-      html_beside(
-          picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer."),
-          table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
-              "<p>A case predicted by several repeats counts once, with its mean score.</p>\n"));
+  const std::string plot =
+      picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer.");
+  const std::string table = table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
+                            "<p>A case predicted by several repeats counts once, with its mean score.</p>\n";
+  // Names of groups are long: their table needs the whole width.
+  return html_section("dice", "Dice", parts.groups.size() > 1 ? plot + table : html_beside(plot, table));
 }
 
 std::string comparison_section(const ReportParts& parts) {
