@@ -4,6 +4,7 @@
     pip install nnunetv2 nibabel           # in a virtual environment
     bench/decathlon.py FOLDER [--program build/release/bin/voxswap] [--csv FILE.csv] [--sets 1,4] [--memory 8,24,80]
     bench/decathlon.py FOLDER --sets 501,502        # data sets that `voxswap convert` wrote to FOLDER/raw
+    bench/decathlon.py FOLDER --only voxswap        # without nnU-Net's planner: needs nibabel alone
 
 Needs no scans: every data set is three cases of its published median size and spacing (Isensee et al. 2021,
 supplementary tables; at the spacing that nnU-Net resamples to), with a box of each label in noise. Both planners see
@@ -11,6 +12,7 @@ the same files. Memory for training in GiB; voxswap plans for an H100 from typic
 """
 import argparse
 import csv
+import itertools
 import json
 import os
 import pathlib
@@ -116,6 +118,7 @@ def main():
     parser.add_argument("--csv", type=pathlib.Path)
     parser.add_argument("--sets", default=",".join(map(str, SETS)))
     parser.add_argument("--memory", default="8,24,80")
+    parser.add_argument("--only", choices=["nnunet", "voxswap"])
     given = parser.parse_args()
     root = given.folder.resolve()
     for name in ("raw", "preprocessed", "results"):
@@ -131,8 +134,9 @@ def main():
         name = there[0].name.split("_", 1)[1] if there else SETS[number][0]
         if not there:
             write_set(root / "raw" / f"Dataset{number:03}_{name}", SETS[number])
-        for row in [*nnunet_rows(root, number, name, memories),
-                    *voxswap_rows(root, number, name, given.program.resolve(), memories)]:
+        planners = {"nnunet": nnunet_rows(root, number, name, memories),
+                    "voxswap": voxswap_rows(root, number, name, given.program.resolve(), memories)}
+        for row in itertools.chain(*(planners[given.only],) if given.only else planners.values()):
             print(*row, sep=" | ", flush=True)
             if rows:  # rows are written as they come: the large sets take minutes each
                 rows.writerow(row)
