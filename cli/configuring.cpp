@@ -9,10 +9,12 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xml.h"
 #include "library/run_folder.h"
 #include "metrics/box_statistics.h"
 #include "net/collective/launched.h"
 #include "pipeline/cases/intensity_plot.h"
+#include "pipeline/report/figure.h"
 #include "pipeline/report/html.h"
 
 namespace voxswap::cli {
@@ -112,9 +114,10 @@ std::int64_t cases_without(const Fingerprint& fingerprint, std::size_t channel) 
                        [&](const auto& one) { return !one.channels[channel]; });
 }
 
+constexpr const char* of_channels = "intensities of the foreground, medians over the cases";
+
 Rows channels_rows(const Fingerprint& fingerprint) {
-  Rows rows = {{"channel, median of the foregrounds", "mean", "deviation", "0.5 %", "50 %", "99.5 %",
-                "cases without"}};
+  Rows rows = {{"channel", "mean", "deviation", "0.5 %", "50 %", "99.5 %", "cases without it"}};
   for (std::size_t i = 0; i < fingerprint.dataset.modalities.size(); ++i) {
     const pipeline::Intensities of = fingerprint.median_intensities(i);
     std::vector<std::string> row = {fingerprint.dataset.modalities[i]};
@@ -127,7 +130,7 @@ Rows channels_rows(const Fingerprint& fingerprint) {
 }
 
 Rows labels_rows(const Fingerprint& fingerprint) {
-  Rows rows = {{"label", "value", "cases", "voxels: median", "components: median", "max"}};
+  Rows rows = {{"label", "value", "cases", "voxels, median", "components, median", "components, max"}};
   for (const auto& [name, value] : fingerprint.dataset.labels) {
     std::vector<double> voxels, components;
     for (const CaseFingerprint& one : fingerprint.cases) {
@@ -164,7 +167,7 @@ Json candidate_json(const Candidate& one) {
 }
 
 Rows candidate_rows(const experiments::Configuration& configuration) {
-  Rows rows = {{"candidate", "size", "batch", "memory", "step", "per megavoxel", "epoch", ""}};
+  Rows rows = {{"candidate", "size", "batch", "memory", "step", "step per Mvoxel", "epoch", ""}};
   for (std::size_t i = 0; i < configuration.candidates.size(); ++i) {
     const Candidate& one = configuration.candidates[i];
     const auto swept = std::find(configuration.swept.begin(), configuration.swept.end(), i);
@@ -184,10 +187,10 @@ Rows candidate_rows(const experiments::Configuration& configuration) {
   return rows;
 }
 
-Rows choice_rows(const experiments::Configuration& configuration) {
+Rows choice_rows(const experiments::Configuration& configuration, std::size_t most_letters) {
   Rows rows = {{"key", "value", "why"}};
   for (const experiments::Choice& choice : configuration.choices)
-    rows.push_back({choice.key, choice.value, choice.why});
+    rows.push_back({choice.key, pipeline::shortened(choice.value, most_letters), choice.why});
   return rows;
 }
 
@@ -198,14 +201,14 @@ std::string fingerprint_text(const Fingerprint& fingerprint) {
   std::string text =
       format("{}: {}\n{}, axes {}\n\n", dataset.root.string(), dataset.recognised,
              counted(static_cast<std::int64_t>(dataset.cases.size()), "case"), axes_text(fingerprint));
-  return text + table(grids_rows(fingerprint)) + "\n" + table(channels_rows(fingerprint)) + "\n" +
-         table(labels_rows(fingerprint));
+  return text + table(grids_rows(fingerprint)) + format("\n{}:\n", of_channels) +
+         table(channels_rows(fingerprint)) + "\n" + table(labels_rows(fingerprint));
 }
 
 std::string configuration_text(const experiments::Configuration& configuration) {
-  return format("\n{}planned for {}, {}; costs: {}\n\n{}\n{}, predicted {}\n",
+  return format("\n{}planned for {}, {}\ncosts: {}\n\n{}\n{}, predicted {}\n",
                 table(candidate_rows(configuration)), configuration.device, configuration.precision,
-                configuration.costs, table(choice_rows(configuration)),
+                configuration.costs, table(choice_rows(configuration, 40)),
                 counted(configuration.epochs, "epoch"), format_seconds(configuration.training_seconds));
 }
 
@@ -220,30 +223,36 @@ std::string configuration_page(const Fingerprint& fingerprint,
     const Picture picture = intensity_plot(fingerprint);
     if (!picture.svg.empty())
       histograms = html_figure(inline_svg(picture.svg, "intensities"),
-                               "Intensities that differ from the background, of every case.");
+                               "Share of the foreground's voxels per bin of intensity.");
   } catch (const NoGnuplot& error) {
     log::warn("the page has no histograms: {}", error.what());
   }
-  const std::string data = html_facts({{"folder", dataset.root.string()},
-                                       {"layout", dataset.recognised},
-                                       {"cases", std::to_string(dataset.cases.size())},
-                                       {"axes", axes_text(fingerprint)}}) +
-                           html_table(grids_rows(fingerprint)) +
-                           (unreadable.size() > 1 ? html_table(unreadable) : "");
-  const std::string plan =
-      html_table(candidate_rows(configuration)) +
-      html_facts({{"device", configuration.device},
-                  {"precision", configuration.precision},
-                  {"costs", configuration.costs},
+  const experiments::Candidate& chosen = configuration.candidates[configuration.chosen];
+  const std::string title = "Fingerprint of " + dataset.root.filename().string();
+  const std::string summary =
+      html_facts({{"folder", dataset.root.string()},
+                  {"layout", dataset.recognised},
+                  {"cases", std::to_string(dataset.cases.size())},
+                  {"axes", axes_text(fingerprint)},
+                  {"chosen", format("{} {}, batch {}", chosen.context, experiments::list_text(chosen.size),
+                                    chosen.batch)},
                   {"training", format("{}, predicted {}", counted(configuration.epochs, "epoch"),
                                       format_seconds(configuration.training_seconds))}});
-  return html_page(
-      "Fingerprint of " + dataset.root.filename().string(),
-      html_section("cases", "Cases", data) +
-          html_section("channels", "Channels", html_table(channels_rows(fingerprint)) + histograms) +
-          html_section("labels", "Labels", html_table(labels_rows(fingerprint))) +
-          html_section("candidates", "Candidates", plan) +
-          html_section("experiment", "Experiment", html_table(choice_rows(configuration))));
+  const std::string data =
+      html_table(grids_rows(fingerprint)) + (unreadable.size() > 1 ? html_table(unreadable) : "");
+  const std::string channels =
+      format("<p>{}</p>\n", of_channels) + html_table(channels_rows(fingerprint)) + histograms;
+  const std::string plan =
+      html_table(candidate_rows(configuration)) + html_facts({{"device", configuration.device},
+                                                              {"precision", configuration.precision},
+                                                              {"costs", configuration.costs}});
+  return html_page(title, format("<h1>{}</h1>\n", xml_escaped(title)) + summary +
+                              html_section("cases", "Cases", data) +
+                              html_section("channels", "Channels", channels) +
+                              html_section("labels", "Labels", html_table(labels_rows(fingerprint))) +
+                              html_section("candidates", "Candidates", plan) +
+                              html_section("experiment", "Experiment",
+                                           html_table(choice_rows(configuration, std::string::npos))));
 }
 
 std::string configuration_json(const Fingerprint& fingerprint,

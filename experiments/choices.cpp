@@ -88,20 +88,22 @@ std::vector<Choice> data_choices(const Fingerprint& fingerprint, const Configure
                                       [](const auto& files) { return files.labelled(); });
   const std::int64_t folds = std::min<std::int64_t>(request.folds, labelled);
   std::vector<Choice> choices = {
-      {"name", yaml_scalar(name_of(dataset.root)),
-       "the folder of the data set; the run is written to runs/NAME"},
-      {"data.root", yaml_scalar(fs::absolute(dataset.root).lexically_normal().string()), "the data set"},
+      {"name", yaml_scalar(name_of(dataset.root)), "name of the data set's folder; results go to runs/NAME"},
+      {"data.root", yaml_scalar(fs::absolute(dataset.root).lexically_normal().string()),
+       "folder of the data set"},
       {"data.layout", dataset.layout, dataset.recognised}};
   if (has_unnamed_labels(dataset)) {
     std::vector<std::string> labels;
     for (const auto& [name, value] : dataset.labels) labels.push_back(format("{}: {}", name, value));
     choices.push_back({"data.labels", "{" + join(labels, ", ") + "}",
-                       "the values in the label maps, which have no names; name them here"});
+                       "values in the label maps, which the data set does not name; rename them here"});
   }
   if (folds > 1) {
-    choices.push_back({"data.split.folds", std::to_string(folds),
-                       format("every case validates in one of {}", counted(folds, "fold"))});
-    choices.push_back({"data.split.fold", "0", "the fold that validates; sweep it for all of them"});
+    choices.push_back(
+        {"data.split.folds", std::to_string(folds),
+         format("cross-validation: every case validates in one of {}", counted(folds, "fold"))});
+    choices.push_back({"data.split.fold", "0",
+                       format("validation fold of this run; a sweep over 0 to {} trains all", folds - 1)});
   }
   return choices;
 }
@@ -126,11 +128,14 @@ std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resi
                                         [](const auto& one) { return one.background_in_corners; });
   const double away = fingerprint.cropped_away();
   const bool ct = is_ct(fingerprint), crop = worth_a_crop(fingerprint);
-  const std::string share = format("outside of the foreground lies {:.0f} % of the median case", 100 * away);
+  const std::string share =
+      format("{:.0f} % of the median case is outside the foreground{}", 100 * away,
+             away < worth_cropping ? format("; cropping starts at {:.0f} %", 100 * worth_cropping) : "");
   std::vector<Choice> choices;
   if (2 * in_corners > static_cast<std::int64_t>(fingerprint.cases.size()))
     choices.push_back({"preprocess.background", "corner",
-                       format("the corners of {} have one value other than 0", counted(in_corners, "case"))});
+                       format("in {} of {} the corners have one value, which is not 0", in_corners,
+                              counted(fingerprint.cases.size(), "case"))});
   choices.push_back({"preprocess.crop", crop ? "foreground" : "none", share});
   const data::Size3 median = crop ? fingerprint.median_foreground() : fingerprint.median_size();
   const std::string halved = format("the median {}, {}, with sides that the network can halve",
@@ -142,14 +147,14 @@ std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resi
         {"preprocess.resolution", list_text(rounded_up(median, fingerprint.median_spacing())), halved});
   else
     choices.push_back({"preprocess.spacing", value_types::spacing_text(fingerprint.target_spacing()),
-                       "the median voxel size in mm; less along an axis of thick slices, as in nnU-Net"});
+                       "median voxel size, mm; finer along an axis with thick slices, as in nnU-Net"});
   if (ct) {
     choices.push_back({"preprocess.normalize", "ct", "Hounsfield units mean the same in every image"});
   } else {
     const bool masked = crop && away >= mostly_background;
     choices.push_back({"preprocess.normalize", masked ? "masked" : "image",
-                       format("intensities have no unit, so every image by itself{}",
-                              masked ? "; the background, a quarter or more, stays 0" : "")});
+                       format("intensities have no unit: mean and deviation of each image{}",
+                              masked ? "'s foreground; the background stays 0" : "")});
   }
   return choices;
 }
@@ -163,31 +168,31 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
       {"network.name", network_name(dataset),
        dataset.classes  ? "images with one class each"
        : dataset.images ? "2D images with labels per pixel"
-                        : "nnU-Net's network"},
+                        : "as in nnU-Net"},
       {"network.base_filters", on_gpu ? "32" : "16",
-       on_gpu ? "nnU-Net's" : "half of nnU-Net's 32, for speed on a CPU"},
-      {"training.optimizer.learning_rate", "0.001", "adam, ahead of nnU-Net's SGD after 16 epochs"},
-      {"training.schedule.name", "cosine", "ends at 0 with the last epoch"},
-      {"training.early_stop", "0", "the schedule decides how long it takes"},
+       on_gpu ? "as in nnU-Net" : "half of nnU-Net's 32, for speed on a CPU"},
+      {"training.optimizer.learning_rate", "0.001",
+       "for Adam, which was ahead of nnU-Net's SGD after 16 epochs"},
+      {"training.schedule.name", "cosine", "the learning rate falls to 0 by the last epoch"},
+      {"training.early_stop", "0", "off: training follows the schedule to its last epoch"},
       {"training.precision", "auto", "the fastest that is safe on the device"},
       {"memory.budget", request.memory ? format("{}B", *request.memory) : "auto",
-       request.memory ? "as asked for" : "what is free, less a reserve"}};
+       request.memory ? "from --memory" : "what is free, less a reserve"}};
   choices.push_back({"training.loss", dataset.classes ? "softmax_cross_entropy" : "dice_cross_entropy",
-                     dataset.classes ? "one class per image" : "Dice with cross-entropy, as nnU-Net's"});
+                     dataset.classes ? "one class per image" : "Dice and cross-entropy, as in nnU-Net"});
   if (nested && !dataset.classes)
-    choices.push_back(
-        {"training.targets", "regions", "some regions hold several labels, and regions are scored"});
+    choices.push_back({"training.targets", "regions", "regions are scored, and some hold several labels"});
   if (dataset.images) return choices;
-  choices.push_back({"training.augment.preset", "nnunet", "nnU-Net's augmentation"});
+  choices.push_back({"training.augment.preset", "nnunet", "as in nnU-Net, but for the keys below"});
   choices.push_back({"training.augment.flip", names_a_side(fingerprint) ? "0" : "[0.5, 0, 0]",
                      names_a_side(fingerprint) ? "a label names a side of the body"
-                                               : "left and right look alike, other directions do not"});
+                                               : "left and right look alike; other directions do not"});
   if (!names_a_side(fingerprint))
     choices.push_back(
-        {"evaluate.tta", "true", "predictions are averaged over mirrored inputs, as nnU-Net's"});
+        {"evaluate.tta", "true", "predictions are averaged over mirrored inputs, as in nnU-Net"});
   choices.push_back({"training.augment.rotation", "{range: [-20, 20], probability: 0.5}",
-                     "in half of the samples; nnU-Net, which trains a thousand epochs, in a fifth"});
-  choices.push_back({"training.augment.zoom", "{range: [0.8, 1.25], probability: 0.5}", "the same"});
+                     "in half of the samples; in nnU-Net, with its 1000 epochs, in a fifth"});
+  choices.push_back({"training.augment.zoom", "{range: [0.8, 1.25], probability: 0.5}", "as rotation"});
   return choices;
 }
 
@@ -204,7 +209,7 @@ Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid,
   candidate.median = grid.median;
   candidate.choices.push_back(
       {"training.batch_size", std::to_string(batch),
-       "a larger one makes fewer steps, and is taken where a voxel takes a tenth less time"});
+       "a larger batch means fewer steps: chosen only if it saves a tenth of the time per voxel"});
   if (fingerprint.dataset.images) return candidate;
   for (std::int64_t& side : candidate.size) {
     const double part =
@@ -220,15 +225,15 @@ Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid,
   candidate.choices.push_back({"training.patch", whole ? "none" : list_text(candidate.size), ""});
   candidate.choices.push_back(
       {"network.depth", std::to_string(depth),
-       format("halved until 4 voxels are left, {} at most", counted(most_levels, "level"))});
-  const std::string why =
-      "axes with long voxels, or with few left, are not halved, and not convolved along while long";
+       format("sides are halved until 4 voxels are left, {} at most", counted(most_levels, "level"))});
   if (!all_are(levels.strides, 1, 2))
-    candidate.choices.push_back({"network.strides", value_types::print_levels(levels.strides), why});
+    candidate.choices.push_back({"network.strides", value_types::print_levels(levels.strides),
+                                 "axes with thick slices or with few voxels left are not halved"});
   if (!all_are(levels.kernels, 0, 3))
-    candidate.choices.push_back({"network.kernels", value_types::print_levels(levels.kernels), why});
+    candidate.choices.push_back({"network.kernels", value_types::print_levels(levels.kernels),
+                                 "no convolution along an axis while its voxels are much longer"});
   candidate.choices.push_back({"training.deep_supervision", "[" + join(weights, ", ") + "]",
-                               "halved with every level, as nnU-Net's"});
+                               "weight of the loss per level, halved with every level, as in nnU-Net"});
   return candidate;
 }
 

@@ -230,9 +230,8 @@ class Chooser {
     const Candidate& chosen = result_.candidates[result_.chosen];
     if (small_part * chosen.voxels() < chosen.median_voxels())
       log::warn(
-          "patches of {} are all that fits into the memory: {:.0f} of them make the median case, and the "
-          "network "
-          "sees little of it at a time. A larger --memory allows larger ones",
+          "patches of {} are all that fits into the memory: {:.0f} of them make the median case, so the "
+          "network sees little of it at a time. A larger --memory allows larger patches",
           list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
   }
 
@@ -261,8 +260,8 @@ class Chooser {
     const std::int64_t epochs = std::min(possible, most_epochs);
     return {"training.epochs", std::to_string(epochs),
             epochs < possible
-                ? "as many as nnU-Net's"
-                : format("as many of {} as {} have room for, less {:.0f} % for preparing and predicting",
+                ? "as many as in nnU-Net"
+                : format("epochs of {} that fit into {}, less {:.0f} % for preparing and predicting",
                          format_seconds(candidate.epoch_seconds), format_seconds(request_.hours * 3600),
                          100 * for_the_rest)};
   }

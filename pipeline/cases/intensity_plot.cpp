@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "metrics/box_statistics.h"
 #include "pipeline/report/figure.h"
 #include "pipeline/report/palette.h"
 
@@ -31,6 +32,19 @@ Density density_of(const Intensities& of, const Range& range) {
   return density;
 }
 
+// Without outliers, such as images of another scale, which would leave no room for the rest.
+Range range_of(const std::vector<const Intensities*>& cases) {
+  std::vector<double> lowest, highest;
+  for (const Intensities* one : cases) {
+    lowest.push_back(one->lowest());
+    highest.push_back(one->highest());
+  }
+  Range range;
+  range.include(metrics::box_statistics(lowest).whisker_low);
+  range.include(metrics::box_statistics(highest).whisker_high);
+  return range.padded();
+}
+
 std::string lines_of(const Density& density, const Range& range) {
   std::string lines;
   for (std::size_t bin = 0; bin < bins; ++bin)
@@ -43,22 +57,21 @@ std::string lines_of(const Density& density, const Range& range) {
 
 Picture intensity_plot(const Fingerprint& fingerprint) {
   Figure figure{.title = "Intensities of the foreground",
-                .heading = "Voxels of the foreground, % per bin; thin: single cases, thick: their mean"};
+                .heading = "% of the foreground's voxels; thin lines: cases, thick lines: their mean"};
   const std::vector<std::string>& channels = fingerprint.dataset.modalities;
   figure.columns = channels.size() > 1 ? 2 : 1;
   figure.width = figure.columns == 2 ? 760 : 560;
   for (std::size_t channel = 0; channel < channels.size(); ++channel) {
     std::vector<const Intensities*> of;
-    Range range;
-    for (const CaseFingerprint& one : fingerprint.cases) {
-      if (!one.channels[channel]) continue;
-      of.push_back(&*one.channels[channel]);
-      range.include(of.back()->lowest());
-      range.include(of.back()->highest());
-    }
+    for (const CaseFingerprint& one : fingerprint.cases)
+      if (one.channels[channel]) of.push_back(&*one.channels[channel]);
     if (of.empty()) continue;
-    range = range.padded();
-    Panel panel{channels[channel], number_axis(range, 6, "intensity")};
+    const Range range = range_of(of);
+    const auto beyond = std::count_if(of.begin(), of.end(), [&](const Intensities* one) {
+      return one->lowest() < range.low || one->highest() > range.high;
+    });
+    const std::string note = beyond > 0 ? format(" ({} of {} cases exceed the axis)", beyond, of.size()) : "";
+    Panel panel{channels[channel] + note, number_axis(range, 6, "intensity")};
     Density mean(bins, 0);
     double highest = 0;
     const std::size_t step = of.size() / most_lines + 1;
@@ -68,7 +81,7 @@ Picture intensity_plot(const Fingerprint& fingerprint) {
       if (of.size() == 1 || i % step != 0) continue;
       highest = std::max(highest, *std::max_element(density.begin(), density.end()));
       panel.elements.push_back(element(figure.add_data(lines_of(density, range)), "1:2",
-                                       format("lines lc rgb '{}' lw 0.5", plot_line)));
+                                       format("lines lc rgb '{}' lw 1", plot_line)));
     }
     highest = std::max(highest, *std::max_element(mean.begin(), mean.end()));
     panel.elements.push_back(element(figure.add_data(lines_of(mean, range)), "1:2",
