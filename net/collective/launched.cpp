@@ -87,6 +87,13 @@ Ranks& join() {
   if (mpi.ranks == nullptr)
     fail(Exit::failed,
          "this MPI supports calls from one thread only. Use one with MPI_THREAD_SERIALIZED, such as OpenMPI");
+  // Ranks are alone if the launcher's MPI is too new for this one, such as the host's for that of a
+  // container.
+  if (const int joined = mpi.ranks->count(); joined != launched_count())
+    fail(Exit::failed,
+         "launched with {}, but MPI joins {}: the launcher's MPI does not fit the library that was loaded. "
+         "Use the mpirun of the same installation, in a container the one inside it",
+         counted(launched_count(), "rank"), joined);
   return *mpi.ranks;
 }
 

@@ -137,6 +137,15 @@ TEST_F(RanksOfMpi, ListThemselves) {
   EXPECT_FALSE(Json::parse(program({"info", "--json"}).output).contains("ranks"));
 }
 
+// As under the launcher of a host whose MPI does not fit that of a container.
+TEST_F(RanksOfMpi, EndWhenTheyDoNotFindOneAnother) {
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  refused(1, into("out"), "launched with 2 ranks, but MPI joins 1");
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+}
+
 class SweepOnRanks : public RanksOfMpi {
  protected:
   Words sweep_into(const std::string& out, const std::string& seeds = "1,2,3") {

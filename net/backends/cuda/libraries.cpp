@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/keys.h"
 
 namespace voxswap::net::cuda {
@@ -99,6 +100,13 @@ std::vector<std::string> folders() {
   };
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') add(root);
+  }
+  // A wheel has this code in voxswap/lib, and pip installs NVIDIA's packages beside voxswap.
+  if (Dl_info here; dladdr(&least_cudnn, &here) != 0 && *here.dli_fname == '/') {
+    const std::string packages = plain(fs::path(here.dli_fname) / "../../..").string();
+    for (const std::string& part :
+         {format("cu{}", CUBLAS_VER_MAJOR), std::string("cudnn"), std::string("nccl")})
+      result.push_back(format("{}/nvidia/{}/lib/", packages, part));
   }
   add("/usr/local/cuda");
   return result;

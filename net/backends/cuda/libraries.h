@@ -1,6 +1,6 @@
 // cuDNN and cuBLAS, loaded when the first GPU is opened. The program does not link to them, so it also runs
 // on the CPU without them. They are searched for by the system's linker, then in the folder lib64 or lib of
-// $CUDA_HOME, $CUDA_PATH and /usr/local/cuda.
+// $CUDA_HOME and $CUDA_PATH, in NVIDIA's packages beside a wheel, and in /usr/local/cuda.
 #pragma once
 
 #include <cublas_v2.h>

@@ -18,3 +18,10 @@ inline void* dlsym(void* library, const char* name) {
 inline const char* dlerror() {
   return voxswap::emulation::why_not_opened();
 }
+// The emulated libraries are in no folder.
+struct Dl_info {
+  const char* dli_fname;
+};
+inline int dladdr(const void*, Dl_info*) {
+  return 0;
+}
