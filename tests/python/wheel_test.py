@@ -60,7 +60,7 @@ class Wheel(unittest.TestCase):
                     self.assertTrue((package / "licenses" / "common-licenses" / named).is_file(), named)
 
     def test_has_the_version_of_the_recipe_for_conda(self):
-        recipe = (SOURCE / "packaging" / "conda" / "meta.yaml").read_text()
+        recipe = (SOURCE / "packaging" / "conda" / "recipe.yaml").read_text()
         version = re.search('version: "(.*)"', recipe).group(1)
         self.assertTrue(self.wheel.name.startswith(f"voxswap-{version}-"))
 
