@@ -26,11 +26,9 @@ std::string help() {
       "[ARGUMENTS]\n\n";
   for (const Command& command : commands()) text += format("  {:<10} {}\n", command.name, command.summary);
   return text +
-         "\n`voxswap COMMAND --help` lists the options of a command. A first run on phantoms, from the "
-         "folder that contains experiments/:\n  voxswap phantom --out phantoms --cases 32 --size 48 --seed "
-         "1\n  voxswap run experiments/quickstart.yaml data.root=phantoms\n\n`voxswap help --manual` prints "
-         "the "
-         "manual page, `voxswap help --reference DIR` writes the pages of docs/reference/.\n";
+         "\n`voxswap COMMAND --help` lists the options of a command. `voxswap quickstart` is a first run, on "
+         "phantoms.\n\n`voxswap help --manual` prints the manual page, `voxswap help --reference DIR` writes "
+         "the pages of docs/reference/.\n";
 }
 
 std::vector<std::string> command_names() {
