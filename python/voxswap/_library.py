@@ -14,7 +14,13 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
 
 
 def _load():
+    # As the program does (cli/restart.h): threads that wait for others sleep soon. OpenMP reads this when it is loaded.
+    added = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
+    if added:
+        os.environ["GOMP_SPINCOUNT"] = "1000"
     library = ctypes.CDLL(os.fspath(_PATH))
+    if added:
+        del os.environ["GOMP_SPINCOUNT"]
     pointer = ctypes.c_void_p
     for name, *arguments in [("call", ctypes.c_char_p, ctypes.c_char_p, pointer),
                              ("open_network", ctypes.c_char_p, pointer),
