@@ -70,7 +70,8 @@ Picture intensity_plot(const Fingerprint& fingerprint) {
     const auto beyond = std::count_if(of.begin(), of.end(), [&](const Intensities* one) {
       return one->lowest() < range.low || one->highest() > range.high;
     });
-    const std::string note = beyond > 0 ? format(" ({} of {} cases exceed the axis)", beyond, of.size()) : "";
+    const std::string note =
+        beyond > 0 ? format(" ({} of {} exceed the axis)", beyond, counted(of.size(), "case")) : "";
     Panel panel{channels[channel] + note, number_axis(range, 6, "intensity")};
     Density mean(bins, 0);
     double highest = 0;
