@@ -15,7 +15,7 @@ struct PredictOptions {
   std::optional<std::array<std::int64_t, 3>> window{};  // voxels x, y, z per pass; none: as in training
   bool whole = false;                   // the whole volume in one pass, however the network was trained
   double overlap = 0.5;                 // of windows
-  bool mirror = false;                  // average over the mirrorings that training used
+  bool mirror = false;                  // average over the mirrorings that training used; evaluate.tta: always
   bool ensemble = false;                // average over a run's repeats; else a folder for each
   bool probabilities = false;           // also write probabilities
   bool segmentations = false;           // also write CASE.seg.nrrd with names and colours

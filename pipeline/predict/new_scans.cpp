@@ -77,8 +77,10 @@ void keep_subjects(data::Dataset& dataset, const std::vector<std::string>& subje
   for (const std::string& subject : subjects)
     if (std::none_of(dataset.cases.begin(), dataset.cases.end(),
                      [&](const data::CaseFiles& files) { return is_of(files, subject); }))
-      fail(Exit::bad_data, "{}: has no participant {}. The first of {} is {}", dataset.root.string(), subject,
-           counted(dataset.cases.size(), "case"), dataset.cases.front().id);
+      fail(Exit::bad_data, "{}: has no participant {}{}", dataset.root.string(), subject,
+           dataset.cases.empty() ? std::string()
+                                 : format(". The first of {} is {}", counted(dataset.cases.size(), "case"),
+                                          dataset.cases.front().id));
   std::erase_if(dataset.cases, [&](const data::CaseFiles& files) {
     return std::none_of(subjects.begin(), subjects.end(),
                         [&](const std::string& subject) { return is_of(files, subject); });

@@ -35,6 +35,7 @@ TEST_F(Configure, WritesAnExperimentThatCanBePlannedWithAReasonAboveEveryKey) {
     }
     before = line;
   }
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "flip: [0.5, 0, 0]", "tta: true"));
   done({"plan", path("mine.yaml"), "--estimate"});
 }
 

@@ -109,6 +109,10 @@ class Package(unittest.TestCase):
                 subjects[1].removeprefix("sub-"), folder=self.folder)
         maps = list((self.folder / "derived").rglob("*_dseg.nii.gz"))
         self.assertEqual([path.name.split("_")[0] for path in maps], subjects[1:])
+        refused = subprocess.run([PROGRAM, "bids", "bids", "derived", "participant", "--run", "runs/tiny",
+                                  "--participant-label", "nobody"], capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn(f"no participant nobody. The first of 2 cases is {subjects[0]}", refused.stderr)
         program("bids", "bids", "derived", "group", folder=self.folder)
         table = pandas.read_csv("derived/group_volumes.tsv", sep="\t")
         image = nibabel.load(maps[0])
