@@ -54,6 +54,17 @@ bool is_dataset_folder(const fs::path& path) {
   return fs::is_directory(path, ignored) && !fs::is_regular_file(path / "experiment.yaml", ignored);
 }
 
+namespace {
+
+std::string epochs_text(const experiments::Configuration& configuration) {
+  const std::string epochs = counted(configuration.epochs, "epoch");
+  return configuration.networks == 1
+             ? epochs
+             : format("{} of {} each", counted(configuration.networks, "network"), epochs);
+}
+
+}  // namespace
+
 experiments::Experiment configured(const ExperimentArguments& where, bool resume) {
   if (net::launched_count() > 1)
     fail(Exit::usage,
@@ -73,9 +84,8 @@ experiments::Experiment configured(const ExperimentArguments& where, bool resume
   const experiments::Configuration configuration = experiments::configure(fingerprint, request);
   const experiments::Candidate& chosen = configuration.candidates[configuration.chosen];
   log::info("{} is a data set, configured: {} {}, batch {}, {} in {}; every key is in {}", where.file,
-            chosen.context, experiments::list_text(chosen.size), chosen.batch,
-            counted(configuration.epochs, "epoch"), format_seconds(configuration.training_seconds),
-            written.string());
+            chosen.context, experiments::list_text(chosen.size), chosen.batch, epochs_text(configuration),
+            format_seconds(configuration.training_seconds), written.string());
   return configuration.experiment;
 }
 
@@ -208,8 +218,8 @@ std::string fingerprint_text(const Fingerprint& fingerprint) {
 std::string configuration_text(const experiments::Configuration& configuration) {
   return format("\n{}planned for {}, {}\ncosts: {}\n\n{}\n{}, predicted {}\n",
                 table(candidate_rows(configuration)), configuration.device, configuration.precision,
-                configuration.costs, table(choice_rows(configuration, 40)),
-                counted(configuration.epochs, "epoch"), format_seconds(configuration.training_seconds));
+                configuration.costs, table(choice_rows(configuration, 40)), epochs_text(configuration),
+                format_seconds(configuration.training_seconds));
 }
 
 std::string configuration_page(const Fingerprint& fingerprint,
@@ -236,7 +246,7 @@ std::string configuration_page(const Fingerprint& fingerprint,
                   {"axes", axes_text(fingerprint)},
                   {"chosen", format("{} {}, batch {}", chosen.context, experiments::list_text(chosen.size),
                                     chosen.batch)},
-                  {"training", format("{}, predicted {}", counted(configuration.epochs, "epoch"),
+                  {"training", format("{}, predicted {}", epochs_text(configuration),
                                       format_seconds(configuration.training_seconds))}});
   const std::string data =
       html_table(grids_rows(fingerprint)) + (unreadable.size() > 1 ? html_table(unreadable) : "");

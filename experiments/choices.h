@@ -43,7 +43,7 @@ struct Candidate {
   std::int64_t batch = 1;
   std::vector<Choice> choices;  // that follow from them
   std::string why_not;          // it does not fit; empty: it does
-  std::int64_t memory_bytes = 0;
+  std::int64_t memory_bytes = 0, epoch_steps = 0;
   double step_seconds = 0, epoch_seconds = 0;  // an epoch with its validation
 
   double voxels() const;  // of the context

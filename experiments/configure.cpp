@@ -25,6 +25,8 @@ constexpr double most_time_per_voxel = 1.25;  // of the fastest candidate's
 constexpr double worth_a_batch = 0.9;         // of the time per voxel: a smaller batch takes more steps
 constexpr double for_the_rest = 0.05;         // of the hours: preparing, predicting, the report
 constexpr std::int64_t most_epochs = 1000;
+// Beyond so many steps of one network, a further network gains more (docs/results/dice.md).
+constexpr std::int64_t steps_of_a_network = 15'000, most_networks = 5;
 constexpr double small_part = 8;  // of the median case: patches beyond it see little of the anatomy
 
 // What was chosen, under what the user asked for.
@@ -73,6 +75,7 @@ class Chooser {
     pick();
     if (!fingerprint_.dataset.classes) warn_of_rare_labels();
     const Candidate& chosen = result_.candidates[result_.chosen];
+    choose_networks(chosen);
     add({epochs_of(chosen)});
     add(chosen.choices);
     for (Choice& choice : result_.choices)
@@ -125,6 +128,7 @@ class Chooser {
       const pipeline::Forecast forecast = pipeline::forecast(step, data_, options);
       candidate.memory_bytes = forecast.arena_bytes;
       candidate.step_seconds = forecast.plan.predicted_seconds;
+      candidate.epoch_steps = pipeline::epoch_steps(forecast, options);
       // A prediction takes about a third of a step.
       const double augmenting = measured ? pipeline::augmenting_seconds(options, data_) : 0;
       candidate.epoch_seconds =
@@ -250,20 +254,38 @@ class Chooser {
     }
   }
 
+  std::int64_t possible_epochs(const Candidate& candidate) const {
+    return static_cast<std::int64_t>(request_.hours * 3600 * (1 - for_the_rest) / candidate.epoch_seconds);
+  }
+
+  // Several where the hours have room, whose predictions are averaged. Who has decided on epochs or repeats
+  // gets those.
+  void choose_networks(const Candidate& candidate) {
+    networks_ = run(candidate.choices).training.repeats;
+    if (asked_.contains(key::training_repeats) || asked_.contains(key::training_epochs)) return;
+    networks_ = std::clamp<std::int64_t>(
+        possible_epochs(candidate) * candidate.epoch_steps / steps_of_a_network, 1, most_networks);
+    if (networks_ == 1) return;
+    add({{key::training_repeats, std::to_string(networks_),
+          format("networks that make {} or more each: beyond that a further network gains more",
+                 counted(steps_of_a_network, "step"))},
+         {"evaluate.ensemble", "true", "the mean of all networks is predicted and scored"}});
+  }
+
   Choice epochs_of(const Candidate& candidate) const {
-    const double seconds = request_.hours * 3600 * (1 - for_the_rest);
-    const auto possible = static_cast<std::int64_t>(seconds / candidate.epoch_seconds);
+    const std::int64_t possible = possible_epochs(candidate) / networks_;
     if (possible < 1)
       fail(Exit::does_not_fit, "--hours {}: one epoch takes {}. Set --hours of at least {:.2g}",
            number(request_.hours), format_seconds(candidate.epoch_seconds),
-           std::ceil(candidate.epoch_seconds / 36 / (1 - for_the_rest)) / 100);
+           std::ceil(static_cast<double>(networks_) * candidate.epoch_seconds / 36 / (1 - for_the_rest)) /
+               100);
     const std::int64_t epochs = std::min(possible, most_epochs);
     return {"training.epochs", std::to_string(epochs),
             epochs < possible
                 ? "as many as in nnU-Net"
-                : format("epochs of {} that fit into {}, less {:.0f} % for preparing and predicting",
+                : format("epochs of {} that fit into {}{}, less {:.0f} % for preparing and predicting",
                          format_seconds(candidate.epoch_seconds), format_seconds(request_.hours * 3600),
-                         100 * for_the_rest)};
+                         networks_ == 1 ? "" : " for " + counted(networks_, "network"), 100 * for_the_rest)};
   }
 
   // The part `sweep` of the file: what the user has not decided of each candidate.
@@ -293,8 +315,9 @@ class Chooser {
     result_.experiment = make_experiment(request_.file, settings_of(result_.choices, asked_));
     const pipeline::RunOptions& options = result_.experiment.run;
     result_.epochs = options.training.epochs;
-    result_.training_seconds =
-        static_cast<double>(result_.epochs) * result_.candidates[result_.chosen].epoch_seconds;
+    result_.networks = options.training.repeats;
+    result_.training_seconds = static_cast<double>(result_.networks * result_.epochs) *
+                               result_.candidates[result_.chosen].epoch_seconds;
     std::map<std::string, std::string> comments;
     for (const Choice& choice : result_.choices) comments[choice.key] = choice.why;
     for (const auto& [key, value] : asked_) comments[key] = "as given on the command line";
@@ -316,6 +339,7 @@ class Chooser {
   const fs::path split_;
   const Settings asked_;
   pipeline::DataShape data_;
+  std::int64_t networks_ = 1;
   Configuration result_;
 };
 

@@ -16,10 +16,10 @@ struct Configuration {
   std::vector<Choice> choices;  // all keys of the file
   std::vector<Candidate> candidates;
   std::size_t chosen = 0;
-  std::vector<std::size_t> swept;        // the best candidates where several were asked for
-  std::string device, precision, costs;  // of the plans
-  std::int64_t epochs = 0, folds = 0;
-  double training_seconds = 0;  // of the chosen one
+  std::vector<std::size_t> swept;                    // the best candidates where several were asked for
+  std::string device, precision, costs;              // of the plans
+  std::int64_t networks = 1, epochs = 0, folds = 0;  // epochs of each network
+  double training_seconds = 0;                       // of the chosen candidate, all networks
   Experiment experiment;
   std::string text;  // the file
 };

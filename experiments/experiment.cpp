@@ -234,6 +234,13 @@ pipeline::SettingList changed_settings(const pipeline::RunOptions& before,
 pipeline::SettingList read_settings_of_run(const fs::path& file) {
   pipeline::SettingList settings, asked;
   flatten(parse_yaml(read_experiment_file(file), file.string()), "", settings);
+  const auto is_ensemble = [](const auto& one) {
+    return one.key == "evaluate.ensemble" && one.value == "true";
+  };
+  if (std::any_of(settings.begin(), settings.end(),
+                  is_ensemble))  // the mean of more networks is another model
+    for (pipeline::Setting& setting : settings)
+      if (setting.key == key::training_repeats) setting.decides = pipeline::Decides::model;
   const fs::path cell = file.parent_path() / cell_file;
   if (!fs::exists(cell)) return settings;
   // What memory a cell got depends on how many ran beside it, and is no difference between cells.

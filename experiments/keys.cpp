@@ -339,6 +339,9 @@ void add_rest(std::vector<Key>& table) {
   add(table, Decides::scores,
       on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times as long)",
              AT(evaluate.tta)));
+  add(table, Decides::scores,
+      on_off("evaluate.ensemble", "Average predictions over the repeats instead of scoring each alone",
+             AT(evaluate.ensemble)));
   add(table, Decides::shown,
       choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",
              AT(evaluate.postprocessing)));

@@ -13,14 +13,15 @@ namespace voxswap {
 
 struct PredictOptions {
   std::optional<std::array<std::int64_t, 3>> window{};  // voxels x, y, z per pass; none: as in training
-  bool whole = false;                   // the whole volume in one pass, however the network was trained
-  double overlap = 0.5;                 // of windows
-  bool mirror = false;                  // average over the mirrorings that training used; evaluate.tta: always
-  bool ensemble = false;                // average over a run's repeats; else a folder for each
-  bool probabilities = false;           // also write probabilities
-  bool segmentations = false;           // also write CASE.seg.nrrd with names and colours
-  bool dicom_segmentations = false;     // also write DICOM segmentation objects
-  bool bids = false;                    // name files as a BIDS derivative
+  bool whole = false;                // the whole volume in one pass, however the network was trained
+  double overlap = 0.5;              // of windows
+  bool mirror = false;               // average over the mirrorings that training used; evaluate.tta: always
+  bool ensemble = false;             // average over a run's repeats, as with evaluate.ensemble; else a
+                                     // folder for each
+  bool probabilities = false;        // also write probabilities
+  bool segmentations = false;        // also write CASE.seg.nrrd with names and colours
+  bool dicom_segmentations = false;  // also write DICOM segmentation objects
+  bool bids = false;                 // name files as a BIDS derivative
   std::vector<std::string> subjects{};  // only these subjects of a BIDS data set, without sub-; empty: all
   bool raw_weights = false;             // the weights of the best epoch, not the averaged ones
   bool force = false;                   // overwrite files that voxswap did not write

@@ -163,8 +163,9 @@ struct EvaluateOptions {
   double surface_tolerance = 1;  // mm
   metrics::LesionOptions lesions;
   FindPostprocessing postprocessing = FindPostprocessing::automatic;
-  bool tta = false;  // predictions are averaged over mirrored inputs
-  int ignored = 0;   // the data's label of voxels that are left out of scores; 0: it has none
+  bool tta = false;       // predictions are averaged over mirrored inputs
+  bool ensemble = false;  // and over the repeats, which predict together instead of each alone
+  int ignored = 0;        // the data's label of voxels that are left out of scores; 0: it has none
 };
 
 struct RunOptions {

@@ -182,12 +182,15 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   return forecast;
 }
 
+std::int64_t epoch_steps(const Forecast& forecast, const RunOptions& options) {
+  const std::int64_t samples = options.preprocess.slices != data::Slices::none
+                                   ? forecast.data.labelled_slices
+                                   : forecast.data.training_cases * patches_per_case(options);
+  return std::max<std::int64_t>(1, samples / options.training.batch_size);
+}
+
 double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
-  const auto samples = static_cast<double>(options.preprocess.slices != data::Slices::none
-                                               ? forecast.data.labelled_slices
-                                               : forecast.data.training_cases * patches_per_case(options));
-  const double steps = std::max(1.0, std::floor(samples / static_cast<double>(options.training.batch_size)));
-  return steps * forecast.plan.predicted_seconds;
+  return static_cast<double>(epoch_steps(forecast, options)) * forecast.plan.predicted_seconds;
 }
 
 double augmenting_seconds(const RunOptions& options, const DataShape& data) {

@@ -86,6 +86,7 @@ struct Forecast {
 Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options);
 
 // Of its training part. REQUIRES: the data set is there.
+std::int64_t epoch_steps(const Forecast& forecast, const RunOptions& options);
 double epoch_seconds(const Forecast& forecast, const RunOptions& options);
 // Measured: of augmenting a step's samples on the cores that compute the step, too; 0 on a GPU.
 double augmenting_seconds(const RunOptions& options, const DataShape& data);

@@ -116,13 +116,19 @@ class EnsembleScorer {
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       if (!holds_out(p, index)) continue;
       const auto [a, b] = pairs_[p];
-      const std::int64_t repeats = std::min(runs_[a].training.repeats, runs_[b].training.repeats);
-      for (std::int64_t repeat = 1; repeat <= repeats; ++repeat) {
-        std::vector<float> mean = probabilities(a, repeat);
-        const std::vector<float>& other = probabilities(b, repeat);
-        for (std::size_t v = 0; v < mean.size(); ++v) mean[v] = (mean[v] + other[v]) / 2;
-        const std::vector<DiceRow> rows = case_scores(runs_[a], repeat, dataset, files, volume, *prepared,
-                                                      decide(mean, *prepared, decoder_));
+      const std::vector<Team> first = predicting_teams(runs_[a]), second = predicting_teams(runs_[b]);
+      for (std::size_t team = 0; team < std::min(first.size(), second.size()); ++team) {
+        std::vector<float> mean;
+        const auto add = [&](const std::vector<float>& one) {
+          mean.resize(one.size());
+          for (std::size_t v = 0; v < one.size(); ++v) mean[v] += one[v];
+        };
+        for (const std::int64_t repeat : first[team]) add(probabilities(a, repeat));
+        for (const std::int64_t repeat : second[team]) add(probabilities(b, repeat));
+        const auto members = static_cast<float>(first[team].size() + second[team].size());
+        for (float& value : mean) value /= members;
+        const std::vector<DiceRow> rows = case_scores(runs_[a], first[team].front(), dataset, files, volume,
+                                                      *prepared, decide(mean, *prepared, decoder_));
         scores_[p].rows.insert(scores_[p].rows.end(), rows.begin(), rows.end());
       }
     }

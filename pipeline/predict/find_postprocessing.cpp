@@ -218,7 +218,7 @@ class PostprocessingSearch {
   std::vector<PostStep> steps_;
 };
 
-// A validation case of a run, as a repeat predicted it.
+// A validation case of a run, as a team of its repeats predicted it.
 struct Predicted {
   fs::path truth, prediction;
 };
@@ -239,8 +239,9 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
     const data::CaseFiles& files = *found->second;
     const bool has_all_regions = std::all_of(dataset.regions.begin(), dataset.regions.end(),
                                              [&](const auto& region) { return files.tells(region.second); });
-    for (std::int64_t repeat = 1; has_all_regions && repeat <= run.training.repeats; ++repeat)
-      all.push_back({files.truth, prediction_folder(run, repeat) / label_map_name(dataset, row[id])});
+    if (!has_all_regions) continue;
+    for (const Team& team : predicting_teams(run))
+      all.push_back({files.truth, prediction_folder(run, team) / label_map_name(dataset, row[id])});
   }
   return all;
 }

@@ -88,32 +88,33 @@ void keep_subjects(data::Dataset& dataset, const std::vector<std::string>& subje
 }
 
 // Those that predict together, and where to.
-struct Team {
+struct Predicting {
   std::vector<Member> members;
   PredictionFiles files;
 };
 
-std::vector<Team> teams_of(const std::vector<RunOptions>& runs, const fs::path& out,
-                           const data::Dataset& dataset, const PredictOptions& how) {
+std::vector<Predicting> teams_of(const std::vector<RunOptions>& runs, const fs::path& out,
+                                 const data::Dataset& dataset, const PredictOptions& how) {
   const std::vector<Member> members = members_of(runs);
-  if (how.ensemble || runs.size() > 1 || members.size() == 1)
+  if (predict_together(runs, how) || members.size() == 1)
     return {{members, PredictionFiles(out, dataset, how)}};
-  std::vector<Team> teams;
+  std::vector<Predicting> teams;
   for (const Member& member : members)
     teams.push_back({{member}, PredictionFiles(out / format("repeat_{}", member.repeat), dataset, how)});
   return teams;
 }
 
 // What may be written of all that predict() will write: known before the first case is read.
-Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input, const std::vector<Team>& teams,
-                       const std::vector<std::string>& outputs, const PredictOptions& how) {
+Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
+                       const std::vector<Predicting>& teams, const std::vector<std::string>& outputs,
+                       const PredictOptions& how) {
   Outputs files(how.force);
   files.protect(input);
   files.protect_below(input);
   files.protect_below(dataset.root);
   for (const data::CaseFiles& one : dataset.cases)
     for (const fs::path& channel : one.channels) files.protect(channel);
-  for (const Team& team : teams) {
+  for (const Predicting& team : teams) {
     for (const auto& [file, content] : team.files.shared()) files.check(file);
     for (const data::CaseFiles& one : dataset.cases)
       for (const fs::path& file : team.files.of_case(one.id, outputs)) files.check(file);
@@ -289,7 +290,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
   keep_subjects(dataset, how.subjects);
   check_suits(runs.front(), dataset);
   check_suits(dataset, how);
-  const std::vector<Team> teams = teams_of(runs, out, dataset, how);
+  const std::vector<Predicting> teams = teams_of(runs, out, dataset, how);
   const Outputs outputs =
       outputs_beside(dataset, input, teams, output_names(dataset, runs.front().training), how);
   ScanPredictor predictor(runs, trained.front(), dataset, how);
@@ -297,7 +298,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
   std::set<std::string> left_out;
   PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front()));
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
-  for (const Team& team : teams) {
+  for (const Predicting& team : teams) {
     predictor.use(team.members);
     make_directories(team.files.folder());
     std::vector<ClassRow> classes;

@@ -15,8 +15,9 @@ namespace voxswap::pipeline {
 
 // Label maps for the cases of `input` (a data set, or one case: a folder or a 4D file), on their own grids,
 // with the weights of finished runs.
-// Of one run with several repeats a folder for each, or, with how.ensemble, one mean; of several runs, which
-// are alike (predict.h), one mean of all. Probabilities go to OUT/probabilities/CASE_OUTPUT.nii.gz.
+// Of one run with several repeats a folder for each, or one mean, with how.ensemble or evaluate.ensemble; of
+// several runs, which are alike (predict.h), one mean of all. Probabilities go to
+// OUT/probabilities/CASE_OUTPUT.nii.gz.
 void predict(const std::vector<RunOptions>& runs, const fs::path& input, const fs::path& out,
              const PredictOptions& how);
 

@@ -217,6 +217,10 @@ std::vector<Member> members_of(const std::vector<RunOptions>& runs) {
   return members;
 }
 
+bool predict_together(const std::vector<RunOptions>& runs, const PredictOptions& how) {
+  return how.ensemble || runs.size() > 1 || runs.front().evaluate.ensemble;
+}
+
 void check_alike(const std::vector<RunOptions>& runs, const std::vector<data::Dataset>& trained,
                  const PredictOptions& how) {
   const std::map<std::string, std::string> first = used_as(runs.front(), how);

@@ -84,6 +84,9 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
 // Every repeat of every run.
 std::vector<Member> members_of(const std::vector<RunOptions>& runs);
 
+// Whether the probabilities of all of them are averaged, instead of a folder for each.
+bool predict_together(const std::vector<RunOptions>& runs, const PredictOptions& how);
+
 // Their probabilities can be averaged where they prepare cases alike and their channels and outputs have one
 // meaning; their networks and patches may differ. Throws Exit::usage naming what differs. `trained`: what
 // each was trained on.

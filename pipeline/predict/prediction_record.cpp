@@ -41,7 +41,7 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
                {"input", plain(fs::absolute(input)).string()},
                {"tta", how.mirror || std::any_of(runs.begin(), runs.end(),
                                                  [](const RunOptions& run) { return run.evaluate.tta; })},
-               {"ensemble", how.ensemble || runs.size() > 1},
+               {"ensemble", predict_together(runs, how)},
                {"window", resolution_text(input_size(seen))},
                {"overlap", how.overlap},
                {"keep_largest", how.largest},

@@ -153,9 +153,20 @@ fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
   return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
 }
 
-fs::path prediction_folder(const RunOptions& options, std::int64_t repeat) {
+std::vector<Team> predicting_teams(const RunOptions& options) {
+  std::vector<Team> teams(options.evaluate.ensemble ? 1 : 0);
+  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
+    if (options.evaluate.ensemble)
+      teams.front().push_back(repeat);
+    else
+      teams.push_back({repeat});
+  return teams;
+}
+
+fs::path prediction_folder(const RunOptions& options, const Team& team) {
   const fs::path folder = options.output / "predictions";
-  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
+  const bool is_only = static_cast<std::int64_t>(team.size()) == options.training.repeats;
+  return is_only ? folder : folder / format("repeat_{}", team.front());
 }
 
 }  // namespace voxswap::pipeline

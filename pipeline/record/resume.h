@@ -60,6 +60,11 @@ constexpr const char* description_file = "dataset.json";  // the data it was tra
 
 // `repeat` counts from 1.
 fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat);
-fs::path prediction_folder(const RunOptions& options, std::int64_t repeat);
+
+// The repeats whose probabilities are averaged: each alone, or all (evaluate.ensemble). Tables and folders
+// name a team by its first repeat.
+using Team = std::vector<std::int64_t>;
+std::vector<Team> predicting_teams(const RunOptions& options);
+fs::path prediction_folder(const RunOptions& options, const Team& team);
 
 }  // namespace voxswap::pipeline

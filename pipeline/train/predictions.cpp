@@ -37,16 +37,18 @@ struct Scores {
   std::vector<CalibrationRow> calibration;  // of every output
 };
 
-// A case that a repeat's weights predict.
+// A case that the weights of some repeats predict.
 struct Turn {
-  std::int64_t repeat = 1;
+  Team team;
   std::size_t index = 0;  // of the case, in the data set
+
+  std::int64_t repeat() const { return team.front(); }
 };
 
 std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
   std::vector<Turn> turns;
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
-    for (const std::size_t index : split.validation) turns.push_back({repeat, index});
+  for (const Team& team : predicting_teams(options))
+    for (const std::size_t index : split.validation) turns.push_back({team, index});
   return turns;
 }
 
@@ -100,7 +102,7 @@ class CasePredictor {
 
   // Writes what is predicted; its scores.
   Scores predict(const Turn& turn) {
-    if (turn.repeat != repeat_) predictor_.use({repeat_ = turn.repeat});
+    if (turn.team != team_) predictor_.use(team_ = turn.team);
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
     if (!options_.is_first_of_group()) {
@@ -111,9 +113,9 @@ class CasePredictor {
                             dataset_.ignore_label);
     const Prediction prediction = write_prediction(turn, *prepared, reliability);
     const data::Volume volume = data::read_case(dataset_, files);
-    if (turn.repeat == 1) write_pictures(files.id, volume, *prepared, prediction);
-    return {case_scores(options_, turn.repeat, dataset_, files, volume, *prepared, prediction),
-            calibration(turn.repeat, files.id, reliability)};
+    if (turn.repeat() == 1) write_pictures(files.id, volume, *prepared, prediction);
+    return {case_scores(options_, turn.repeat(), dataset_, files, volume, *prepared, prediction),
+            calibration(turn.repeat(), files.id, reliability)};
   }
 
  private:
@@ -121,7 +123,7 @@ class CasePredictor {
   // it.
   Prediction write_prediction(const Turn& turn, const data::PreparedCase& prepared,
                               Reliability& reliability) {
-    const fs::path folder = prediction_folder(options_, turn.repeat);
+    const fs::path folder = prediction_folder(options_, turn.team);
     make_directories(folder);
     const fs::path file = folder / label_map_name(dataset_, prepared.id);
     Prediction made{{prepared.original, {}}, {prepared.training_geometry(), {}}};
@@ -183,7 +185,7 @@ class CasePredictor {
   LabelDecoder decoder_;
   std::vector<std::string> outputs_;  // names
   Predictor predictor_;
-  std::int64_t repeat_ = 0;  // whose weights are there
+  Team team_;  // whose weights are there
 };
 
 // Whether the weights that the first rank wrote lie where every rank looks for them: then they share a file
@@ -274,14 +276,14 @@ void predict_and_count(const RunOptions& options, Cases& cases, const Split& spl
   const data::Dataset& dataset = cases.dataset();
   Predictor predictor(options, dataset, {});
   std::vector<ClassRow> rows;
-  std::int64_t repeat = 0;  // whose weights are there
+  Team team;  // whose weights are there
   for (const Turn& turn : turns_of(options, split)) {
     throw_if_interrupted();
-    if (turn.repeat != repeat) predictor.use({repeat = turn.repeat});
+    if (turn.team != team) predictor.use(team = turn.team);
     ClassRow& row = rows.emplace_back(
         class_row(dataset, dataset.cases[turn.index], predictor.probabilities(*cases.prepared(turn.index))));
     row.run = options.name;
-    row.repeat = turn.repeat;
+    row.repeat = turn.repeat();
     row.resolution = resolution_text(options.preprocess.resolution);
   }
   write_noted(options.output, {{"classes.csv", csv_text(csv_of(rows))},

@@ -82,8 +82,9 @@ class ValidationPictures {
   std::vector<std::pair<std::string, std::string>> made_;
 };
 
-// The part of a run after training: the best weights of every repeat predict the validation cases, whose
-// label maps and pictures are written and scored. The cases are divided among ranks.
+// The part of a run after training: the best weights of every repeat, or of all together (evaluate.ensemble),
+// predict the validation cases, whose label maps and pictures are written and scored. The cases are divided
+// among ranks.
 
 // All ranks call it when the first has written the weights; it writes dice.csv.
 void predict_and_score(const RunOptions& options, Cases& cases, const Split& split);

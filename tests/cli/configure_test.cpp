@@ -96,6 +96,20 @@ TEST_F(Configure, TakesWhatTheUserHasDecided) {
   EXPECT_TRUE(contains(text, "# as given on the command line\n  epochs: 7\n", "base_filters: 4\n"));
 }
 
+TEST_F(Configure, TrainsSeveralNetworksWhereTheHoursHaveRoom) {
+  const Outcome outcome = configure({"--hours", "100", "network.base_filters=2"});
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const std::string text = bytes("mine.yaml");
+  EXPECT_TRUE(contains(text, "epochs: 1000", "repeats: 5", "ensemble: true")) << text;
+  EXPECT_TRUE(contains(outcome.output, "5 networks of 1000 epochs each, predicted ")) << outcome.output;
+  fs::remove(folder_ / "mine.yaml");
+  ASSERT_EQ(configure({"--hours", "0.005", "network.base_filters=2"}).code, 0);
+  EXPECT_FALSE(contains(bytes("mine.yaml"), "repeats")) << bytes("mine.yaml");
+  fs::remove(folder_ / "mine.yaml");
+  ASSERT_EQ(configure({"--hours", "100", "network.base_filters=2", "training.epochs=7"}).code, 0);
+  EXPECT_FALSE(contains(bytes("mine.yaml"), "repeats")) << bytes("mine.yaml");
+}
+
 TEST_F(Configure, StopsAtCasesThatCannotBeReadUnlessTheyAreLeftOut) {
   damage("BraTS2021_00002");
   const Outcome refused = configure({});

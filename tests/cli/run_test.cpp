@@ -214,6 +214,25 @@ TEST_F(Run, AveragesPredictionsOverMirroredInputsWhereItsExperimentSaysSo) {
   predict("mirrored", {});
 }
 
+TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
+  const Words plain = {"evaluate.postprocessing=none", "training.epochs=1", "training.repeats=2"};
+  done(into("each", plain));
+  done(into("mean", plain + Words{"evaluate.ensemble=true"}));
+  const Csv dice = read_csv(folder_ / "mean" / "dice.csv");
+  EXPECT_EQ(2 * dice.rows.size(), read_csv(folder_ / "each" / "dice.csv").rows.size());
+  EXPECT_EQ(read_csv(folder_ / "mean" / "timing.csv").rows.size(), 2u);  // both were trained
+  const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
+  const auto predict = [&](const std::string& run, const Words& more) {
+    done(Words{"predict", path(run), "--input", path("data/" + id), "--out", path("of_" + run)} + more);
+    EXPECT_EQ(bytes("of_" + run + "/" + map), bytes("mean/predictions/" + map)) << run;
+    EXPECT_TRUE(contains(bytes("of_" + run + "/prediction.json"), "\"ensemble\": true")) << run;
+  };
+  predict("each", {"--ensemble"});
+  predict("mean", {});
+  for (const char* repeat : {"repeat_1", "repeat_2"})
+    EXPECT_NE(bytes(std::string("each/predictions/") + repeat + "/" + map), bytes("mean/predictions/" + map));
+}
+
 // 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
 TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) {
   const Words patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]", "training.epochs=1",

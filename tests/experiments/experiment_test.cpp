@@ -303,6 +303,18 @@ TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
   expect("ran_with.device", "a: b", pipeline::Decides::nothing);
 }
 
+TEST_F(Experiments, WithTheMeanOfMoreRepeatsAreOtherModels) {
+  for (const bool ensemble : {false, true}) {
+    const pipeline::RunOptions run =
+        load(format("data: {{labels: {{rim: 4}}}}\ntraining: {{repeats: 3}}\n"
+                    "evaluate: {{ensemble: {}}}\n",
+                    ensemble));
+    for (const auto& setting : read_settings_of_run(write(run.resolved, "run.yaml")))
+      if (setting.key == "training.repeats")
+        EXPECT_EQ(setting.decides, ensemble ? pipeline::Decides::model : pipeline::Decides::chance);
+  }
+}
+
 TEST_F(Experiments, RefuseNamesThatAreNoFileNames) {
   for (const char* name : {"a/b", "..", ".hidden", "-x", "a b", "a;b", "a\\nb", "ü"})
     expect_refused(format("name: \"{}\"\n", name), "is not a safe file name");
