@@ -8,8 +8,8 @@
 DATASET: BraTS 2021's layout, as `voxswap phantom --cases 4 --size 240,240,155` writes it. Each case is read (four
 channels and the label map), cropped to what is not 0, resampled to SPACING mm and written to a cache folder. nnU-Net
 runs the functions of its own preprocessor: reader, crop, normalization, cubic resampling. MONAI runs the transforms
-of its tutorials: LoadImaged, CropForegroundd, Spacingd (linear), NormalizeIntensityd. Both get a process per core.
-Their imports are not counted. Voxels are those of the files, of all channels. Where other programs run on the same
+of its tutorials: LoadImaged, CropForegroundd, Spacingd (linear), NormalizeIntensityd; and the same with cubic splines,
+which its Spacingd has from SciPy. All get a process per core. Their imports are not counted. Voxels are those of the files, of all channels. Where other programs run on the same
 cores, compare the processor seconds.
 """
 import argparse
@@ -56,7 +56,7 @@ def nnunet(task):
     np.save(cache / f"{folder.name}_truth.npy", labels)
 
 
-def monai(task):
+def monai(task, mode="bilinear", padding="border"):
     from monai import transforms
     folder, spacing, cache = task
     *images, truth = files_of(folder)
@@ -64,10 +64,15 @@ def monai(task):
     prepared = transforms.Compose([
         transforms.LoadImaged(keys, ensure_channel_first=True),
         transforms.CropForegroundd(keys, source_key="image"),
-        transforms.Spacingd(keys, pixdim=[spacing] * 3, mode=["bilinear", "nearest"]),
+        transforms.Spacingd(keys, pixdim=[spacing] * 3, mode=[mode, "nearest"],
+                            padding_mode=[padding, "border"]),
         transforms.NormalizeIntensityd("image", nonzero=True, channel_wise=True)])({"image": images, "label": truth})
     np.save(cache / f"{folder.name}.npy", prepared["image"].numpy())
     np.save(cache / f"{folder.name}_truth.npy", prepared["label"].numpy())
+
+
+def monai_cubic(task):
+    monai(task, 3, "nearest")  # SciPy's name of the border
 
 
 def processor_seconds(task):
@@ -117,7 +122,8 @@ def main():
     cores = len(os.sched_getaffinity(0))
     ways = {"voxswap": lambda: voxswap(options.program, options.dataset, options.spacing),
             "nnU-Net": lambda: in_processes(nnunet, folders, options.spacing, cores),
-            "MONAI": lambda: in_processes(monai, folders, options.spacing, cores)}
+            "MONAI, linear": lambda: in_processes(monai, folders, options.spacing, cores),
+            "MONAI, cubic": lambda: in_processes(monai_cubic, folders, options.spacing, cores)}
     rows = []
     for turn in range(options.rounds):
         for name, way in ways.items():

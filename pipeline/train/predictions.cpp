@@ -203,6 +203,17 @@ bool see_the_same(const RunOptions& options) {
   return std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
 }
 
+// Label maps of a run that was resumed with another evaluate.ensemble lie elsewhere, and are scored no more.
+void remove_former_predictions(RunOptions options, const data::Dataset& dataset, const Split& split) {
+  if (options.training.repeats == 1) return;
+  options.evaluate.ensemble = !options.evaluate.ensemble;
+  error_code ignored;
+  for (const Turn& turn : turns_of(options, split))
+    fs::remove(prediction_folder(options, turn.team) / label_map_name(dataset, dataset.cases[turn.index].id),
+               ignored);
+  for (const Team& team : predicting_teams(options)) fs::remove(prediction_folder(options, team), ignored);
+}
+
 void stop_if_interrupted(net::Ranks& ranks) {
   if (!net::any(ranks, interrupted())) return;
   ranks.leave();  // together, as while training
@@ -233,6 +244,7 @@ std::vector<Row> gathered(const RunOptions& options, std::vector<Row> mine, std:
 void predict_and_score(const RunOptions& of_ranks, Cases& cases, const Split& split) {
   net::Ranks& ranks = *of_ranks.ranks;
   const std::vector<Turn> turns = turns_of(of_ranks, split);
+  if (ranks.is_first()) remove_former_predictions(of_ranks, cases.dataset(), split);
   const bool shared = see_the_same(of_ranks);
   RunOptions options = of_ranks;
   if (!shared) {

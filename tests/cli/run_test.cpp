@@ -231,6 +231,10 @@ TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
   predict("mean", {});
   for (const char* repeat : {"repeat_1", "repeat_2"})
     EXPECT_NE(bytes(std::string("each/predictions/") + repeat + "/" + map), bytes("mean/predictions/" + map));
+
+  done({"run", path("each/experiment.yaml"), "--out", path("each"), "--resume", "evaluate.ensemble=true"});
+  EXPECT_EQ(bytes("each/predictions/" + map), bytes("mean/predictions/" + map));
+  EXPECT_FALSE(fs::exists(folder_ / "each/predictions/repeat_1"));
 }
 
 // 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
