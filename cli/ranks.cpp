@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "base/log.h"
@@ -57,9 +58,11 @@ void join_ranks(const Arguments& arguments) {
     fail(Exit::failed, "/dev/null cannot be opened");
   net::launched_ranks();
   const std::string command = arguments.empty() ? "" : arguments[0];
-  if (command != "run" && command != "train" && command != "info" && command != "sweep")
+  const std::set<std::string> supported = {"run", "train", "sweep", "bench", "info"};
+  if (!supported.contains(command))
     fail(Exit::usage,
-         "launched with {}, but only run, train, sweep and info support several ranks. Start voxswap {} "
+         "launched with {}, but only run, train, sweep, bench and info support several ranks. Start voxswap "
+         "{} "
          "without mpirun",
          counted(net::launched_count(), "rank"), command);
 }

@@ -7,13 +7,15 @@
 #include "cli/describe.h"
 #include "cli/options.h"
 #include "cli/tables.h"
+#include "net/collective/launched.h"
 
 namespace voxswap::cli {
 
 Exit bench_command(const Arguments& words) {
   CLI::App app(
       "Measure training steps on random volumes and compare them with the plan and the lower bound. Needs no "
-      "data set if the experiment sets data.modalities and data.labels.",
+      "data set if the experiment sets data.modalities and data.labels. Started with mpirun, it measures the "
+      "first of several ranks.",
       "voxswap bench");
   CommonOptions common;
   ExperimentArguments where;
@@ -39,8 +41,10 @@ Exit bench_command(const Arguments& words) {
   if (!out.empty()) outputs.check(figures);
   if (!out.empty()) outputs.check(plan);
   if (trace) outputs.check(timeline);
-  const pipeline::RunOptions options = load(where).run;
+  pipeline::RunOptions options = load(where).run;
+  options.ranks = &net::launched_ranks();
   const pipeline::Benchmark result = pipeline::benchmark(options, pipeline::data_shape(options), steps);
+  if (!options.ranks->is_first()) return Exit::done;
   const std::string json = benchmark_json(result);
   std::fputs(common.json ? json.c_str() : benchmark_table(result).c_str(), stdout);
   if (!out.empty()) {

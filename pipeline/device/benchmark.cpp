@@ -23,17 +23,18 @@ struct RandomBatch {
   std::vector<std::uint8_t> targets;
 };
 
-// Voxels from -1 to 1; any of the outputs' bits, or of the classes, the low byte first.
+// The samples of this rank. Voxels from -1 to 1; any of the outputs' bits, or of the classes, the low byte
+// first.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   const data::Size3 side = input_size(options);
-  const auto voxels = static_cast<std::size_t>(options.training.batch_size * side[0] * side[1] * side[2]);
+  const std::int64_t samples = options.training.batch_size / options.replicas();
+  const auto voxels = static_cast<std::size_t>(samples * side[0] * side[1] * side[2]);
   const Philox random(options.training.seed, 0xf0e);
   RandomBatch batch;
   batch.images.resize(voxels * static_cast<std::size_t>(data.channels));
   for (std::size_t i = 0; i < batch.images.size(); ++i) batch.images[i] = 2 * random.uniform(i) - 1;
-  const std::size_t count = net::classifies_images(options.network.name)
-                                ? static_cast<std::size_t>(options.training.batch_size)
-                                : voxels;
+  const std::size_t count =
+      net::classifies_images(options.network.name) ? static_cast<std::size_t>(samples) : voxels;
   const net::LossOptions loss = loss_of(options.training);
   const bool classes = loss.classes;
   const auto bytes = static_cast<std::size_t>(net::target_bytes(data.outputs, loss));
@@ -50,6 +51,7 @@ RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
 }  // namespace
 
 Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64_t steps) {
+  check_ranks(options);
   Session session(options, data.channels, data.outputs, Session::Purpose::training);
   session.initialize(options.training.seed);
   const RandomBatch batch = random_batch(options, data);

@@ -38,7 +38,7 @@ struct Benchmark {
   std::string timeline;  // of the last step, for Perfetto
 };
 
-// REQUIRES: steps of at least 1.
+// REQUIRES: steps of at least 1. All ranks call it; what it returns is of this one.
 Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64_t steps);
 
 }  // namespace voxswap::pipeline

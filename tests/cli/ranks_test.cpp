@@ -137,6 +137,32 @@ TEST_F(RanksOfMpi, ListThemselves) {
   EXPECT_FALSE(Json::parse(program({"info", "--json"}).output).contains("ranks"));
 }
 
+TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstTells) {
+  const Words bench = {"bench",
+                       path("experiment.yaml"),
+                       "--steps",
+                       "1",
+                       "--quiet",
+                       "--json",
+                       "--out",
+                       path("figures"),
+                       "--force",
+                       "training.batch_size=2",
+                       "preprocess.resolution=32"};
+  const auto measured = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(times("step_seconds_median", outcome.output), 1u) << outcome.output;
+    return Json::parse(read_file(folder_ / "figures/bench.json"));
+  };
+  const Json one = measured(program(bench)), samples = measured(on(2, bench)),
+             slabs = measured(on(2, bench + Words{"ranks.slabs=2"}));
+  for (const Json& two : {samples, slabs}) {
+    EXPECT_LT(two.at("arena_bytes"), one.at("arena_bytes"));
+    EXPECT_GT(two.at("step_seconds_median"), 0.0);
+  }
+  EXPECT_EQ(on(2, bench + Words{"training.batch_size=3"}).code, 2);
+}
+
 // As under the launcher of a host whose MPI does not fit that of a container.
 TEST_F(RanksOfMpi, EndWhenTheyDoNotFindOneAnother) {
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
