@@ -146,21 +146,31 @@ class Expansion {
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
     hold_while_exchanged(id, step);
     for (const net::ValueId value : node.makes) {
+      if (again) end_hold(present_[index(value)]);
       begin_life(value, step);
       if (again) sequence_.lives.back().gap = facts_.values[index(value)].first_gap + readings_[index(value)];
     }
   }
 
   // An exchange runs beside the steps that follow it: what it reads and does not write over keeps its place
-  // until what it makes is needed.
+  // until what it makes is needed for the first time.
   void hold_while_exchanged(net::NodeId id, std::int32_t step) {
     const NodeFacts& node = facts_.nodes[index(id)];
-    for (const net::NodeId exchange : node.awaits)
-      for (const std::int32_t life : held_[exchange]) sequence_.lives[index(life)].last = step;
+    for (const net::NodeId exchange : node.awaits) {
+      const auto held = held_.find(exchange);
+      if (held == held_.end()) continue;  // it was awaited before
+      for (const std::int32_t life : held->second) sequence_.lives[index(life)].last = step;
+      held_.erase(held);
+    }
     if (!node.exchanges) return;
     for (const net::ValueId value : node.reads)
       if (std::none_of(node.over.begin(), node.over.end(), [&](auto& pair) { return pair.second == value; }))
         held_[id].push_back(present_[index(value)]);
+  }
+
+  // A value is in one place at a time: made again, it is not held any longer where it was.
+  void end_hold(std::int32_t life) {
+    for (auto& [exchange, lives] : held_) std::erase(lives, life);
   }
 
   void use(std::int32_t id, std::int32_t step) {

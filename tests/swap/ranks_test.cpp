@@ -10,6 +10,7 @@
 #include "swap/model/costs.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
+#include "swap/planners/sequence.h"
 #include "swap/verify/verify.h"
 #include "tests/net/rank_threads.h"
 #include "tests/net/run_graph.h"
@@ -256,6 +257,30 @@ TEST(RankPlans, ExchangeOnALaneOfItsOwnBesideWhatIsLeftToCompute) {
   EXPECT_GE(simulation.seconds,
             lower_bound(shared.step.graph, shared.request.workspaces, {shared.step.loss}, shared.costs, {})
                 .seconds);
+}
+
+// What is sent to another rank and made again before the answer is used for the last time.
+TEST(RankPlans, HaveAValueInOnePlaceAtATimeWhereItIsMadeAgain) {
+  net::StepOptions options = test::tiny("isensee2017");
+  options.input = {1, 16, 16, 16, 2};
+  options.pieces = 2;
+  options.slab_ranks = {1, 2};
+  const net::TrainingStep step = net::build_training_step(options);
+  const CostModel costs = estimate_costs(step.graph, find_device_rates("cpu"));
+  const PlanRequest request{
+      &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
+  const GraphFacts facts(request);
+  Decisions choice = keep_everything(facts);
+  for (const ValueFacts& value : facts.values)
+    for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap)
+      choice.again[index(value.first_gap) + gap] = true;
+  const std::optional<Sequence> sequence = expand(facts, choice);
+  ASSERT_TRUE(sequence);
+  std::vector<std::int32_t> last(facts.values.size(), -2);  // step of the last life so far
+  for (const Life& life : sequence->lives) {
+    EXPECT_GT(life.made, last[index(life.value)]) << step.graph.value(life.value).name;
+    last[index(life.value)] = life.last;
+  }
 }
 
 // Whether volumes are cut or not: in pieces, nodes go along with the depth that they need.
