@@ -192,7 +192,8 @@ std::string dice_section(const ReportParts& parts) {
   const std::string plot =
       picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer.");
   const std::string table = table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
-                            "<p>A case predicted by several repeats counts once, with its mean score.</p>\n";
+                            "<p>A case predicted by several repeats counts once: with the mean of their "
+                            "scores or, of an ensemble, with the score of their mean.</p>\n";
   // Names of groups are long: their table needs the whole width.
   return html_section("dice", "Dice", parts.groups.size() > 1 ? plot + table : html_beside(plot, table));
 }
