@@ -9,8 +9,8 @@ DATASET: BraTS 2021's layout, as `voxswap phantom --cases 4 --size 240,240,155` 
 channels and the label map), cropped to what is not 0, resampled to SPACING mm and written to a cache folder. nnU-Net
 runs the functions of its own preprocessor: reader, crop, normalization, cubic resampling. MONAI runs the transforms
 of its tutorials: LoadImaged, CropForegroundd, Spacingd (linear), NormalizeIntensityd; and the same with cubic splines,
-which its Spacingd has from SciPy. All get a process per core. Their imports are not counted. Voxels are those of the files, of all channels. Where other programs run on the same
-cores, compare the processor seconds.
+which its Spacingd has from SciPy. All get a process per core. Their imports are not counted. Voxels are those of the
+files, of all channels. Where other programs run on the same cores, compare the processor seconds.
 """
 import argparse
 import json

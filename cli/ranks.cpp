@@ -62,8 +62,7 @@ void join_ranks(const Arguments& arguments) {
   if (!supported.contains(command))
     fail(Exit::usage,
          "launched with {}, but only run, train, sweep, bench and info support several ranks. Start voxswap "
-         "{} "
-         "without mpirun",
+         "{} without mpirun",
          counted(net::launched_count(), "rank"), command);
 }
 

@@ -31,6 +31,15 @@ evaluate: {at: [native, training, 24]}
     for (const char* name : {"last", "best"}) EXPECT_TRUE(tensors(a, name) == tensors(b, name)) << name;
   }
 
+  // The label map and the record of a case that `run` predicts: those that `scored` made and scored itself.
+  void expect_predicts(const std::string& run, const Words& more, const std::string& id,
+                       const std::string& scored, const std::string& recorded) {
+    done(Words{"predict", path(run), "--input", path("data/" + id), "--out", path("of_" + run)} + more);
+    const std::string map = "/" + id + ".nii.gz";
+    EXPECT_EQ(bytes("of_" + run + map), bytes(scored + "/predictions" + map)) << run;
+    EXPECT_TRUE(contains(bytes("of_" + run + "/prediction.json"), recorded)) << run;
+  }
+
   // Every file and column of a run is in the reference.
   void expect_named_files(const std::string& out, const std::string& validated) {
     const std::string reference = read_file(fs::path(VOXSWAP_SOURCE_DIR) / "docs/reference/files.md");
@@ -204,14 +213,9 @@ TEST_F(Run, AveragesPredictionsOverMirroredInputsWhereItsExperimentSaysSo) {
   EXPECT_EQ(bytes("mirrored/checkpoints/last.safetensors"), bytes("plain/checkpoints/last.safetensors"));
   EXPECT_NE(bytes("mirrored/calibration.csv"), bytes("plain/calibration.csv"));
   const Csv dice = read_csv(folder_ / "mirrored" / "dice.csv");
-  const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
-  const auto predict = [&](const std::string& run, const Words& more) {
-    done(Words{"predict", path(run), "--input", path("data/" + id), "--out", path("of_" + run)} + more);
-    EXPECT_EQ(bytes("of_" + run + "/" + map), bytes("mirrored/predictions/" + map)) << run;
-    EXPECT_TRUE(contains(bytes("of_" + run + "/prediction.json"), "\"tta\": true")) << run;
-  };
-  predict("plain", {"--tta"});
-  predict("mirrored", {});
+  const std::string id = dice.rows[0][dice.column("case", "dice.csv")];
+  expect_predicts("plain", {"--tta"}, id, "mirrored", "\"tta\": true");
+  expect_predicts("mirrored", {}, id, "mirrored", "\"tta\": true");
 }
 
 TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
@@ -222,13 +226,8 @@ TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
   EXPECT_EQ(2 * dice.rows.size(), read_csv(folder_ / "each" / "dice.csv").rows.size());
   EXPECT_EQ(read_csv(folder_ / "mean" / "timing.csv").rows.size(), 2u);  // both were trained
   const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
-  const auto predict = [&](const std::string& run, const Words& more) {
-    done(Words{"predict", path(run), "--input", path("data/" + id), "--out", path("of_" + run)} + more);
-    EXPECT_EQ(bytes("of_" + run + "/" + map), bytes("mean/predictions/" + map)) << run;
-    EXPECT_TRUE(contains(bytes("of_" + run + "/prediction.json"), "\"ensemble\": true")) << run;
-  };
-  predict("each", {"--ensemble"});
-  predict("mean", {});
+  expect_predicts("each", {"--ensemble"}, id, "mean", "\"ensemble\": true");
+  expect_predicts("mean", {}, id, "mean", "\"ensemble\": true");
   for (const char* repeat : {"repeat_1", "repeat_2"})
     EXPECT_NE(bytes(std::string("each/predictions/") + repeat + "/" + map), bytes("mean/predictions/" + map));
 
