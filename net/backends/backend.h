@@ -147,6 +147,9 @@ class TuningBackend : public Backend {
   // Reuses routines chosen by other backends where possible. `earlier` may join several such texts; for each
   // routine the first counts. Warns about what cannot be reused. REQUIRES: nothing was compiled yet.
   virtual void take_routines(const std::string& earlier) = 0;
+  // Takes such texts in place of what was chosen, too. True: something that was compiled had another routine,
+  // and everything has to be compiled again.
+  virtual bool replace_routines(const std::string& all) = 0;
 };
 
 // GPUs of ranks that train together, one per rank. Commands go to this thread's current stream, in the same

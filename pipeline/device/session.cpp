@@ -161,23 +161,23 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   s.target = open_target(options);
   net::Ranks& ranks = *options.ranks;
   const bool trains = purpose == Purpose::training;
-  if (ranks.is_first() || !trains) take_routines(*s.target.backend, options, !trains || options.resume);
+  const std::int64_t slabs = options.slab_ranks().count;
+  const bool together = !ranks.is_alone() && (trains || slabs > 1);
+  take_routines(*s.target.backend, options, !trains || options.resume, together);
   s.steps = build_steps(options, channels, outputs, s.target, trains);
   leave_room(s.target, options.memory, held_beside(options, s.steps));
-  PlannableStep training;
-  const std::int64_t slabs = options.slab_ranks().count;
   if (trains && !ranks.is_alone()) s.target.network = network_of(options, *s.target.backend);
   if (trains || slabs > 1) {
     s.exchange.emplace(ranks, s.target.backend.get(), static_cast<int>(slabs));
     s.exchange->connect();
   }
-  if (trains) {
-    if (!ranks.is_first()) share_routines(*s.target.backend, ranks);
-    training = plannable_training(s.target, s.steps, *s.exchange);
-  }
-  PlannableStep inference =
-      plannable_inference(s.target, s.steps.inference, s.exchange ? &*s.exchange : nullptr);
-  if (trains && ranks.is_first()) share_routines(*s.target.backend, ranks);
+  PlannableStep training, inference;
+  const auto compile = [&] {
+    if (trains) training = plannable_training(s.target, s.steps, *s.exchange);
+    inference = plannable_inference(s.target, s.steps.inference, s.exchange ? &*s.exchange : nullptr);
+  };
+  compile();
+  if (together && agree_on_routines(*s.target.backend, ranks)) compile();
   if (trains) s.training_step = prepare_training(std::move(training), s.target, options);
   s.inference_step = prepare_inference(std::move(inference), s.target, options);
   if (ranks.is_first()) remember_routines(*s.target.backend, options);

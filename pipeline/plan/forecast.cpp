@@ -110,7 +110,7 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
     target_.network->ranks = static_cast<int>(options.replicas());
     target_.network->slabs = static_cast<int>(options.slab_ranks().count);
   }
-  if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false);
+  if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false, /*together=*/false);
   Steps steps = build_steps(options_, data.channels, data.outputs, target_, true);
   held_beside_ = pipeline::held_beside(options, steps);
   leave_room(target_, options.memory, held_beside_);

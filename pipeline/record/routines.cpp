@@ -53,20 +53,24 @@ fs::path cache_file(const net::Backend& backend, const RunOptions& options) {
 
 }  // namespace
 
-void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run) {
+void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run, bool together) {
   auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
   if (device == nullptr) return;
-  if (of_the_run)
-    if (const std::string earlier = of_run(options); !earlier.empty()) device->take_routines(earlier);
-  if (options.cache.empty()) return;
-  if (const auto known = read_checksummed(cache_file(backend, options))) device->take_routines(*known);
+  std::string known;
+  if (!together || options.ranks->is_first()) {
+    if (of_the_run) known = of_run(options);
+    if (!options.cache.empty()) known += read_checksummed(cache_file(backend, options)).value_or("");
+  }
+  if (together) known = net::broadcast(*options.ranks, known);
+  if (!known.empty()) device->take_routines(known);
 }
 
-void share_routines(net::Backend& backend, net::Ranks& ranks) {
-  if (ranks.is_alone()) return;
-  const std::string text = net::broadcast(ranks, ranks.is_first() ? chosen(backend) : "");
+bool agree_on_routines(net::Backend& backend, net::Ranks& ranks) {
   auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
-  if (device != nullptr && !ranks.is_first() && !text.empty()) device->take_routines(text);
+  if (device == nullptr) return false;
+  std::string all;
+  for (const std::string& text : net::gather(ranks, device->routines())) all += text;
+  return device->replace_routines(all);
 }
 
 // A line that is there already stays.

@@ -13,11 +13,13 @@
 namespace voxswap::pipeline {
 
 // What a backend is to take before it compiles: of the run, where it goes on with one or predicts with it,
-// and then of the cache. Warns where it cannot take what the run had.
-void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run);
-// Ranks compute alike: the others take what the first has chosen. All call it, the first when it has compiled
-// all that it will, the others before they compile anything.
-void share_routines(net::Backend& backend, net::Ranks& ranks);
+// and then of the cache. Warns where it cannot take what the run had. `together`: all ranks call it and take
+// what the first one finds.
+void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run, bool together);
+// Ranks compute alike: for each routine that several have chosen, all take that of the first of these ranks,
+// and every rank knows all of them. All call it when they have compiled. True: this rank has to compile
+// again.
+bool agree_on_routines(net::Backend& backend, net::Ranks& ranks);
 // What it has chosen since is put into the cache.
 void remember_routines(const net::Backend& backend, const RunOptions& options);
 

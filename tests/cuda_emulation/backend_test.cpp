@@ -11,7 +11,7 @@
 #include "net/backends/cuda/engine_survey.h"
 #include "net/graph/operation.h"
 #include "tests/conformance/agreement.h"
-#include "tests/cuda_emulation/cudnn_version.h"
+#include "tests/cuda_emulation/cudnn_faults.h"
 #include "tests/cuda_emulation/gpu.h"
 #include "tests/expect.h"
 
@@ -76,8 +76,9 @@ TEST(CudaEngines, ThatCannotBeTakenAgainAreNamedAndChosenAnew) {
   const std::size_t line = chosen.find('\n') + 1, tab = chosen.find('\t');
   const auto second = make_cuda_backend({});
   auto& tuning = dynamic_cast<TuningBackend&>(*second);
-  const std::string elsewhere = log_of(
-      [&] { tuning.take_routines("engines of another GPU with cuDNN 9.20.0\n27" + chosen.substr(tab)); });
+  const std::string elsewhere = log_of([&] {
+    tuning.take_routines("checked engines of another GPU with cuDNN 9.20.0\n27" + chosen.substr(tab));
+  });
   EXPECT_TRUE(test::contains(elsewhere, "another GPU with cuDNN 9.20.0"));
   tuning.take_routines(chosen.substr(0, line) + "99 1=2" + chosen.substr(tab));
   std::string found;
@@ -109,26 +110,61 @@ TEST(CudaEngines, OfF32DoNotRoundUnlessTheyMay) {
   EXPECT_NE(engine({.tensor_floats = true}, ElementType::f32, "conv3d"), "cuDNN engine 27");
 }
 
-// The plainest engine of the emulation computes as all others do, but in f32: what is left is the rounding of
-// the results to bf16, whose neighbours are 2^-8 apart by their magnitude.
-TEST(CudaEngines, OfASurveyAreHeldAgainstThePlainestOnTheSameNumbers) {
+// As ranks do that have compiled and hear of each other's choices.
+TEST(CudaEngines, OfAllRanksReplaceThoseThatWereChosen) {
+  const auto backend = make_cuda_backend({});
+  auto& tuning = dynamic_cast<TuningBackend&>(*backend);
+  engine(*backend, ElementType::bf16, "conv3d");
+  const std::string chosen = tuning.routines();
+  EXPECT_FALSE(tuning.replace_routines(chosen + chosen)) << "nothing else was chosen";
+  const std::size_t line = chosen.find('\n') + 1, tab = chosen.find('\t');
+  const bool has_25 = chosen.substr(line, tab - line) == "25 14=2";
+  const std::string other = chosen.substr(0, line) + (has_25 ? "28 14=3" : "25 14=2") + chosen.substr(tab);
+  const std::string more = chosen.substr(0, line) + "27\tof another rank's slab\n";
+  EXPECT_TRUE(tuning.replace_routines(other + chosen + more)) << "the first counts";
+  EXPECT_EQ(engine(*backend, ElementType::bf16, "conv3d"),
+            format("cuDNN engine {}, tensor cores", has_25 ? 28 : 25));
+  EXPECT_EQ(tuning.routines(), other + more.substr(line)) << "and what others know is handed on";
+}
+
+// Both sum in order and are timed; the one that is right is taken, whichever is faster.
+TEST(CudaEngines, ThatAreWrongAreNotTaken) {
+  for (const auto& [wrong, right] :
+       {std::pair{25, "cuDNN engine 28, tensor cores"}, std::pair{28, "cuDNN engine 25, tensor cores"}}) {
+    emulation::set_wrong_engine(wrong);
+    for (const char* name : {"conv3d", "conv3d_data_gradient"})
+      EXPECT_EQ(engine({}, ElementType::bf16, name), right);
+    emulation::set_wrong_engine(0);
+  }
+  emulation::set_wrong_engine(27);  // the only one for f32
+  const std::string log = log_of([] {
+    test::expect_failure([] { engine({}, ElementType::f32, "conv3d"); }, Exit::failed, {"no engine"});
+  });
+  EXPECT_TRUE(test::contains(log, "engine 27 is not taken", "its results are wrong"));
+  emulation::set_wrong_engine(0);
+}
+
+// What is left is the rounding of the results to bf16, whose neighbours are 2^-8 apart by their magnitude:
+// few results are four times as large as the root of the sum of the squares of their terms.
+TEST(CudaEngines, OfASurveyAreHeldAgainstTheConvolutionInDouble) {
   cuda::EngineSurvey survey(0);
   using Problem = cuda::ConvolutionProblem;
   Problem problem;
   problem.type = ElementType::bf16;
-  problem.x = problem.y = {1, 6, 5, 4, 8};
-  problem.axes = cube(3, 1, 1);
+  problem.x = {2, 7, 5, 9, 8};
+  problem.y = {2, 3, 3, 4, 24};
+  problem.axes = {KernelAxis{3, 2, 0, 0, 1}, KernelAxis{2, 2, 1, 1, 1}, KernelAxis{3, 2, 1, 1, 2}};
   for (const auto kind :
        {Problem::Kind::forward, Problem::Kind::data_gradient, Problem::Kind::weight_gradient}) {
     problem.kind = kind;
     int taken = 0, measured = 0;
-    const auto look = [&](const cuda::EngineTime& time, const cuda::WorstElement&) {
+    const auto look = [&](const cuda::EngineTime& time) {
       taken += time.taken ? 1 : 0;
       if (time.status != "ok") return;
       ++measured;
       EXPECT_GT(time.milliseconds, 0) << time.choice;
       EXPECT_GE(time.error, 0) << time.choice;
-      EXPECT_LE(time.error, 1.0 / 256) << time.choice;
+      EXPECT_LE(time.error, 4.0 / 256) << time.choice;
     };
     survey.measure(
         problem, false, [] { return true; }, look);

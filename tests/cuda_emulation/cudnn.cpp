@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/cuda_emulation/cudnn_convolution.h"
-#include "tests/cuda_emulation/cudnn_version.h"
+#include "tests/cuda_emulation/cudnn_faults.h"
 #include "tests/cuda_emulation/gpu.h"
 
 struct cudnnContext {
@@ -150,6 +150,8 @@ cudnnStatus_t finalized(Content& of) {
 
 // --- Running
 
+std::atomic<std::int64_t> wrong_engine = 0;
+
 class Run {
  public:
   Run(const Content& plan, const Content& pack) : plan_(plan) {
@@ -206,6 +208,9 @@ class Run {
     const std::vector<double> before =
         beta == 0 ? std::vector<double>(found.size(), 0) : values(result, place(result));
     for (std::size_t i = 0; i < found.size(); ++i) found[i] = alpha * found[i] + beta * before[i];
+    if (engine_of(plan_).index == wrong_engine)
+      std::for_each(found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2), found.end(),
+                    [](double& value) { value *= 2; });
     put(result, std::move(found));
   }
 
@@ -240,6 +245,9 @@ std::atomic<std::size_t> version = 91900;
 
 }  // namespace
 
+void voxswap::emulation::set_wrong_engine(std::int64_t index) {
+  wrong_engine = index;
+}
 void voxswap::emulation::set_cudnn_version(std::size_t the_version) {
   version = the_version;
 }

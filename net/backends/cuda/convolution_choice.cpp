@@ -18,7 +18,8 @@ using Plan = std::shared_ptr<const ConvolutionPlan>;
 
 constexpr std::size_t timed_plans = 24;
 constexpr int timed_of_an_engine = 5;
-constexpr std::string_view heading = "engines of ";  // of what follows, up to the next such line
+// Of what follows, up to the next such line. Those under "engines of" in older files were not checked.
+constexpr std::string_view heading = "checked engines of ";
 
 std::int64_t padded_copy(const Shape& shape, ElementType type) {
   const std::int64_t channels = shape[4], lanes = voxel_alignment / element_bytes(type);
@@ -99,6 +100,19 @@ void ConvolutionChoices::take(const std::string& earlier) {
         elsewhere, where());
 }
 
+bool ConvolutionChoices::replace(const std::string& all) {
+  earlier_.clear();
+  take(all);
+  bool differs = false;
+  for (const auto& [problem, engine] : engines_) {
+    const auto agreed = earlier_.try_emplace(problem, engine).first;
+    differs = differs || agreed->second != engine;
+  }
+  engines_ = earlier_;
+  if (differs) chosen_.clear();
+  return differs;
+}
+
 // Before 9.15 large volumes in bf16 were convolved wrongly, without a word (cuDNN's release notes).
 Plan ConvolutionChoices::find(const ConvolutionProblem& problem) {
   constexpr std::size_t sound_in_bf16 = 91500;
@@ -151,8 +165,8 @@ Plan ConvolutionChoices::choose(const ConvolutionProblem& problem) {
     warned_ = true;
   }
   if (!device_.tuned) return plans[0];
-  const Plan best = plans.size() == 1 ? plans[0] : fastest(plans, problem, device_);
-  engines_[key] = best->choice;
+  const Plan best = fastest(plans, problem, device_);
+  if (best != nullptr) engines_[key] = best->choice;
   return best;
 }
 

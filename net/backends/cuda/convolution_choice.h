@@ -26,6 +26,10 @@ class ConvolutionChoices {
   // REQUIRES: nothing was found yet.
   void take(const std::string& earlier);
 
+  // Takes these choices, in the same form, also in place of what was found. True: something that was found
+  // had another choice, and what was made of it has to be made again.
+  bool replace(const std::string& all);
+
   // Null if cuDNN has no engine for the problem. Warns if an engine to be reused no longer exists.
   std::shared_ptr<const ConvolutionPlan> find(const ConvolutionProblem& problem);
 

@@ -57,6 +57,8 @@ class ConvolutionPlan {
 };
 
 bool allowed(const EngineOffer& offer, ElementType type, const PlanRules& rules);
+// Engines that would compute a wrong weight gradient, or read outside of the volume.
+bool misreads_uneven_padding(const EngineOffer& offer, const ConvolutionProblem& problem);
 
 // At most `most` plans that obey the rules, the fastest by cuDNN's heuristics first. May be empty. The list
 // is deterministic for a problem, device and cuDNN version.

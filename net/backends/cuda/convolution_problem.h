@@ -15,6 +15,9 @@ namespace voxswap::net::cuda {
 // others.
 constexpr std::int64_t voxel_alignment = 16;
 
+// The weight gradient of a slab is one sum, as cuDNN makes it, and none per block of planes.
+constexpr bool sums_in_blocks = false;
+
 struct ConvolutionProblem {
   enum class Kind { forward, data_gradient, weight_gradient } kind = Kind::forward;
   // What products are added to (forward): zero, a bias per channel of the volumes' type, or the content of y.

@@ -1,12 +1,15 @@
 #include "net/backends/cuda/convolution_trial.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/float16.h"
+#include "base/log.h"
 #include "base/philox.h"
 #include "net/backends/cuda/libraries.h"
 #include "net/backends/cuda/runtime.h"
@@ -16,7 +19,6 @@ namespace voxswap::net::cuda {
 namespace {
 
 constexpr float much_slower = 1.3F;
-constexpr std::int64_t piece = 16384;              // elements that lie together in a sample
 constexpr std::int64_t pattern_elements = 262139;  // a prime: no row of a volume has as many
 
 std::vector<std::byte> stored(const std::vector<float>& values, ElementType type) {
@@ -71,6 +73,9 @@ ConvolutionTrial::ConvolutionTrial(const ConvolutionProblem& problem, std::int64
   y_ = take(problem.y.count(), size);
   w_ = take(problem.weights(), size);
   bias_ = take(problem.y[4], size);
+  std::int64_t first = 0;
+  for (Block* block : {&x_, &y_, &w_, &bias_})
+    block->first = std::exchange(first, first + pattern_elements / 5);
   workspace_ = take(workspace_bytes, 1);
   pattern_ = take(pattern_elements, size);
   if (!has_memory()) return;
@@ -103,8 +108,8 @@ ConvolutionTrial::Block ConvolutionTrial::take(std::int64_t elements, std::int64
   return block;
 }
 
-// The pattern from `first` on, again and again, each copy twice as long as the one before.
-void ConvolutionTrial::fill(const Block& block, std::int64_t first) {
+// The pattern from its first on, again and again, each copy twice as long as the one before.
+void ConvolutionTrial::fill(const Block& block) {
   const std::int64_t size = element_bytes(problem_.type);
   auto* const to = static_cast<std::byte*>(block.data);
   const auto copy = [&](std::byte* target, const void* from, std::int64_t elements) {
@@ -112,8 +117,8 @@ void ConvolutionTrial::fill(const Block& block, std::int64_t first) {
                           stream_),
           "cudaMemcpyAsync");
   };
-  std::int64_t done = std::min(block.elements, pattern_elements - first);
-  copy(to, static_cast<const std::byte*>(pattern_.data) + first * size, done);
+  std::int64_t done = std::min(block.elements, pattern_elements - block.first);
+  copy(to, static_cast<const std::byte*>(pattern_.data) + block.first * size, done);
   while (done < block.elements) {
     const std::int64_t next = std::min(done, block.elements - done);
     copy(to + done * size, to, next);
@@ -122,11 +127,7 @@ void ConvolutionTrial::fill(const Block& block, std::int64_t first) {
 }
 
 void ConvolutionTrial::fill_all() {
-  std::int64_t first = 0;
-  for (const Block& block : {x_, y_, w_, bias_}) {
-    fill(block, first);
-    first += pattern_elements / 5;
-  }
+  for (const Block& block : {x_, y_, w_, bias_}) fill(block);
   check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 
@@ -173,38 +174,32 @@ const ConvolutionTrial::Block& ConvolutionTrial::result_block() const {
   }
 }
 
-std::vector<std::int64_t> ConvolutionTrial::places(std::size_t most) const {
-  const std::int64_t all = result_block().elements, wanted = std::min(all, static_cast<std::int64_t>(most));
-  const std::int64_t pieces = (wanted + piece - 1) / piece;
-  std::vector<std::int64_t> result;
-  for (std::int64_t i = 0; i < pieces; ++i) {
-    const std::int64_t length = std::min(piece, all);
-    const std::int64_t begin = pieces == 1 ? 0 : (all - length) / (pieces - 1) * i;
-    for (std::int64_t k = 0; k < length; ++k)
-      result.push_back(i + 1 == pieces ? all - length + k : begin + k);
-  }
-  return result;
-}
-
-std::vector<float> ConvolutionTrial::result(const std::shared_ptr<const ConvolutionPlan>& plan,
-                                            std::size_t most) {
+double ConvolutionTrial::error(const std::shared_ptr<const ConvolutionPlan>& plan) {
+  const auto numbers = [](const Block& block) {
+    return RepeatedNumbers{random_numbers().data() + block.first, pattern_elements - block.first};
+  };
+  if (checked_.empty())
+    checked_ = checked_elements(problem_, numbers(x_), numbers(w_), numbers(y_), numbers(bias_));
   fill_all();
   ConvolutionRunner runner(plan);
   const CurrentStream current(stream_);
   runner.run(device_.libraries->cudnn(), run_places());
-  const std::int64_t size = element_bytes(problem_.type);
-  const std::vector<std::int64_t> wanted = places(most);
-  std::vector<std::byte> bytes(wanted.size() * static_cast<std::size_t>(size));
+  const auto size = static_cast<std::size_t>(element_bytes(problem_.type));
+  std::vector<std::byte> bytes(checked_.size() * size);
   const auto* const from = static_cast<const std::byte*>(result_block().data);
-  for (std::size_t i = 0; i < wanted.size();) {
-    const std::size_t length = std::min(static_cast<std::size_t>(piece), wanted.size() - i);
-    check(cudaMemcpyAsync(bytes.data() + i * static_cast<std::size_t>(size), from + wanted[i] * size,
-                          length * static_cast<std::size_t>(size), cudaMemcpyDefault, stream_),
+  for (std::size_t i = 0; i < checked_.size(); ++i)
+    check(cudaMemcpyAsync(bytes.data() + i * size, from + static_cast<std::size_t>(checked_[i].place) * size,
+                          size, cudaMemcpyDefault, stream_),
           "cudaMemcpyAsync");
-    i += length;
-  }
   check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-  return loaded(bytes, problem_.type);
+  const std::vector<float> found = loaded(bytes, problem_.type);
+  double largest = 0;
+  for (std::size_t i = 0; i < checked_.size(); ++i) {
+    const double distance = std::abs(found[i] - checked_[i].value) / std::max(checked_[i].size, 1e-3);
+    if (std::isnan(distance)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, distance);
+  }
+  return largest;
 }
 
 std::shared_ptr<const ConvolutionPlan> fastest(
@@ -215,14 +210,22 @@ std::shared_ptr<const ConvolutionPlan> fastest(
   ConvolutionTrial trial(problem, most, device);
   if (!trial.has_memory()) return plans[0];
   float least = std::numeric_limits<float>::max();
-  std::shared_ptr<const ConvolutionPlan> best = plans[0];
+  std::vector<std::pair<float, std::shared_ptr<const ConvolutionPlan>>> by_time;
   for (const auto& plan : plans) {
     const std::optional<float> time = trial.milliseconds(plan, least);
-    if (!time || *time >= least) continue;
-    least = *time;
-    best = plan;
+    if (!time) continue;
+    least = std::min(least, *time);
+    by_time.emplace_back(*time, plan);
   }
-  return best;
+  const auto faster = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(by_time.begin(), by_time.end(), faster);
+  for (const auto& [time, plan] : by_time) {
+    const double error = trial.error(plan);
+    if (error <= largest_error) return plan;
+    log::warn("{} is not taken for a convolution {}, because its results are wrong (error {:.2g})",
+              plan->name, problem.text(), error);
+  }
+  return nullptr;
 }
 
 }  // namespace voxswap::net::cuda

@@ -136,7 +136,7 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker, public P
   }
 
   std::int64_t voxel_alignment() const override { return cuda::voxel_alignment; }
-  bool sums_in_blocks(ElementType) const override { return false; }
+  bool sums_in_blocks(ElementType) const override { return cuda::sums_in_blocks; }
   std::unique_ptr<Kernel> compile(const Graph& graph, const Node& node) override {
     check(cudaSetDevice(device_.ordinal), "cudaSetDevice");
     return std::make_unique<NamedKernel>(cuda::find_maker(*node.operation)(graph, node, device_), node.name);
@@ -167,6 +167,7 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker, public P
   }
   std::string routines() const override { return convolutions_.text(); }
   void take_routines(const std::string& earlier) override { convolutions_.take(earlier); }
+  bool replace_routines(const std::string& all) override { return convolutions_.replace(all); }
   double elapsed(const Event& from, const Event& to) const override {
     const auto &begin = static_cast<const CudaEvent&>(from), &end = static_cast<const CudaEvent&>(to);
     if (begin.of_host() || end.of_host())

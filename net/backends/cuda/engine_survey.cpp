@@ -18,40 +18,7 @@ namespace {
 
 using Plan = std::shared_ptr<const ConvolutionPlan>;
 
-constexpr std::size_t compared_elements = std::size_t{1} << 20;
 constexpr std::int64_t most_workspace = std::int64_t{4} << 30;  // engines that ask for more are not tried
-
-// The plainest engine's result; nothing where there is none, or no memory for it.
-std::vector<float> plain_result(ConvolutionProblem problem, const PlanDevice& plan_device,
-                                const Device& device) {
-  problem.type = ElementType::f32;
-  const PlanRules rules = {.deterministic = true, .workspace_limit = most_workspace};
-  for (const Plan& plan :
-       convolution_plans(problem, plan_device, rules, std::numeric_limits<std::size_t>::max())) {
-    ConvolutionTrial trial(problem, plan->workspace_bytes(), device);
-    if (!trial.has_memory()) continue;
-    try {
-      return trial.result(plan, compared_elements);
-    } catch (const Error&) {
-      continue;  // the next is as plain
-    }
-  }
-  return {};
-}
-
-void compare(const std::vector<float>& found, const std::vector<float>& expected,
-             const std::vector<std::int64_t>& places, EngineTime& time, WorstElement& worst) {
-  double scale = 0, largest = -1;
-  for (const float value : expected) scale = std::max(scale, std::abs(static_cast<double>(value)));
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(found[i]) - expected[i]);
-    if (difference <= largest) continue;  // not so of NaN
-    largest = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
-    worst = {places[i], found[i], expected[i]};
-    if (std::isinf(largest)) break;
-  }
-  time.error = scale > 0 ? largest / scale : largest;
-}
 
 }  // namespace
 
@@ -62,8 +29,7 @@ struct EngineSurvey::State {
     plan_device.handle = libraries.cudnn();
   }
 
-  static void measure_one(const Plan& plan, ConvolutionTrial& trial, const std::vector<float>& expected,
-                          EngineTime& time, WorstElement& worst) {
+  static void measure_one(const Plan& plan, ConvolutionTrial& trial, EngineTime& time) {
     if (!trial.has_memory()) {
       time.status = "not enough device memory";
       return;
@@ -74,8 +40,7 @@ struct EngineSurvey::State {
       return;
     }
     time.milliseconds = *milliseconds;
-    if (!expected.empty())
-      compare(trial.result(plan, compared_elements), expected, trial.places(compared_elements), time, worst);
+    time.error = trial.error(plan);
   }
 
   Device device;
@@ -93,7 +58,7 @@ std::string EngineSurvey::device() const {
 
 void EngineSurvey::measure(const ConvolutionProblem& problem, bool only_taken,
                            const std::function<bool()>& more,
-                           const std::function<void(const EngineTime&, const WorstElement&)>& tell) {
+                           const std::function<void(const EngineTime&)>& tell) {
   State& state = *state_;
   const Plan taken = state.choices.find(problem);
   std::vector<std::pair<EngineTime, Plan>> plans;
@@ -110,19 +75,19 @@ void EngineSurvey::measure(const ConvolutionProblem& problem, bool only_taken,
     time.workspace_bytes = plan->workspace_bytes();
     if (!plan->supported())
       time.status = "not supported";
+    else if (misreads_uneven_padding(offer, problem))
+      time.status = "wrong for uneven padding";
     else if (time.workspace_bytes > most_workspace)
       time.status = format("wants {} of workspace", format_bytes(time.workspace_bytes));
     else
       workspace = std::max(workspace, time.workspace_bytes);
     plans.emplace_back(std::move(time), std::move(plan));
   }
-  const std::vector<float> expected = plain_result(problem, state.plan_device, state.device);
   ConvolutionTrial trial(problem, workspace, state.device);
   for (auto& [time, plan] : plans) {
     if (!more()) return;
-    WorstElement worst;
-    if (time.status == "ok") State::measure_one(plan, trial, expected, time, worst);
-    tell(time, worst);
+    if (time.status == "ok") State::measure_one(plan, trial, time);
+    tell(time);
   }
 }
 

@@ -1,5 +1,5 @@
-// Time of each cuDNN plan for a convolution on this device, and the distance of its result from the plainest
-// engine's, for bench/engine_times.cpp. This header includes no CUDA header.
+// Time of each cuDNN plan for a convolution on this device, and how far its result is from the convolution's
+// definition, for bench/engine_times.cpp. This header includes no CUDA header.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,8 @@ struct EngineTime {
   bool taken = false;     // used in training with training.deterministic: true
   std::int64_t workspace_bytes = 0;
   double milliseconds = 0;
-  // Largest difference from the plainest engine's result on the same numbers, relative to its largest
-  // magnitude. Negative: unknown.
-  double error = -1;
+  double error = -1;          // of ConvolutionTrial; negative: unknown
   std::string status = "ok";  // or why there are no figures
-};
-
-// Where the results of a plan and of the plainest engine differ most.
-struct WorstElement {
-  std::int64_t place = 0;
-  float found = 0, expected = 0;
 };
 
 class EngineSurvey {
@@ -38,9 +30,9 @@ class EngineSurvey {
   std::string device() const;
 
   // Measures plan after plan and reports each at once, until more() returns false. `only_taken`: only the
-  // plan used in training. The plainest engine computes in f32, without tensor cores, in a fixed order.
+  // plan used in training.
   void measure(const ConvolutionProblem& problem, bool only_taken, const std::function<bool()>& more,
-               const std::function<void(const EngineTime&, const WorstElement&)>& tell);
+               const std::function<void(const EngineTime&)>& tell);
 
  private:
   struct State;
