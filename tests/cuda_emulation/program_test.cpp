@@ -96,7 +96,7 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
 TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
   run("first", {});
   const std::string routines = bytes("first/routines.txt");
-  EXPECT_TRUE(routines.starts_with("engines of emulated GPU with cuDNN 9.19.0\n")) << routines;
+  EXPECT_TRUE(routines.starts_with("checked engines of emulated GPU with cuDNN 9.19.0\n")) << routines;
   EXPECT_TRUE(cli::contains(bytes("first/checkpoints/last.safetensors"), "engines of emulated GPU"));
   fs::remove_all(cache_);
   fs::remove(folder_ / "first/routines.txt");  // the checkpoint has them as well

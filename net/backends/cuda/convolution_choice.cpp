@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -101,14 +102,13 @@ void ConvolutionChoices::take(const std::string& earlier) {
 }
 
 bool ConvolutionChoices::replace(const std::string& all) {
-  earlier_.clear();
+  const std::map<std::string, std::string> before = std::exchange(earlier_, {});
   take(all);
   bool differs = false;
-  for (const auto& [problem, engine] : engines_) {
-    const auto agreed = earlier_.try_emplace(problem, engine).first;
-    differs = differs || agreed->second != engine;
-  }
+  for (const auto& [problem, engine] : engines_)
+    differs = differs || earlier_.try_emplace(problem, engine).first->second != engine;
   engines_ = earlier_;
+  earlier_.insert(before.begin(), before.end());
   if (differs) chosen_.clear();
   return differs;
 }
