@@ -210,7 +210,7 @@ class Run {
     for (std::size_t i = 0; i < found.size(); ++i) found[i] = alpha * found[i] + beta * before[i];
     if (engine_of(plan_).index == wrong_engine)
       std::for_each(found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2), found.end(),
-                    [](double& value) { value *= 2; });
+                    [](double& value) { value *= 8; });
     put(result, std::move(found));
   }
 

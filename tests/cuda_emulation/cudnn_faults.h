@@ -7,7 +7,7 @@
 namespace voxswap::emulation {
 
 void set_cudnn_version(std::size_t version);  // 91900, for 9.19.0, at first
-// Twice the second half of what it should compute. 0, as at first: none does.
+// Eight times the second half of what it should compute. 0, as at first: none does.
 void set_wrong_engine(std::int64_t index);
 
 }  // namespace voxswap::emulation

@@ -63,9 +63,10 @@ class ConvolutionTrial {
 constexpr double largest_error = 0.2;
 
 // Returns the fastest of the plans whose result is right, by the median of three runs; warns of those that
-// are faster and wrong. Null if none is right. Plans that fail are skipped; plans much slower than the best
-// so far run only once. Memory for one run is allocated meanwhile; if there is not enough, the first plan is
-// returned untried. REQUIRES: not empty.
+// are faster and wrong. If none is right, the most exact, because sums on tensor cores lose more the more
+// voxels they are over; null if all are off by their own size. Plans that fail are skipped; plans much slower
+// than the best so far run only once. Memory for one run is allocated meanwhile; if there is not enough, the
+// first plan is returned untried. REQUIRES: not empty.
 std::shared_ptr<const ConvolutionPlan> fastest(
     const std::vector<std::shared_ptr<const ConvolutionPlan>>& plans, const ConvolutionProblem& problem,
     const Device& device);
