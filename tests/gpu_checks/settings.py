@@ -15,6 +15,7 @@ class Settings:
     out: str = ""
     bits_side: int = 64  # of the cubes
     bits_steps: int = 3
+    slab_planes: int = 8  # of the cube of bits_side
     nodes_side: int = 128
     checked_sides: tuple = (256,)
     first_sides: tuple = (128, 256)
@@ -56,7 +57,7 @@ class Settings:
 def settings_for(device, programs):
     if device == "emulated":
         programs = programs or str(ROOT / "build/release/bin/emulated_gpu")
-        return Settings(True, programs, bits_side=8, bits_steps=2, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
+        return Settings(True, programs, bits_side=8, bits_steps=2, slab_planes=4, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
                         swapped_sides=(8, 16), huge_side=16, pieces="4", largest_gib=(0.004,), budget_gib=1, host_gib=1, steps=1, most_side=16, run_cube=16, cases=4, epochs=1,
                         filters=2, depth=3, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16")
     if not programs:
