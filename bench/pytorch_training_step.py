@@ -2,8 +2,8 @@
 """The peer of voxswap's training step: the same network, loss and optimiser in PyTorch, lines of JSON.
 
     pytorch_training_step.py SIDE f32|bf16 STEPS contiguous|channels_last
-        [--device cuda] [--mode eager|compile|save_on_cpu|checkpoint] [--limit BYTES]
-        [--more SIDE... | --largest-to SIDE]
+        [--network isensee2017|plain_unet] [--batch N] [--device cuda] [--mode eager|compile|save_on_cpu|checkpoint]
+        [--limit BYTES] [--more SIDE... | --largest-to SIDE]
 
 One line per cube that trained; exit code 4 where SIDE does not fit. --more: larger cubes after it, up to the first that
 does not fit. --largest-to: the largest cube from SIDE to this one, by bisection in steps of 16; its line is the last.
@@ -78,6 +78,39 @@ class Isensee2017(nn.Module):
         return torch.sigmoid(out.float())
 
 
+class PlainUNet(nn.Module):
+    """nnU-Net's network of whole-brain volumes: 32 to 320 channels at six levels, two convolutions at each."""
+
+    def __init__(self, channels=4, labels=3, width=(32, 64, 128, 256, 320, 320)):
+        super().__init__()
+        self.again = False
+
+        def stage(inputs, outputs, stride=1):
+            return nn.Sequential(*(layer for i in range(2) for layer in (
+                nn.Conv3d(outputs if i else inputs, outputs, 3, 1 if i else stride, 1), nn.InstanceNorm3d(outputs, affine=True),
+                nn.LeakyReLU(0.01, inplace=True))))
+
+        self.down = nn.ModuleList(stage(width[l - 1] if l else channels, width[l], 2 if l else 1) for l in range(len(width)))
+        self.up = nn.ModuleList(nn.ConvTranspose3d(width[l + 1], width[l], 2, 2) for l in range(len(width) - 1))
+        self.decode = nn.ModuleList(stage(2 * width[l], width[l]) for l in range(len(width) - 1))
+        self.head = nn.Conv3d(width[0], labels, 1)
+
+    def step(self, function, *arguments):
+        return checkpoint(function, *arguments, use_reentrant=False) if self.again else function(*arguments)
+
+    def forward(self, x):
+        skips = []
+        for stage in self.down:
+            x = self.step(stage, x)
+            skips.append(x)
+        for level in reversed(range(len(self.up))):
+            x = self.step(self.decode[level], torch.cat([skips[level], self.up[level](x)], 1))
+        return torch.sigmoid(self.head(x).float())
+
+
+NETWORKS = {"isensee2017": Isensee2017, "plain_unet": PlainUNet}
+
+
 def loss_of(y, t, e=1e-5):
     axes = (2, 3, 4)
     return -(2 * ((t * y).sum(axes) + e / 2) / (t.sum(axes) + y.sum(axes) + e)).mean()
@@ -121,16 +154,21 @@ def train(side, options, device):
     """Median seconds of the steps after the first two (one on a CPU), and the last loss."""
     torch.manual_seed(1)
     memory_format = torch.channels_last_3d if options.layout == "channels_last" else torch.contiguous_format
-    net = Isensee2017().to(device.name, memory_format=memory_format)
-    assert sum(p.numel() for p in net.parameters()) == 8269561
+    net = NETWORKS[options.network]().to(device.name, memory_format=memory_format)
+    assert options.network != "isensee2017" or sum(p.numel() for p in net.parameters()) == 8269561
     net.again = options.mode == "checkpoint"
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-4, eps=1e-7, **({"fused": True} if device.cuda else {}))
-    x = (2 * torch.rand(1, 4, side, side, side, device=device.name) - 1).to(memory_format=memory_format)
-    t = F.one_hot(torch.randint(0, 4, (1, side, side, side), device=device.name), 4)[..., 1:]
+    x = (2 * torch.rand(options.batch, 4, side, side, side, device=device.name) - 1).to(memory_format=memory_format)
+    t = F.one_hot(torch.randint(0, 4, (options.batch, side, side, side), device=device.name), 4)[..., 1:]
     t = t.permute(0, 4, 1, 2, 3).float().contiguous()
 
     def forward(x, t):
-        return loss_of(net(x), t)
+        y = net(x)
+        loss = loss_of(y, t)
+        if options.network == "plain_unet":  # nnU-Net's loss has cross entropy, too
+            with torch.autocast(device.name, enabled=False):
+                loss = loss + F.binary_cross_entropy(y.float(), t)
+        return loss
 
     if options.mode == "compile":
         forward = torch.compile(forward, dynamic=False)
@@ -155,6 +193,8 @@ def main():
     parser.add_argument("precision", choices=["f32", "bf16"])
     parser.add_argument("steps", type=int)
     parser.add_argument("layout", choices=["contiguous", "channels_last"])
+    parser.add_argument("--network", choices=NETWORKS, default="isensee2017")
+    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--mode", choices=["eager", "compile", "save_on_cpu", "checkpoint"], default="eager")
     parser.add_argument("--limit", type=int, default=0)

@@ -2,12 +2,17 @@
 // tier, and compares all losses and final weights, to the bit, with a step that keeps everything and launches
 // kernels one by one. CSV on standard output. Exit code 1 if any differ.
 //
-//   same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
+//   same_bits [--network FILTERS,DEPTH] [--beside-copies] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
+//
+// --beside-copies: a step that keeps everything and one that swaps, their kernels launched one by one and as
+// graphs, while a stream of its own copies to and from the device without end.
 //
 // BACKEND: onednn (the default) or cuda.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -63,40 +68,101 @@ Outcome run(bench::RandomTraining& training, const swap::Plan& plan, double rate
   return outcome;
 }
 
-int compare(std::int64_t side, const std::string& precision, int steps, const char* folder,
-            const std::string& backend, const net::NetworkOptions& network) {
-  bench::RandomTraining training(side, precision, backend, {}, network);
-  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
-  const swap::Plan keep = swap::make_plan("keep", request);
-  const std::int64_t least = swap::least_budget(*request.graph, request.workspaces, request.kept).bytes;
+// Copies a block to the device and back as long as it lives, as uploads of the next batch do.
+class Copies {
+ public:
+  explicit Copies(net::Backend& backend)
+      : host_(backend.allocate_host(bytes)),
+        device_(backend.allocate(bytes)),
+        stream_(backend.make_stream()),
+        thread_([this] {
+          while (!done_) {
+            stream_->copy(device_->data(), host_->data(), bytes);
+            stream_->copy(host_->data(), device_->data(), bytes);
+            stream_->synchronize();
+          }
+        }) {}
+  ~Copies() {
+    done_ = true;
+    thread_.join();
+  }
+
+ private:
+  static constexpr std::int64_t bytes = std::int64_t{8} << 20;
+  std::unique_ptr<net::Memory> host_, device_;
+  std::unique_ptr<net::Stream> stream_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+swap::CostModel measured(bench::RandomTraining& training, const swap::PlanRequest& request,
+                         const swap::Plan& keep, const char* folder) {
   swap::ProfileRequest profile;
   profile.kept = request.kept;
   profile.host_budget_bytes = profile.disk_budget_bytes = 4 * keep.peak_bytes;
   profile.disk_folder = folder;
-  const swap::CostModel costs = swap::measure_costs(training.compiled, profile);
+  return swap::measure_costs(training.compiled, profile);
+}
+
+constexpr const char* columns =
+    "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,again,seconds,predicted,same\n";
+
+void print(const swap::Plan& plan, std::int64_t least, const char* tier, const Outcome& outcome, bool same) {
+  const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1048576; };
+  const swap::PlanTotals moved = swap::totals(plan);
+  std::printf("%s,%.0f,%.0f,%s,%.0f,%.0f,%.0f,%.0f,%lld,%.3f,%.3f,%s\n", plan.planner.c_str(),
+              mib(plan.budget_bytes), mib(least), tier, mib(plan.peak_bytes), mib(plan.host_bytes),
+              mib(plan.disk_bytes), static_cast<double>(moved.out_bytes) / 1e6,
+              static_cast<long long>(moved.recomputed_nodes), outcome.seconds, plan.predicted_seconds,
+              same ? "yes" : "NO");
+  std::fflush(stdout);
+}
+
+int compare_beside_copies(bench::RandomTraining& training, int steps, const char* folder) {
+  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  const std::int64_t least = swap::least_budget(*request.graph, request.workspaces, request.kept).bytes;
+  const swap::Plan keep = swap::make_plan("keep", request);
+  const swap::CostModel costs = measured(training, request, keep, folder);
+  request.costs = &costs;
+  request.budgets = {keep.peak_bytes, 4 * keep.peak_bytes, 0};
+  request.lms_threshold = keep.peak_bytes / 1000;
+  const swap::Plan swapping = swap::make_plan("lms-threshold", request);
+  const Outcome expected = run(training, keep, 0, folder, steps, swap::Detail::instructions);
+  std::printf("%s", columns);
+  print(keep, least, "one by one", expected, true);
+  const Copies copies(*training.backend);
+  bool all_same = true;
+  for (const swap::Plan* plan : {&keep, &swapping})
+    for (const bool graphs : {false, true}) {
+      const Outcome outcome =
+          run(training, *plan, 0, folder, steps, graphs ? swap::Detail::lanes : swap::Detail::instructions);
+      all_same = all_same && outcome == expected;
+      print(*plan, least, graphs ? "graphs beside copies" : "one by one beside copies", outcome,
+            outcome == expected);
+    }
+  return all_same ? 0 : 1;
+}
+
+int compare(std::int64_t side, const std::string& precision, int steps, const char* folder,
+            const std::string& backend, const net::NetworkOptions& network, bool beside_copies) {
+  bench::RandomTraining training(side, precision, backend, {}, network);
+  if (beside_copies) return compare_beside_copies(training, steps, folder);
+  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  const swap::Plan keep = swap::make_plan("keep", request);
+  const std::int64_t least = swap::least_budget(*request.graph, request.workspaces, request.kept).bytes;
+  const swap::CostModel costs = measured(training, request, keep, folder);
   request.costs = &costs;
 
   const Outcome expected = run(training, keep, 0, folder, steps, swap::Detail::instructions);
-  std::printf(
-      "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,again,seconds,predicted,same\n");
-  const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1048576; };
-  const auto print = [&](const swap::Plan& plan, const char* tier, const Outcome& outcome) {
-    const swap::PlanTotals moved = swap::totals(plan);
-    std::printf("%s,%.0f,%.0f,%s,%.0f,%.0f,%.0f,%.0f,%lld,%.3f,%.3f,%s\n", plan.planner.c_str(),
-                mib(plan.budget_bytes), mib(least), tier, mib(plan.peak_bytes), mib(plan.host_bytes),
-                mib(plan.disk_bytes), static_cast<double>(moved.out_bytes) / 1e6,
-                static_cast<long long>(moved.recomputed_nodes), outcome.seconds, plan.predicted_seconds,
-                outcome == expected ? "yes" : "NO");
-    std::fflush(stdout);
-  };
-  print(keep, "none, one by one", expected);
+  std::printf("%s", columns);
+  print(keep, least, "none (one by one)", expected, true);
   const Outcome kept = run(training, keep, 0, folder, steps);
-  print(keep, "none", kept);
+  print(keep, least, "none", kept, kept == expected);
   const std::int64_t plenty = 4 * keep.peak_bytes;
   const Tier tiers[] = {{"host", plenty, 0, 0},
                         {"disk", 128 << 20, plenty, 0},
                         {"both", keep.peak_bytes / 6, plenty, 0},
-                        {"host, link 2 GB/s", plenty, 0, 2e9}};
+                        {"host (link 2 GB/s)", plenty, 0, 2e9}};
   bool same = kept == expected;
   for (const char* planner : {"lms-threshold", "tflms", "checkpoint", "hybrid"})
     for (const double share : {0.4, 0.02})
@@ -111,11 +177,12 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
           const swap::Plan plan = swap::make_plan(planner, request);
           const Outcome outcome = run(training, plan, tier.rate, folder, steps);
           same = same && outcome == expected;
-          print(plan, tier.name, outcome);
+          print(plan, least, tier.name, outcome, outcome == expected);
         } catch (const Error& error) {
           if (error.exit() != Exit::does_not_fit) throw;
-          std::printf("%s,%.0f,%.0f,%s,,,,,,,,does not fit\n", planner, mib(request.budgets.device),
-                      mib(least), tier.name);
+          std::printf("%s,%lld,%lld,%s,,,,,,,,does not fit\n", planner,
+                      static_cast<long long>(request.budgets.device >> 20),
+                      static_cast<long long>(least >> 20), tier.name);
         }
       }
   return same ? 0 : 1;
@@ -126,14 +193,21 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
 
 int main(int count, char** arguments) {
   const voxswap::net::NetworkOptions network = voxswap::bench::take_network(count, arguments);
+  const bool beside_copies = count > 1 && std::strcmp(arguments[1], "--beside-copies") == 0;
+  if (beside_copies) {
+    --count;
+    ++arguments;
+  }
   if (count != 5 && count != 6) {
-    std::fprintf(stderr,
-                 "usage: same_bits [--network FILTERS,DEPTH] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]\n");
+    std::fprintf(
+        stderr,
+        "usage: same_bits [--network FILTERS,DEPTH] [--beside-copies] SIDE f32|bf16 STEPS DISK_FOLDER "
+        "[BACKEND]\n");
     return 2;
   }
   try {
     return voxswap::compare(std::atoll(arguments[1]), arguments[2], std::max(1, std::atoi(arguments[3])),
-                            arguments[4], count == 6 ? arguments[5] : "onednn", network);
+                            arguments[4], count == 6 ? arguments[5] : "onednn", network, beside_copies);
   } catch (const voxswap::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.exit());

@@ -3,7 +3,7 @@
 # clusters, containers. Not packed: glibc (the target's must not be older than this machine's), NVIDIA's driver, cuDNN and
 # cuBLAS (opened by name when a GPU is used), MPI (opened when several ranks are launched), and gnuplot, which plots need.
 #
-#   cmake/bundle.sh [--tests] [--library] [--build DIR] OUT.tar.gz
+#   cmake/bundle.sh [--tests] [--library] [--build DIR] OUT.tar.gz, or OUT.tar.xz: two thirds of the size, a minute longer
 #
 # --library adds lib/libvoxswap.so, which then has the code of the program, too (cmake/wheel.py).
 # --tests adds tests/gpu_check with the test programs and benchmarks that it runs.
@@ -85,6 +85,11 @@ if [ -n "$tests" ]; then
   cp "$root"/tests/gpu_checks/*.py "$bundle/tests/gpu_checks/"
   cp "$root"/docs/how_to/{nvidia_gpu,check_a_gpu}.md "$bundle/docs/"
   cp "$root"/bench/{compare_gpu,gpu_limits,pytorch_training_step}.py "$bundle/bench/"
+  # What was measured already, and of which sources this is.
+  mkdir -p "$bundle/bench/gpu" "$bundle/bench/results"
+  cp "$root"/bench/gpu/{measurements,results}.py "$bundle/bench/gpu/"
+  cp "$root"/bench/results/*_h[12]00_*.csv "$bundle/bench/results/"
+  python3 "$root/bench/gpu/results.py" >"$bundle/bench/gpu/sources.json"
 fi
 # The licences of the libraries, and of the headers whose code is in the program, as their packages tell them, with the
 # texts that they name.
@@ -128,5 +133,5 @@ done
 env -u LD_LIBRARY_PATH "$bundle/bin/voxswap" --version >/dev/null
 
 mkdir -p "$(dirname "$out")"
-tar -C "$scratch" -czf "$out" --owner=0 --group=0 "$name"
+tar -C "$scratch" -caf "$out" --owner=0 --group=0 "$name"
 echo "$out: $(du -h "$out" | cut -f1), $(wc -l <"$scratch/libraries") libraries; unpacked, $name/bin/voxswap runs where it lies"

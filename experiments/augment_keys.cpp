@@ -172,3 +172,5 @@ std::vector<Key> augment_keys() {
 }
 
 }  // namespace voxswap::experiments
+
+#undef AT

@@ -382,3 +382,5 @@ const Key* find_key(const std::string& path) {
 }
 
 }  // namespace voxswap::experiments
+
+#undef AT

@@ -92,3 +92,5 @@ std::vector<Key> loss_keys() {
 }
 
 }  // namespace voxswap::experiments
+
+#undef AT

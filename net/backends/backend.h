@@ -81,9 +81,11 @@ class Backend {
   // Host memory for swapping out: copies run at full speed (pinned on a GPU), it is page-aligned, and its
   // pages are committed on return. Throws Exit::does_not_fit.
   virtual std::unique_ptr<Memory> allocate_host(std::int64_t bytes) = 0;
-  // Unified memory, which device and host share and the driver migrates. Throws Exit::does_not_fit rather
-  // than exceed the free device memory, and Exit::usage if the device has no unified memory.
-  virtual std::unique_ptr<Memory> allocate_unified(std::int64_t bytes);
+  // Managed memory, whose pages the driver moves between device and host. While it lives, other free device
+  // memory is held back, so that the device has room for about `resident_bytes` of it. Throws
+  // Exit::does_not_fit rather than exceed the free device memory, and Exit::usage if the device has no
+  // managed memory.
+  virtual std::unique_ptr<Memory> allocate_unified(std::int64_t bytes, std::int64_t resident_bytes);
   virtual std::unique_ptr<Stream> make_stream() = 0;
   // A stream whose commands run on the host, for any device. Its kernels are host code and may block (disk
   // access, sleep) without delaying other streams. Events order it with streams of make_stream().

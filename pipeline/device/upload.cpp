@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
 #include "pipeline/device/staging.h"
+#include "swap/execute/poison.h"
 
 namespace voxswap::pipeline {
 
@@ -49,6 +51,9 @@ Upload::~Upload() {
 
 void Upload::begin(std::span<const float> images, std::span<const std::uint8_t> targets) {
   stream_->synchronize();
+  if (swap::poisoning_wanted())  // a read that comes too early or too late then shows in the loss
+    for (net::Memory* block : {pinned_.get(), streamed_[turn_].get()})
+      if (block != nullptr) std::memset(block->data(), 0xff, static_cast<std::size_t>(block->bytes()));
   for (std::size_t i = 0; i < image_.size(); ++i)
     stage(images, image_[i], host_place(image_[i], image_places_[i]));
   for (std::size_t i = 0; i < target_.size(); ++i)

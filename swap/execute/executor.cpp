@@ -25,6 +25,7 @@
 #include "swap/execute/poison.h"
 #include "swap/execute/resolved_step.h"
 #include "swap/execute/streamed_values.h"
+#include "swap/execute/workspace_guards.h"
 #include "swap/plan/places.h"
 #include "swap/verify/verify.h"
 
@@ -59,6 +60,7 @@ struct Executor::State {
     go = make_order_event(backend);
     if (poisoning_wanted()) {
       poison.emplace(backend);
+      guards.emplace(compiled, plan, resolved);
       poisoned = plan_poison(graph, compiled.workspaces(), plan, serial);
       poisoned_pool = {{0, plan.host_bytes}};
       poisoned_results = {{0, streamed.result_bytes()}};
@@ -154,9 +156,15 @@ struct Executor::State {
   void launch_each(const RecordedGroup& group) {
     net::Stream& compute = *streams[index(Lane::compute)];
     for (const std::size_t i : group.instructions) {
-      compute.launch(*resolved.commands[i].kernel, resolved.commands[i].arguments);
+      launch(compute, i);
       if (poison) poison->fill(compute, tiers.arena->data(), poisoned.after[i]);
     }
+  }
+
+  void launch(net::Stream& stream, std::size_t i) {
+    if (guards) guards->fill(stream, i, *poison);
+    stream.launch(*resolved.commands[i].kernel, resolved.commands[i].arguments);
+    if (guards) guards->copy_out(stream, i);
   }
 
   // Everything in it ran once, so that nothing is loaded or chosen any more.
@@ -183,7 +191,7 @@ struct Executor::State {
     control.record(*command.begun);
     if (link != nullptr) link->begin(work, *command.begun);
     if (command.kernel != nullptr)
-      work.launch(*command.kernel, command.arguments);
+      launch(work, i);
     else
       work.copy(command.to, command.source(), command.bytes);
     if (poison) poison->fill(work, tiers.arena->data(), poisoned.after[i]);
@@ -199,6 +207,7 @@ struct Executor::State {
     for (const std::unique_ptr<SlowLink>& link : links)
       if (link) wait_for(link->control());
     check_usable();
+    if (guards) guards->check();
   }
   void wait_for(net::Stream& stream) {
     try {
@@ -230,6 +239,7 @@ struct Executor::State {
   bool warned = false;                      // that a group could not be recorded
   std::unique_ptr<net::Event> started, go;  // when a step began, and what the other lanes wait for
   std::optional<Poison> poison;
+  std::optional<WorkspaceGuards> guards;
   PoisonPlan poisoned;
   std::vector<ByteRange> poisoned_pool, poisoned_results;
   std::optional<Error> failure;

@@ -32,6 +32,7 @@ PoisonPlan plan_poison(const net::Graph& graph, const std::vector<std::int64_t>&
                        bool serial);
 
 bool poisoning_wanted();
+constexpr std::int64_t guard_bytes = 256;  // behind every workspace (workspace_guards.h)
 
 // Fills from a small block of poison, through a stream, as any device can.
 class Poison {

@@ -8,6 +8,7 @@
 #include "base/shape.h"
 #include "net/backends/backend.h"
 #include "net/graph/operation.h"
+#include "swap/execute/poison.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::swap {
@@ -141,12 +142,14 @@ ResolvedStep resolve(CompiledGraph& compiled, const Plan& plan, const StepParts&
 CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange)
     : backend_(&backend),
       exchanges_on_host_(exchange == nullptr || exchange->on_host()),
+      guard_bytes_(poisoning_wanted() ? swap::guard_bytes : 0),
       graph_(std::move(graph)) {
   for (const net::Node& node : graph_.nodes()) {
     const bool exchanges = net::is_exchange(node);
     assert((!exchanges || exchange != nullptr) && "a graph for several ranks needs a communicator");
     kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));
-    workspaces_.push_back(kernels_.back()->workspace_bytes());
+    const std::int64_t bytes = kernels_.back()->workspace_bytes();
+    workspaces_.push_back(bytes > 0 ? bytes + guard_bytes_ : 0);
   }
 }
 

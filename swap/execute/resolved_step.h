@@ -29,10 +29,12 @@ class CompiledGraph {
   net::Kernel& kernel(net::NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }
   net::Backend& backend() { return *backend_; }
   bool exchanges_on_host() const { return exchanges_on_host_; }  // for a host stream
+  std::int64_t guard_bytes() const { return guard_bytes_; }      // that each of workspaces() ends with
 
  private:
   net::Backend* backend_;
   bool exchanges_on_host_;
+  std::int64_t guard_bytes_;
   net::Graph graph_;
   std::vector<std::unique_ptr<net::Kernel>> kernels_;
   std::vector<std::int64_t> workspaces_;

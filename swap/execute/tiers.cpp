@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "swap/execute/scratch_file.h"
 #include "swap/plan/plan.h"
-#include "swap/planners/planner.h"
 
 namespace voxswap::swap {
 namespace {
@@ -17,6 +16,8 @@ namespace {
 struct Sizes {
   std::int64_t arena = 0, host = 0, disk = 0;
   std::int64_t streamed = 0;  // taken by others (Executor, and who lends it inputs)
+  std::int64_t resident = 0;  // of a paged arena, what the device may hold; 0: all of it
+  std::int64_t paged_out() const { return resident > 0 ? std::max<std::int64_t>(arena - resident, 0) : 0; }
 };
 
 Sizes largest(const std::vector<const Plan*>& plans) {
@@ -27,6 +28,7 @@ Sizes largest(const std::vector<const Plan*>& plans) {
     sizes.host = std::max(sizes.host, plan->host_bytes);
     sizes.disk = std::max(sizes.disk, plan->disk_bytes);
     sizes.streamed = std::max(sizes.streamed, plan->streamed_bytes);
+    if (plan->paged) sizes.resident = plan->budget_bytes;
   }
   return sizes;
 }
@@ -62,17 +64,19 @@ void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_a
          "device memory: an arena of {} is needed, but {} are free. Lower {} or end other programs",
          format_bytes(sizes.arena), format_bytes(free), key::memory_budget);
   if (host_as_asked) return;
-  if (const std::int64_t free = backend.free_host_bytes(); sizes.host + sizes.streamed > free)
+  const std::int64_t free = backend.free_host_bytes();
+  if (sizes.paged_out() > free)
+    fail(Exit::does_not_fit,
+         "host memory: {} of the arena do not fit into {}, but {} are free {}. Set {} to what may be used "
+         "anyway, use a larger {}, or end other programs",
+         format_bytes(sizes.paged_out()), key::memory_budget, format_bytes(free), within_cgroup,
+         key::memory_host, key::memory_budget);
+  if (sizes.host + sizes.streamed > free)
     fail(Exit::does_not_fit,
          "host memory: a pool of {}{} is needed, but {} are free {}. Set {} to what may be used anyway, or "
          "to less (the rest then goes to {}), or end other programs",
          format_bytes(sizes.host), beside_text(sizes), format_bytes(free), within_cgroup, key::memory_host,
          key::memory_disk);
-}
-
-bool wants_unified(const std::vector<const Plan*>& plans) {
-  return std::any_of(plans.begin(), plans.end(),
-                     [](const Plan* plan) { return plan != nullptr && plan->planner == unified_planner; });
 }
 
 }  // namespace
@@ -88,7 +92,8 @@ Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plan
   if (sizes.disk > 0) tiers.disk = std::make_shared<ScratchFile>(disk_folder, sizes.disk);
   // Whole blocks, because disk accesses move whole blocks.
   if (sizes.host > 0) tiers.host = backend.allocate_host(whole_blocks(sizes.host));
-  tiers.arena = wants_unified(plans) ? backend.allocate_unified(sizes.arena) : backend.allocate(sizes.arena);
+  tiers.arena = sizes.resident > 0 ? backend.allocate_unified(sizes.arena, sizes.resident)
+                                   : backend.allocate(sizes.arena);
   return tiers;
 }
 

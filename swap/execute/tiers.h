@@ -24,7 +24,7 @@ struct Tiers {
 // Takes what the plans need, once: arena and host pool of exact size after checking that the machine (and its
 // cgroup) has both together, the scratch file after checking that the disk has room. Throws
 // Exit::does_not_fit, with `smaller` for what makes a step smaller. Null plans are skipped. For a plan of
-// planner `unified` the arena moves by itself.
+// planner `unified` the arena is managed memory of which the device holds no more than the budget.
 //
 // How much host memory is free is an estimate, and some virtual machines, which grow only when memory is
 // used, tell far too little. So where a user has said how much may be taken, `host_as_asked`, and the device

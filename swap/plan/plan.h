@@ -23,6 +23,7 @@
 // `begin`, `host` and `disk` of disk instructions are multiples of the block.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -81,12 +82,22 @@ struct Streamed {
 
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 2;  // as a budget of the device
 
+// A paged arena takes at most this many times its budget: a driver that moves every page many times per step
+// can hold up a GPU for minutes.
+constexpr std::int64_t most_oversubscription = 3;
+constexpr std::int64_t largest_arena(std::int64_t budget, bool paged) {
+  return paged ? std::min(budget, unlimited / most_oversubscription) * most_oversubscription : budget;
+}
+
 struct Plan {
   std::string planner;
   std::string remarks;                    // of the planner, for people: parameters it found
   std::int64_t budget_bytes = unlimited;  // of the device
   std::int64_t host_budget_bytes = 0;     // 0: no host pool
   std::int64_t disk_budget_bytes = 0;     // 0: no disk tier
+  // The arena is managed memory, whose pages the driver moves: the budget is what the device holds of it at a
+  // time.
+  bool paged = false;
   std::vector<Instruction> instructions;
   std::vector<Residency> residencies;
   std::int64_t persistent_bytes =

@@ -44,7 +44,7 @@ struct PlanRequest {
 Plan make_plan(const std::string& planner, const PlanRequest& request);
 std::vector<std::string> planner_names();  // those for any device
 
-// A baseline for GPUs: keep's plan, whose arena allocate_tiers() takes as memory that moves by itself.
+// A baseline for GPUs: keep's plan in a paged arena, which may exceed the budget (plan.h).
 constexpr const char* unified_planner = "unified";
 
 // The planners, one file each. They return a plan of any size; make_plan() checks it against the budgets.

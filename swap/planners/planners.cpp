@@ -27,8 +27,8 @@ constexpr std::array planner_table = {
         plan_lms_threshold},  // Caffe LMS: what is larger than a threshold lives in host memory
 };
 
-// Everything stays, in memory that moves between a GPU and its host by itself. Not in the table, because a
-// device that computes on the host has no such memory.
+// Everything stays, in managed memory, whose pages the driver moves between a GPU and its host. Not in the
+// table, because a device that computes on the host has no such memory.
 constexpr Row unified_row = {unified_planner, plan_unified};
 
 // Whether the step computes in a type wider than two bytes throughout.
@@ -62,7 +62,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
          "{}: {} are too small: planner {} needs {} there. Set a larger {} budget, a larger {} or {}, or {}",
          key::memory_disk, format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes),
          key::memory_disk, key::memory_host, key::memory_budget, request.smaller);
-  if (plan.peak_bytes <= budgets.device)
+  if (plan.peak_bytes <= largest_arena(budgets.device, plan.paged))
     fail(Exit::does_not_fit,
          "{}: {} are too small: planner {} needs {} there. Set a larger {}, a {}, a larger {}, or {}",
          key::memory_host, format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes),
@@ -73,7 +73,8 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   net::NodeId at = net::none;
   for (auto i = peak - plan.live_bytes.begin(); i >= 0 && at == net::none; --i)
     at = plan.instructions[static_cast<std::size_t>(i)].node;
-  std::int64_t needed = plan.peak_bytes;
+  std::int64_t needed =
+      plan.paged ? (plan.peak_bytes + most_oversubscription - 1) / most_oversubscription : plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
   const bool one_of_many = request.quick && request.one_sample != nullptr;  // of a search for what fits
   if (!one_of_many && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
@@ -104,7 +105,7 @@ const Row& find_planner(const std::string& planner) {
 }  // namespace
 
 bool within(const Budgets& budgets, const Plan& plan) {
-  return plan.peak_bytes <= budgets.device && plan.host_bytes <= budgets.host &&
+  return plan.peak_bytes <= largest_arena(budgets.device, plan.paged) && plan.host_bytes <= budgets.host &&
          plan.disk_bytes <= budgets.disk;
 }
 

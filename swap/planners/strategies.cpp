@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "swap/planners/by_sample.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/planner.h"
@@ -29,7 +30,12 @@ Plan plan_keep(const PlanRequest& request) {
   return plan_staying(request, "keep");
 }
 Plan plan_unified(const PlanRequest& request) {
-  return plan_staying(request, unified_planner);
+  Plan plan = plan_staying(request, unified_planner);
+  plan.paged = true;
+  if (plan.peak_bytes > request.budgets.device)
+    plan.remarks = format("the driver moves pages of an arena of {}, which the prediction does not include",
+                          format_bytes(plan.peak_bytes));
+  return plan;
 }
 
 // Nothing is swapped; what does not fit is recomputed (Chen et al., "Training deep nets with sublinear memory

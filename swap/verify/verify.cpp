@@ -152,7 +152,7 @@ void check_runs(const net::Graph& graph, const Plan& plan, Violations& violation
 }
 
 void check_budgets(const Plan& plan, Violations& violations) {
-  if (plan.peak_bytes > plan.budget_bytes)
+  if (plan.peak_bytes > largest_arena(plan.budget_bytes, plan.paged))
     violations.add("the arena of {} bytes exceeds the budget of {}", plan.peak_bytes, plan.budget_bytes);
   if (plan.host_bytes > plan.host_budget_bytes)
     violations.add("the host pool of {} bytes exceeds the budget of {}", plan.host_bytes,

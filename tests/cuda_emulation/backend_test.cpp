@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 
 #include "base/error.h"
 #include "net/backends/backends.h"
+#include "net/backends/cuda/device.h"
 #include "net/backends/cuda/engine_survey.h"
 #include "net/graph/operation.h"
 #include "tests/conformance/agreement.h"
@@ -228,11 +230,31 @@ TEST(CudaBackend, GivesBackAllThatItTook) {
   const std::int64_t before = first->free_bytes();
   {
     const auto backend = make_cuda_backend({.deterministic = false});
-    const auto memory = backend->allocate(1 << 20), unified = backend->allocate_unified(1 << 20);
-    EXPECT_EQ(first->free_bytes(), before - (2 << 20));
+    const auto memory = backend->allocate(1 << 20), unified = backend->allocate_unified(1 << 20, 1 << 20);
+    EXPECT_EQ(first->free_bytes(), before - (1 << 20));  // managed memory takes none until it is touched
     engine({.deterministic = false}, ElementType::bf16, "conv3d");
   }
   EXPECT_EQ(first->free_bytes(), before);
+}
+
+TEST(CudaBackend, LeavesTheDriverJustTheRoomThatAPagedArenaMayTake) {
+  const auto backend = make_cuda_backend({});
+  const std::int64_t before = backend->free_bytes(), arena = 3 << 20, resident = 1 << 20;
+  {
+    const auto unified = backend->allocate_unified(arena, resident);
+    EXPECT_EQ(unified->bytes(), arena);
+    EXPECT_EQ(backend->free_bytes(), resident + cuda::held_for_driver);
+  }
+  EXPECT_EQ(backend->free_bytes(), before);
+  test::expect_failure([&] { backend->allocate_unified(before + 1, resident); }, Exit::does_not_fit,
+                       {"memory.planner: unified", "it can hang the GPU"});
+  EXPECT_EQ(backend->free_bytes(), before);
+}
+
+// Streams that share a queue could wait for one another for ever.
+TEST(CudaBackend, AsksForAllQueuesOfTheHardware) {
+  make_cuda_backend({});
+  EXPECT_STREQ(std::getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
 }
 
 TEST(CudaBackend, SaysWhatDoesNotFitAndWhatHelps) {

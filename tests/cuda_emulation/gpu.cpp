@@ -191,7 +191,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
 }
 cudaError_t cudaMallocManaged(void** data, std::size_t bytes, unsigned flags) {
   if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(flags == cudaMemAttachGlobal ? Gpu::get().idle_memory().take_device(data, bytes)
+  return told(flags == cudaMemAttachGlobal ? Gpu::get().idle_memory().take_managed(data, bytes)
                                            : cudaErrorInvalidValue);
 }
 cudaError_t cudaFree(void* data) {

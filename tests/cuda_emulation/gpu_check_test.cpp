@@ -108,6 +108,61 @@ TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {
     EXPECT_NE(outcome.verdict(step), "") << step;
 }
 
+// Killed in its sixth measurement, then with an item that fails, then with all that it needs: each call has
+// only what is missing to do. What it found goes into the tables of the documentation.
+TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
+  const fs::path table = folder_ / "out_study/study.csv", store = folder_ / "store",
+                 count = folder_ / "count";
+  const auto rows = [&] { return fs::exists(table) ? split(read_file(table), '\n').size() : 0; };
+  const std::string options = "--store '" + store.string() + "'";
+  // $PPID measures an item, its parent is gpu_check.
+  replace("voxswap", format("[ $1 = bench ] && echo >>'{0}'\nif [ \"$(wc -l <'{0}')\" = 6 ]; then\n"
+                            "  echo >>'{0}'; kill -KILL $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; exit 1\nfi\n"
+                            "exec '{1}' \"$@\"",
+                            count.string(), (programs / "voxswap").string()));
+  write_file(count, "");
+  const std::string first = format(
+      "VOXSWAP_GPU_CHECK_DEVICE=emulated python3 '{}' --part study --patience 8 --programs '{}' {} '{}' "
+      ">'{}' 2>&1",
+      script.string(), programs_.string(), options, table.parent_path().string(), (folder_ / "log").string());
+  EXPECT_NE(std::system(first.c_str()), 0);
+  const std::string before = read_file(table);
+  EXPECT_GT(rows(), 3u);
+
+  replace("same_bits", "exit 1");
+  const Outcome failed = check("study", options);
+  EXPECT_EQ(failed.code, 1) << failed.said;
+  EXPECT_TRUE(read_file(table).starts_with(before)) << "a row was measured again";
+  EXPECT_NE(failed.verdict("bits").find("FAILED"), std::string::npos) << failed.summary;
+  for (const char* item : {"planners", "link", "overhead", "unified"})
+    EXPECT_NE(failed.verdict(item).find("passed"), std::string::npos) << item << "\n" << failed.summary;
+
+  fs::remove(programs_ / "same_bits");
+  fs::create_symlink(programs / "same_bits", programs_ / "same_bits");
+  const std::size_t measured = rows();
+  const Outcome last = check("study", options);
+  EXPECT_EQ(last.code, 0) << last.said;
+  EXPECT_NE(last.verdict("bits").find("passed"), std::string::npos) << last.summary;
+  EXPECT_EQ(last.verdict("planners"), "") << last.summary;
+  // One more of bits; what this machine does not have is tried again.
+  EXPECT_LE(rows(), measured + 1 + 9);
+
+  const fs::path root = folder_ / "repository", read = fs::path(VOXSWAP_SOURCE_DIR) / "bench/gpu/read";
+  fs::create_directories(root / "bench/results");
+  fs::create_directories(root / "docs");
+  fs::copy(fs::path(VOXSWAP_SOURCE_DIR) / "docs/results", root / "docs/results");
+  const auto take = [&](const std::string& words) {
+    return std::system(format("python3 '{}' '{}' {} >'{}' 2>&1", read.string(), table.parent_path().string(),
+                              words, (folder_ / "log").string())
+                           .c_str());
+  };
+  EXPECT_NE(take(""), 0) << "rows of the emulated GPU are no results of the repository";
+  EXPECT_EQ(take("--root '" + root.string() + "'"), 0) << read_file(folder_ / "log");
+  EXPECT_NE(read_file(folder_ / "log").find("| unified: unified |"), std::string::npos);
+  EXPECT_NE(read_file(root / "docs/results/study.md").find("| hybrid |"), std::string::npos);
+  EXPECT_NE(read_file(root / "docs/results/training_speed.md").find("| epochs: nnunet"), std::string::npos);
+}
+
 TEST_F(GpuCheck, GoesOnAfterAStepThatHangsAndOneThatCrashes) {
   replace("same_bits", "echo it starts; sleep 1000 & wait");
   replace("test_swap", "kill -SEGV $$");

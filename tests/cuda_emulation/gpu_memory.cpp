@@ -27,13 +27,16 @@ cudaError_t GpuMemory::take(void** data, std::size_t bytes, Blocks& blocks, bool
   }
   std::memset(inside, 0xff, pages);
   char* const begin = inside + pages - size;
-  blocks[begin] = {bytes, mapping, mapped};
+  blocks[begin] = {bytes, mapping, mapped, counts};
   if (counts) used_ += bytes;
   *data = begin;
   return cudaSuccess;
 }
 cudaError_t GpuMemory::take_device(void** data, std::size_t bytes) {
   return take(data, bytes, device_, true);
+}
+cudaError_t GpuMemory::take_managed(void** data, std::size_t bytes) {
+  return take(data, bytes, device_, false);
 }
 cudaError_t GpuMemory::take_host(void** data, std::size_t bytes) {
   return take(data, bytes, pinned_, false);
@@ -45,7 +48,7 @@ cudaError_t GpuMemory::give_back(void* data, bool of_device) {
   auto& blocks = of_device ? device_ : pinned_;
   const auto found = blocks.find(static_cast<char*>(data));
   if (found == blocks.end() || found->second.mapping == nullptr) return cudaErrorInvalidValue;
-  if (of_device) used_ -= found->second.bytes;
+  if (found->second.counts) used_ -= found->second.bytes;
   munmap(found->second.mapping, found->second.mapped);
   blocks.erase(found);
   return cudaSuccess;

@@ -16,13 +16,15 @@ struct Block {
   std::size_t bytes = 0;
   void* mapping = nullptr;  // with its guards
   std::size_t mapped = 0;
+  bool counts = false;  // against the device's memory
 };
 
 // Waits for nothing: that is for the calls of the runtime to do.
 class GpuMemory {
  public:
   cudaError_t take_device(void** data, std::size_t bytes);
-  cudaError_t take_host(void** data, std::size_t bytes);  // pinned
+  cudaError_t take_managed(void** data, std::size_t bytes);  // takes none of the device's until it is touched
+  cudaError_t take_host(void** data, std::size_t bytes);     // pinned
   cudaError_t give_back(void* data, bool of_device);
   cudaError_t pin(void* data, std::size_t bytes);
   cudaError_t unpin(void* data);

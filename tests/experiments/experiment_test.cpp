@@ -309,9 +309,10 @@ TEST_F(Experiments, WithTheMeanOfMoreRepeatsAreOtherModels) {
         load(format("data: {{labels: {{rim: 4}}}}\ntraining: {{repeats: 3}}\n"
                     "evaluate: {{ensemble: {}}}\n",
                     ensemble));
-    for (const auto& setting : read_settings_of_run(write(run.resolved, "run.yaml")))
-      if (setting.key == "training.repeats")
-        EXPECT_EQ(setting.decides, ensemble ? pipeline::Decides::model : pipeline::Decides::chance);
+    for (const auto& setting : read_settings_of_run(write(run.resolved, "run.yaml"))) {
+      if (setting.key != "training.repeats") continue;
+      EXPECT_EQ(setting.decides, ensemble ? pipeline::Decides::model : pipeline::Decides::chance);
+    }
   }
 }
 

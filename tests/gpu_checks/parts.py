@@ -1,15 +1,19 @@
-"""What the three parts of tests/gpu_check do, in order of what is worth most."""
+"""What the parts of tests/gpu_check do, in order of what is worth most."""
+import pathlib
 import sys
 
 from runner import Step
 from settings import ROOT
 
+from measurements import STUDY_SECONDS, items
+from results import is_done, key_of, read_rows
+
 HERE = ROOT / "tests" / "gpu_checks"
 
 
-def child(settings, name, limit, *words, **more):
-    """A step of steps.py."""
-    return Step(name, limit, [sys.executable, HERE / "steps.py", settings.scratch + "/settings.json", *(words or [name])], **more)
+def child(settings, name, limit, *words, program="steps.py", **more):
+    """A step of steps.py or study.py."""
+    return Step(name, limit, [sys.executable, HERE / program, settings.scratch + "/settings.json", *(words or [name])], **more)
 
 
 def compare(settings, limit, parts, sides, *words):
@@ -72,4 +76,14 @@ def part_c(run, settings):
     run(child(settings, "whole_run", 90))
 
 
-PARTS = {"a": (part_a, 235), "b": (part_b, 535), "c": (part_c, 535)}
+def part_study(run, settings):
+    """The rows of OUT/study.csv that are not there yet; --next: only those of settings.only."""
+    there = {key_of(row) for row in read_rows(pathlib.Path(settings.out) / "study.csv") if is_done(row)}
+    for item in items(settings.sizes()):
+        keys = {f"{item.name}: {cell.name}" for cell in item.cells}
+        wanted = keys & set(settings.only) if settings.only is not None else keys
+        if wanted - there:
+            run(child(settings, item.name, item.limit, item.name, program="study.py"))
+
+
+PARTS = {"study": (part_study, STUDY_SECONDS), "a": (part_a, 235), "b": (part_b, 535), "c": (part_c, 535)}

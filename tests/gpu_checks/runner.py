@@ -31,6 +31,7 @@ class Step:
     env: dict = dataclasses.field(default_factory=dict)
     optional: bool = False  # that there was no time for it is no failure
     keep_stdout: str = ""  # a file of OUT for its standard output
+    part: str = ""  # a, b or c: its verdict is a row of checks.csv
 
 
 def descendants(process):
@@ -54,7 +55,8 @@ class Running:
         self.left_behind = self.late = False
         with open(log, "wb") as errors, open(stdout, "wb") if stdout else open(log, "ab") as output:
             self.process = subprocess.Popen([str(word) for word in step.command], stdin=subprocess.DEVNULL, stdout=output,
-                                            stderr=errors, env={**os.environ, **step.env}, start_new_session=True)
+                                            stderr=errors, start_new_session=True,
+                                            env={**os.environ, **step.env, "GPU_CHECK_SECONDS": f"{limit:.1f}"})
 
     def finish(self):
         try:
@@ -95,6 +97,8 @@ class Runner:
         self.logs.mkdir()
         self.running = []
         self.limits = {}  # of steps that have other ones than their own
+        self.device = "unknown"  # as `voxswap info` describes it
+        self.on_verdict = lambda step, verdict: None
 
     def left(self):
         return self.end - time.monotonic()
@@ -141,8 +145,10 @@ class Runner:
 
     def note(self, step, verdict, prefix=""):
         self.failed = self.failed or prefix == "FAILED"
-        self.verdicts.append(f"{step.name:24} {prefix + ': ' if prefix else ''}{verdict}")
+        text = f"{prefix}: {verdict}" if prefix else verdict
+        self.verdicts.append(f"{step.name:24} {text}")
         print(self.verdicts[-1], flush=True)
+        self.on_verdict(step, text)
         self.write_summary()
 
     def write_summary(self, ending="NOT FINISHED"):

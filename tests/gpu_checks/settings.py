@@ -1,10 +1,16 @@
 """On what tests/gpu_check runs: the GPU of this machine, or the emulated one of a build, on which it is rehearsed with
 the smallest sizes at which every step still does what it does on a GPU."""
 import dataclasses
+import glob
 import json
 import pathlib
+import shutil
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+sys.path.insert(0, str(ROOT / "bench" / "gpu"))
+from measurements import Sizes  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -36,10 +42,39 @@ class Settings:
     contract: str = "*cuda*:CudaDevice.*"
     executor: str = "*cuda*"
     conformance: str = "*__cuda_*"
+    study_steps: int = 10
+    hippocampus_cases: int = 200  # a fifth validates
+    hippocampus_size: str = "36,50,36"
+    hippocampus_epochs: int = 20
+    hippocampus_keys: tuple = ()
+    epoch_cases: int = 24
+    epoch_size: str = "240,240,155"
+    epoch_cube: int = 128
+    rank_cases: int = 6
+    rank_epochs: int = 2
+    only: list = None  # cells of the study, "ITEM: CELL"; None: all
+    about: dict = None  # commit, digest of the kernels and device: columns of every row
+    store: str = ""  # what several calls on one machine share: phantoms, prepared cases, engines that were chosen
     patience: float = 1  # limits are this many times as long
 
     def program(self, name):
         return str(pathlib.Path(self.programs) / name)
+
+    def sizes(self):
+        """Of the cells of the study."""
+        if not self.emulated:
+            return Sizes()
+        return Sizes(step=8, study=(8, 12, 16), shares=(1 / 2,), precisions=("bf16", "tf32"), threads=(1,), links={"pcie3": "12GB/s"},
+                     bits=8, bits_steps=4, nnunet=("network.name=plain_unet", "network.base_filters=2", "network.depth=3", "training.batch_size=2"))
+
+    def pytorch_device(self):
+        return "cpu" if self.emulated else "cuda"
+
+    @staticmethod
+    def tool(name):
+        """One of NVIDIA's, None where it is not installed."""
+        found = glob.glob(f"/usr/local/cuda*/bin/{name}") + glob.glob(f"/opt/nvidia/nsight-compute/*/{name}")
+        return shutil.which(name) or next(iter(sorted(found)), None)
 
     def network(self):
         return ["--network", f"{self.filters},{self.depth}"]
@@ -59,7 +94,10 @@ def settings_for(device, programs):
         programs = programs or str(ROOT / "build/release/bin/emulated_gpu")
         return Settings(True, programs, bits_side=8, bits_steps=2, slab_planes=4, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
                         swapped_sides=(8, 16), huge_side=16, pieces="4", largest_gib=(0.004,), budget_gib=1, host_gib=1, steps=1, most_side=16, run_cube=16, cases=4, epochs=1,
-                        filters=2, depth=3, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16")
+                        filters=2, depth=3, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16",
+                        study_steps=2, hippocampus_cases=5, hippocampus_size="20", hippocampus_epochs=2, rank_cases=3, rank_epochs=1, epoch_cases=5, epoch_size="24,24,20", epoch_cube=16,
+                        hippocampus_keys=("preprocess.resolution=16", "training.patch=[12, 16, 12]", "network.base_filters=2", "network.depth=3",
+                                          "training.augment.preset=none"))
     if not programs:
         bundled = ROOT / "bin"
         programs = str(bundled if (bundled / "voxswap").exists() else ROOT / "build/release/bin")

@@ -97,8 +97,7 @@ def device(settings):
 # --- profilers and sanitizers
 
 def tool(name):
-    found = shutil.which(name) or next(iter(sorted(glob.glob(f"/usr/local/cuda*/bin/{name}") + glob.glob(f"/opt/nvidia/nsight-compute/*/{name}"))),
-                                       None)
+    found = Settings.tool(name)
     if not found:
         skip(f"{name} is not installed")
     return found

@@ -80,17 +80,17 @@ TEST_P(BackendContract, MoreThanThereIsDoesNotFit) {
 
 TEST_P(BackendContract, UnifiedMemoryIsReachedFromBothSidesOrRefused) {
   if (backend->computes_on_host()) {
-    EXPECT_THROW(backend->allocate_unified(64), Error);
+    EXPECT_THROW(backend->allocate_unified(64, 64), Error);
     return;
   }
   const std::vector<int> values = counting(1 << 18, 1);
-  const auto memory = backend->allocate_unified(bytes_of(values));
+  const auto memory = backend->allocate_unified(bytes_of(values), bytes_of(values));
   const auto stream = backend->make_stream();
   stream->copy(memory->data(), values.data(), bytes_of(values));
   stream->synchronize();
   EXPECT_EQ(std::memcmp(memory->data(), values.data(), static_cast<std::size_t>(bytes_of(values))), 0);
-  test::expect_failure([&] { backend->allocate_unified(backend->free_bytes() + (std::int64_t{1} << 30)); },
-                       Exit::does_not_fit);
+  const std::int64_t too_many = backend->free_bytes() + (std::int64_t{1} << 30);
+  test::expect_failure([&] { backend->allocate_unified(too_many, too_many); }, Exit::does_not_fit);
 }
 
 TEST_P(BackendContract, FreeMemoryShrinksByWhatIsTaken) {

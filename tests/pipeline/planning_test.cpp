@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "pipeline/plan/steps.h"
 #include "swap/planners/planner.h"
+#include "swap/verify/verify.h"
 #include "tests/expect.h"
 #include "tests/swap/graphs.h"
 
@@ -136,6 +137,24 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   const swap::Plan unified = plan_step("unified", step, h200.budgets, options.memory);
   EXPECT_EQ(unified.planner, "unified");
   EXPECT_EQ(unified.peak_bytes, plan_step("keep", step, h200.budgets, options.memory).peak_bytes);
+}
+
+TEST(Targets, WithPlannerUnifiedMayHaveAnArenaOfThreeTimesTheBudget) {
+  const RunOptions options = tiny();
+  const Target h200 = open_target(options, "h200");
+  const Steps steps = build_steps(options, 1, 1, h200, true);
+  const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
+  swap::Budgets budgets = h200.budgets;
+  const std::int64_t all = plan_step("keep", step, budgets, options.memory).peak_bytes;
+  budgets.device = (all + 2) / 3;
+  EXPECT_THROW(plan_step("keep", step, budgets, options.memory), Error);
+  const swap::Plan unified = plan_step("unified", step, budgets, options.memory);
+  EXPECT_TRUE(unified.paged);
+  EXPECT_EQ(swap::verify(step.graph, step.workspaces, unified), std::vector<std::string>{});
+  EXPECT_NE(unified.remarks.find("the driver moves pages"), std::string::npos);
+  budgets.device = all / 6;
+  test::expect_failure([&] { plan_step("unified", step, budgets, options.memory); }, Exit::does_not_fit,
+                       {"planner unified needs at least"});
 }
 
 TEST(Targets, ThatAreNotHereAreRefusedWithTheReason) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "net/backends/backends.h"
 #include "net/backends/cpu/host_device.h"
 #include "swap/execute/slow_link.h"
 #include "tests/expect.h"
@@ -192,6 +193,51 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   float loss = 0;
   kept.executor.read(step.loss, &loss, sizeof loss);
   EXPECT_TRUE(std::isnan(loss));
+}
+
+// A backend with a kernel that writes one byte behind its workspace.
+class WritesTooFar final : public net::HostBackend {
+ public:
+  explicit WritesTooFar(std::string node) : node_(std::move(node)) {}
+  std::string name() const override { return "writes too far"; }
+  std::string description() const override { return name(); }
+  bool supports(net::ElementType type) const override { return inner_->supports(type); }
+  net::ElementType fastest_type() const override { return inner_->fastest_type(); }
+  std::unique_ptr<net::Kernel> compile(const net::Graph& graph, const net::Node& node) override {
+    return std::make_unique<Wrapped>(inner_->compile(graph, node), node.name == node_);
+  }
+
+ private:
+  struct Wrapped final : net::Kernel {
+    Wrapped(std::unique_ptr<net::Kernel> kernel, bool wrong) : inner(std::move(kernel)), too_far(wrong) {}
+    std::int64_t workspace_bytes() const override { return inner->workspace_bytes() + 64; }
+    void run(const net::KernelArguments& arguments) override {
+      inner->run(arguments);
+      if (too_far) static_cast<std::byte*>(arguments.workspace)[workspace_bytes() + 5] = std::byte{1};
+    }
+    std::unique_ptr<net::Kernel> inner;
+    bool too_far;
+  };
+  std::unique_ptr<net::Backend> inner_ = net::make_backend("reference");
+  std::string node_;
+};
+
+TEST(Executor, NamesAKernelThatWritesBehindItsWorkspaceWhenPoisoned) {
+  const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
+  const std::string guilty = step.graph.nodes()[step.graph.nodes().size() / 2].name;
+  for (const bool poisoned : {false, true})
+    for (const std::string& node : {guilty, std::string("none")}) {
+      const Poisoned setting(poisoned);
+      WritesTooFar backend(node);
+      CompiledGraph compiled(backend, step.graph);
+      const Plan plan = make_plan("keep", {&step.graph, compiled.workspaces(), {}, {step.loss}});
+      Executor executor(compiled, plan, allocate_tiers(backend, {&plan}, {}));
+      const auto run = [&] { executor.run({5, 1, 0}); };
+      if (poisoned && node == guilty)
+        test::expect_failure(run, Exit::failed, {guilty, "wrote behind its workspace, at byte 5"});
+      else
+        EXPECT_NO_THROW(run()) << poisoned << node;
+    }
 }
 
 TEST(Executor, AllocatesNothingInsideAStep) {

@@ -147,8 +147,8 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker, public P
   std::unique_ptr<Memory> allocate_host(std::int64_t bytes) override {
     return cuda::allocate_pinned(device_.ordinal, bytes);
   }
-  std::unique_ptr<Memory> allocate_unified(std::int64_t bytes) override {
-    return cuda::allocate_managed(device_.ordinal, bytes);
+  std::unique_ptr<Memory> allocate_unified(std::int64_t bytes, std::int64_t resident_bytes) override {
+    return cuda::allocate_managed(device_.ordinal, bytes, resident_bytes);
   }
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<cuda::CudaStream>(device_.ordinal);

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -14,12 +15,14 @@
 namespace voxswap::net {
 
 int cuda_device_count() {
+  cuda::ask_for_queues();
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
 std::string why_no_cuda_device() {
   using cuda::version_text;
+  cuda::ask_for_queues();
   if (cuda::driver_version() == 0) return "there is no NVIDIA driver on this machine";
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -31,6 +34,11 @@ std::string why_no_cuda_device() {
 }
 
 namespace cuda {
+
+void ask_for_queues() {
+  static const int once = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+  static_cast<void>(once);
+}
 
 std::string version_text(int version) {
   return format("{}.{}", version / 1000, version % 1000 / 10);
@@ -142,7 +150,22 @@ std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes) {
   return std::make_unique<PinnedMemory>(bytes);
 }
 
-std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes) {
+namespace {
+
+class PagedMemory final : public Memory {
+ public:
+  PagedMemory(std::unique_ptr<Memory> managed, std::unique_ptr<Memory> ballast)
+      : managed_(std::move(managed)), ballast_(std::move(ballast)) {}
+  std::byte* data() override { return managed_->data(); }
+  std::int64_t bytes() const override { return managed_->bytes(); }
+
+ private:
+  std::unique_ptr<Memory> managed_, ballast_;
+};
+
+}  // namespace
+
+std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes, std::int64_t resident_bytes) {
   use(ordinal);
   if (const std::int64_t free = free_device_bytes(ordinal); bytes > free)
     fail(Exit::does_not_fit,
@@ -151,7 +174,10 @@ std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes) {
          key::memory_planner, format_bytes(bytes), format_bytes(free), ordinal);
   void* data = nullptr;
   check(cudaMallocManaged(&data, at_least_one(bytes), cudaMemAttachGlobal), "cudaMallocManaged");
-  return std::make_unique<CudaMemory>(data, bytes);
+  auto managed = std::make_unique<CudaMemory>(data, bytes);
+  const std::int64_t ballast = free_device_bytes(ordinal) - resident_bytes - held_for_driver;
+  if (bytes <= resident_bytes || ballast <= 0) return managed;
+  return std::make_unique<PagedMemory>(std::move(managed), allocate_device(ordinal, ballast));
 }
 
 }  // namespace cuda

@@ -34,13 +34,20 @@ struct Device {
 // reason if it is not available.
 Device open_device(const BackendOptions& options);
 
+// Before the first call of CUDA: as many hardware queues as there can be (CUDA_DEVICE_MAX_CONNECTIONS, 8 by
+// default), unless the user says how many. Streams that share a queue wait for one another, for ever where
+// one waits for a value (stream.cpp) that work behind another's brings about.
+void ask_for_queues();
 int driver_version();                   // of CUDA, 13000 for 13.0; 0 without a driver
 std::string version_text(int version);  // "13.0" of 13000
 
 std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes);  // throws Exit::does_not_fit
 std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes);  // likewise
-// Never more than the free device memory: a GPU can hang when managed memory exceeds it.
-std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes);
+// Managed memory, of which the device has room for `resident_bytes`: the rest of its free memory, less
+// `held_for_driver` for kernels and graphs, is held by a block of ballast as long as it lives. Never more
+// managed memory than is free on the device before that: a GPU can hang when it is exceeded.
+std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes, std::int64_t resident_bytes);
+constexpr std::int64_t held_for_driver = std::int64_t{64} << 20;
 std::int64_t free_device_bytes(int ordinal);
 
 }  // namespace voxswap::net::cuda
