@@ -29,6 +29,7 @@ auto uninterrupted(Call call) {
 class Descriptor {
  public:
   Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}  // which is open
   // Like open(2), with close-on-exec. On failure number() is -1 and error() is the error number.
   Descriptor(const std::string& path, int flags);
   ~Descriptor();

@@ -10,7 +10,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/release
-programs=(voxswap)
+programs=(voxswap voxswap-decode)
 tests=
 library=
 out=
@@ -49,7 +49,7 @@ libraries_of() {
 }
 
 built() {
-  if [ -n "$library" ]; then echo "$build/wheel/bin/$1"; else echo "$build/bin/$1"; fi
+  if [ -n "$library" ] && [ "$1" = voxswap ]; then echo "$build/wheel/bin/$1"; else echo "$build/bin/$1"; fi
 }
 for program in "${programs[@]}"; do
   strip -o "$bundle/bin/$program" "$(built "$program")"

@@ -1,7 +1,7 @@
 # `cmake --install build/release`, and by `cpack` from there a Debian package (docs/how_to/install.md).
 #
-# The program is installed with its module for MPI in lib/voxswap, which it looks for beside itself; bin/ has a link to it.
-install(TARGETS voxswap RUNTIME DESTINATION lib/voxswap)
+# The program is installed with its decoder and its module for MPI in lib/voxswap, where it looks for them; bin/ has a link to it.
+install(TARGETS voxswap voxswap-decode RUNTIME DESTINATION lib/voxswap)
 if(TARGET voxswap_mpi)
   install(TARGETS voxswap_mpi LIBRARY DESTINATION lib/voxswap)
 endif()

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/formats/decoder_process.h"
 #include "data/formats/dicom_slice.h"
 #include "data/formats/file_bytes.h"
 #include "data/formats/itk_buffer.h"
@@ -274,7 +275,9 @@ std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int6
     image.geometry = series.geometry;
     image.voxels.reserve(static_cast<std::size_t>(series.geometry.count()));
     for (const DicomSlice& slice : series.slices) {
-      const std::vector<float> voxels = slice_voxels(slice);
+      const std::vector<float> voxels =
+          needs_decoder(slice) ? decoded_slice(slice.path) : slice_voxels(slice);
+      if (std::ssize(voxels) != slice.geometry.count()) refuse_file(slice.path, "changed while it was read");
       image.voxels.insert(image.voxels.end(), voxels.begin(), voxels.end());
     }
   });

@@ -2,16 +2,20 @@
 #include <gdcmTrace.h>
 
 #include <sstream>
+#include <stdexcept>
+#include <string>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "data/formats/dicom_slice.h"
-#include "data/formats/itk_buffer.h"
-#include "data/formats/libraries.h"
+#include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
 
 namespace {
+
+constexpr std::uint32_t fragment = 0xfffee000;
 
 // GDCM's warnings go to stderr without a file name; what matters is checked here.
 void silence_gdcm() {
@@ -40,7 +44,7 @@ std::string element(std::uint32_t tag, const char* type, std::string value) {
 }
 
 // A file with nothing in it but what GDCM needs to know, and the pixels.
-std::string bare_file(const DicomElements& elements, const std::string& fragments) {
+std::string bare_file(const DicomElements& elements, const std::string& stream) {
   const std::string kind = "1.2.840.10008.5.1.4.1.1.4";  // an MR image
   const std::string first_group = element(0x00020002, "UI", kind) + element(0x00020003, "UI", "1.2") +
                                   element(0x00020010, "UI", elements.syntax) +
@@ -52,28 +56,126 @@ std::string bare_file(const DicomElements& elements, const std::string& fragment
   file += element(0x00280002, "US", little_endian(1, 2)) + element(0x00280004, "CS", "MONOCHROME2");
   for (const std::uint32_t tag : {0x00280010, 0x00280011, 0x00280100, 0x00280101, 0x00280102, 0x00280103})
     file += element(tag, "US", little_endian(static_cast<std::uint32_t>(elements.number(tag, 0)), 2));
-  return file + tag_bytes(0x7fe00010) + "OB" + std::string(2, '\0') +
-         little_endian(DicomElements::in_fragments, 4) + fragments;
+  file += tag_bytes(0x7fe00010) + "OB" + std::string(2, '\0') +
+          little_endian(DicomElements::in_fragments, 4) + tag_bytes(fragment) + little_endian(0, 4);
+  return file + tag_bytes(fragment) + little_endian(static_cast<std::uint32_t>(stream.size()), 4) + stream +
+         tag_bytes(0xfffee0dd) + little_endian(0, 4);
+}
+
+std::uint32_t number_at(const std::string& bytes, std::size_t at, std::size_t size, bool big_endian) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    value = value << 8 | static_cast<unsigned char>(bytes.at(at + (big_endian ? i : size - 1 - i)));
+  return value;
+}
+
+// The items behind the first, a table of offsets, are parts of one stream. REQUIRES: whole (read_elements).
+std::string stream_of(const std::string& fragments) {
+  std::string stream;
+  for (std::size_t at = 0, number = 0; at + 8 <= fragments.size(); ++number) {
+    const std::uint32_t size = number_at(fragments, at + 4, 4, false);
+    if (number > 0) stream.append(fragments, at + 8, size);
+    at += 8 + size;
+  }
+  if (stream.size() % 2 == 1) stream += '\0';
+  return stream;
+}
+
+// What a stream says of itself.
+struct StreamHeader {
+  std::uint32_t columns = 0, rows = 0, components = 0, bits = 0;
+};
+
+// The frame header of JPEG and JPEG-LS: ISO 10918-1, B.2.2, and ISO 14495-1, C.2.2.
+StreamHeader jpeg_header(const std::string& stream) {
+  for (std::size_t at = 2; number_at(stream, at, 1, true) == 0xff;) {
+    const std::uint32_t marker = number_at(stream, at + 1, 1, true);
+    const bool frame = marker == 0xf7 || (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 &&
+                                          marker != 0xc8 && marker != 0xcc);
+    if (frame)
+      return {number_at(stream, at + 7, 2, true), number_at(stream, at + 5, 2, true),
+              number_at(stream, at + 9, 1, true), number_at(stream, at + 4, 1, true)};
+    at += marker == 0xff ? 1 : 2 + number_at(stream, at + 2, 2, true);  // 0xff may be repeated
+  }
+  return {};
+}
+
+// The SIZ segment of JPEG 2000, first in its code stream: ISO 15444-1, A.5.1.
+StreamHeader jpeg_2000_header(const std::string& stream) {
+  const std::size_t siz = stream.find("\xff\x4f\xff\x51");
+  if (siz == std::string::npos) return {};
+  const auto at = [&](std::size_t offset, std::size_t size) {
+    return number_at(stream, siz + offset, size, true);
+  };
+  return {at(8, 4) - at(16, 4), at(12, 4) - at(20, 4), at(40, 2), (at(42, 1) & 0x7f) + 1};
+}
+
+// GDCM writes as many pixels as the stream has, into the memory for those that the elements promise.
+void check_stream(const DicomSlice& slice, const std::string& stream) {
+  StreamHeader header;
+  try {
+    header = stream.starts_with("\xff\xd8") ? jpeg_header(stream) : jpeg_2000_header(stream);
+  } catch (const std::out_of_range&) {
+    // It ends within its header.
+  }
+  const std::size_t bytes = header.bits <= 8 ? 1 : header.bits <= 16 ? 2 : 4;
+  const Size3& size = slice.geometry.size;
+  if (header.columns != size[0] || header.rows != size[1] || header.components != 1 ||
+      bytes != bytes_of_element(slice.element))
+    refuse_file(slice.path,
+                format("is damaged: its compressed pixels are {}x{} of {} bits and {}, but its "
+                       "header declares {}x{} of {} bits. Fetch or copy the file again",
+                       header.columns, header.rows, header.bits, counted(header.components, "component"),
+                       size[0], size[1], 8 * bytes_of_element(slice.element)));
+}
+
+[[noreturn]] void cannot_unpack(const DicomSlice& slice) {
+  refuse_file(slice.path, format("is damaged: its compressed pixels (transfer syntax {}) cannot be "
+                                 "decompressed. Fetch or copy the file again",
+                                 slice.elements.syntax));
+}
+
+// A byte of every pixel in each segment, the highest first: DICOM, part 5, G.
+std::string unpacked_runs(const DicomSlice& slice, const std::string& stream, std::size_t promised) {
+  const std::size_t planes = bytes_of_element(slice.element), pixels = promised / planes;
+  std::string bytes(promised, '\0');
+  try {
+    if (number_at(stream, 0, 4, false) != planes) cannot_unpack(slice);
+    for (std::size_t plane = 0; plane < planes; ++plane) {
+      std::size_t at = number_at(stream, 4 + 4 * plane, 4, false);
+      for (std::size_t pixel = 0; pixel < pixels;) {
+        const auto head = static_cast<signed char>(stream.at(at++));
+        if (head == -128) continue;
+        const std::size_t count = head < 0 ? 1U - head : 1U + head;
+        if (count > pixels - pixel) cannot_unpack(slice);
+        for (std::size_t i = 0; i < count; ++i)
+          bytes[(pixel++) * planes + planes - 1 - plane] = stream.at(head < 0 ? at : at + i);
+        at += head < 0 ? 1 : count;
+      }
+      const std::size_t end = plane + 1 < planes ? number_at(stream, 8 + 4 * plane, 4, false) : stream.size();
+      for (; at < end; ++at)  // nothing but what fills up
+        if (stream.at(at) != '\0' && stream.at(at) != '\x80') cannot_unpack(slice);
+    }
+  } catch (const std::out_of_range&) {
+    cannot_unpack(slice);
+  }
+  return bytes;
 }
 
 }  // namespace
 
-std::string unpacked_pixels(const fs::path& path, const DicomElements& elements, const std::string& fragments,
-                            std::size_t promised) {
-  const auto turn = gdcm_turn();
+std::string unpacked_pixels(const DicomSlice& slice, const std::string& fragments, std::size_t promised) {
+  const std::string stream = stream_of(fragments);
+  if (slice.elements.syntax == run_lengths) return unpacked_runs(slice, stream, promised);
+  check_stream(slice, stream);
   silence_gdcm();
   std::string bytes(promised, '\0');
-  reading(path, [&] {
-    std::istringstream stream(bare_file(elements, fragments));
-    gdcm::ImageReader reader;
-    reader.SetStream(stream);
-    if (!reader.Read() || reader.GetImage().GetBufferLength() != promised ||
-        !reader.GetImage().GetBuffer(bytes.data()))
-      fail(Exit::bad_data,
-           "{}: is damaged: its compressed pixels (transfer syntax {}) cannot be decompressed. Fetch or copy "
-           "the file again",
-           path.string(), elements.syntax);
-  });
+  std::istringstream file(bare_file(slice.elements, stream));
+  gdcm::ImageReader reader;
+  reader.SetStream(file);
+  if (!reader.Read() || reader.GetImage().GetBufferLength() != promised ||
+      !reader.GetImage().GetBuffer(bytes.data()))
+    cannot_unpack(slice);
   return bytes;
 }
 

@@ -153,13 +153,27 @@ void keep_stored_bits(std::string& bytes, const DicomSlice& slice) {
   if (element == "int32") keep_stored_bits<std::int32_t>(bytes, swapped, shift, bits);
 }
 
-std::string bytes_of(const DicomSlice& slice, std::int64_t count) {
+std::string bytes_at(const DicomSlice& slice, std::int64_t begin, std::int64_t count) {
   std::string bytes(static_cast<std::size_t>(count), '\0');
   FileBytes file(slice.path);
-  file.seek(slice.elements.pixel_begin);
+  file.seek(begin);
   if (!file.read(bytes.data(), count))
     refuse_file(slice.path, "is truncated: it became shorter while it was read");
   return bytes;
+}
+
+std::vector<float> values_of(const DicomSlice& slice, std::string bytes) {
+  const std::vector<double> slope = finite_numbers(slice.elements, rescale_slope, 1),
+                            intercept = finite_numbers(slice.elements, rescale_intercept, 1);
+  const auto count = static_cast<std::size_t>(pixel_count(slice.elements));
+  StoredVoxels stored;
+  stored.element = slice.element;
+  stored.slope = slope.empty() ? 1 : slope[0];
+  stored.intercept = intercept.empty() ? 0 : intercept[0];
+  keep_stored_bits(bytes, slice);
+  stored.bytes = bytes;
+  stored.swapped = slice.elements.big_endian == (std::endian::native == std::endian::little);
+  return decode(stored, count);
 }
 
 }  // namespace
@@ -177,25 +191,18 @@ DicomSlice open_slice(const fs::path& path) {
   return slice;
 }
 
+bool needs_decoder(const DicomSlice& slice) {
+  return slice.elements.pixel_length == DicomElements::in_fragments && slice.elements.syntax != run_lengths;
+}
+
 std::vector<float> slice_voxels(const DicomSlice& slice) {
-  const std::vector<double> slope = finite_numbers(slice.elements, rescale_slope, 1),
-                            intercept = finite_numbers(slice.elements, rescale_intercept, 1);
-  const auto count = static_cast<std::size_t>(pixel_count(slice.elements));
-  StoredVoxels stored;
-  stored.element = slice.element;
-  stored.slope = slope.empty() ? 1 : slope[0];
-  stored.intercept = intercept.empty() ? 0 : intercept[0];
-  std::string bytes;
-  if (slice.elements.pixel_length == DicomElements::in_fragments) {
-    bytes = bytes_of(slice, slice.elements.pixel_end - slice.elements.pixel_begin);
-    bytes = unpacked_pixels(slice.path, slice.elements, bytes, count * bytes_of_element(slice.element));
-  } else {
-    bytes = bytes_of(slice, static_cast<std::int64_t>(count * bytes_of_element(slice.element)));
-    stored.swapped = slice.elements.big_endian == (std::endian::native == std::endian::little);
-  }
-  keep_stored_bits(bytes, slice);
-  stored.bytes = bytes;
-  return decode(stored, count);
+  const std::size_t size =
+      static_cast<std::size_t>(pixel_count(slice.elements)) * bytes_of_element(slice.element);
+  const std::int64_t begin = slice.elements.pixel_begin;
+  if (slice.elements.pixel_length != DicomElements::in_fragments)
+    return values_of(slice, bytes_at(slice, begin, static_cast<std::int64_t>(size)));
+  return values_of(slice,
+                   unpacked_pixels(slice, bytes_at(slice, begin, slice.elements.pixel_end - begin), size));
 }
 
 std::string series_description(const fs::path& path) {

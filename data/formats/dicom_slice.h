@@ -1,7 +1,7 @@
 // One DICOM file as one slice: its header, its position and its values.
 //
 // The elements and pixels that are not compressed are read here, without GDCM, which believes what files say
-// of themselves; it unpacks compressed pixels, between elements that were looked at.
+// of themselves. It unpacks compressed pixels, in another process.
 #pragma once
 
 #include <cstdint>
@@ -59,16 +59,22 @@ struct DicomSlice {
 // say where it lies, or that holds something else than one slice of numbers.
 DicomSlice open_slice(const fs::path& path);
 
+// Whether its pixels take a decoder of others, which runs in another process alone (decoder_process.h).
+bool needs_decoder(const DicomSlice& slice);
+
 // Its values, rescaled as it says.
 std::vector<float> slice_voxels(const DicomSlice& slice);
 
 // The SeriesDescription alone; empty when the file has none.
 std::string series_description(const fs::path& path);
 
-// Compressed pixels of DICOM files (JPEG, JPEG-LS, JPEG 2000, run lengths), unpacked by GDCM.
-// `fragments`: the file's bytes from the first item to the end of the sequence. Gives `promised` bytes, as
-// this machine has its numbers. Throws Exit::bad_data naming the file when they are not what comes out.
-std::string unpacked_pixels(const fs::path& path, const DicomElements& elements, const std::string& fragments,
-                            std::size_t promised);
+// The transfer syntax whose pixels need no decoder of others.
+inline constexpr const char* run_lengths = "1.2.840.10008.1.2.5";
+
+// Compressed pixels: run lengths are unpacked here; JPEG, JPEG-LS and JPEG 2000 by GDCM, if their own header
+// has the size that the elements have. `fragments`: the file's bytes from the first item to the end of the
+// sequence. Gives `promised` bytes in the order of little-endian files. Throws Exit::bad_data naming the file
+// when they are not what comes out.
+std::string unpacked_pixels(const DicomSlice& slice, const std::string& fragments, std::size_t promised);
 
 }  // namespace voxswap::data

@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/formats/decoder_process.h"
 #include "data/formats/dicom.h"
 #include "data/formats/formats.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/placeholders.h"
-#include "data/formats/raster.h"
 #include "data/formats/raw_voxels.h"
 
 namespace voxswap::data {
@@ -27,7 +27,7 @@ struct Format {
 
 const Format nifti{is_nifti, nifti_header, nifti_volumes};
 const Format raw_image{is_raw_image, raw_header, raw_volumes};
-const Format raster{is_raster, raster_header, raster_volumes};
+const Format raster{is_raster, decoded_header, decoded_volumes};
 const Format dicom{is_dicom_folder, dicom_header, dicom_volumes};
 
 const Format& format_of(const fs::path& path) {
@@ -75,7 +75,7 @@ Image read_image(const fs::path& path, int component) {
 }
 
 LabelMap read_label_map(const fs::path& path) {
-  const Image image = &format_of(path) == &raster ? raster_labels(path) : read_image(path);
+  const Image image = &format_of(path) == &raster ? decoded_labels(path) : read_image(path);
   LabelMap labels;
   labels.geometry = image.geometry;
   labels.voxels.resize(image.voxels.size());

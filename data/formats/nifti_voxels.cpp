@@ -38,7 +38,7 @@ File open(const fs::path& path) {
 }
 
 // Up to `size` more bytes, fewer at the end of the file.
-void read_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::string& bytes) {
+void unpack_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::string& bytes) {
   constexpr std::size_t piece = std::size_t{1} << 22;
   while (size > 0) {
     const std::size_t before = bytes.size(), wanted = size < 2 * piece ? size : piece;
@@ -107,7 +107,7 @@ void unpack_at_once(const fs::path& path, std::size_t promised, NiftiFile& file)
 void read_past_end(const fs::path& path, gzFile_s* file) {
   for (std::size_t left = 64 * allowance; left > 0;) {
     std::string piece;
-    read_up_to(path, file, allowance, piece);
+    unpack_up_to(path, file, allowance, piece);
     if (piece.size() < allowance) return;
     left -= allowance;
   }
@@ -121,7 +121,7 @@ void read_past_end(const fs::path& path, gzFile_s* file) {
 NiftiFile load(const fs::path& path) {
   NiftiFile result;
   const File file = open(path);
-  read_up_to(path, file.get(), most_nifti_header_bytes, result.read);
+  unpack_up_to(path, file.get(), most_nifti_header_bytes, result.read);
   result.header = parse_nifti_header(path, result.read);
   const std::size_t promised = result.header.promised_bytes();
   unpack_at_once(path, promised, result);
@@ -129,7 +129,7 @@ NiftiFile load(const fs::path& path) {
   // One byte more than there are: zlib tells of a gzip stream without its end only where it looks for more in
   // it.
   if (promised >= result.read.size())
-    read_up_to(path, file.get(), promised + 1 - result.read.size(), result.read);
+    unpack_up_to(path, file.get(), promised + 1 - result.read.size(), result.read);
   if (result.read.size() < promised) truncated(path, promised, std::to_string(result.read.size()));
   read_past_end(path, file.get());
   return result;
@@ -152,7 +152,7 @@ std::vector<float> volume_of(const NiftiFile& file, std::size_t volume) {
 ImageHeader nifti_header(const fs::path& path) {
   std::string bytes;
   const File file = open(path);
-  read_up_to(path, file.get(), most_nifti_header_bytes, bytes);
+  unpack_up_to(path, file.get(), most_nifti_header_bytes, bytes);
   return parse_nifti_header(path, bytes).image;
 }
 

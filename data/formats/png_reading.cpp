@@ -52,31 +52,31 @@ void ask_for(png_structp png, png_infop info, PngMeaning meaning) {
   png_read_update_info(png, info);
 }
 
-bool begin(png_structp png, png_infop info, PngMeaning meaning) {
+bool begin_png(png_structp png, png_infop info, PngMeaning meaning) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_read_info(png, info);
   ask_for(png, info, meaning);
   return true;
 }
 
-bool decode(png_structp png, png_bytepp rows) {
+bool decode_png(png_structp png, png_bytepp rows) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_read_image(png, rows);
   png_read_end(png, nullptr);
   return true;
 }
 
-struct Reader {
+struct PngReader {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  explicit Reader(Source& source) {
+  explicit PngReader(Source& source) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, jump_out, ignore);
     if (png != nullptr) info = png_create_info_struct(png);
     if (png != nullptr) png_set_read_fn(png, &source, read_bytes);
   }
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
 };
 
 // A header is believed as far as the file could hold what it promises, packed as tightly as can be.
@@ -87,14 +87,14 @@ constexpr std::size_t most_packed = 1100;
 PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning) {
   const std::string bytes = read_file(path);
   Source source{bytes.data(), bytes.size(), 0, {}};
-  Reader reader(source);
+  PngReader reader(source);
   const auto refuse = [&](const char* why) {
     fail(Exit::bad_data,
          "{}: cannot be read as an image: {}. Check that it is complete and has the right format",
          path.string(), why);
   };
   if (reader.info == nullptr) no_memory_for(path);
-  if (!begin(reader.png, reader.info, meaning)) refuse(source.said);
+  if (!begin_png(reader.png, reader.info, meaning)) refuse(source.said);
   PngPixels pixels;
   pixels.width = png_get_image_width(reader.png, reader.info);
   pixels.height = png_get_image_height(reader.png, reader.info);
@@ -109,7 +109,7 @@ PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning) {
   std::vector<png_bytep> rows(height);
   for (std::size_t y = 0; y < height; ++y)
     rows[y] = reinterpret_cast<png_bytep>(pixels.rows.data() + y * row);
-  if (!decode(reader.png, rows.data())) refuse(source.said);
+  if (!decode_png(reader.png, rows.data())) refuse(source.said);
   return pixels;
 }
 

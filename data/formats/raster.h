@@ -14,7 +14,8 @@
 
 namespace voxswap::data {
 
-// REQUIRES of all of them: is_raster(path) (formats.h). They throw Exit::bad_data naming the file.
+// REQUIRES of all of them: is_raster(path) (formats.h). They throw Exit::bad_data naming the file. Only
+// voxswap-decode calls them (decoder_process.h).
 ImageHeader raster_header(const fs::path& path);
 std::vector<Image> raster_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
 // Of a picture with a palette, the numbers that pixels have there rather than their colours.

@@ -32,6 +32,10 @@ def sources(bench):
               for name in ("dice", "epochs", "timing", "validation", "memory")]
     bench.must("phantom", "--out", str(folder / "dicom"), "--cases", "1", "--size", "16", "--layout", "dicom")
     found.append(("dicom", "image", first(folder / "dicom", "*.dcm"), "slice.dcm"))
+    encoded = folder / "encoded"
+    encoded.mkdir()
+    subprocess.run([bench.reader, "encoded", encoded], check=True, env=bench.environment())
+    found += [(f"compressed {file.name}", "image", file.read_bytes(), file.name) for file in sorted(encoded.iterdir())]
     bench.must("phantom", "--out", str(folder / "msd"), "--cases", "1", "--size", "16", "--layout", "msd")
     return found + [("dataset.json", "dataset", first(folder / "msd", "dataset.json"), "dataset.json")]
 
@@ -64,27 +68,31 @@ def nrrd(plain):
     return header.encode() + gzip.compress(voxels)
 
 
-def damaged(content, random):
+def damaged(kind, content, random):
     """The bytes with one thing wrong with them, and what that is."""
     content = bytearray(content)
+    # Pixels of a decoder of others begin behind the last element of a slice.
+    if kind.startswith("compressed") and (pixels := content.find(b"\xe0\x7f\x10\0OB")) > 0 and random.random() < 0.5:
+        content[random.randrange(pixels, len(content))] ^= 1 << random.randrange(8)
+        return bytes(content), "flip behind the pixels' tag"
     # Headers are short beside what follows them, and there is more to be misunderstood in them.
     at = random.randrange(min(len(content), random.choice([64, 512, len(content)])))
-    kind = random.choice(["flip", "flip", "byte", "cut", "insert", "remove", "zeros", "digits"])
-    if kind == "flip":
+    way = random.choice(["flip", "flip", "byte", "cut", "insert", "remove", "zeros", "digits"])
+    if way == "flip":
         content[at] ^= 1 << random.randrange(8)
-    elif kind == "byte":
+    elif way == "byte":
         content[at] = random.choice([0, 0xff, 0x80, 0x7f, ord("-"), ord("9"), ord('"'), ord("{"), ord("\n")])
-    elif kind == "cut":
+    elif way == "cut":
         del content[at:]
-    elif kind == "insert":
+    elif way == "insert":
         content[at:at] = random.randbytes(random.randint(1, 40))
-    elif kind == "remove":
+    elif way == "remove":
         del content[at:at + random.randint(1, 40)]
-    elif kind == "zeros":
+    elif way == "zeros":
         content[at:at + 16] = bytes(min(16, len(content) - at))
     else:
         content[at:at + 1] = random.choice([b"99999999999999999999", b"-1", b"1e308", b"nan", b"inf", b"0x10", b"\xff\xfe"])
-    return bytes(content), f"{kind} at {at}"
+    return bytes(content), f"{way} at {at}"
 
 
 def place(bench, folder, index, kind, content, name):
@@ -101,7 +109,7 @@ def place(bench, folder, index, kind, content, name):
         for slice_file in sorted((bench.base / "formats" / "dicom").rglob("*.dcm"))[1:16]:
             (path.parent / slice_file.name).symlink_to(slice_file)
     path.write_bytes(content)
-    return path.parent if kind in ("dataset.json", "dicom") else path
+    return path.parent if kind == "dataset.json" or path.suffix == ".dcm" else path
 
 
 def read(bench, reader, paths):
@@ -117,7 +125,7 @@ def trial(bench, random):
     whole_path = place(bench, folder, "whole", kind, content, name)
     changes, paths = [], [whole_path]
     for index in range(BATCH):
-        changed, how = damaged(content, random)
+        changed, how = damaged(kind, content, random)
         changes.append((changed != content, how))
         paths.append(place(bench, folder, index, kind, changed, name))
     lines, code = read(bench, reader, paths)

@@ -23,6 +23,7 @@
 #include "pipeline/cases/split.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/report/tables.h"
+#include "tests/data/encoded_images.h"
 
 namespace voxswap {
 namespace {
@@ -126,9 +127,13 @@ std::string outcome(const std::function<void(const fs::path&, Hasher&)>& read, c
 
 int main(int count, char** values) {
   using namespace voxswap;
+  if (count == 3 && values[1] == std::string("encoded")) {  // the folder to write them to
+    test::write_encoded_images(values[2]);
+    return 0;
+  }
   const auto kind = kinds.find(count == 2 ? values[1] : "");
   if (kind == kinds.end()) {
-    std::fputs("usage: read_files KIND < paths\n", stderr);
+    std::fputs("usage: read_files KIND < paths\n       read_files encoded FOLDER\n", stderr);
     return 2;
   }
   log::set_level(log::Level::error);

@@ -11,6 +11,9 @@ trap 'rm -rf "$folder"' EXIT
 "$source/cmake/bundle.sh" --build "$build" "$folder/voxswap.tar.gz"
 tar -C "$folder" -xzf "$folder/voxswap.tar.gz"
 program=$(echo "$folder"/voxswap-*/bin/voxswap)
+# The decoders are a program of their own, which must be in the bundle too.
+"$program" phantom --out "$folder/pictures" --cases 2 --size 16 --layout masks --quiet
+"$program" check "$folder/pictures"
 if [ ! -e "$(dirname "$program")/../share/dicom.dic" ]; then
   echo "built without DCMTK, or its dictionary is in its library: no more to be seen"
   exit 0
