@@ -42,8 +42,10 @@ Exit exit_of(const data::CheckReport& report, bool strict) {
     errors = true;
     bad_data = bad_data || !problem.does_not_fit;
   }
-  if (errors && !bad_data) return Exit::does_not_fit;
-  if (errors || (strict && count_problems(report, "warning") > 0)) return Exit::bad_data;
+  const bool skipped = std::any_of(report.unused.begin(), report.unused.end(),
+                                   [](const data::Unused& one) { return one.severity == "error"; });
+  if (errors && !bad_data && !skipped) return Exit::does_not_fit;
+  if (errors || skipped || (strict && count_problems(report, "warning") > 0)) return Exit::bad_data;
   return Exit::done;
 }
 

@@ -150,6 +150,26 @@ Labels named_labels(const Dataset& dataset, const std::vector<fs::path>& derivat
   return {};
 }
 
+// What BIDS keeps beside images of the anatomy: other kinds of data, derivatives without a ground truth and
+// the files that the data set was made of.
+void leave_out_other_data(const fs::path& root, const std::vector<Place>& all, Dataset& dataset) {
+  const auto leave_out = [&](const fs::path& folder, const char* why) {
+    const std::string start = folder.string() + "/";
+    const bool used = std::any_of(dataset.cases.begin(), dataset.cases.end(), [&](const CaseFiles& files) {
+      return files.truth.string().starts_with(start);
+    });
+    if (is_folder(folder) && !used) dataset.left_out.push_back({"note", folder, why});
+  };
+  for (const Place& place : all)
+    for (const std::string& kind : entries(root / place.below))
+      if (kind != "anat" && !kind.starts_with("ses-"))
+        leave_out(root / place.below / kind, "data of another kind than anat");
+  for (const char* name : {"sourcedata", "code", "stimuli", "phenotype"})
+    leave_out(root / name, "no images of cases, by the rules of BIDS");
+  for (const fs::path& derivative : derivatives_of(root))
+    if (derivative.filename() != "derivatives") leave_out(derivative, "a derivative without ground truth");
+}
+
 CaseFiles case_of(const fs::path& root, const Place& place, const std::vector<std::string>& channels) {
   CaseFiles files;
   files.id = place.id;
@@ -195,6 +215,7 @@ Dataset list_bids(const DatasetOptions& options) {
     files.truth = truth_of(derivatives, place);
     dataset.cases.push_back(std::move(files));
   }
+  leave_out_other_data(options.root, all, dataset);
   for (const std::string& name : entries(options.root / "derivatives"))
     if (const fs::path folder = options.root / "derivatives" / name; is_ours(folder))
       dataset.left_out.push_back({"note", folder, "derived by voxswap: predictions are not ground truth"});

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <regex>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -18,8 +19,12 @@ namespace voxswap::data {
 
 namespace {
 
+// The years whose labels have the same values with the same meanings.
+enum class Meaning { to_2021, since_2023, paediatric };
+
 struct Naming {
   const char* years;
+  Meaning meaning;
   const char* folder;                   // of a case, as a regular expression
   std::array<const char*, 5> suffixes;  // t1, t1ce, t2, flair, truth
 };
@@ -32,19 +37,18 @@ constexpr std::array<const char*, 5> hyphen_suffixes{"-t1n", "-t1c", "-t2w", "-t
 // Since 2023: gliomas, metastases, meningiomas, Sub-Saharan Africa, all of them (GoAT) share label values;
 // paediatric tumours have others in 2024.
 constexpr std::array<Naming, 7> namings{{
-    {"2017", "Brats17_[^/]+", plain_suffixes},
-    {"2018", "Brats18_[^/]+", plain_suffixes},
-    {"2019", "BraTS19_[^/]+", plain_suffixes},
-    {"2020", "BraTS20_[^/]+", plain_suffixes},
-    {"2021", "BraTS2021_[0-9]+", plain_suffixes},
-    {"2023/2024", "BraTS-(GLI|MET|MEN|SSA|GoAT)-[0-9]+(-[0-9]+)?", hyphen_suffixes},
-    {"2023/2024 PED", "BraTS-PED-[0-9]+(-[0-9]+)?", hyphen_suffixes},
+    {"2017", Meaning::to_2021, "Brats17_[^/]+", plain_suffixes},
+    {"2018", Meaning::to_2021, "Brats18_[^/]+", plain_suffixes},
+    {"2019", Meaning::to_2021, "BraTS19_[^/]+", plain_suffixes},
+    {"2020", Meaning::to_2021, "BraTS20_[^/]+", plain_suffixes},
+    {"2021", Meaning::to_2021, "BraTS2021_[0-9]+", plain_suffixes},
+    {"2023/2024", Meaning::since_2023, "BraTS-(GLI|MET|MEN|SSA|GoAT)-[0-9]+(-[0-9]+)?", hyphen_suffixes},
+    {"2023/2024 PED", Meaning::paediatric, "BraTS-PED-[0-9]+(-[0-9]+)?", hyphen_suffixes},
 }};
 
-struct Found {
-  const Naming* naming = nullptr;
-  std::vector<fs::path> folders;
-  std::vector<fs::path> of_other_years;  // case folders named as in another year
+struct CaseFolder {
+  const Naming* naming;
+  fs::path folder;
 };
 
 const Naming* naming_of(const std::string& folder) {
@@ -56,12 +60,10 @@ const Naming* naming_of(const std::string& folder) {
 
 // Case folders lie in the root, or deeper: below HGG and LGG, or below what an archive unpacked to. The root
 // itself may be a case.
-void find_cases(const fs::path& folder, int depth, std::vector<Found>& found) {
+void find_cases(const fs::path& folder, int depth, std::vector<CaseFolder>& found) {
   const std::string own = folder_name(folder);
   if (const Naming* naming = naming_of(own); naming != nullptr && !entries(folder).empty()) {
-    auto same = std::find_if(found.begin(), found.end(), [&](const Found& f) { return f.naming == naming; });
-    if (same == found.end()) same = found.insert(found.end(), Found{naming, {}, {}});
-    same->folders.push_back(folder);
+    found.push_back({naming, folder});
     return;
   }
   if (depth == 0) return;
@@ -71,33 +73,44 @@ void find_cases(const fs::path& folder, int depth, std::vector<Found>& found) {
   }
 }
 
-// The year that most of the cases are named after.
-Found find_cases(const fs::path& root) {
-  std::vector<Found> found;
+std::vector<CaseFolder> find_cases(const fs::path& root) {
+  std::vector<CaseFolder> found;
   find_cases(root, 3, found);
-  const auto most = std::max_element(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    return a.folders.size() < b.folders.size();
-  });
-  if (most == found.end()) return {};
-  for (const Found& other : found) {
-    if (other.naming != most->naming)
-      most->of_other_years.insert(most->of_other_years.end(), other.folders.begin(), other.folders.end());
-  }
-  return *most;
+  return found;
 }
 
-// What the files of a case begin with: the folder's name, or, where that is a link which was named otherwise,
-// its target's.
+// The labels are those of most cases.
+Meaning meaning_of_most(const std::vector<CaseFolder>& found) {
+  std::array<std::size_t, 3> counts{};
+  for (const CaseFolder& one : found) ++counts[static_cast<std::size_t>(one.naming->meaning)];
+  return static_cast<Meaning>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+std::string years_of(const std::vector<CaseFolder>& found, Meaning meaning) {
+  std::vector<std::string> years;
+  for (const Naming& naming : namings)
+    if (naming.meaning == meaning &&
+        std::any_of(found.begin(), found.end(), [&](const CaseFolder& one) { return one.naming == &naming; }))
+      years.emplace_back(naming.years);
+  return join(years, ", ");
+}
+
+// What the files of a case begin with: the folder's name, or that of a link's target, or something else that
+// all of them have in common.
 std::string file_stem(const fs::path& folder, const std::string& id, const Naming& naming) {
   error_code ignored;
   const std::string target = fs::weakly_canonical(folder, ignored).filename().string();
-  for (const char* suffix : naming.suffixes) {
-    if (fs::exists(nifti_file(folder, id + suffix), ignored)) return id;
+  std::set<std::string> stems;
+  for (const std::string& name : entries(folder)) {
+    const std::string stem = nifti_stem(name);
+    for (std::size_t channel = 0; channel < modalities.size(); ++channel) {
+      const std::string suffix = naming.suffixes[channel];
+      if (ends_with(stem, suffix)) stems.insert(stem.substr(0, stem.size() - suffix.size()));
+    }
   }
-  for (const char* suffix : naming.suffixes) {
-    if (fs::exists(nifti_file(folder, target + suffix), ignored)) return target;
-  }
-  return id;
+  for (const std::string& expected : {id, target})
+    if (stems.contains(expected)) return expected;
+  return stems.size() == 1 ? *stems.begin() : id;
 }
 
 // 2020 shipped one truth under the name it had in the hospital (case 355).
@@ -154,10 +167,9 @@ void name_paediatric_labels(Dataset& dataset) {
       enough, key::data_labels);
 }
 
-void name_labels(Dataset& dataset, const Naming& naming) {
-  const std::string years = naming.years;
-  if (years == "2023/2024 PED") return name_paediatric_labels(dataset);
-  if (years != "2023/2024") {
+void name_labels(Dataset& dataset, Meaning meaning) {
+  if (meaning == Meaning::paediatric) return name_paediatric_labels(dataset);
+  if (meaning == Meaning::to_2021) {
     dataset.labels = {{"necrosis", 1}, {"oedema", 2}, {"enhancing", 4}};
     return;
   }
@@ -170,44 +182,63 @@ void name_labels(Dataset& dataset, const Naming& naming) {
   }
 }
 
-std::string reason(const Found& found) {
-  std::string text = format("{} named as in BraTS {}, e.g. {}", counted(found.folders.size(), "case folder"),
-                            found.naming->years, found.folders.front().filename().string());
-  if (!found.of_other_years.empty())
-    text += format("; {} named as in other years skipped", found.of_other_years.size());
+std::string reason(const std::vector<CaseFolder>& found) {
+  const Meaning most = meaning_of_most(found);
+  std::size_t others = 0;
+  const CaseFolder* first = nullptr;
+  for (const CaseFolder& one : found) {
+    if (one.naming->meaning != most) ++others;
+    if (first == nullptr && one.naming->meaning == most) first = &one;
+  }
+  std::string text = format("{} named as in BraTS {}, e.g. {}", counted(found.size() - others, "case folder"),
+                            years_of(found, most), first->folder.filename().string());
+  if (others > 0) text += format("; {} named as in years whose labels mean something else", others);
   return text;
+}
+
+CaseFiles case_in(const CaseFolder& found) {
+  CaseFiles files;
+  files.id = folder_name(found.folder);
+  const std::string stem = file_stem(found.folder, files.id, *found.naming);
+  for (std::size_t channel = 0; channel < modalities.size(); ++channel) {
+    files.channels.push_back(nifti_file(found.folder, stem + found.naming->suffixes[channel]));
+    files.components.push_back(-1);
+  }
+  files.truth = truth_file(found.folder, stem, *found.naming);
+  return files;
 }
 
 }  // namespace
 
 std::optional<std::string> recognise_brats(const DatasetOptions& options) {
-  const Found found = find_cases(options.root);
-  if (found.folders.empty()) return std::nullopt;
+  const std::vector<CaseFolder> found = find_cases(options.root);
+  if (found.empty()) return std::nullopt;
   return reason(found);
 }
 
+// Cases of all years. Without data.labels the label values are those of most cases; what they mean in a
+// ground truth of other years is not known then.
 Dataset list_brats(const DatasetOptions& options) {
   Dataset dataset;
   dataset.modalities.assign(modalities.begin(), modalities.end());
-  const Found found = find_cases(options.root);
-  if (found.folders.empty()) return dataset;
-  for (const fs::path& folder : found.folders) {
-    CaseFiles files;
-    files.id = folder_name(folder);
-    const std::string stem = file_stem(folder, files.id, *found.naming);
-    for (std::size_t channel = 0; channel < modalities.size(); ++channel) {
-      files.channels.push_back(nifti_file(folder, stem + found.naming->suffixes[channel]));
-      files.components.push_back(-1);
-    }
-    files.truth = truth_file(folder, stem, *found.naming);
-    dataset.cases.push_back(std::move(files));
+  const std::vector<CaseFolder> found = find_cases(options.root);
+  if (found.empty()) return dataset;
+  const Meaning most = meaning_of_most(found);
+  std::vector<CaseFiles> others;
+  for (const CaseFolder& one : found) {
+    CaseFiles files = case_in(one);
+    const bool same = one.naming->meaning == most;
+    if (!same && options.labels.empty())
+      files.truth_unclear =
+          format("is named as in BraTS {}, whose labels mean something else than those of {}",
+                 one.naming->years, years_of(found, most));
+    (same ? dataset.cases : others).push_back(std::move(files));
   }
   std::sort(dataset.cases.begin(), dataset.cases.end(),
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
-  for (const fs::path& folder : found.of_other_years)
-    dataset.left_out.push_back({"warning", folder, "a case named as in another year than most cases"});
   dataset.recognised = reason(found);
-  name_labels(dataset, *found.naming);
+  if (options.labels.empty()) name_labels(dataset, most);
+  dataset.cases.insert(dataset.cases.end(), others.begin(), others.end());
   return dataset;
 }
 

@@ -97,6 +97,7 @@ class Finder {
                                              : by_patterns(options_.files, name, description);
     if (!description.empty() && !(series.sequence.exact && options_.files.empty()))
       series.written = description;
+    FoundCase& of_case = found_.cases[id];  // also one of which no series is recognised
     if (series.sequence.could_be.empty()) {
       const bool known_kind = !options_.files.empty() || series.sequence.why != sequence_of("").why;
       found_.left_out.push_back(
@@ -104,7 +105,7 @@ class Finder {
            format("not an input channel (\"{}\"): {}", series.written, series.sequence.why)});
       return;
     }
-    found_.cases[id].series.push_back(std::move(series));
+    of_case.series.push_back(std::move(series));
   }
 
   fs::path truth_in(const fs::path& folder) const {
@@ -161,7 +162,8 @@ std::vector<std::string> channels_of(const FoundStudies& found, const DatasetOpt
       return !series_of(one.second, sequence, true).empty();
     });
     const bool could = std::any_of(found.cases.begin(), found.cases.end(), [&](const auto& one) {
-      return one.second.series.size() == series_of(one.second, sequence, false).size();
+      return !one.second.series.empty() &&
+             one.second.series.size() == series_of(one.second, sequence, false).size();
     });
     if (occurs || could) wanted.emplace_back(sequence);
   }
@@ -230,7 +232,9 @@ bool asks_for_cases(const DatasetOptions& options) {
 std::optional<std::string> recognise_dicom(const DatasetOptions& options) {
   if (asks_for_cases(options)) return std::nullopt;
   const FoundStudies found = Finder(options).find();
-  if (found.cases.empty()) return std::nullopt;
+  const bool any = std::any_of(found.cases.begin(), found.cases.end(),
+                               [](const auto& one) { return !one.second.series.empty(); });
+  if (!any) return std::nullopt;
   return reason(found);
 }
 

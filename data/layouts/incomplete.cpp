@@ -120,6 +120,10 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
 FileTrouble truth_trouble(const CaseFiles& files) {
   error_code ignored;
   if (files.truth.empty()) return {};
+  if (!files.truth_unclear.empty())
+    return {format("case {} {}", files.id, files.truth_unclear),
+            format("move such cases to a folder of their own, or set {} if their values mean the same",
+                   key::data_labels)};
   if (const std::string placeholder = placeholder_at(files.truth); !placeholder.empty())
     return {format("case {}: ground truth {}: {}", files.id, files.truth.string(), placeholder),
             "download its content"};

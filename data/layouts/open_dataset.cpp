@@ -13,6 +13,7 @@
 #include "data/layouts/folders.h"
 #include "data/layouts/incomplete.h"
 #include "data/layouts/layouts.h"
+#include "data/layouts/named_files.h"
 
 namespace voxswap::data {
 
@@ -38,9 +39,8 @@ const Layout& recognised_layout(const DatasetOptions& options) {
   }
   std::string known;
   for (const Layout& layout : layouts()) known += format("\n  {}: {}", layout.name, layout.looks_like);
-  fail(Exit::bad_data,
-       "{}: no cases of a known layout found. Check that it is the right folder. Known layouts ({}):{}",
-       options.root.string(), key::data_layout, known);
+  fail(Exit::bad_data, "{}: no cases of a known layout found. {}. Known layouts ({}):{}",
+       options.root.string(), what_is_in(options), key::data_layout, known);
 }
 
 std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
@@ -69,7 +69,10 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
     }
   }
   for (CaseFiles& files : dataset.cases) {
-    CaseFiles selected{files.id, {}, {}, files.truth, files.label};
+    CaseFiles selected = files;
+    selected.channels.clear();
+    selected.components.clear();
+    selected.unclear.clear();
     for (const std::size_t channel : order) {
       selected.channels.push_back(files.channels[channel]);
       selected.components.push_back(files.components[channel]);
@@ -152,11 +155,9 @@ void choose_labels(Dataset& dataset, const DatasetOptions& options) {
   check_regions(dataset, source_of(!options.regions.empty(), dataset, key::data_regions, "regions"));
 }
 
-void check_cases(const Dataset& dataset, const Layout& layout) {
-  if (dataset.cases.empty()) {
-    fail(Exit::bad_data, "{}: the data set is empty: no cases of layout {} ({})", dataset.root.string(),
-         layout.name, layout.looks_like);
-  }
+}  // namespace
+
+void check_names(const Dataset& dataset) {
   // Files are named after cases, with what is added to tell them apart; file systems hold 255 bytes.
   constexpr std::size_t longest_id = 180;
   for (const CaseFiles& files : dataset.cases) {
@@ -172,8 +173,6 @@ void check_cases(const Dataset& dataset, const Layout& layout) {
     }
   }
 }
-
-}  // namespace
 
 std::vector<std::string> layout_names() {
   std::vector<std::string> names{"auto"};
@@ -214,7 +213,10 @@ Dataset list_dataset(const DatasetOptions& given) {
             [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
   dataset.all_modalities = dataset.modalities;
   select_modalities(dataset, options.modalities);
-  check_cases(dataset, layout);
+  if (dataset.cases.empty())
+    fail(Exit::bad_data, "{}: no case of layout {} found. Expected: {}. {}", dataset.root.string(),
+         layout.name, layout.looks_like, what_is_in(options));
+  check_names(dataset);
   choose_labels(dataset, options);
   if (options.missing_modalities) mark_missing(dataset);
   read_annotated(dataset, options.annotated);

@@ -20,6 +20,9 @@ Dataset open_dataset(const DatasetOptions& options);
 // one.
 Dataset list_dataset(const DatasetOptions& options);
 
+// Files are named after cases: throws Exit::bad_data for names that are too long or occur twice.
+void check_names(const Dataset& dataset);
+
 // Says on the log which series were taken for which channel by reading their names.
 void log_guesses(const Dataset& dataset);
 

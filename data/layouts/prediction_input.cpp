@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -9,79 +10,176 @@
 #include "base/text.h"
 #include "data/formats/dicom.h"
 #include "data/formats/formats.h"
+#include "data/formats/image_io.h"
 #include "data/layouts/folders.h"
 #include "data/layouts/incomplete.h"
 #include "data/layouts/layouts.h"
+#include "data/layouts/named_files.h"
 #include "data/layouts/open_dataset.h"
 
 namespace voxswap::data {
 
 namespace {
 
-std::optional<Dataset> listed(const DatasetOptions& options) {
+// Patterns of the training set's files mean nothing to other layouts.
+DatasetOptions for_layout(DatasetOptions options, const std::string& layout) {
+  options.layout = layout;
+  const bool of_cases = std::any_of(options.files.begin(), options.files.end(), [](const auto& one) {
+    return one.second.find("{case}") != std::string::npos;
+  });
+  if (layout != "auto" && layout != (of_cases ? "files" : "dicom")) options.files.clear();
+  return options;
+}
+
+std::optional<Dataset> listed(const DatasetOptions& options, const std::string& layout) {
   try {
-    return list_dataset(options);
+    return list_dataset(for_layout(options, layout));
   } catch (const Error&) {
     return std::nullopt;  // not of this layout; what is wrong is told when no other fits
   }
 }
 
-// Channels of cases that can be predicted; the others are left out when their turn comes.
-std::size_t usable_channels(const Dataset& dataset) {
-  std::size_t count = 0;
-  for (const CaseFiles& files : dataset.cases) {
-    std::size_t there = 0;
-    bool usable = true;
-    for (std::size_t i = 0; i < files.channels.size() && usable; ++i) {
-      usable = !channel_trouble(dataset, files, i);
-      if (!files.lacks(i)) ++there;
+bool is_among_parents(const CaseFiles& files, const fs::path& folder) {
+  error_code ignored;
+  const fs::path& channel = files.first_channel();
+  return fs::equivalent(channel.parent_path(), folder, ignored) ||
+         fs::equivalent(channel.parent_path().parent_path(), folder, ignored);  // DICOM: a folder per series
+}
+
+// By its name: CASE_seg.nii.gz.
+bool is_label_map(const fs::path& file) {
+  const std::vector<std::string> words = split(snake_case(image_stem(file.filename().string())), '_');
+  return is_among(words.back(), {"seg", "truth", "label", "labels", "mask", "dseg"});
+}
+
+// What is found in a folder by one layout after the other. A file is of the first case that it was found for.
+class Collection {
+ public:
+  Collection(const Dataset& trained, const DatasetOptions& wanted) : wanted_(wanted) {
+    all_.root = wanted.root;
+    all_.modalities = trained.modalities;
+    all_.all_modalities = trained.all_modalities;
+    all_.images = trained.images;
+    all_.classes = trained.classes;
+    all_.align = wanted.align;
+  }
+
+  void add(Dataset found) {
+    if (found.images != all_.images) return;
+    std::size_t added = 0;
+    for (CaseFiles& files : found.cases) added += add_case(std::move(files)) ? 1 : 0;
+    if (added == 0) return;
+    layouts_.push_back(found.layout);
+    all_.guesses.insert(all_.guesses.end(), found.guesses.begin(), found.guesses.end());
+    all_.left_out.insert(all_.left_out.end(), found.left_out.begin(), found.left_out.end());
+  }
+
+  // Cases of the layouts that the folder looks like, that of its options first.
+  void add_layouts() {
+    std::vector<std::string> names{wanted_.layout};
+    for (const Layout& layout : layouts())
+      if (layout.name != wanted_.layout && layout.recognise(for_layout(wanted_, layout.name)))
+        names.emplace_back(layout.name);
+    for (const std::string& name : names) {
+      const bool bare = name == "msd" && !recognise_msd(wanted_);
+      if (name == "auto" || bare) continue;
+      if (auto found = listed(wanted_, name)) add(std::move(*found));
     }
-    if (usable) count += there;
   }
-  return count;
-}
 
-// The data set around a case's folder, with nothing but that case; nothing when there is none.
-std::optional<Dataset> dataset_around(DatasetOptions options, const fs::path& folder) {
-  options.root = folder.parent_path();
-  std::optional<Dataset> around = listed(options);
-  if (!around) return std::nullopt;
-  std::erase_if(around->cases, [&](const CaseFiles& files) {
-    const fs::path& channel = files.first_channel();
+  // Images that are named by channel, in folders that no layout found a case in.
+  void add_named_files() {
+    Dataset named;
+    named.layout = "files";
+    named.cases = list_named_files(wanted_.root, wanted_.modalities, [&](const fs::path& folder) {
+      return folders_.contains(folder.string()) ||
+             std::any_of(all_.left_out.begin(), all_.left_out.end(),
+                         [&](const Unused& one) { return one.path == folder; });
+    });
+    add(std::move(named));
+  }
+
+  // Files of any name that hold all channels. Beside other cases only those that certainly do.
+  void add_bare_files() {
+    std::optional<Dataset> found = listed(wanted_, all_.images ? "masks" : "msd");
+    if (!found) return;
+    if (!all_.cases.empty())
+      std::erase_if(found->cases, [&](const CaseFiles& files) { return !holds_all_channels(files); });
+    add(std::move(*found));
+  }
+
+  // The case of a data set to which the folder belongs.
+  void add_from_above() {
+    DatasetOptions above = wanted_;
+    above.root = wanted_.root.parent_path();
+    for (const std::string& name : {wanted_.layout, std::string("auto")}) {
+      std::optional<Dataset> found = listed(above, name);
+      if (!found) continue;
+      std::erase_if(found->cases,
+                    [&](const CaseFiles& files) { return !is_among_parents(files, wanted_.root); });
+      found->left_out.clear();
+      add(std::move(*found));
+      if (!all_.cases.empty()) return;
+    }
+  }
+
+  bool empty() const { return all_.cases.empty(); }
+
+  Dataset finish() {
+    all_.layout = join(layouts_, " or ");
+    std::sort(all_.cases.begin(), all_.cases.end(),
+              [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+    if (wanted_.missing_modalities) mark_missing(all_);
+    check_names(all_);
+    std::vector<Unused> unused = unused_in(all_);
+    std::erase_if(unused, [](const Unused& one) { return one.severity == "note" || is_label_map(one.path); });
+    all_.left_out = std::move(unused);
+    return std::move(all_);
+  }
+
+ private:
+  bool holds_all_channels(const CaseFiles& files) const {
+    if (all_.images) return true;
+    const fs::path& file = files.first_channel();
+    if (all_.modalities.size() == 1) return !folders_.contains(file.parent_path().string());
+    try {
+      return read_header(file).volumes == static_cast<std::int64_t>(all_.all_modalities.size());
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  bool add_case(CaseFiles files) {
+    std::set<std::string> own;
     error_code ignored;
-    return !fs::equivalent(channel.parent_path(), folder, ignored) &&
-           !fs::equivalent(channel.parent_path().parent_path(), folder,
-                           ignored);  // DICOM: a folder per series
-  });
-  if (around->cases.empty()) return std::nullopt;
-  return around;
-}
+    for (const fs::path& path : files.channels)
+      if (fs::exists(path, ignored)) own.insert(plain(fs::absolute(path)).string());
+    if (std::any_of(own.begin(), own.end(), [&](const auto& path) { return used_.contains(path); }))
+      return false;
+    for (const std::string& path : own) folders_.insert(fs::path(path).parent_path().string());
+    if (!files.truth.empty()) own.insert(plain(fs::absolute(files.truth)).string());
+    used_.insert(own.begin(), own.end());
+    // Label maps are named after cases: a name that is taken is told apart by the folder that it is in.
+    if (!ids_.insert(files.id).second) {
+      std::string folder = files.first_channel().parent_path().lexically_relative(wanted_.root).string();
+      std::replace(folder.begin(), folder.end(), '/', '_');
+      files.id = ends_with(folder, files.id) ? folder : folder + "_" + files.id;
+      ids_.insert(files.id);
+    }
+    all_.cases.push_back(std::move(files));
+    return true;
+  }
 
-// The layout that finds most: the one that is asked for, any, or the training set's.
-std::optional<Dataset> best_listing(const DatasetOptions& wanted, const std::string& trained_layout) {
-  std::vector<std::string> layouts{wanted.layout};
-  for (const std::string& other : {std::string("auto"), trained_layout}) {
-    if (std::find(layouts.begin(), layouts.end(), other) == layouts.end()) layouts.push_back(other);
-  }
-  std::optional<Dataset> best;
-  std::size_t most = 0;
-  for (const std::string& layout : layouts) {
-    DatasetOptions options = wanted;
-    options.layout = layout;
-    // Patterns that the training set was found by mean nothing to other layouts.
-    if (layout != wanted.layout) options.files.clear();
-    std::optional<Dataset> found = listed(options);
-    const std::size_t usable = found ? usable_channels(*found) : 0;
-    if (usable <= most) continue;
-    most = usable;
-    best = std::move(found);
-  }
-  return best;
-}
+  const DatasetOptions& wanted_;
+  Dataset all_;
+  std::vector<std::string> layouts_;
+  std::set<std::string> used_, folders_, ids_;  // files in use, the folders of images, names of cases
+};
 
 // One file: its volumes are the channels, in the order in which the training set's files have them.
 Dataset single_case(const Dataset& trained, const fs::path& input) {
   Dataset single = trained;
+  single.left_out.clear();
   CaseFiles files;
   const std::string file_name = input.filename().string();
   files.id = trained.images ? raster_stem(file_name) : image_stem(file_name);
@@ -115,16 +213,18 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
   wanted.known_modalities = trained.all_modalities;
   wanted.labels = trained.labels;
   wanted.regions = trained.regions;
-  Dataset dataset;
-  if (auto found = best_listing(wanted, trained.layout)) {
-    dataset = std::move(*found);
-  } else if (auto around = dataset_around(wanted, wanted.root)) {
-    dataset = std::move(*around);
-  } else {
-    dataset = open_dataset(wanted);  // says what is wrong with it
-  }
+  Collection found(trained, wanted);
+  found.add_layouts();
+  found.add_named_files();
+  if (found.empty()) found.add_from_above();
+  found.add_bare_files();
+  if (found.empty())
+    fail(Exit::bad_data, "{}: no case with {} found: {}. {}", input.string(),
+         counted(wanted.modalities.size(), "channel"), join(wanted.modalities, ", "), what_is_in(wanted));
+  Dataset dataset = found.finish();
   log_guesses(dataset);
-  dataset.modalities = trained.modalities;
+  dataset.labels = trained.labels;
+  dataset.regions = trained.regions;
   for (CaseFiles& files : dataset.cases) {
     files.truth.clear();
     files.label = 0;

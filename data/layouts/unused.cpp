@@ -13,6 +13,7 @@ namespace voxswap::data {
 
 namespace {
 
+constexpr const char* error = "error";
 constexpr const char* warning = "warning";
 constexpr const char* note = "note";
 constexpr int deepest = 6;  // folders below the root; links may go in circles
@@ -29,6 +30,7 @@ class Walk {
     for (const CaseFiles& files : dataset.cases) {
       for (const fs::path& channel : files.channels) known_.emplace(plain(channel).string(), nullptr);
       if (!files.truth.empty()) known_.emplace(plain(files.truth).string(), nullptr);
+      ++cases_in_[folder_of(files).string()];
     }
     for (const Unused& one : dataset.left_out) known_.emplace(plain(one.path).string(), &one);
   }
@@ -81,10 +83,32 @@ class Walk {
     }
     if (entries(path).empty()) return tell(warning, path, "an empty folder");
     if (is_dicom_folder(path)) return tell(warning, path, "a DICOM series that belongs to no case");
-    const bool images = holds_image(path, depth);
-    tell(images ? warning : note, path,
-         images ? format("a folder with images, but none is named as layout {} requires", dataset_.layout)
-                : "a folder without images");
+    if (!holds_image(path, depth)) return tell(note, path, "a folder without images");
+    if (is_of_a_case(path)) return tell(note, path, "a folder with images that its case does not use");
+    // Patterns that somebody wrote down say what is a case; other layouts' names may be misspelt.
+    tell(dataset_.layout == "files" ? warning : error, path,
+         format("a folder with images, but none is named as layout {} requires", dataset_.layout));
+  }
+
+  // The folder of all images of a case.
+  static fs::path folder_of(const CaseFiles& files) {
+    fs::path common = plain(files.channels.front()).parent_path();
+    for (const fs::path& channel : files.channels)
+      while (!common.empty() && !plain(channel).string().starts_with(common.string() + "/"))
+        common = common.parent_path();
+    return common;
+  }
+
+  // Whether the folder is below that of one case.
+  bool is_of_a_case(const fs::path& folder) const {
+    const fs::path root = plain(dataset_.root);
+    for (fs::path above = folder.parent_path(); !above.empty(); above = above.parent_path()) {
+      if (above == root && dataset_.cases.size() > 1) return false;
+      if (const auto found = cases_in_.find(above.string()); found != cases_in_.end() && found->second == 1)
+        return true;
+      if (above == root) return false;
+    }
+    return false;
   }
 
   bool holds_image(const fs::path& folder, int depth) const {
@@ -110,7 +134,7 @@ class Walk {
       const std::string folder = path.parent_path().filename().string();
       if (folder.starts_with("labels")) return tell(warning, path, "a label map without an image");
       if (folder.starts_with("images"))
-        return tell(warning, path,
+        return tell(error, path,
                     format("an image that layout {} does not assign to a case", dataset_.layout));
       return tell(any_in_use(path.parent_path()) ? note : warning, path,
                   "neither a channel nor the ground truth of a case");
@@ -136,6 +160,7 @@ class Walk {
   // Files by path: left out, or used (nullptr). Not by fs::path, whose order allocates in a function that is
   // noexcept, so that too little memory would end the program.
   std::map<std::string, const Unused*> known_;
+  std::map<std::string, std::size_t> cases_in_;  // how many cases have all their images in a folder
   std::vector<Unused> found_;
 };
 
@@ -156,8 +181,12 @@ std::vector<UnusedGroup> grouped(const std::vector<Unused>& unused, const fs::pa
   for (UnusedGroup& group : groups) {
     if (group.count > 1) group.what += format(" and {} other{}", group.count - 1, group.count > 2 ? "s" : "");
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const UnusedGroup& a, const UnusedGroup& b) { return a.severity > b.severity; });
+  std::stable_sort(groups.begin(), groups.end(), [](const UnusedGroup& a, const UnusedGroup& b) {
+    const auto rank = [](const UnusedGroup& group) {
+      return group.severity == error ? 0 : group.severity == warning ? 1 : 2;
+    };
+    return rank(a) < rank(b);
+  });
   return groups;
 }
 

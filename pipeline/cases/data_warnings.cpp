@@ -66,7 +66,7 @@ Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector
     if (problem.severity == "warning") csv.rows.push_back({problem.case_id, problem.what, problem.fix});
   }
   for (const data::UnusedGroup& group : data::grouped(unused, root)) {
-    if (group.severity == "warning")
+    if (group.severity != "note")
       csv.rows.push_back(
           {"", format("not used: {}: {}", group.what, group.why), "`voxswap check` lists all"});
   }

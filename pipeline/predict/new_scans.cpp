@@ -153,16 +153,25 @@ void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes,
   for (const ClassRow& row : classes) record.wrote(row.case_id, table);
 }
 
+// What was found beside the cases and may be one: told, and named at the end.
+std::set<std::string> overlooked_in(const data::Dataset& dataset) {
+  std::set<std::string> overlooked;
+  for (const data::Unused& one : dataset.left_out) {
+    const std::string name = one.path.lexically_relative(plain(dataset.root)).string();
+    log::warn("{}: not predicted: {}", name, one.why);
+    if (one.severity == "error") overlooked.insert(name);
+  }
+  return overlooked;
+}
+
 // `each`: predictions of a case.
-void log_end(const data::Dataset& dataset, const std::set<std::string>& left_out, std::size_t each,
-             const fs::path& out) {
+void log_end(std::size_t cases, const data::Dataset& dataset, const std::set<std::string>& left_out,
+             std::size_t each, const fs::path& out) {
   if (!left_out.empty())
     fail(Exit::bad_data, "{} of {} could not be predicted: {}. The others are in {}", left_out.size(),
-         counted(dataset.cases.size(), "case"), join({left_out.begin(), left_out.end()}, ", "), out.string());
-  log::info("{}{} in {}", counted(dataset.cases.size() * each, dataset.classes ? "class" : "label map"),
-            each == 1 ? ""
-                      : format(" of {}, of {} each,", counted(dataset.cases.size(), "case"),
-                               counted(each, "repeat")),
+         counted(cases, "case"), join({left_out.begin(), left_out.end()}, ", "), out.string());
+  log::info("{}{} in {}", counted(cases * each, dataset.classes ? "class" : "label map"),
+            each == 1 ? "" : format(" of {}, of {} each,", counted(cases, "case"), counted(each, "repeat")),
             out.string());
 }
 
@@ -295,7 +304,8 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
       outputs_beside(dataset, input, teams, output_names(dataset, runs.front().training), how);
   ScanPredictor predictor(runs, trained.front(), dataset, how);
   make_writable_directory(out);
-  std::set<std::string> left_out;
+  std::set<std::string> left_out = overlooked_in(dataset);
+  const std::size_t cases = dataset.cases.size() + left_out.size();
   PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front()));
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
   for (const Predicting& team : teams) {
@@ -314,7 +324,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
         else
           predictor.predict(files, team.files, write);
       } catch (const Error& error) {  // a damaged case does not cost the others
-        if (error.exit() != Exit::bad_data || dataset.cases.size() == 1) throw;
+        if (error.exit() != Exit::bad_data || cases == 1) throw;
         log::warn("{}: skipped: {}", files.id, error.what());
         left_out.insert(files.id);
       }
@@ -325,7 +335,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
       outputs.write(file, [&] { write_file(file, content); });
   }
   record.finish();
-  log_end(dataset, left_out, teams.size(), out);
+  log_end(cases, dataset, left_out, teams.size(), out);
 }
 
 struct MemoryPredictor::State {

@@ -126,13 +126,21 @@ TEST(Brats2021, IsRecognisedAndSoIsASingleCase) {
   expect_brats(open((folder.path() / "BraTS2021_00002").string() + "/"), {"BraTS2021_00002"});
 }
 
-TEST(BratsOfTwoYears, InOneFolderIsReadAsTheYearOfMostCasesAndSaysSo) {
+TEST(BratsOfTwoYears, AreCasesAlikeIfTheirLabelsMeanTheSame) {
   const TemporaryFolder folder;
   for (const char* id : {"BraTS2021_00000", "BraTS2021_00002"}) write_case(folder / id, id, plain, ".nii", 4);
   write_case(folder / "BraTS20_Training_001", "BraTS20_Training_001", plain, ".nii", 4);
   const Dataset dataset = open(folder.path());
-  expect_brats(dataset, {"BraTS2021_00000", "BraTS2021_00002"});
-  EXPECT_TRUE(contains(dataset.recognised, "1 named as in other years skipped"));
+  expect_brats(dataset, {"BraTS2021_00000", "BraTS2021_00002", "BraTS20_Training_001"});
+  EXPECT_TRUE(contains(dataset.recognised, "3 case folders named as in BraTS 2020, 2021"));
+  write_case(folder / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", gli, ".nii", 3);
+  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
+                 {"case BraTS-GLI-00001-000 is named as in BraTS 2023/2024, whose labels mean something else "
+                  "than those of 2020, 2021",
+                  "a folder of their own", "data.labels"});
+  DatasetOptions options = at(folder.path());
+  options.labels = labels_to_2021;
+  EXPECT_EQ(open_dataset(options).cases.size(), 4U);
 }
 
 TEST(Modalities, AreSelectedAndOrderedAndUnknownOnesRefused) {

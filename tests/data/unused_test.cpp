@@ -59,15 +59,16 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
   fs::ofstream(folder / "scans/p1/t1.mgz") << "x";
   fs::ofstream(folder / "papers/notes.txt") << "x";
   fs::ofstream(folder / "survival.csv") << "x";
-  const Dataset dataset = open_dataset(at(folder.path()));
-  ASSERT_EQ(dataset.cases.size(), 1U);
+  write_image(folder / "BraTS-GLI-00001-000/registered/mask.nii.gz", random_image(small_grid));
+  const Dataset dataset = list_dataset(at(folder.path()));
+  ASSERT_EQ(dataset.cases.size(), 2U);
   const std::vector<Unused> unused = unused_in(dataset);
-  expect_unused(unused, folder / "my_patient", "warning", "none is named as layout brats requires");
-  expect_unused(unused, folder / "BraTS-PED-00001-000", "warning", "another year than most");
+  expect_unused(unused, folder / "my_patient", "error", "none is named as layout brats requires");
+  expect_unused(unused, folder / "BraTS-GLI-00001-000/registered", "note", "its case does not use");
   expect_unused(unused, folder / "BraTS-GLI-00002-000", "warning", "an empty folder");
   expect_unused(unused, folder / "BraTS-GLI-00001-000/mask.nii.gz", "note",
                 "neither a channel nor the ground truth");
-  expect_unused(unused, folder / "scans", "warning", "a folder with images");
+  expect_unused(unused, folder / "scans", "error", "a folder with images");
   expect_unused(unused, folder / "papers", "note", "without images");
   EXPECT_EQ(unused.size(), 6U);
 }
@@ -84,7 +85,7 @@ TEST(Unused, OfTheDecathlonAreLabelsWithoutAnImageAndImagesWithoutLabels) {
   const Dataset dataset = open_dataset(at(folder.path()));
   const std::vector<Unused> unused = unused_in(dataset);
   expect_unused(unused, folder / "labelsTr/orphan.nii.gz", "warning", "a label map without an image");
-  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "warning", "does not assign");
+  expect_unused(unused, folder / "imagesTr/forgotten.nii.gz", "error", "does not assign");
   expect_unused(unused, folder / "imagesTs/t.nii.gz", "note", "an image without ground truth");
   const std::vector<UnusedGroup> groups = grouped(unused, folder.path());
   const auto orphans = std::find_if(groups.begin(), groups.end(), [](const UnusedGroup& group) {
@@ -257,6 +258,111 @@ TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnothe
   EXPECT_EQ(read_case(dataset, dataset.cases[0]).channels.size(), 2U);
   expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
                  {"BraTS-GLI-00002-000", "channel t1ce is missing"});
+}
+
+// What a run on t1, t1ce, t2 and flair of BraTS takes for prediction.
+Dataset four_channels() {
+  Dataset trained;
+  trained.layout = "brats";
+  trained.modalities = trained.all_modalities = {"t1", "t1ce", "t2", "flair"};
+  trained.labels = {{"core", 1}};
+  trained.regions = {{"core", {1}}};
+  return trained;
+}
+
+Dataset to_predict(const fs::path& input, const Dataset& trained = four_channels()) {
+  return open_for_prediction(trained, {}, input);
+}
+
+std::vector<std::string> ids_of(const Dataset& dataset) {
+  std::vector<std::string> ids;
+  for (const CaseFiles& files : dataset.cases) ids.push_back(files.id);
+  return ids;
+}
+
+void write_named(const fs::path& folder, const std::string& before,
+                 const std::vector<std::string>& channels) {
+  fs::create_directories(folder);
+  for (const std::string& channel : channels)
+    write_image(folder / (before + channel + ".nii.gz"),
+                random_image(small_grid, channel.size() + before.size()));
+}
+
+const std::vector<std::string> plain_names{"_t1", "_t1ce", "_t2", "_flair"};
+
+// One folder with cases of two years of BraTS, of BIDS, of other names, flat, and in one file.
+TEST(PredictionInput, IsEveryCaseThatHasTheChannelsWhateverItsName) {
+  const TemporaryFolder folder;
+  write_named(folder / "Brats18_A_1", "Brats18_A_1", plain_names);
+  write_named(folder / "Brats18_B_1", "Brats18_B_1", plain_names);
+  write_named(folder / "BraTS2021_00001", "BraTS2021_00001", plain_names);
+  write_named(folder / "BraTS2021_00002", "as_in_the_hospital", plain_names);
+  write_brats(folder / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", 3);
+  write_named(folder / "sub-01/anat", "sub-01_", {"T1w", "ce-gd_T1w", "T2w", "FLAIR"});
+  write_named(folder / "clinic/smith", "", {"T1", "T1c", "T2w", "FLAIR"});
+  write_named(folder / "clinic/jones", "scan-", {"t1", "t1gd", "t2", "flair"});
+  write_named(folder.path(), "flat", plain_names);
+  write_images_4d(folder / "one.nii.gz", std::vector<Image>(4, random_image(small_grid)));
+  const Dataset dataset = to_predict(folder.path());
+  EXPECT_EQ(ids_of(dataset), (std::vector<std::string>{"BraTS-GLI-00001-000", "BraTS2021_00001",
+                                                       "BraTS2021_00002", "Brats18_A_1", "Brats18_B_1",
+                                                       "flat", "one", "scan", "smith", "sub-01"}));
+  EXPECT_TRUE(dataset.left_out.empty()) << dataset.left_out.front().path;
+  for (const CaseFiles& files : dataset.cases) EXPECT_EQ(read_case(dataset, files).channels.size(), 4U);
+}
+
+TEST(PredictionInput, NamesWhatMayBeACaseAndCannotBePredicted) {
+  const TemporaryFolder folder;
+  write_named(folder / "Brats18_A_1", "Brats18_A_1", plain_names);
+  write_named(folder / "Brats18_A_1/derived", "x", plain_names);
+  write_named(folder / "smith", "", {"IM0001", "IM0002"});
+  write_named(folder / "jones", "", {"t1", "t2"});
+  const Dataset dataset = to_predict(folder.path());
+  EXPECT_EQ(ids_of(dataset), (std::vector<std::string>{"Brats18_A_1", "jones"}));
+  expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data, {"jones", "t1ce is missing"});
+  ASSERT_EQ(dataset.left_out.size(), 1U);
+  expect_unused(dataset.left_out, folder / "smith", "error", "a folder with images");
+}
+
+TEST(PredictionInput, IsOneCasesFolderOfAnyName) {
+  const TemporaryFolder folder;
+  write_named(folder / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", gli);
+  write_named(folder / "patient", "Brats18_A_1", plain_names);
+  write_named(folder / "set/sub-01/anat", "sub-01_", {"T1w", "ce-gd_T1w", "T2w", "FLAIR"});
+  EXPECT_EQ(ids_of(to_predict(folder / "BraTS-GLI-00001-000")),
+            std::vector<std::string>{"BraTS-GLI-00001-000"});
+  EXPECT_EQ(ids_of(to_predict(folder / "patient")), std::vector<std::string>{"Brats18_A_1"});
+  EXPECT_EQ(ids_of(to_predict(folder / "set/sub-01")), std::vector<std::string>{"sub-01"});
+}
+
+TEST(PredictionInput, OfTwoFoldersWithCasesOfOneNameHasBoth) {
+  const TemporaryFolder folder;
+  for (const char* batch : {"a", "b"}) write_named(folder / batch / "p1", "", {"t1", "t1ce", "t2", "flair"});
+  EXPECT_EQ(ids_of(to_predict(folder.path())), (std::vector<std::string>{"b_p1", "p1"}));
+}
+
+TEST(PredictionInput, OfAnotherKindSaysWhatItLooksLikeAndWhatIsExpected) {
+  const TemporaryFolder folder;
+  write_named(folder / "imagesTr", "a", {""});
+  fs::ofstream(folder / "dataset.json")
+      << R"({"modality": {"0": "MRI"}, "labels": {"0": "background", "1": "x"},
+    "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}]})";
+  expect_failure([&] { to_predict(folder.path()); }, Exit::bad_data,
+                 {"no case with 4 channels found: t1, t1ce, t2, flair", "It looks like layout msd",
+                  "1 case with 1 channel (mri)"});
+}
+
+TEST(DataSets, OfNoLayoutSayWhatTheyLookLike) {
+  const TemporaryFolder folder;
+  write_named(folder.path(), "Brats18_A_1", plain_names);
+  write_named(folder.path(), "Brats18_B_1", plain_names);
+  for (const char* layout : {"auto", "brats"}) {
+    DatasetOptions options = at(folder.path());
+    options.layout = layout;
+    expect_failure([&] { open_dataset(options); }, Exit::bad_data,
+                   {"It has images of 2 cases named by channel, e.g. Brats18_A_1_t1.nii.gz",
+                    "set data.files='{t1: \"{case}_t1.nii.gz\", t1ce: \"{case}_t1ce.nii.gz\""});
+  }
 }
 
 TEST(PredictionInput, TakesOtherNamesOfTheSameChannels) {
