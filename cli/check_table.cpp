@@ -1,7 +1,12 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <map>
 
 #include "base/json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/tables.h"
 #include "data/layouts/incomplete.h"
@@ -161,12 +166,92 @@ std::string guesses_table(const data::Dataset& dataset) {
          "to change this, set data.files, e.g. layout: dicom, files: {t1ce: \"*T1*POST*\"}\n";
 }
 
-std::string unused_table(const data::CheckReport& report) {
+// A finding with its remedy. On a terminal the text is wrapped to its width.
+std::string finding(const std::string& severity, const std::string& what, const std::string& fix) {
+  constexpr std::size_t indent = 9;
+  const std::size_t width = ::isatty(STDOUT_FILENO) == 1 ? std::max<std::size_t>(40, screen().columns) : 0;
+  std::string text;
+  for (const std::string& part : fix.empty() ? std::vector{what} : std::vector{what, "To do: " + fix}) {
+    std::string line = text.empty() ? format("{:{}}", severity, indent) : std::string(indent, ' ');
+    bool begun = false;
+    for (const std::string& word : split(part, ' ')) {
+      if (begun && width > 0 && shown_width(line) + 1 + shown_width(word) > width) {
+        text += line + "\n";
+        line = std::string(indent, ' ');
+        begun = false;
+      }
+      line += (begun ? " " : "") + word;
+      begun = true;
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// Problems of several cases that differ in names and numbers only.
+struct ProblemGroup {
+  data::Problem first;
+  std::vector<std::string> cases;
+  std::string what;  // of the first, with CASE for its name where that makes all the same; else empty
+};
+
+std::vector<ProblemGroup> groups_of(const data::CheckReport& report) {
+  std::vector<ProblemGroup> groups;
+  std::map<std::vector<std::string>, std::size_t> known;
+  for (data::Problem problem : report.problems) {
+    problem.what = replaced(problem.what, report.dataset.root.string() + "/", "");
+    const std::string start = format("case {}: ", problem.case_id);
+    if (problem.what.starts_with(start)) problem.what = problem.what.substr(start.size());
+    const std::string what = replaced(problem.what, problem.case_id, "CASE");
+    std::string pattern;
+    for (const char c : what)
+      if (!std::isdigit(static_cast<unsigned char>(c)) && c != '.') pattern += c;
+    const bool alone = problem.case_id.empty();
+    const auto [found, fresh] = known.try_emplace(
+        alone ? std::vector{problem.what} : std::vector{problem.severity, pattern, problem.fix},
+        groups.size());
+    if (fresh) groups.push_back({problem, {}, what});
+    ProblemGroup& group = groups[found->second];
+    group.cases.push_back(problem.case_id);
+    if (group.what != what) group.what.clear();
+  }
+  return groups;
+}
+
+std::string problems_text(const data::CheckReport& report) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (const ProblemGroup& group : groups_of(report)) {
+    const data::Problem& first = group.first;
+    std::string what = first.what;
+    if (group.cases.size() > 1) {
+      std::vector<std::string> names(
+          group.cases.begin(),
+          group.cases.begin() + static_cast<std::ptrdiff_t>(std::min(most, group.cases.size())));
+      if (group.cases.size() > most) names.push_back(format("{} more", group.cases.size() - most));
+      what = format("{} of {} ({}): {}", group.cases.size(),
+                    counted(static_cast<std::int64_t>(report.dataset.cases.size()), "case"),
+                    join(names, ", "), group.what.empty() ? format("e.g. {}", what) : group.what);
+    } else if (!first.case_id.empty()) {
+      what = format("{}: {}", first.case_id, what);
+    }
+    text += finding(first.severity, what, first.fix);
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string unused_text(const data::CheckReport& report) {
   if (report.unused.empty()) return {};
-  Rows rows = {{"not used", "Number of cases", "", "why"}};
+  std::string text = "\nnot used\n";
   for (const data::UnusedGroup& group : data::grouped(report.unused, report.dataset.root))
-    rows.push_back({group.what, std::to_string(group.count), group.severity, group.why});
-  return "\n" + table(rows);
+    text += finding(group.severity, format("{}: {}", group.what, group.why), "");
+  return text;
 }
 
 }  // namespace
@@ -215,13 +300,9 @@ std::string check_text(const data::CheckReport& report) {
   const data::Dataset& dataset = report.dataset;
   std::string text = format("{}: {}\n{}, channels {}\n", dataset.root.string(), dataset.recognised,
                             counted(dataset.cases.size(), "case"), join(dataset.modalities, ", "));
-  Rows problems = {{"case", "severity", "problem", "what to do"}};
-  for (const data::Problem& problem : report.problems)
-    problems.push_back(
-        {problem.case_id.empty() ? "(all)" : problem.case_id, problem.severity, problem.what, problem.fix});
-  if (problems.size() > 1) text += "\n" + table(problems);
+  text += problems_text(report);
   text += guesses_table(dataset) + grids_table(report) + labels_table(report) + foreground_table(report) +
-          unused_table(report);
+          unused_text(report);
   return text + format("\n{}, {}\n", counted(count_problems(report, "error"), "error"),
                        counted(count_problems(report, "warning"), "warning"));
 }

@@ -34,17 +34,13 @@ pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& reque
   const std::string what =
       format("{}: {} of {} cannot be read:{}", request.root.string(), unreadable.size(),
              counted(static_cast<std::int64_t>(unreadable.size() + fingerprint.cases.size()), "case"), list);
-  const bool missing =
-      std::any_of(unreadable.begin(), unreadable.end(), [](const auto& one) { return one.file_is_missing; });
-  if (missing)
-    fail(Exit::bad_data,
-         "{}\nFiles are missing, which no split can leave out. Remove these cases, or set {}=true if "
-         "channels may be missing",
-         what, key::data_missing_modalities);
   if (fingerprint.cases.empty()) fail(Exit::bad_data, "{}\nNo case is left. Repair them", what);
   if (!leave_out)
-    fail(Exit::bad_data, "{}\nRepair or remove them, or leave them out with `voxswap configure --leave-out`",
-         what);
+    fail(Exit::bad_data,
+         "{}\nRepair or remove them, leave them out with `voxswap configure --leave-out`, or, if channels "
+         "may be "
+         "missing, set {}=true",
+         what, key::data_missing_modalities);
   log::warn("{}\nThey are left out", what);
   return fingerprint;
 }

@@ -161,11 +161,8 @@ class Chooser {
     resolve(options);
     const TrainingGrid grid = training_grid(fingerprint_, options.preprocess);
     const bool is_one_size = grid.largest == grid.median;
-    data_ = pipeline::data_shape(options);
+    data_ = pipeline::data_shape(options, fingerprint_.dataset);
     result_.folds = options.split.folds;
-    const pipeline::Split split = pipeline::make_split(fingerprint_.dataset, options.split);
-    data_.training_cases = static_cast<std::int64_t>(split.training.size());
-    data_.validation_cases = static_cast<std::int64_t>(split.validation.size());
     const bool images = fingerprint_.dataset.images;
     bool fits = false;
     // Parts beyond a quarter only where nothing larger fits.

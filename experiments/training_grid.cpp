@@ -10,6 +10,7 @@
 #include "data/layouts/open_dataset.h"
 #include "experiments/value_types.h"
 #include "net/networks/networks.h"
+#include "pipeline/cases/split.h"
 
 namespace voxswap::experiments {
 
@@ -71,7 +72,7 @@ void resolve_grid(Experiment& experiment) {
   pipeline::RunOptions& run = experiment.run;
   data::PrepareOptions& preprocess = run.preprocess;
   if (!preprocess.automatic_spacing && !preprocess.automatic_resolution) return;
-  const data::Dataset dataset = data::open_dataset(run.data);
+  const data::Dataset dataset = pipeline::open_dataset(run);
   if (preprocess.automatic_spacing) {
     preprocess.spacing = data::target_spacing(data::grids_of(dataset));
     preprocess.automatic_spacing = false;

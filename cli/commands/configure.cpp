@@ -43,7 +43,7 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
   app.add_option("--page", arguments.page,
                  "HTML file to write with the tables and histograms of intensities");
   app.add_flag("--estimate", request.estimate, "Use typical costs instead of measuring");
-  app.add_flag("--leave-out", arguments.leave_out, "Leave out cases that cannot be read");
+  app.add_flag("--leave-out", arguments.leave_out, "Leave out cases that cannot be read or lack files");
   add_common(app, arguments.common, true);
 }
 

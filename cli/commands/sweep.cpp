@@ -61,7 +61,7 @@ void declare(CLI::App& app, SweepArguments& arguments) {
 // One split for all cells, drawn once and kept; they are pointed to the file.
 void fix_split(const experiments::Sweep& sweep) {
   if (sweep.command != "run" || sweep.draws_splits || fs::exists(experiments::split_file(sweep))) return;
-  const data::Dataset dataset = data::open_dataset(sweep.base.run.data);
+  const data::Dataset dataset = pipeline::open_dataset(sweep.base.run);
   const pipeline::Split split = pipeline::make_split(dataset, sweep.base.run.split);
   pipeline::write_split(experiments::split_file(sweep), dataset, split);
 }
@@ -162,7 +162,7 @@ void find_postprocessing(const experiments::Sweep& sweep) {
     }
   }
   if (!in_folds) return;
-  const data::Dataset dataset = data::open_dataset(runs.front().data);
+  const data::Dataset dataset = pipeline::open_dataset(runs.front());
   if (!dataset.classes) pipeline::write_postprocessing(runs, dataset, sweep.base.run.output);
 }
 

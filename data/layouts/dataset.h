@@ -42,6 +42,7 @@ struct CaseFiles {
   int label = 0;  // of the whole image, where the data set is of classes; 0: nobody knows its class
   // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
   std::vector<std::string> unclear{};
+  std::vector<std::string> hints{};     // per channel, what its file may be where it is missing; or empty
   std::string truth_unclear{};          // why it is not known what the truth's labels mean
   std::vector<bool> missing{};          // per channel, whether its file is not there; empty: all are
   std::optional<std::set<int>> told{};  // the labels that the truth tells of; not given: all

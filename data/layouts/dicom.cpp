@@ -29,7 +29,7 @@ struct FoundSeries {
 };
 
 struct FoundCase {
-  std::vector<FoundSeries> series;
+  std::vector<FoundSeries> series, others;  // others: of no channel
   fs::path truth;
 };
 
@@ -103,6 +103,7 @@ class Finder {
       found_.left_out.push_back(
           {known_kind ? "note" : "warning", folder,
            format("not an input channel (\"{}\"): {}", series.written, series.sequence.why)});
+      of_case.others.push_back(std::move(series));
       return;
     }
     of_case.series.push_back(std::move(series));
@@ -170,30 +171,60 @@ std::vector<std::string> channels_of(const FoundStudies& found, const DatasetOpt
   return wanted;
 }
 
-std::string how_to_say(const std::string& channel, const FoundSeries& series) {
-  return format("e.g. layout: dicom and files: {{{}: \"{}\"}}", channel, series.written);
+// The keys by which a series becomes a channel, with those by which the others stay what they are.
+std::string how_to_say(const std::vector<std::string>& channels, const FoundCase& of_case,
+                       const std::string& channel, const FoundSeries& series) {
+  std::vector<std::string> patterns;
+  for (const std::string& one : channels) {
+    const auto sure = series_of(of_case, one, true);
+    if (one == channel)
+      patterns.push_back(format("{}: \"{}\"", one, series.written));
+    else if (!sure.empty())
+      patterns.push_back(format("{}: \"{}\"", one, sure[0]->written));
+  }
+  return format("{}=dicom {}='{{{}}}'", key::data_layout, key::data_files, join(patterns, ", "));
 }
 
-void add_channel(const std::string& channel, const FoundCase& of_case, const fs::path& expected,
-                 CaseFiles& files) {
+// Of a channel that no series was recognised as, the unused series that may be it, and what to set then.
+std::string hint_of(const std::vector<std::string>& channels, const FoundCase& of_case,
+                    const std::string& channel) {
+  const std::string word = channel.starts_with("t1") ? "t1" : channel;
+  const FoundSeries* likely = nullptr;
+  for (const FoundSeries& series : of_case.others) {
+    const std::string name = lower(series.folder.filename().string() + " " + series.written);
+    const bool of_no_name = series.sequence.why == sequence_of("").why;
+    if (name.find(word) != std::string::npos) {
+      likely = &series;
+      break;
+    }
+    if (of_no_name && likely == nullptr) likely = &series;
+  }
+  if (likely == nullptr) return {};
+  return format("{} (\"{}\") is not used: {}. If it is {}, set {}", likely->folder.string(), likely->written,
+                likely->sequence.why, channel, how_to_say(channels, of_case, channel, *likely));
+}
+
+void add_channel(const std::vector<std::string>& channels, const std::string& channel,
+                 const FoundCase& of_case, const fs::path& expected, CaseFiles& files) {
   const auto sure = series_of(of_case, channel, true), unsure = series_of(of_case, channel, false);
   std::string unclear;
   fs::path path = expected;
   if (!sure.empty()) {
     path = sure[0]->folder;
     if (sure.size() > 1)
-      unclear = format("two series look like {}: {} (\"{}\") and {} (\"{}\"). Remove one, or choose one, {}",
+      unclear = format("two series look like {}: {} (\"{}\") and {} (\"{}\"). Remove one, or choose one: {}",
                        channel, path.string(), sure[0]->written, sure[1]->folder.string(), sure[1]->written,
-                       how_to_say(channel, *sure[0]));
+                       how_to_say(channels, of_case, channel, *sure[0]));
   } else if (!unsure.empty()) {
     path = unsure[0]->folder;
-    unclear =
-        format("it is not clear whether {} (\"{}\") is {}: {}. Rename it, or assign it, {}", path.string(),
-               unsure[0]->written, channel, unsure[0]->sequence.why, how_to_say(channel, *unsure[0]));
+    unclear = format("it is not clear whether {} (\"{}\") is {}: {}. Rename it, or assign it: {}",
+                     path.string(), unsure[0]->written, channel, unsure[0]->sequence.why,
+                     how_to_say(channels, of_case, channel, *unsure[0]));
   }
   files.channels.push_back(path);
   files.components.push_back(-1);
   files.unclear.push_back(unclear);
+  files.hints.push_back(sure.empty() && unsure.empty() ? hint_of(channels, of_case, channel) : std::string());
 }
 
 // What was read out of names, how often; and unclear series in whose case there is no need of them.
@@ -254,7 +285,7 @@ Dataset list_dicom(const DatasetOptions& options) {
     files.truth = of_case.truth;
     // Where there is none, the path at which one would be found.
     for (const std::string& channel : dataset.modalities)
-      add_channel(channel, of_case, options.root / id / channel, files);
+      add_channel(dataset.modalities, channel, of_case, options.root / id / channel, files);
     dataset.cases.push_back(std::move(files));
   }
   log_names(found, dataset);

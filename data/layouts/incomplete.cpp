@@ -106,7 +106,8 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
             "download its content"};
   error_code ignored;
   if (!fs::exists(path, ignored))
-    return {format("case {}: channel {} is missing: no such file: {}", files.id, name, path.string()),
+    return {format("case {}: channel {} is missing: no such file: {}{}", files.id, name, path.string(),
+                   files.hints.empty() || files.hints[channel].empty() ? "" : ". " + files.hints[channel]),
             format("add the file, remove the case, leave the channel out of {}, or set {}: true to replace "
                    "the channel by 0",
                    key::data_modalities, key::data_missing_modalities)};
@@ -135,6 +136,12 @@ FileTrouble truth_trouble(const CaseFiles& files) {
         format("case {}: ground truth {} is not a file (a pipe or a device)", files.id, files.truth.string()),
         "put the label map itself there"};
   return {};
+}
+
+bool lacks_a_file(const Dataset& dataset, const CaseFiles& files) {
+  for (std::size_t i = 0; i < files.channels.size(); ++i)
+    if (channel_trouble(dataset, files, i)) return true;
+  return static_cast<bool>(truth_trouble(files));
 }
 
 }  // namespace voxswap::data

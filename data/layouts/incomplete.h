@@ -40,6 +40,7 @@ struct FileTrouble {
 };
 FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std::size_t channel);
 FileTrouble truth_trouble(const CaseFiles& files);
+bool lacks_a_file(const Dataset& dataset, const CaseFiles& files);  // any of these
 
 // Files in the folder of a data set that belong to no case: a series without a known sequence, a label map
 // without an image, an empty folder. They are listed, because nobody would notice an overlooked image.

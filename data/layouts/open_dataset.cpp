@@ -73,10 +73,12 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
     selected.channels.clear();
     selected.components.clear();
     selected.unclear.clear();
+    selected.hints.clear();
     for (const std::size_t channel : order) {
       selected.channels.push_back(files.channels[channel]);
       selected.components.push_back(files.components[channel]);
       if (!files.unclear.empty()) selected.unclear.push_back(files.unclear[channel]);
+      if (!files.hints.empty()) selected.hints.push_back(files.hints[channel]);
     }
     for (std::size_t i = 0; i < files.channels.size(); ++i) {
       if (std::find(order.begin(), order.end(), i) == order.end() && files.components[i] < 0)
@@ -231,13 +233,17 @@ void stop_if(const FileTrouble& trouble) {
 
 }  // namespace
 
-Dataset open_dataset(const DatasetOptions& options) {
-  Dataset dataset = list_dataset(options);
+void check_files(const Dataset& dataset) {
   for (const CaseFiles& files : dataset.cases) {
     for (std::size_t channel = 0; channel < files.channels.size(); ++channel)
       stop_if(channel_trouble(dataset, files, channel));
     stop_if(truth_trouble(files));
   }
+}
+
+Dataset open_dataset(const DatasetOptions& options) {
+  Dataset dataset = list_dataset(options);
+  check_files(dataset);
   return dataset;
 }
 

@@ -20,6 +20,9 @@ Dataset open_dataset(const DatasetOptions& options);
 // one.
 Dataset list_dataset(const DatasetOptions& options);
 
+// The check of open_dataset(): that the files of all cases are there.
+void check_files(const Dataset& dataset);
+
 // Files are named after cases: throws Exit::bad_data for names that are too long or occur twice.
 void check_names(const Dataset& dataset);
 

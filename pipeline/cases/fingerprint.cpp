@@ -92,12 +92,6 @@ CaseFingerprint fingerprint_of(const data::Dataset& dataset, const data::CaseFil
   return result;
 }
 
-bool lacks_a_file(const data::Dataset& dataset, const data::CaseFiles& files) {
-  for (std::size_t i = 0; i < files.channels.size(); ++i)
-    if (data::channel_trouble(dataset, files, i)) return true;
-  return static_cast<bool>(data::truth_trouble(files));
-}
-
 CaseFingerprint from_json(const Json& json, const std::vector<std::string>& channels) {
   CaseFingerprint one;
   one.id = json.at("case");
@@ -136,7 +130,7 @@ class FingerprintCache {
   }
 
   CaseFingerprint get(const data::CaseFiles& files) const {
-    if (folder_.empty() || lacks_a_file(dataset_, files)) return fingerprint_of(dataset_, files);
+    if (folder_.empty() || data::lacks_a_file(dataset_, files)) return fingerprint_of(dataset_, files);
     const fs::path path = folder_ / (key(files) + ".json");
     error_code ignored;
     if (fs::exists(path, ignored)) {
@@ -278,7 +272,7 @@ Fingerprint take_fingerprint(const data::DatasetOptions& options, const fs::path
   parallel_for(all.size(), read, most_threads);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!troubles[i].empty()) {
-      result.unreadable.push_back({all[i].id, troubles[i], lacks_a_file(result.dataset, all[i])});
+      result.unreadable.push_back({all[i].id, troubles[i]});
       continue;
     }
     result.dataset.cases.push_back(all[i]);

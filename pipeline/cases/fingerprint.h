@@ -45,7 +45,6 @@ struct CaseFingerprint {
 
 struct UnreadableCase {
   std::string id, why;
-  bool file_is_missing = false;  // a run then refuses the whole data set
 };
 
 struct Fingerprint {

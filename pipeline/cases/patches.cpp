@@ -147,8 +147,6 @@ data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& bo
 
 namespace {
 
-constexpr double sigma = 1.0 / 8;  // of the Gaussian, in windows: nnU-Net's
-
 std::vector<std::int64_t> even_starts(std::int64_t length, std::int64_t window, double overlap) {
   const double step = std::max(static_cast<double>(window) * (1 - overlap), 1.0);
   const auto gaps = static_cast<std::int64_t>(std::ceil(static_cast<double>(length - window) / step));
@@ -162,7 +160,7 @@ WindowAxis window_axis(std::int64_t length, std::int64_t window, double overlap)
   std::vector<double> gaussian, sum(index(length));
   for (std::int64_t i = 0; i < window; ++i) {
     const double away = (static_cast<double>(i) - static_cast<double>(window - 1) / 2) /
-                        (static_cast<double>(window) * sigma);
+                        (static_cast<double>(window) * window_sigma);
     gaussian.push_back(std::exp(-away * away / 2));
   }
   WindowAxis axis{even_starts(length, window, overlap), {}};

@@ -51,6 +51,8 @@ data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& bo
 // window best. Weights are a product over the axes and so are their sums, so each axis is normalised by
 // itself: the weights of all windows at a voxel sum to 1, nothing is divided at the end, and where there is
 // one window its weight is exactly 1.
+constexpr double window_sigma = 1.0 / 8;  // of the Gaussian, in windows: nnU-Net's
+
 struct WindowAxis {
   std::vector<std::int64_t> starts;         // ascending, in voxels
   std::vector<std::vector<float>> weights;  // of each start, along its window

@@ -138,7 +138,7 @@ std::string caption_of(const Block& block) {
 }  // namespace
 
 std::string preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png) {
-  data::Dataset dataset = data::open_dataset(options.data);
+  data::Dataset dataset = open_dataset(options);
   const Split split = make_split(dataset, options.split);
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
   Cases cases(options, std::move(dataset));

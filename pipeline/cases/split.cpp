@@ -11,8 +11,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/keys.h"
+#include "base/log.h"
 #include "base/philox.h"
 #include "base/text.h"
+#include "data/layouts/incomplete.h"
+#include "data/layouts/open_dataset.h"
 
 namespace voxswap::pipeline {
 
@@ -138,7 +141,32 @@ Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
   return split;
 }
 
+std::set<std::string> names_in(const fs::path& path) {
+  std::set<std::string> names;
+  const bool is_json = ends_with(lower(path.string()), ".json");
+  const Json folds = is_json ? Json::parse(read_file(path), nullptr, false) : Json::array({1});
+  for (std::size_t fold = 0; fold < folds.size(); ++fold)
+    for (const auto& [id, part] :
+         is_json ? parts_of_json(path, static_cast<std::int64_t>(fold)) : parts_of_csv(path))
+      names.insert(id);
+  return names;
+}
+
 }  // namespace
+
+data::Dataset open_dataset(const RunOptions& options) {
+  if (options.split.file.empty()) return data::open_dataset(options.data);
+  data::Dataset dataset = data::list_dataset(options.data);
+  const std::set<std::string> named = names_in(options.split.file);
+  const std::size_t left_out = std::erase_if(dataset.cases, [&](const data::CaseFiles& files) {
+    return !named.contains(files.id) && data::lacks_a_file(dataset, files);
+  });
+  if (left_out > 0)
+    log::info("{} with missing files left out: {} does not name them",
+              counted(static_cast<std::int64_t>(left_out), "case"), options.split.file.string());
+  data::check_files(dataset);
+  return dataset;
+}
 
 bool has_folds(const SplitOptions& options) {
   return options.folds > 0 || ends_with(lower(options.file.string()), ".json");

@@ -20,6 +20,10 @@ struct Split {
 // Is the split one of several folds, drawn or of a splits_final.json? options.fold means nothing otherwise.
 bool has_folds(const SplitOptions& options);
 
+// The data set of a run. Of cases that options.split.file does not name, those whose files are missing are no
+// part of it. Throws as data::open_dataset().
+data::Dataset open_dataset(const RunOptions& options);
+
 // Cases without truth take no part. Throws Exit::bad_data when either part would be empty, or when the file
 // names a case that is not there.
 Split make_split(const data::Dataset& dataset, const SplitOptions& options);

@@ -2,14 +2,16 @@
 
 Arrays of MONAI are channel, x, y, z along L, P, S; those of the network are channel, z, y, x.
 """
+import itertools
 import json
 from pathlib import Path
 
+import nibabel
 import numpy
 import torch
 from monai.data import MetaTensor
-from monai.inferers import SlidingWindowInferer
-from scipy.ndimage import zoom
+from monai.inferers import Inferer
+from scipy.ndimage import label, zoom
 from torch.nn.functional import interpolate
 
 from . import model
@@ -28,19 +30,52 @@ class Network(torch.nn.Module):
 
 
 def cases(folder, channels):
-    """Every folder below `folder` is a case, with a file CASE_CHANNEL.nii.gz (or .nii) for each channel."""
-    found = []
-    for case in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
+    """Every folder below `folder` is a case, with a file CASE_CHANNEL.nii.gz (or .nii) for each channel. Without such
+    folders every file is a case that holds all channels; so it is in imagesTr.
+    """
+    folder, found = Path(folder), []
+    if (folder / "imagesTr").is_dir():
+        folder = folder / "imagesTr"
+    for case in sorted(path for path in folder.iterdir() if path.is_dir()):
         files = [next(iter(sorted(case.glob(f"*_{channel}.nii*"))), None) for channel in channels]
         if None in files:
             raise FileNotFoundError(f"{case}: no file *_{channels[files.index(None)]}.nii.gz")
         found.append({"image": [str(file) for file in files]})
-    return found
+    return found or [{"image": [str(file)]} for file in sorted(folder.glob("[!.]*.nii*"))]
 
 
-def inferer(about):
-    prepare = about["preprocess"]
-    return SlidingWindowInferer((prepare["patch"] or prepare["resolution"])[::-1], overlap=0.5, mode="gaussian")
+class Windows(Inferer):
+    """Windows that lie evenly and are weighed by a Gaussian, each of them averaged over all ways to mirror it."""
+
+    def __init__(self, inference):
+        self.window, self.overlap, self.sigma = inference["window"][::-1], inference["overlap"], inference["sigma"]
+        mirrored = [2 + "zyx".index(axis) for axis in inference["mirror"]]
+        self.mirrors = [axes for count in range(len(mirrored) + 1) for axes in itertools.combinations(mirrored, count)]
+
+    def axis(self, length, window):
+        """Of each window along an axis, where it starts and its weights."""
+        gaps = int(numpy.ceil((length - window) / max(window * (1 - self.overlap), 1)))
+        starts = [0] + [int((length - window) * i / gaps + 0.5) for i in range(1, gaps + 1)]
+        gaussian = numpy.exp(-((numpy.arange(window) - (window - 1) / 2) / (window * self.sigma)) ** 2 / 2)
+        total = numpy.zeros(length)
+        for start in starts:
+            total[start:start + window] += gaussian
+        return [(start, (gaussian / total[start:start + window]).astype(numpy.float32)) for start in starts]
+
+    def mirrored_mean(self, image, network):
+        return sum(network(image.flip(axes)).flip(axes) for axes in self.mirrors) / len(self.mirrors)
+
+    def __call__(self, image, network):
+        whole = None
+        for places in itertools.product(*map(self.axis, image.shape[2:], self.window)):
+            box = (..., *(slice(start, start + len(weights)) for start, weights in places))
+            part = self.mirrored_mean(image[box], network)
+            for axis, (_, weights) in enumerate(places):
+                part = part * torch.from_numpy(weights).to(part).reshape([-1] + [1] * (2 - axis))
+            if whole is None:
+                whole = part.new_zeros((*part.shape[:2], *image.shape[2:]))
+            whole[box] += part
+        return whole
 
 
 def resize(part, sides):
@@ -119,6 +154,10 @@ class Prepare:
         return image
 
 
+def inferer(about):
+    return Windows(about["inference"])
+
+
 @torch.inference_mode()
 def predict(case, network, inferer, postprocessing, device):
     case["pred"] = inferer(case["network_input"][None].to(device), network)[0]
@@ -129,11 +168,24 @@ def middle(inner, outer):
     return [slice((out - side) // 2, (out - side) // 2 + side) for side, out in zip(inner, outer)]
 
 
+def apply_step(labels, step, voxel):
+    """Removes components of a region (26 neighbours) that are too small to be plausible."""
+    found, count = label(numpy.isin(labels, step["values"]), numpy.ones((3, 3, 3)))
+    sizes = numpy.bincount(found.ravel(), minlength=count + 1)[1:]
+    if step["remove"] == "all_but_largest":
+        removed = numpy.arange(count) != (sizes.argmax() if count else 0)
+    elif step["remove"] == "small_components":
+        removed = sizes * voxel < step["below_mm3"]
+    else:
+        removed = numpy.full(count, sizes.sum() * voxel < step["below_mm3"])
+    labels[numpy.concatenate(([False], removed))[found]] = step["becomes"]
+
+
 class Decide:
-    """Adds "pred": the label map of a case on the grid of its image."""
+    """Adds "pred": the label map of a case on the grid of its image, as the image's file has it."""
 
     def __init__(self, about):
-        self.rule = about["decide"]
+        self.rule, self.steps = about["decide"], about["postprocessing"]
 
     def __call__(self, case):
         probabilities = case["pred"].cpu().numpy()
@@ -146,8 +198,28 @@ class Decide:
                 takes &= native[c] > largest
                 largest = numpy.maximum(largest, native[c])
             labels[takes] = self.rule["labels"][c]
-        whole = numpy.zeros(case["image"].shape[:0:-1], numpy.int16)
+        image = case["image"]
+        whole = numpy.zeros(image.shape[:0:-1], numpy.int16)
         whole[tuple(case["box"])] = labels
-        case["pred"] = MetaTensor(torch.from_numpy(whole.transpose(2, 1, 0)[None].copy()), meta=case["image"].meta,
-                                  affine=case["image"].affine)
+        for step in self.steps:
+            apply_step(whole, step, numpy.linalg.norm(numpy.asarray(image.affine)[:3, :3], axis=0).prod())
+        stored = numpy.asarray(image.meta["original_affine"])
+        turn = nibabel.orientations.ornt_transform(nibabel.orientations.axcodes2ornt("LPS"),
+                                                   nibabel.io_orientation(stored))
+        whole = nibabel.apply_orientation(whole.transpose(2, 1, 0), turn)
+        case["pred"] = MetaTensor(torch.from_numpy(whole[None].copy()), affine=stored)
+        return case
+
+
+class Save:
+    """Writes "pred" to CASE_seg.nii.gz, named after the image's first file, with the affine of that file."""
+
+    def __init__(self, output_dir):
+        self.folder = Path(output_dir)
+
+    def __call__(self, case):
+        name = Path(case["image"].meta["filename_or_obj"]).name.split(".nii")[0]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        nibabel.save(nibabel.Nifti1Image(case["pred"][0].numpy(), numpy.asarray(case["pred"].affine)),
+                     self.folder / f"{name}_seg.nii.gz")
         return case

@@ -1,13 +1,18 @@
 #include "pipeline/export/trained_network.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "net/networks/builder.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/export/pytorch_model_py.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
+#include "pipeline/predict/predictor.h"
 #include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
@@ -75,6 +80,40 @@ Json of_decoder(const LabelDecoder& decoder) {
           {"sequence", decoder.sequence}};
 }
 
+// How predict uses the network. `networks`: whose probabilities it averages, of which this is one.
+Json of_inference(const RunOptions& run) {
+  const PredictOptions how;
+  const std::array<bool, 3> axes = axes_to_mirror(run, how);
+  Json mirror = Json::array();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (axes[axis]) mirror.push_back(std::string(1, "xyz"[axis]));
+  const std::int64_t networks = predict_together({run}, how) ? run.training.repeats : 1;
+  if (networks > 1)
+    log::warn("predict averages the {} repeats of this run, but one file holds one network", networks);
+  return {{"window", input_size(run)},
+          {"overlap", how.overlap},
+          {"sigma", window_sigma},
+          {"mirror", mirror},
+          {"networks", networks}};
+}
+
+// Steps that predict applies to label maps, in order: values of the region, and what is taken away becomes.
+Json of_postprocessing(const RunOptions& run, const data::Regions& regions) {
+  Json steps = Json::array();
+  const fs::path file = run.output / postprocessing_file;
+  if (!fs::exists(file)) return steps;
+  for (const PostStep& step : read_postprocessing(file, regions).steps) {
+    const auto region = std::find_if(regions.begin(), regions.end(),
+                                     [&](const auto& one) { return one.first == step.region; });
+    steps.push_back({{"region", step.region},
+                     {"remove", choice_name(step.remove)},
+                     {"below_mm3", step.below_mm3},
+                     {"values", region->second},
+                     {"becomes", left_over(region->second, regions)}});
+  }
+  return steps;
+}
+
 std::map<std::string, std::string> description(const TrainedNetwork& network, const RunOptions& run,
                                                const data::Dataset& dataset) {
   Json labels = Json::object(), regions = Json::object();
@@ -88,6 +127,7 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
       {"regions", text(regions)},
       {"preprocess", text(of_preprocess(run))},
       {"normalization", text(of_normalization(network.weights.normalization))},
+      {"inference", text(of_inference(run))},
       {"spacing", run.preprocess.by_spacing()
                       ? "that of preprocess, as nearly as whole voxels of the crop allow"
                       : "of each case by itself: the sides of its crop in mm over the voxels of the image"},
@@ -96,7 +136,9 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
                                 "back, z to the head (LPS)"},
       {"probabilities", network.softmax ? "softmax" : "sigmoid"},
       {"run", run.identity}};
-  if (!network.classifies) about["decide"] = text(of_decoder(make_decoder(dataset, run.training)));
+  if (network.classifies) return about;
+  about["decide"] = text(of_decoder(make_decoder(dataset, run.training)));
+  about["postprocessing"] = text(of_postprocessing(run, dataset.regions));
   return about;
 }
 

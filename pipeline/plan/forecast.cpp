@@ -24,6 +24,7 @@
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/split.h"
 #include "pipeline/record/routines.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
@@ -84,7 +85,10 @@ PlannableStep with_costs(PlannableStep step, const Target& target, const RunOpti
 DataShape data_shape(const RunOptions& options) {
   error_code error;
   if (!fs::exists(options.data.root, error)) return shape_without_data(options);
-  const data::Dataset dataset = data::open_dataset(options.data);
+  return data_shape(options, open_dataset(options));
+}
+
+DataShape data_shape(const RunOptions& options, const data::Dataset& dataset) {
   const Split split = make_split(dataset, options.split);
   DataShape shape;
   shape.channels = static_cast<std::int64_t>(dataset.modalities.size());

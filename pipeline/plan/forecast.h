@@ -26,6 +26,7 @@ struct DataShape {
   net::Unknown unknown = net::Unknown::nothing;  // what the truths may leave open
 };
 DataShape data_shape(const RunOptions& options);
+DataShape data_shape(const RunOptions& options, const data::Dataset& dataset);  // of one that is open
 
 struct ForecastOptions {
   bool estimate = false;  // costs from rates, nothing is measured

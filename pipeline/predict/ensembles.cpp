@@ -34,7 +34,7 @@ class EnsembleScorer {
   std::vector<EnsembleScores> score() {
     if (!reference_) return std::move(scores_);
     RunOptions& reference = runs_[*reference_];
-    Cases cases(reference, data::open_dataset(reference.data));
+    Cases cases(reference, open_dataset(reference));
     const data::Dataset& dataset = cases.dataset();
     for (RunOptions& run : runs_) run.evaluate.ignored = dataset.ignore_label;
     decoder_ = make_decoder(dataset, reference.training);

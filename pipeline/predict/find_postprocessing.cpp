@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 #include "metrics/metrics.h"
+#include "metrics/paired_test.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/record/resume.h"
@@ -25,10 +27,12 @@ namespace {
 // How often a label of the truth meets one of the prediction.
 using Meetings = std::map<std::pair<std::int16_t, std::int16_t>, std::int64_t>;
 
+bool is_among_values(std::int16_t value, const std::vector<int>& region) {
+  return std::find(region.begin(), region.end(), value) != region.end();
+}
+
 double dice_of(const Meetings& meetings, const std::vector<int>& region) {
-  const auto holds = [&](std::int16_t value) {
-    return std::find(region.begin(), region.end(), value) != region.end();
-  };
+  const auto holds = [&](std::int16_t value) { return is_among_values(value, region); };
   metrics::Overlap overlap;
   for (const auto& [labels, voxels] : meetings) {
     const bool in_truth = holds(labels.first), in_prediction = holds(labels.second);
@@ -75,6 +79,7 @@ struct Candidate {
   PostStep step;
   std::vector<double> dice;  // of every region, summed over the cases
   std::size_t better = 0, worse = 0;
+  std::map<std::size_t, double> gains;  // in mean Dice, by case
 };
 
 std::vector<Candidate> candidates_of(const std::string& region, std::size_t regions) {
@@ -113,18 +118,19 @@ class PostprocessingSearch {
  public:
   PostprocessingSearch(std::size_t count, const std::function<TruthAndPrediction(std::size_t)>& read,
                        const data::Regions& regions)
-      : count_(count), read_(read), regions_(regions), sets_(sets_of(regions)) {}
+      : count_(count), read_(read), regions_(regions), sets_(sets_of(regions)), holding_(regions.size()) {}
 
   Postprocessing run() {
     Progress progress("post-processing", "cases", static_cast<std::int64_t>(count_ * (sets_.size() + 1)));
     for (const data::Regions& set : sets_) try_set(set, progress);
-    Postprocessing result{steps_, count_, {}};
+    Postprocessing result{steps_, cases_.size(), {}};
     const auto [before, after] = with_all_steps(progress);
     bool helps = mean(after) > mean(before);
     for (std::size_t r = 0; r < regions_.size(); ++r) helps = helps && after[r] >= before[r] - rounding;
     if (!helps) result.steps.clear();
     for (std::size_t r = 0; r < regions_.size(); ++r)
-      result.gains.push_back({regions_[r].first, before[r], helps ? after[r] : before[r]});
+      result.gains.push_back(
+          {regions_[r].first, before[r], helps ? after[r] : before[r], holding_[r].size()});
     return result;
   }
 
@@ -149,10 +155,32 @@ class PostprocessingSearch {
       const Meetings meetings = meetings_of(made);
       const std::vector<double> dice = dice_of(meetings, regions_);
       for (std::size_t r = 0; r < dice.size(); ++r) before[r] += dice[r];
+      note_case(made.case_number, meetings);
       for (std::size_t k = 0; k < set.size(); ++k) try_region(made, meetings, dice, set[k], candidates[k]);
       progress.advance();
     }
-    for (const std::vector<Candidate>& of_region : candidates) take_best(of_region, before);
+    for (std::size_t k = 0; k < set.size(); ++k)
+      if (holding_[number_of(set[k].first)].size() >= fewest_cases) take_best(candidates[k], before);
+  }
+
+  std::size_t number_of(const std::string& region) const {
+    return static_cast<std::size_t>(
+        std::find_if(regions_.begin(), regions_.end(), [&](const auto& one) { return one.first == region; }) -
+        regions_.begin());
+  }
+
+  void note_case(std::size_t case_number, const Meetings& meetings) {
+    cases_.insert(case_number);
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+      for (const auto& [labels, voxels] : meetings)
+        if (voxels > 0 && is_among_values(labels.first, regions_[r].second)) holding_[r].insert(case_number);
+  }
+
+  // Whether the gain is beyond what the choice of cases explains.
+  static bool gains_surely(const Candidate& candidate) {
+    std::vector<double> gains;
+    for (const auto& [number, gain] : candidate.gains) gains.push_back(gain);
+    return metrics::bootstrap_mean(gains).low > 0;
   }
 
   void try_region(const TruthAndPrediction& made, const Meetings& meetings, const std::vector<double>& dice,
@@ -176,6 +204,7 @@ class PostprocessingSearch {
         last = removed;
       }
       for (std::size_t r = 0; r < found.size(); ++r) candidate.dice[r] += found[r];
+      candidate.gains[made.case_number] += mean(found) - mean(dice);
       candidate.better += mean(found) > mean(dice) + rounding ? 1 : 0;
       candidate.worse += mean(found) < mean(dice) - rounding ? 1 : 0;
     }
@@ -188,7 +217,8 @@ class PostprocessingSearch {
                    mean(candidate.dice) - mean(before) >= least_gain * static_cast<double>(count_);
       for (std::size_t r = 0; r < before.size(); ++r)
         sound = sound && candidate.dice[r] >= before[r] - rounding * static_cast<double>(count_);
-      if (sound && (best == nullptr || mean(candidate.dice) > mean(best->dice))) best = &candidate;
+      if (sound && (best == nullptr || mean(candidate.dice) > mean(best->dice)) && gains_surely(candidate))
+        best = &candidate;
     }
     if (best == nullptr) return;
     steps_.push_back(best->step);
@@ -216,11 +246,14 @@ class PostprocessingSearch {
   const data::Regions& regions_;
   std::vector<data::Regions> sets_;
   std::vector<PostStep> steps_;
+  std::set<std::size_t> cases_;
+  std::vector<std::set<std::size_t>> holding_;  // of each region, the cases whose truth has it
 };
 
 // A validation case of a run, as a team of its repeats predicted it.
 struct Predicted {
   fs::path truth, prediction;
+  std::string id;
 };
 
 std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& dataset) {
@@ -241,7 +274,7 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
                                              [&](const auto& region) { return files.tells(region.second); });
     if (!has_all_regions) continue;
     for (const Team& team : predicting_teams(run))
-      all.push_back({files.truth, prediction_folder(run, team) / label_map_name(dataset, row[id])});
+      all.push_back({files.truth, prediction_folder(run, team) / label_map_name(dataset, row[id]), row[id]});
   }
   return all;
 }
@@ -260,9 +293,11 @@ Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const da
     const std::vector<Predicted> more = predicted_by(run, dataset);
     all.insert(all.end(), more.begin(), more.end());
   }
+  std::map<std::string, std::size_t> numbers;
+  for (const Predicted& one : all) numbers.try_emplace(one.id, numbers.size());
   const auto read = [&](std::size_t i) {
     TruthAndPrediction made{data::canonical(data::read_label_map(all[i].truth)),
-                            data::canonical(data::read_label_map(all[i].prediction))};
+                            data::canonical(data::read_label_map(all[i].prediction)), numbers.at(all[i].id)};
     if (dataset.align && !data::same_grid(made.truth.geometry, made.prediction.geometry))
       made.truth = data::resample_onto(made.prediction.geometry, made.truth);
     if (made.truth.geometry.size != made.prediction.geometry.size)
@@ -281,8 +316,12 @@ void write_postprocessing(const std::vector<RunOptions>& runs, const data::Datas
                           const fs::path& folder) {
   const Postprocessing found = find_postprocessing(runs, dataset);
   write_file(folder / postprocessing_file, postprocessing_json(found));
+  for (const Postprocessing::Gain& gain : found.gains)
+    if (gain.holding < fewest_cases)
+      log::info("post-processing: {} is in {}; it is searched from {}", gain.region,
+                counted(gain.holding, "validation case"), fewest_cases);
   if (found.steps.empty())
-    return log::info("post-processing: no step improves the Dice of the {}",
+    return log::info("post-processing: no step improves the Dice of the {} beyond its interval",
                      counted(found.cases, "validation case"));
   double before = 0, after = 0;
   for (const Postprocessing::Gain& gain : found.gains) {

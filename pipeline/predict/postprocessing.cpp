@@ -81,7 +81,7 @@ std::string postprocessing_json(const Postprocessing& what) {
     steps.push_back(std::move(one));
   }
   for (const Postprocessing::Gain& gain : what.gains)
-    dice[gain.region] = {{"before", gain.before}, {"after", gain.after}};
+    dice[gain.region] = {{"before", gain.before}, {"after", gain.after}, {"cases", gain.holding}};
   return Json{{"about",
                "Post-processing by voxswap predict, selected on the validation cases. Remove a step, or this "
                "file, to switch it off."},
@@ -107,7 +107,8 @@ Postprocessing read_postprocessing(const fs::path& file, const data::Regions& re
     result.cases = json.value("found_on_cases", std::size_t{0});
     const Json gains = json.value("mean_dice", Json::object());
     for (const auto& [region, dice] : gains.items())
-      result.gains.push_back({region, dice.at("before").get<double>(), dice.at("after").get<double>()});
+      result.gains.push_back({region, dice.at("before").get<double>(), dice.at("after").get<double>(),
+                              dice.value("cases", std::size_t{0})});
   } catch (const Json::exception&) {
     fail(Exit::bad_data, "{}: is not a list of steps as voxswap writes it. Remove it", file.string());
   }

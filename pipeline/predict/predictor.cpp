@@ -41,6 +41,19 @@ void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
          key::training_averaging_name);
 }
 
+// The keys that decide which network a run has, and how much it sees at a time.
+std::vector<std::string> network_keys(const RunOptions& run) {
+  std::vector<std::string> values;
+  for (const Setting& setting : run.settings)
+    if (setting.key == key::training_patch ||
+        (setting.key.starts_with(key::network_section) && setting.key != key::network_init))
+      values.push_back(setting.key + " " + setting.value);
+  if (!run.training.patch) values.push_back(resolution_text(run.preprocess.resolution));
+  return values;
+}
+
+}  // namespace
+
 // A network knows nothing of mirrored volumes that it was never shown.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
   if (!how.mirror && !options.evaluate.tta) return {};
@@ -57,19 +70,6 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
   log::info("predictions are averaged over inputs mirrored along {}, as in training", names);
   return axes;
 }
-
-// The keys that decide which network a run has, and how much it sees at a time.
-std::vector<std::string> network_keys(const RunOptions& run) {
-  std::vector<std::string> values;
-  for (const Setting& setting : run.settings)
-    if (setting.key == key::training_patch ||
-        (setting.key.starts_with(key::network_section) && setting.key != key::network_init))
-      values.push_back(setting.key + " " + setting.value);
-  if (!run.training.patch) values.push_back(resolution_text(run.preprocess.resolution));
-  return values;
-}
-
-}  // namespace
 
 struct Predictor::Network {
   Network(const RunOptions& run, std::int64_t channels, std::int64_t outputs, const PredictOptions& how)

@@ -2,6 +2,7 @@
 // probabilities are averaged.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,10 @@ namespace voxswap::pipeline {
 struct PredictOptions : voxswap::PredictOptions {
   std::string version{};  // of the program, for the record
 };
+
+// The axes x, y, z along which predictions are averaged over mirrored inputs: with how.mirror or evaluate.tta
+// those of training. Throws Exit::usage where training mirrored along none.
+std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how);
 
 // A network of an ensemble: a repeat, counted from 1, of a run.
 struct Member {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/open_dataset.h"
+#include "pipeline/cases/split.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/generations.h"
 #include "pipeline/record/identity.h"
@@ -109,7 +110,7 @@ RunOptions confirmed_for_prediction(RunOptions options) {
 
 data::Dataset trained_on(const RunOptions& options) {
   const fs::path noted = options.output / description_file;
-  return fs::exists(noted) ? data::read_description(noted) : data::open_dataset(options.data);
+  return fs::exists(noted) ? data::read_description(noted) : open_dataset(options);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page.h"
 #include "pipeline/report/tables.h"
@@ -32,7 +33,16 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
                       in_words(step.at("remove").get<std::string>()),
                       step.contains("below_mm3") ? number(step.at("below_mm3").get<double>()) : "",
                       format("{:.4f}", step.at("gain").get<double>()), cases});
-    if (json.at("steps").empty()) rows.push_back({name, "", "no step helped", "", "", cases});
+    bool searched = false;
+    const Json regions = json.value("mean_dice", Json::object());
+    for (const auto& [region, dice] : regions.items()) {
+      const std::size_t holding = dice.value("cases", fewest_cases);  // earlier versions did not say
+      searched = searched || holding >= fewest_cases;
+      if (holding < fewest_cases)
+        rows.push_back({name, region, format("not searched: fewer than {} cases hold it", fewest_cases), "",
+                        "", std::to_string(holding)});
+    }
+    if (json.at("steps").empty() && searched) rows.push_back({name, "", "no step helped", "", "", cases});
   } catch (const Json::exception&) {
     rows.push_back({name, "", "unreadable", "", "", ""});
   }
@@ -66,8 +76,9 @@ std::string postprocessing_section(const ReportParts& parts, const fs::path& out
   return html_section(
       "postprocessing", "Post-processing",
       table_section(without_empty_columns(rows), "postprocessing.csv") +
-          "<p>Steps that improved the validation scores. The scores above do not include them. They were "
-          "selected on the same cases, so the gain is slightly optimistic. <code>voxswap predict</code> "
+          "<p>Steps that improved the validation scores, by more than the 95 % interval of the gain. The "
+          "scores above do not include them. They were selected on the same cases, so the gain is slightly "
+          "optimistic. <code>voxswap predict</code> "
           "applies them; to switch one off, delete it from postprocessing.json.</p>\n",
       "half");
 }

@@ -15,6 +15,7 @@
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/plan/steps.h"
 #include "pipeline/record/resume.h"
@@ -70,7 +71,7 @@ Job open_job(const RunOptions& options) {
   check_ranks(options);
   Job job;
   job.options = options;
-  data::Dataset dataset = data::open_dataset(options.data);
+  data::Dataset dataset = open_dataset(options);
   resolve_loss(job.options.training, dataset);
   job.options.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);

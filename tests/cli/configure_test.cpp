@@ -178,11 +178,19 @@ TEST_F(Configure, RunsOnBidsAndOnSlices) {
   }
 }
 
-TEST_F(Configure, SaysThatMissingFilesCannotBeLeftOut) {
+TEST_F(Configure, LeavesOutCasesWithMissingFiles) {
   fs::remove(folder_ / "data/BraTS2021_00001/BraTS2021_00001_t2.nii.gz");
-  const Outcome refused = configure({"--leave-out"});
+  const Outcome refused = configure({});
   EXPECT_EQ(refused.code, 3);
-  EXPECT_TRUE(contains(refused.errors, "data.missing_modalities=true"));
+  EXPECT_TRUE(contains(refused.errors, "BraTS2021_00001: channel t2 is missing", "--leave-out",
+                       "data.missing_modalities=true"));
+  EXPECT_EQ(configure({"--leave-out"}).code, 0);
+  EXPECT_FALSE(contains(bytes("mine_splits.json"), "BraTS2021_00001"));
+  const Outcome run =
+      done({"run", path("mine.yaml"), "--out", path("r"), "training.epochs=1", "network.base_filters=2"});
+  EXPECT_TRUE(contains(run.output + run.errors, "1 case with missing files left out"));
+  fs::remove(folder_ / "mine.yaml");
+  fs::remove(folder_ / "mine_splits.json");
   EXPECT_EQ(configure({"data.missing_modalities=true"}).code, 0);
 }
 

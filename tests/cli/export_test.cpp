@@ -42,6 +42,28 @@ TEST_F(Export, ToOnnxWritesOneFileAndSaysWhich) {
   EXPECT_EQ(bytes("again.onnx"), model);
 }
 
+// What a caller has to do besides running the network, so that the label maps are those of predict.
+TEST_F(Export, SaysHowPredictUsesTheNetwork) {
+  done({"train", path("tiny.yaml"), "training.patch=8", "evaluate.tta=true",
+        "training.augment.flip=[0.5, 0, 0.5]", "training.augment.symmetries=false", "--out", path("tta"),
+        "--quiet"});
+  write("tta/postprocessing.json",
+        R"({"steps": [{"region": "enhancing_tumor", "remove": "small_whole", "below_mm3": 500}]})");
+  done({"export", path("tta"), "--to", "monai", "--out", path("bundle")});
+  const auto [header, data] = read_weights(folder_ / "bundle/models/model.safetensors");
+  const auto about = [&](const char* name) {
+    return Json::parse(header["__metadata__"][name].get<std::string>());
+  };
+  EXPECT_EQ(
+      about("inference"),
+      Json::parse(
+          R"({"window": [8, 8, 8], "overlap": 0.5, "sigma": 0.125, "mirror": ["x", "z"], "networks": 1})"));
+  EXPECT_EQ(about("postprocessing"), Json::parse(R"([{"region": "enhancing_tumor", "remove": "small_whole",
+    "below_mm3": 500.0, "values": [4], "becomes": 1}])"));
+  EXPECT_TRUE(contains(bytes("bundle/scripts/steps.py"), "about[\"inference\"]", "about[\"postprocessing\"]",
+                       "original_affine"));
+}
+
 TEST_F(Export, WritesOverNothingThatIsNotItsOwn) {
   write("mine.safetensors", "mine");
   const Words words = {"export", path("run"), "--to", "pytorch", "--out", path("mine.safetensors")};

@@ -38,6 +38,24 @@ TEST_F(Scans, ThatAreNotUsedAreToldByCheckAndStrictlyAnError) {
   done({"check", path("whole"), "--strict"});
 }
 
+TEST_F(Scans, WithTheSameProblemAreToldOnceWithOneRemedy) {
+  of_layout("alike", "brats2021", "4");
+  for (int i = 0; i < 4; ++i) {
+    const std::string id = format("BraTS2021_{:05}", i);
+    fs::remove(folder_ / "alike" / id / (id + "_t1.nii.gz"));
+  }
+  const Outcome check = program({"check", path("alike")});
+  EXPECT_EQ(check.code, 3);
+  EXPECT_TRUE(
+      contains(check.output,
+               "4 of 4 cases (BraTS2021_00000, BraTS2021_00001, BraTS2021_00002, 1 more): channel t1 is "
+               "missing: no such file: CASE/CASE_t1.nii.gz"));
+  const std::size_t remedy = check.output.find("To do: add the file");
+  ASSERT_NE(remedy, std::string::npos);
+  EXPECT_EQ(check.output.find("To do: add the file", remedy + 1), std::string::npos);
+  EXPECT_TRUE(contains(check.output, "4 errors"));
+}
+
 TEST_F(Scans, ThatAreWarnedOfAreInTheLogAndTheReportOfTheRun) {
   EXPECT_TRUE(
       contains(bytes("log.txt"), "warning: not used: labelsTr/orphan.nii.gz: a label map without an image"));

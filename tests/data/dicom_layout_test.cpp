@@ -110,6 +110,28 @@ TEST(DicomCases, ThatAreAmbiguousOrLackASeriesAreTold) {
                  {"p2", "two series look like t2", "t2 fs", "t2 sag"});
 }
 
+TEST(DicomCases, WithoutAChannelNameTheUnusedSeriesThatMayBeItAndTheKeysToSet) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/1", "AX T1", 1);
+  write_series(folder / "p1/2", "AX T2", 2);
+  write_series(folder / "p2/1", "AX T1", 3);
+  write_series(folder / "p2/2", "localizer", 4);
+  write_series(folder / "p2/3", "T2 STIR", 5);
+  expect_failure(
+      [&] { open(folder.path()); }, Exit::bad_data,
+      {"case p2: channel t2 is missing", "p2/3 (\"T2 STIR\") is not used: its description names \"stir\"",
+       "If it is t2, set data.layout=dicom data.files='{t1: \"AX T1\", t2: \"T2 STIR\"}'"});
+}
+
+// A patient none of whose series is recognised is a case all the same.
+TEST(DicomCases, OfWhichNothingIsRecognisedAreTold) {
+  const TemporaryFolder folder;
+  write_series(folder / "p1/1", "AX T1", 1);
+  write_series(folder / "p2/1", "series 7", 2);
+  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
+                 {"case p2: channel t1 is missing", "If it is t1, set", "{t1: \"series 7\"}"});
+}
+
 std::string guesses(const Dataset& dataset) {
   std::string text;
   for (const SeriesGuess& guess : dataset.guesses)

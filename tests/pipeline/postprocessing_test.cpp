@@ -47,13 +47,16 @@ TEST(PostSteps, TakeAwayARegionThatIsSmallInAll) {
   EXPECT_EQ(done({2, 2, 0}, step), (Labels{2, 2, 0}));
 }
 
-Postprocessing found(const std::vector<std::pair<Labels, Labels>>& truths_and_predictions,
-                     double spacing = 1) {
+// Each of them `times` times, as cases of their own, or as repeats of one.
+Postprocessing found(const std::vector<std::pair<Labels, Labels>>& truths_and_predictions, double spacing = 1,
+                     std::size_t times = 10, bool repeats = false) {
+  const std::size_t count = truths_and_predictions.size();
   return find_postprocessing(
-      truths_and_predictions.size(),
+      count * times,
       [&](std::size_t i) {
-        return TruthAndPrediction{row(truths_and_predictions[i].first, spacing),
-                                  row(truths_and_predictions[i].second, spacing)};
+        return TruthAndPrediction{row(truths_and_predictions[i % count].first, spacing),
+                                  row(truths_and_predictions[i % count].second, spacing),
+                                  repeats ? i % count : i};
       },
       brats);
 }
@@ -64,11 +67,12 @@ TEST(FoundPostprocessing, KeepsTheLargestComponentWhereThereIsButOneTumour) {
   ASSERT_EQ(what.steps.size(), 1u);
   EXPECT_EQ(what.steps[0].region, "whole_tumor");
   EXPECT_EQ(what.steps[0].remove, Removal::all_but_largest);
-  EXPECT_EQ(what.cases, 2u);
+  EXPECT_EQ(what.cases, 20u);
+  EXPECT_EQ(what.gains[0].holding, 20u);
   ASSERT_EQ(what.gains.size(), 3u);
-  EXPECT_DOUBLE_EQ(what.gains[0].before, (8.0 / 10 + 8.0 / 11) / 2);
-  EXPECT_DOUBLE_EQ(what.gains[0].after, 1);
-  EXPECT_DOUBLE_EQ(what.gains[2].after, what.gains[2].before);
+  EXPECT_NEAR(what.gains[0].before, (8.0 / 10 + 8.0 / 11) / 2, 1e-12);
+  EXPECT_NEAR(what.gains[0].after, 1, 1e-12);
+  EXPECT_NEAR(what.gains[2].after, what.gains[2].before, 1e-12);
   EXPECT_NEAR(what.steps[0].gain, (1 - what.gains[0].before) / 3, 1e-12);
 }
 
@@ -80,8 +84,26 @@ TEST(FoundPostprocessing, TurnsAFewVoxelsOfEnhancingTumourIntoNecrosis) {
   ASSERT_EQ(what.steps.size(), 1u);
   EXPECT_EQ(what.steps[0].region, "enhancing_tumor");
   EXPECT_EQ(what.steps[0].below_mm3, 20);
-  EXPECT_DOUBLE_EQ(what.gains[2].before, 1.0 / 3);
-  EXPECT_DOUBLE_EQ(what.gains[2].after, 1);
+  EXPECT_NEAR(what.gains[2].before, 1.0 / 3, 1e-12);
+  EXPECT_NEAR(what.gains[2].after, 1, 1e-12);
+}
+
+const std::pair<Labels, Labels> improved = {{0, 2, 4, 4, 2, 0, 0, 0}, {0, 2, 4, 4, 2, 0, 2, 2}},
+                                same = {{2, 2, 0, 0, 0}, {2, 2, 0, 0, 0}};
+
+TEST(FoundPostprocessing, IsNotSearchedOnFewCasesHoweverOftenTheyWerePredicted) {
+  EXPECT_EQ(found({improved}, 1, 10).steps.size(), 1u);
+  EXPECT_TRUE(found({improved}, 1, 9).steps.empty());
+  const Postprocessing repeated = found({improved, improved}, 1, 10, /*repeats=*/true);
+  EXPECT_TRUE(repeated.steps.empty());
+  EXPECT_EQ(repeated.gains[0].holding, 2u);
+}
+
+// One case of 30 gains much: a sample of other cases may have had none such.
+TEST(FoundPostprocessing, IsNothingWhereTheGainIsWithinItsInterval) {
+  std::vector<std::pair<Labels, Labels>> cases(30, same);
+  cases[0] = improved;
+  EXPECT_TRUE(found(cases, 1, 1).steps.empty());
 }
 
 // Of two tumours in two cases, and one in a third, most are lost by taking away the second.
@@ -99,7 +121,7 @@ TEST(FoundPostprocessing, ComesBackFromTheFileItWasWrittenTo) {
   const Postprocessing what = {{{"whole_tumor", Removal::all_but_largest, 0, 0.25},
                                 {"enhancing_tumor", Removal::small_whole, 500, 0.125}},
                                12,
-                               {{"whole_tumor", 0.5, 0.75}}};
+                               {{"whole_tumor", 0.5, 0.75, 11}}};
   write_file(file, postprocessing_json(what));
   const Postprocessing back = read_postprocessing(file, brats);
   EXPECT_EQ(postprocessing_json(back), postprocessing_json(what));
