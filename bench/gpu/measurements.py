@@ -88,7 +88,7 @@ def items(sizes=Sizes()):
              [Cell(tool, "sanitizer", limit=25) for tool in ("memcheck", "initcheck", "racecheck")], optional=True),
         Item("bits", "the same bits with graphs as with single launches while copies run", 60,
              [Cell(f"{sizes.bits_steps} steps beside copies", "same_bits", sizes.bits, "bf16", limit=60)]),
-        Item("ranks", "two ranks on this card that swap: the losses and weights of the ranks with all the memory", 45,
+        Item("ranks", "two ranks on this card that swap have the losses of ranks that do not", 45,
              [Cell("two ranks, shared volumes", "ranks", limit=45)], optional=True),
         Item("pytorch", "PyTorch's steps of the same networks", 150,
              [Cell(f"isensee2017, {sizes.step}^3, bf16, {mode}", "pytorch", sizes.step, "bf16", keys=("isensee2017", 1, mode), limit=45)

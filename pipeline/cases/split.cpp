@@ -155,7 +155,9 @@ std::set<std::string> names_in(const fs::path& path) {
 }  // namespace
 
 data::Dataset open_dataset(const RunOptions& options) {
-  if (options.split.file.empty()) return data::open_dataset(options.data);
+  error_code error;  // a sweep that only plans has not drawn its split yet
+  if (options.split.file.empty() || !fs::exists(options.split.file, error))
+    return data::open_dataset(options.data);
   data::Dataset dataset = data::list_dataset(options.data);
   const std::set<std::string> named = names_in(options.split.file);
   const std::size_t left_out = std::erase_if(dataset.cases, [&](const data::CaseFiles& files) {

@@ -89,7 +89,8 @@ Json of_inference(const RunOptions& run) {
     if (axes[axis]) mirror.push_back(std::string(1, "xyz"[axis]));
   const std::int64_t networks = predict_together({run}, how) ? run.training.repeats : 1;
   if (networks > 1)
-    log::warn("predict averages the {} repeats of this run, but one file holds one network", networks);
+    log::warn("predict averages {} of this run, but one file holds one network",
+              counted(networks, "network"));
   return {{"window", input_size(run)},
           {"overlap", how.overlap},
           {"sigma", window_sigma},

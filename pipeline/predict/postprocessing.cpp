@@ -87,6 +87,7 @@ std::string postprocessing_json(const Postprocessing& what) {
                "file, to switch it off."},
               {"steps", steps},
               {"found_on_cases", what.cases},
+              {"fewest_cases", fewest_cases},
               {"mean_dice", dice}}
              .dump(2) +
          "\n";

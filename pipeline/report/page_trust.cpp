@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/xml.h"
-#include "pipeline/predict/postprocessing.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page.h"
 #include "pipeline/report/tables.h"
@@ -36,11 +35,12 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
     bool searched = false;
     const Json regions = json.value("mean_dice", Json::object());
     for (const auto& [region, dice] : regions.items()) {
-      const std::size_t holding = dice.value("cases", fewest_cases);  // earlier versions did not say
-      searched = searched || holding >= fewest_cases;
-      if (holding < fewest_cases)
-        rows.push_back({name, region, format("not searched: fewer than {} cases hold it", fewest_cases), "",
-                        "", std::to_string(holding)});
+      const std::size_t least = json.value("fewest_cases", std::size_t{0});  // earlier versions did not say
+      const std::size_t holding = dice.value("cases", least);
+      searched = searched || holding >= least;
+      if (holding < least)
+        rows.push_back({name, region, format("not searched: fewer than {} hold it", counted(least, "case")),
+                        "", "", std::to_string(holding)});
     }
     if (json.at("steps").empty() && searched) rows.push_back({name, "", "no step helped", "", "", cases});
   } catch (const Json::exception&) {

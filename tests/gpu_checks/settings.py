@@ -52,6 +52,7 @@ class Settings:
     epoch_cube: int = 128
     rank_cases: int = 6
     rank_epochs: int = 2
+    rank_threshold: str = "1MiB"
     only: list = None  # cells of the study, "ITEM: CELL"; None: all
     about: dict = None  # commit, digest of the kernels and device: columns of every row
     store: str = ""  # what several calls on one machine share: phantoms, prepared cases, engines that were chosen
@@ -95,7 +96,7 @@ def settings_for(device, programs):
         return Settings(True, programs, bits_side=8, bits_steps=2, slab_planes=4, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
                         swapped_sides=(8, 16), huge_side=16, pieces="4", largest_gib=(0.004,), budget_gib=1, host_gib=1, steps=1, most_side=16, run_cube=16, cases=4, epochs=1,
                         filters=2, depth=3, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16",
-                        study_steps=2, hippocampus_cases=5, hippocampus_size="20", hippocampus_epochs=2, rank_cases=3, rank_epochs=1, epoch_cases=5, epoch_size="24,24,20", epoch_cube=16,
+                        study_steps=2, hippocampus_cases=5, hippocampus_size="20", hippocampus_epochs=2, rank_cases=3, rank_epochs=1, rank_threshold="4KiB", epoch_cases=5, epoch_size="24,24,20", epoch_cube=16,
                         hippocampus_keys=("preprocess.resolution=16", "training.patch=[12, 16, 12]", "network.base_filters=2", "network.depth=3",
                                           "training.augment.preset=none"))
     if not programs:

@@ -268,14 +268,17 @@ def ranks(study, cell, limit):
 
     everything, keep = results(run("ranks_keep", "memory.planner=keep"))
     peak = int(keep["device_peak_bytes"])
-    within, hybrid = results(run("ranks_hybrid", f"memory.budget={peak * 3 // 4}B", f"memory.host={settings.host_gib}GiB"))
+    # Its plan follows from the sizes alone, whatever was measured, and always swaps.
+    swapped, last = results(run("ranks_swapping", "memory.planner=lms-threshold", f"memory.lms_threshold={settings.rank_threshold}",
+                                f"memory.host={settings.host_gib}GiB"))
     shutil.rmtree(study.store / "runs", ignore_errors=True)
-    if everything != within:
-        raise Refused(f"failed: the losses differ: {everything} {within}")
-    if int(hybrid["swapped_out_bytes"]) == 0 and int(hybrid["recomputed_nodes"]) == 0:
-        raise Refused("failed: the smaller budget changed nothing")
-    return {"peak_gib": peak / GIB, "budget_gib": peak * 3 / 4 / GIB, "out_gb": int(hybrid["swapped_out_bytes"]) / 1e9,
-            "recomputed_nodes": hybrid["recomputed_nodes"], "note": f"the same losses in 3/4 of the memory: {everything[-1][0]}, {everything[-1][1]}"}
+    if everything != swapped:
+        raise Refused(f"failed: the losses differ: {everything} {swapped}")
+    if int(last["swapped_out_bytes"]) == 0:
+        raise Refused("failed: nothing was swapped")
+    return {"peak_gib": int(last["device_peak_bytes"]) / GIB, "out_gb": int(last["swapped_out_bytes"]) / 1e9,
+            "recomputed_nodes": last["recomputed_nodes"],
+            "note": f"the losses of an arena of {peak / GIB:.3g} GiB: {everything[-1][0]}, {everything[-1][1]}"}
 
 
 def pytorch(study, cell, limit):
