@@ -146,7 +146,7 @@ class Expansion {
     for (const net::ValueId value : node.reads) use(present_[index(value)], step);
     hold_while_exchanged(id, step);
     for (const net::ValueId value : node.makes) {
-      if (again) end_hold(present_[index(value)]);
+      if (again) end_hold(value);
       begin_life(value, step);
       if (again) sequence_.lives.back().gap = facts_.values[index(value)].first_gap + readings_[index(value)];
     }
@@ -168,9 +168,11 @@ class Expansion {
         held_[id].push_back(present_[index(value)]);
   }
 
-  // A value is in one place at a time: made again, it is not held any longer where it was.
-  void end_hold(std::int32_t life) {
-    for (auto& [exchange, lives] : held_) std::erase(lives, life);
+  // A value has one place at a time: the exchange that still reads an earlier life is waited for by whatever
+  // takes that place (waits.h).
+  void end_hold(net::ValueId value) {
+    for (auto& [exchange, lives] : held_)
+      std::erase_if(lives, [&](std::int32_t life) { return sequence_.lives[index(life)].value == value; });
   }
 
   void use(std::int32_t id, std::int32_t step) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/philox.h"
 #include "net/backends/backends.h"
 #include "net/collective/exchange.h"
 #include "net/steps/step.h"
@@ -259,27 +260,39 @@ TEST(RankPlans, ExchangeOnALaneOfItsOwnBesideWhatIsLeftToCompute) {
                 .seconds);
 }
 
-// What is sent to another rank and made again before the answer is used for the last time.
-TEST(RankPlans, HaveAValueInOnePlaceAtATimeWhereItIsMadeAgain) {
-  net::StepOptions options = test::tiny("isensee2017");
-  options.input = {1, 16, 16, 16, 2};
-  options.pieces = 2;
-  options.slab_ranks = {1, 2};
-  const net::TrainingStep step = net::build_training_step(options);
-  const CostModel costs = estimate_costs(step.graph, find_device_rates("cpu"));
-  const PlanRequest request{
-      &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
-  const GraphFacts facts(request);
-  Decisions choice = keep_everything(facts);
-  for (const ValueFacts& value : facts.values)
-    for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap)
-      choice.again[index(value.first_gap) + gap] = true;
-  const std::optional<Sequence> sequence = expand(facts, choice);
-  ASSERT_TRUE(sequence);
-  std::vector<std::int32_t> last(facts.values.size(), -2);  // step of the last life so far
-  for (const Life& life : sequence->lives) {
-    EXPECT_GT(life.made, last[index(life.value)]) << step.graph.value(life.value).name;
-    last[index(life.value)] = life.last;
+// What is sent to another rank and recomputed before the answer is used, in every gap or in gaps drawn at
+// random.
+TEST(RankPlans, HaveAValueInOnePlaceAtATimeWhereItIsRecomputed) {
+  for (const std::int64_t rank : {0, 1}) {
+    net::StepOptions options = test::tiny("isensee2017");
+    options.input = {1, 16, 16, 16, 2};
+    options.pieces = 2;
+    options.slab_ranks = {rank, 2};
+    const net::TrainingStep step = net::build_training_step(options);
+    const CostModel costs = estimate_costs(step.graph, find_device_rates("cpu"));
+    const PlanRequest request{
+        &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
+    const GraphFacts facts(request);
+    int expanded = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      const Philox random(seed, 7);
+      Decisions choice = keep_everything(facts);
+      for (const ValueFacts& value : facts.values)
+        for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap) {
+          const std::size_t id = index(value.first_gap) + gap;
+          choice.again[id] = seed == 0 || random.uniform(id) < static_cast<float>(seed) / 200;
+        }
+      const std::optional<Sequence> sequence = expand(facts, choice);
+      if (!sequence) continue;
+      ++expanded;
+      std::vector<std::int32_t> last(facts.values.size(), -2);  // step of the last life so far
+      for (const Life& life : sequence->lives) {
+        ASSERT_GT(life.made, last[index(life.value)])
+            << step.graph.value(life.value).name << ", rank " << rank << ", seed " << seed;
+        last[index(life.value)] = life.last;
+      }
+    }
+    EXPECT_GT(expanded, 50);
   }
 }
 
