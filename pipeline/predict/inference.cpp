@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "pipeline/report/tables.h"
 
@@ -23,12 +24,17 @@ bool flips_only(const data::Symmetry& symmetry, const Axes& axes) {
 std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const data::Size3& size,
                                  std::int64_t channels, std::int64_t outputs,
                                  const InferenceOptions& options) {
+  const auto stop_if_asked = [&] {
+    if (options.may_stop) throw_if_interrupted();
+  };
+  stop_if_asked();
   std::vector<float> sum = session.predict(image);
   float count = 1;
   for (int flips = 1; flips < 8; ++flips) {
     const data::Symmetry mirror = data::symmetry(flips);
     if (!flips_only(mirror, options.mirrored)) continue;
     ++count;
+    stop_if_asked();
     std::vector<float> back = session.predict(data::apply(mirror, image, size, channels));
     if (!options.of_images) back = data::apply(mirror, back, size, outputs);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];

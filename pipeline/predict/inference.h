@@ -19,7 +19,8 @@ struct InferenceOptions {
   data::Size3 window{0, 0, 0};     // voxels that the session's network takes at a time
   double overlap = 0.5;            // of windows, where they are smaller than the volume
   std::array<bool, 3> mirrored{};  // the mean over all ways to mirror a window along these axes, x, y, z
-  bool of_images = false;          // the network says one thing of what it sees, not one for every voxel
+  bool of_images = false;          // the network predicts one class per image, not one per voxel
+  bool may_stop = false;           // throws Exit::interrupted between two passes of the network
 };
 
 // D,H,W,outputs, or outputs of the image; `take` gets them in order of depth. `prepared` is normalised. Takes

@@ -76,7 +76,7 @@ struct Predictor::Network {
       : given(run),
         options(with_window(run, how)),
         inference{input_size(options), how.overlap, axes_to_mirror(options, how),
-                  net::classifies_images(run.network.name)},
+                  net::classifies_images(run.network.name), run.ranks->is_alone()},
         session(options, channels, outputs, Session::Purpose::inference) {}
 
   void load(const BestWeights& weights) {

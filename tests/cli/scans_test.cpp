@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "base/text.h"
 #include "tests/cli/program.h"
 
@@ -62,6 +66,20 @@ TEST_F(Scans, ThatAreWarnedOfAreInTheLogAndTheReportOfTheRun) {
   EXPECT_TRUE(contains(bytes("r/warnings.csv"), "labelsTr/orphan.nii.gz"));
   const std::string page = bytes("r/report.html");
   EXPECT_TRUE(contains(page, "Data warnings", "labelsTr/orphan.nii.gz"));
+}
+
+// Not with the end of a case, which can take minutes: before it is written.
+TEST_F(Scans, EndTheirPredictionWithTheWindowThatASignalFinds) {
+  const fs::path maps = folder_ / "interrupted";
+  const pid_t child = start({"predict", path("r"), "--input", path("msd"), "--out", maps.string(), "--window",
+                             "8", "--overlap", "0.9", "--tta"},
+                            {.log = log_});
+  for (int i = 0; i < 6000 && !fs::exists(maps); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(child, SIGTERM);
+  const Outcome outcome = finish(child, {.log = log_});
+  EXPECT_EQ(outcome.code, 130) << outcome.output;
+  EXPECT_TRUE(!fs::exists(maps) || fs::is_empty(maps));
 }
 
 TEST_F(Scans, LeftOutOfASplitFileAreWarnedOf) {
