@@ -64,6 +64,7 @@ void join_ranks(const Arguments& arguments) {
          "launched with {}, but only run, train, sweep, bench and info support several ranks. Start voxswap "
          "{} without mpirun",
          counted(net::launched_count(), "rank"), command);
+  net::agree(net::launched_ranks(), "command line", join(arguments, " "));
 }
 
 void let_first_rank_speak() {

@@ -18,7 +18,8 @@ namespace voxswap::cli {
 void take_cores(char** values);
 
 // Before any command. Where several ranks were launched, all but the first keep silent from now on, on
-// standard output whatever they are asked. Throws Exit::usage for a command that several cannot share.
+// standard output whatever they are asked. Throws Exit::usage for a command that several cannot share, and
+// where their command lines differ.
 void join_ranks(const Arguments& arguments);
 
 // Once all have joined: tells of cores that the launcher bound several ranks to.

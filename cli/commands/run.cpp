@@ -79,6 +79,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   const Experiment experiment =
       holding(is_dataset_folder(where.file) ? configured(where, how.resume) : load(where));
   const pipeline::RunOptions& options = experiment.content().experiment.run;
+  net::agree(net::launched_ranks(), "experiment file", options.resolved);
   if (dry_run) {
     print_dry_run(options, common.json);
     return Exit::done;

@@ -85,6 +85,45 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   EXPECT_TRUE(contains(command.output, "Start voxswap check without mpirun"));
 }
 
+// Also in what a resumed run may change, and before anything is done.
+TEST_F(RanksOfMpi, RefuseCommandLinesAndFilesThatDiffer) {
+  const auto both = [&](const Words& first, const Words& second) {
+    return finish(
+        start(Words{"-n", "1", VOXSWAP_PROGRAM} + first + Words{":", "-n", "1", VOXSWAP_PROGRAM} + second,
+              {.log = log_}, VOXSWAP_MPIEXEC),
+        {.log = log_});
+  };
+  const Words plain = into("differ");
+  for (const Words& more :
+       {Words{"training.epochs=4"}, {"data.cache=elsewhere"}, {"--resume"}, {"--dry-run"}}) {
+    const Outcome outcome = both(plain, plain + more);
+    EXPECT_EQ(outcome.code, 2) << more[0] << outcome.output;
+    EXPECT_TRUE(contains(outcome.output, "command line", more[0]));
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "differ"));
+  // The same line, but another file under that name: as on machines with folders of their own.
+  fs::create_directories(folder_ / "elsewhere");
+  write("elsewhere/experiment.yaml", bytes("experiment.yaml") + "memory: {host: 64MiB}\n");
+  const auto in = [&](const fs::path& where) {
+    return Words{"-wdir",
+                 where.string(),
+                 "-n",
+                 "1",
+                 VOXSWAP_PROGRAM,
+                 "run",
+                 "experiment.yaml",
+                 "--dry-run",
+                 "data.root=" + path("data"),
+                 "data.cache=none",
+                 "output.dir=" + path("differ")};
+  };
+  const Outcome files =
+      finish(start(in(folder_) + Words{":"} + in(folder_ / "elsewhere"), {.log = log_}, VOXSWAP_MPIEXEC),
+             {.log = log_});
+  EXPECT_EQ(files.code, 2) << files.output;
+  EXPECT_TRUE(contains(files.output, "experiment file", "64"));
+}
+
 // By SIGKILL to one of them all end; by SIGUSR1, as by the other signals, all stop at the same step.
 TEST_F(RanksOfMpi, AllEndWhenOneIsKilledOrInterruptedAndAnotherNumberGoesOn) {
   const Words more = {"training.epochs=40", "training.checkpoint_minutes=0.0001"};
