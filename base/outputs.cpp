@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <map>
 
 #include "base/error.h"
@@ -40,40 +41,27 @@ fs::path record_of(const fs::path& output) {
 }
 
 // Name -> size and time. Empty when there is no record.
-std::map<std::string, std::string> read_record(const fs::path& output) {
+std::map<std::string, std::string> read_record(const fs::path& record) {
   std::map<std::string, std::string> entries;
   error_code error;
-  if (!fs::is_regular_file(record_of(output), error)) return entries;
-  for (const std::string& line : split(read_file(record_of(output)), '\n')) {
+  if (!fs::is_regular_file(record, error)) return entries;
+  for (const std::string& line : split(read_file(record), '\n')) {
     const std::size_t size = line.find(' '), time = size == line.npos ? size : line.find(' ', size + 1);
     if (time != line.npos) entries[line.substr(time + 1)] = line.substr(0, time);
   }
   return entries;
 }
 
-bool was_written_by_us(const fs::path& output, const struct stat& status) {
-  const auto entries = read_record(output);
-  const auto found = entries.find(output.filename().string());
-  if (found == entries.end()) return false;
+bool are_looks_of(const std::string& entry, const struct stat& status) {
   std::string looks = looks_of(status);
-  if (found->second == looks) return true;
+  if (entry == looks) return true;
   // A command was killed before its file was in place, or between writing the file and recording it.
   constexpr std::int64_t most_seconds = 60;
-  if (!found->second.starts_with(being_written)) return false;
+  if (!entry.starts_with(being_written)) return false;
   std::replace(looks.begin(), looks.end(), ' ', ',');
-  if (found->second.ends_with("," + looks)) return true;
-  const std::int64_t begun = std::atoll(found->second.c_str() + std::strlen(being_written));
+  if (entry.ends_with("," + looks)) return true;
+  const std::int64_t begun = std::atoll(entry.c_str() + std::strlen(being_written));
   return status.st_mtim.tv_sec >= begun && status.st_mtim.tv_sec <= begun + most_seconds;
-}
-
-void record(const fs::path& output, const std::string& looks) {
-  const std::string name = output.filename().string();
-  if (name.find('\n') != name.npos) return;
-  auto entries = read_record(output);
-  entries[name] = looks;
-  std::string text;
-  for (const auto& [file, its_looks] : entries) text += its_looks + " " + file + "\n";
-  write_file(record_of(output), text);
 }
 
 bool lies_below(const fs::path& path, const fs::path& folder) {
@@ -87,6 +75,96 @@ bool lies_below(const fs::path& path, const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string WrittenFiles::name_of(const fs::path& file) const {
+  const fs::path folder = record_.parent_path();
+  return (folder.empty() ? file : file.lexically_relative(folder)).generic_string();
+}
+
+bool WrittenFiles::contains(const fs::path& file) const {
+  struct stat status;
+  if (::stat(file.c_str(), &status) != 0 && ::lstat(file.c_str(), &status) != 0) return false;
+  const std::scoped_lock lock(mutex_);
+  const auto entries = read_record(record_);
+  const auto found = entries.find(name_of(file));
+  return found != entries.end() && are_looks_of(found->second, status);
+}
+
+void WrittenFiles::write(const std::vector<fs::path>& files, const std::function<void()>& produce) {
+  std::map<std::string, std::string> looks;
+  struct stat status;
+  for (const fs::path& file : files) {
+    const bool there = ::stat(file.c_str(), &status) == 0;
+    if (there || errno == ENOENT)
+      looks[name_of(file)] = looks_while_written(there && contains(file) ? looks_of(status) : "");
+  }
+  update(looks);
+  produce();
+  looks.clear();
+  for (const fs::path& file : files)
+    if (::stat(file.c_str(), &status) == 0) looks[name_of(file)] = looks_of(status);
+  update(looks);
+}
+
+std::vector<fs::path> WrittenFiles::not_ours(const std::vector<fs::path>& files,
+                                             const fs::path& folder) const {
+  const std::scoped_lock lock(mutex_);
+  const auto entries = read_record(record_);
+  error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  const auto is_ours = [&](const fs::path& file) {
+    struct stat status;
+    if (::lstat(file.c_str(), &status) != 0) return errno == ENOENT;
+    const auto found = entries.find(name_of(file));
+    if (found == entries.end() || !S_ISREG(status.st_mode) || !are_looks_of(found->second, status))
+      return false;
+    const fs::path parent = fs::canonical(file.parent_path(), error);
+    return !error && lies_below(parent, root);
+  };
+  std::vector<fs::path> others;
+  std::remove_copy_if(files.begin(), files.end(), std::back_inserter(others), is_ours);
+  return others;
+}
+
+std::vector<fs::path> WrittenFiles::remove(const std::vector<fs::path>& files, const fs::path& folder) {
+  std::vector<fs::path> kept = not_ours(files, folder);
+  std::map<std::string, std::string> gone;
+  for (const fs::path& file : files) {
+    if (std::find(kept.begin(), kept.end(), file) != kept.end()) continue;
+    error_code error;
+    fs::remove(file, error);
+    if (error)
+      kept.push_back(file);
+    else
+      gone[name_of(file)] = "";
+  }
+  update(gone);
+  return kept;
+}
+
+// Entries without looks are taken out, and so is a record without entries.
+void WrittenFiles::update(const std::map<std::string, std::string>& looks) {
+  const std::scoped_lock lock(mutex_);
+  auto entries = read_record(record_);
+  for (const auto& [name, its_looks] : looks) {
+    if (name.find('\n') != name.npos) continue;
+    if (its_looks.empty())
+      entries.erase(name);
+    else
+      entries[name] = its_looks;
+  }
+  std::string text;
+  for (const auto& [file, its_looks] : entries) text += its_looks + " " + file + "\n";
+  error_code ignored;
+  if (!text.empty())
+    write_file(record_, text);
+  else if (!looks.empty())
+    fs::remove(record_, ignored);
+}
+
+bool remove_output(const fs::path& output, const fs::path& folder) {
+  return WrittenFiles(record_of(output)).remove({output}, folder).empty();
+}
 
 void Outputs::protect(const fs::path& input) {
   struct stat status;
@@ -112,7 +190,7 @@ void Outputs::check(const fs::path& output) const {
   } else if (inputs_.contains({status.st_dev, status.st_ino})) {
     refuse_input(output);
   }
-  if (was_written_by_us(output, status)) return;
+  if (WrittenFiles(record_of(output)).contains(output)) return;
   for (const fs::path& folder : folders_)
     if (lies_below(fs::weakly_canonical(output), folder)) refuse_input(output);
   if (force_) return;
@@ -124,12 +202,7 @@ void Outputs::check(const fs::path& output) const {
 
 void Outputs::write(const fs::path& output, const std::function<void()>& produce) const {
   check(output);
-  struct stat status;
-  const bool there = ::stat(output.c_str(), &status) == 0;
-  if (there || errno == ENOENT)
-    record(output, looks_while_written(there && was_written_by_us(output, status) ? looks_of(status) : ""));
-  produce();
-  if (::stat(output.c_str(), &status) == 0) record(output, looks_of(status));
+  WrittenFiles(record_of(output)).write({output}, produce);
 }
 
 void check_output_file(const std::string& option, const fs::path& file) {

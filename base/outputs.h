@@ -6,13 +6,42 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
 
 namespace voxswap {
+
+// A record of files beside it or below its folder: name, size and time of last change of each.
+class WrittenFiles {
+ public:
+  explicit WrittenFiles(fs::path record) : record_(std::move(record)) {}
+
+  // Was it written by us, and not changed since?
+  bool contains(const fs::path& file) const;
+  // Calls `produce` to write the files, and records them. Several threads may do so at a time.
+  void write(const std::vector<fs::path>& files, const std::function<void()>& produce);
+  // Of `files`, those that are there and may not be removed: somebody else's, changed ones, and those that
+  // are outside `folder` with all links resolved.
+  std::vector<fs::path> not_ours(const std::vector<fs::path>& files, const fs::path& folder) const;
+  // Removes all others, and returns those that are still there.
+  std::vector<fs::path> remove(const std::vector<fs::path>& files, const fs::path& folder);
+
+ private:
+  std::string name_of(const fs::path& file) const;
+  void update(const std::map<std::string, std::string>& looks);
+
+  fs::path record_;
+  mutable std::mutex mutex_;
+};
+
+// Removes a file that Outputs wrote, by the rules of WrittenFiles; false when it is still there.
+bool remove_output(const fs::path& output, const fs::path& folder);
 
 class Outputs {
  public:

@@ -1,8 +1,9 @@
 // Phantoms as data sets on disk, in any of phantom_layouts.h's arrangements.
 //
-// phantom.json tells which files are ours. It is written first as unfinished and last as complete, so that a
-// killed call is taken up again, a finished set is left alone, and nothing that somebody else put there is
-// overwritten.
+// phantom.json has the options. It is written first as unfinished and last as complete, so that a killed call
+// is taken up again and a finished set is left alone. .voxswap_phantoms records which files are ours, so that
+// nothing that somebody else put there, or changed, is removed or overwritten. It is not the .voxswap of
+// other commands: phantoms are their input, which they never overwrite.
 #include <algorithm>
 #include <mutex>
 
@@ -11,6 +12,7 @@
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/outputs.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -36,8 +38,17 @@ bool all_there(const PhantomOptions& options, const PhantomLayout& layout) {
   return true;
 }
 
-// Removes exactly the files that an earlier call with other options wrote here.
-void remove_earlier(const fs::path& root, const fs::path& manifest) {
+// Relative to the data set's root.
+std::vector<fs::path> files_of(const PhantomOptions& options, const PhantomLayout& layout) {
+  std::vector<fs::path> files;
+  for (int i = 0; i < options.cases; ++i)
+    for (const fs::path& file : layout.files(options, i)) files.push_back(file);
+  if (layout.description) files.emplace_back("dataset.json");
+  return files;
+}
+
+// Removes exactly the files that an earlier call with other options wrote here, or none of them.
+void remove_earlier(const fs::path& root, const fs::path& manifest, WrittenFiles& written) {
   const Json json = Json::parse(read_file(manifest), nullptr, false);
   PhantomOptions earlier;
   try {
@@ -48,33 +59,33 @@ void remove_earlier(const fs::path& root, const fs::path& manifest) {
     fail(Exit::bad_data, "{}: was not written by voxswap phantom. Choose another --out or remove it",
          manifest.string());
   }
-  const PhantomLayout& layout = phantom_layout(earlier.layout);
-  for (int i = 0; i < earlier.cases; ++i) {
-    for (const fs::path& file : layout.files(earlier, i)) {
-      error_code ignored;
-      fs::remove(root / file, ignored);
-      for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
-        fs::remove(root / folder, ignored);  // only when it is empty
-    }
+  const std::vector<fs::path> names = files_of(earlier, phantom_layout(earlier.layout));
+  std::vector<fs::path> files = {manifest};
+  for (const fs::path& name : names) files.push_back(root / name);
+  if (const std::vector<fs::path> others = written.not_ours(files, root); !others.empty())
+    fail(
+        Exit::usage,
+        "{}: was changed since voxswap phantom wrote it, or written by something else. Choose another --out, "
+        "or move it away",
+        others.front().string());
+  files.erase(files.begin());  // the manifest stays until it is replaced: a killed call is taken up again
+  written.remove(files, root);
+  for (const fs::path& file : names) {
+    error_code ignored;
+    for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
+      fs::remove(root / folder, ignored);  // only when it is empty
   }
-  if (layout.description) fs::remove(root / "dataset.json");
 }
 
 void refuse_to_overwrite(const PhantomOptions& options, const PhantomLayout& layout) {
-  std::vector<fs::path> ours;
-  for (int i = 0; i < options.cases; ++i) {
-    for (const fs::path& file : layout.files(options, i)) ours.push_back(file);
-  }
-  if (layout.description) ours.emplace_back("dataset.json");
-  for (const fs::path& file : ours) {
-    if (fs::exists(options.out / file)) {
-      fail(Exit::usage, "{}: exists already and is not a phantom. Choose another --out",
-           (options.out / file).string());
-    }
+  for (const fs::path& name : files_of(options, layout)) {
+    const fs::path file = options.out / name;
+    if (fs::symlink_status(file).type() != fs::file_not_found)
+      fail(Exit::usage, "{}: exists already and is not a phantom. Choose another --out", file.string());
   }
 }
 
-void write_cases(const PhantomOptions& options, const PhantomLayout& layout) {
+void write_cases(const PhantomOptions& options, const PhantomLayout& layout, WrittenFiles& written) {
   Progress progress("phantoms", "cases", options.cases);
   std::mutex mutex;
   // Each thread holds one subject in memory; more than four gain little over the disk.
@@ -84,7 +95,10 @@ void write_cases(const PhantomOptions& options, const PhantomLayout& layout) {
       [&](std::size_t i) {
         throw_if_interrupted();
         const int index = static_cast<int>(i);
-        layout.write_case(options.out, index, phantom(options.seed, index, options.size));
+        const Volume volume = phantom(options.seed, index, options.size);
+        std::vector<fs::path> files = layout.files(options, index);
+        for (fs::path& file : files) file = options.out / file;
+        written.write(files, [&] { layout.write_case(options.out, index, volume); });
         const std::lock_guard lock(mutex);
         progress.advance();
       },
@@ -98,6 +112,7 @@ bool write_phantoms(const PhantomOptions& options) {
   check_phantom_size(options.size);
   if (options.cases < 1) fail(Exit::usage, "--cases {}: expected at least 1", options.cases);
   const fs::path manifest = options.out / "phantom.json";
+  WrittenFiles written(options.out / ".voxswap_phantoms");
   if (fs::exists(manifest)) {
     const std::string present = read_file(manifest);
     if (present == manifest_text(options, true) && all_there(options, layout)) {
@@ -105,15 +120,17 @@ bool write_phantoms(const PhantomOptions& options) {
                 counted(options.cases, "phantom"));
       return false;
     }
-    remove_earlier(options.out, manifest);
-  } else {
-    refuse_to_overwrite(options, layout);
+    remove_earlier(options.out, manifest, written);
   }
+  refuse_to_overwrite(options, layout);
   make_writable_directory(options.out);
-  write_file(manifest, manifest_text(options, false));
-  write_cases(options, layout);
-  if (layout.description) write_file(options.out / "dataset.json", layout.description(options));
-  write_file(manifest, manifest_text(options, true));
+  const auto write = [&](const fs::path& file, const std::string& text) {
+    written.write({file}, [&] { write_file(file, text); });
+  };
+  write(manifest, manifest_text(options, false));
+  write_cases(options, layout, written);
+  if (layout.description) write(options.out / "dataset.json", layout.description(options));
+  write(manifest, manifest_text(options, true));
   return true;
 }
 

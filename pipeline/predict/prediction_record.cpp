@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/outputs.h"
 #include "base/text.h"
 #include "data/formats/bids_writing.h"
 #include "pipeline/cases/patches.h"
@@ -124,8 +125,11 @@ void PredictionRecord::finish() {
       if (before.empty()) continue;
       for (const std::string& file : before.mapped()) {
         if (files.contains(file)) continue;
-        log::debug("{}: removed, because an earlier prediction wrote it", (folder_ / file).string());
-        fs::remove(folder_ / file);
+        if (remove_output(folder_ / file, folder_))
+          log::debug("{}: removed, because an earlier prediction wrote it", (folder_ / file).string());
+        else
+          log::warn("{}: is kept, although {} names it: voxswap did not write it, or it was changed since",
+                    (folder_ / file).string(), file_name);
       }
     }
   }

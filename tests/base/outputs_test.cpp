@@ -48,6 +48,30 @@ TEST_F(OutputFiles, ThatVoxswapWroteAreWrittenAgainUntilSomebodyChangesThem) {
   expect_refused(Outputs(false), file, "--force");
 }
 
+TEST_F(OutputFiles, AreRemovedOnlyIfVoxswapWroteThemAndNobodyChangedThem) {
+  const Outputs outputs(false);
+  const fs::path out = folder_ / "out";
+  fs::create_directories(out / "sub");
+  fs::create_directories(folder_ / "in");
+  fs::create_directory_symlink(folder_ / "in", out / "link");
+  fs::create_directory_symlink(out / "sub", out / "inside");
+  for (const char* name : {"out/ours", "out/sub/ours", "out/edited", "in/ours"})
+    write(outputs, folder_ / name);
+  made("out/edited");
+  fs::last_write_time(out / "edited", fs::last_write_time(out / "edited") + 1);
+  made("out/thesis.txt");
+  fs::create_symlink(out / "ours", out / "name");
+  for (const char* name : {"edited", "thesis.txt", "link/ours", "../in/ours", "name", "sub", "link"}) {
+    EXPECT_FALSE(remove_output(out / name, out)) << name;
+    EXPECT_TRUE(fs::exists(out / name)) << name;
+  }
+  for (const char* name : {"ours", "inside/ours", "nothing"})
+    EXPECT_TRUE(remove_output(out / name, out)) << name;
+  EXPECT_FALSE(fs::exists(out / "ours"));
+  EXPECT_FALSE(fs::exists(out / "sub/ours"));
+  EXPECT_FALSE(fs::exists(out / "sub/.voxswap")) << "a record of nothing";
+}
+
 // The process ends between the file and its record, and others are written before it is written again.
 TEST_F(OutputFiles, ThatVoxswapWroteAndCouldNotRecordAreWrittenAgain) {
   const fs::path file = folder_ / "a.csv";

@@ -35,11 +35,12 @@ std::int64_t count_label(const Volume& volume, std::int16_t label) {
 
 class PhantomDataset : public InAFolder {
  protected:
-  // Every file's path and bytes.
+  // Every file's path and bytes; what is hidden has times.
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(set_)) {
-      if (fs::is_regular_file(entry)) files[fs::relative(entry, set_).string()] = read_file(entry);
+      if (fs::is_regular_file(entry) && !entry.path().filename().string().starts_with("."))
+        files[fs::relative(entry, set_).string()] = read_file(entry);
     }
     return files;
   }
@@ -191,6 +192,37 @@ TEST_F(PhantomDataset, NeverOverwritesFilesThatAreNoPhantoms) {
   write_file(set_ / "BraTS2021_00001" / "BraTS2021_00001_t1.nii.gz", "a real scan");
   expect_failure([&] { write_phantoms(options_); }, Exit::usage);
   EXPECT_EQ(contents().size(), 1u);
+}
+
+TEST_F(PhantomDataset, OfOtherOptionsReplacesNothingWhenAFileWasChanged) {
+  ASSERT_TRUE(write_phantoms(options_));
+  const fs::path edited = set_ / "BraTS2021_00002" / "BraTS2021_00002_seg.nii.gz";
+  write_file(edited, "segmented by hand");
+  const auto before = contents();
+  options_.cases = 1;
+  expect_failure([&] { write_phantoms(options_); }, Exit::usage, {edited.string(), "changed"});
+  EXPECT_TRUE(contents() == before);
+}
+
+TEST_F(PhantomDataset, IsNotRemovedOnTheWordOfADescriptionThatVoxswapDidNotWrite) {
+  ASSERT_TRUE(write_phantoms(options_));
+  fs::rename(set_, folder_ / "phantoms");
+  fs::create_directories(set_ / "BraTS2021_00000");
+  write_file(set_ / "BraTS2021_00000" / "BraTS2021_00000_t1.nii.gz", "a real scan");
+  fs::copy_file(folder_ / "phantoms" / "phantom.json", set_ / "phantom.json");
+  const auto before = contents();
+  options_.seed = 6;
+  expect_failure([&] { write_phantoms(options_); }, Exit::usage, {"phantom.json"});
+  EXPECT_TRUE(contents() == before);
+}
+
+TEST_F(PhantomDataset, OfOtherOptionsRemovesNothingBehindALink) {
+  ASSERT_TRUE(write_phantoms(options_));
+  fs::rename(set_ / "BraTS2021_00001", folder_ / "elsewhere");
+  fs::create_directory_symlink(folder_ / "elsewhere", set_ / "BraTS2021_00001");
+  options_.cases = 1;
+  expect_failure([&] { write_phantoms(options_); }, Exit::usage, {"BraTS2021_00001"});
+  EXPECT_TRUE(fs::exists(folder_ / "elsewhere" / "BraTS2021_00001_t1.nii.gz"));
 }
 
 TEST_F(PhantomDataset, RefusesOptionsThatMakeNoSense) {

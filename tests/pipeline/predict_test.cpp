@@ -7,11 +7,15 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
+#include "base/outputs.h"
 #include "base/philox.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/prediction_record.h"
 #include "pipeline/report/palette.h"
+#include "tests/expect.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -205,6 +209,34 @@ TEST(PredictionFiles, AreNamedAfterCases) {
   EXPECT_EQ(files.of_case("a", {"oedema"}), all);
   ASSERT_EQ(files.shared().size(), 1u);
   EXPECT_EQ(files.shared()[0].first, "out/itksnap_labels.txt");
+}
+
+// A record that came with a download, or was edited, names whatever it likes.
+TEST(PredictionRecord, RemovesFilesThatVoxswapWroteAndNoOthers) {
+  const test::TemporaryFolder folder;
+  const fs::path out = folder.path() / "out";
+  fs::create_directories(out / "sub");
+  fs::create_directories(folder.path() / "else");
+  fs::create_directory_symlink(folder.path() / "else", out / "link");
+  const std::vector<const char*> others = {"thesis.txt", "sub/a.txt", "link/v.txt", "a.seg.nrrd"};
+  const Outputs outputs(false);
+  for (const char* name : {"former.seg.nrrd", "a.seg.nrrd", "link/v.txt"})
+    outputs.write(out / name, [&] { write_file(out / name, "found"); });
+  for (const char* name : {"thesis.txt", "sub/a.txt", "a.seg.nrrd"}) write_file(out / name, "by hand");
+  Json entry = {{"cases", {{"a", others}}}};
+  entry["cases"]["a"].push_back("former.seg.nrrd");
+  write_file(out / "prediction.json", Json{{"predictions", {entry}}}.dump());
+  {
+    PredictionRecord record(out, {RunOptions()}, folder.path(), {}, {});
+    record.wrote("a", out / "a.nii.gz");
+  }
+  for (const char* name : others) EXPECT_TRUE(fs::exists(out / name)) << name;
+  EXPECT_FALSE(fs::exists(out / "former.seg.nrrd"));
+
+  entry["cases"]["a"] = {"../else/v.txt"};
+  write_file(out / "prediction.json", Json{{"predictions", {entry}}}.dump());
+  test::expect_failure([&] { PredictionRecord(out, {RunOptions()}, folder.path(), {}, {}); }, Exit::bad_data,
+                       {"is not a record"});
 }
 
 TEST(PredictionFiles, AreABidsDerivativeWithSubjectsAndSessions) {
