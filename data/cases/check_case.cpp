@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/keys.h"
 #include "base/text.h"
+#include "data/cases/grid_trouble.h"
 #include "data/formats/header_text.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/incomplete.h"
@@ -160,11 +161,10 @@ class CaseChecker {
       reference_ = path;
       grid_ = grid;
     }
-    const std::string different = different_grids(path, grid, reference_, grid_);
-    if (different.empty()) return true;
+    const FileTrouble different = grid_trouble(path, grid, reference_, grid_);
+    if (!different) return true;
     if (!dataset_.align) {
-      note(error, different,
-           format("set {}: true, or resample the channels of the case onto one grid", key::data_align));
+      note(error, different.what, different.fix);
       return false;
     }
     note(warning,
@@ -178,12 +178,7 @@ class CaseChecker {
     const ImageHeader header = read_header(files_.truth);
     note_oddities(files_.truth, header);
     LabelMap truth = read_label_map(files_.truth);
-    if (header.element.starts_with("float") || header.element == "double") {
-      note(warning,
-           format("{}: its labels are stored as {} and are rounded to whole numbers", files_.truth.string(),
-                  header.element),
-           "check that it is a label map; if so, nothing needs to be done");
-    }
+    if (header.element.starts_with("float") || header.element == "double") check_whole_numbers();
     note(error, unknown_labels(files_.truth, truth, dataset_),
          format("correct {} or the file", key::data_labels));
     note(error, untold_labels(files_, truth, dataset_),
@@ -199,6 +194,17 @@ class CaseChecker {
     if (!check_grid(files_.truth, truth.geometry)) return;
     if (!same_grid(truth.geometry, grid_)) truth = resample_onto(grid_, truth);
     check_overlap(truth);
+  }
+
+  // Labels are often stored as floating-point numbers: nothing is wrong with those that are whole.
+  void check_whole_numbers() {
+    const Image stored = read_image(files_.truth);
+    const auto odd = std::find_if(stored.voxels.begin(), stored.voxels.end(),
+                                  [](float value) { return value != std::round(value); });
+    if (odd != stored.voxels.end())
+      note(warning,
+           format("{}: its labels are rounded to whole numbers, e.g. {:.6g}", files_.truth.string(), *odd),
+           "check that it is a label map; if so, nothing needs to be done");
   }
 
   bool in_foreground(std::size_t voxel) const {
@@ -286,14 +292,6 @@ std::string nonfinite_voxels(const fs::path& path, const Image& image) {
   return format("{}: {} of {} are NaN or infinite, the first ({}) at ({}, {}, {}). Repair or remove the case",
                 path.string(), count, counted(image.voxels.size(), "voxel"), number(image.voxels[first]),
                 first % nx, first / nx % ny, first / (nx * ny));
-}
-
-std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
-                            const Geometry& reference) {
-  if (same_grid(grid, reference)) return {};
-  return format("{}: has a different grid ({}) than {} ({}). Set {}: true to resample it onto the first",
-                path.string(), describe(grid), reference_path.filename().string(), describe(reference),
-                key::data_align);
 }
 
 std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {

@@ -47,8 +47,6 @@ CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const Check
 
 // Each gives the whole message, naming the file; empty when all is well.
 std::string nonfinite_voxels(const fs::path& path, const Image& image);
-std::string different_grids(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
-                            const Geometry& reference);
 // A 4D file with more volumes than the data set has channels holds something that nobody named; pictures are
 // all in grey or all in colours.
 std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);

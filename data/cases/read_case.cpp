@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/cases/check_case.h"
+#include "data/cases/grid_trouble.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/incomplete.h"
 #include "data/volumes/orientation.h"
@@ -81,7 +82,7 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     const Geometry& grid = volume.geometry();
     if (dataset.align && !same_grid(image.geometry, grid))
       image = resample_onto(grid, image, corner_value(image));
-    stop_if(different_grids(files.channels[i], image.geometry, files.first_channel(), grid));
+    stop_if(grid_trouble(files.channels[i], image.geometry, files.first_channel(), grid));
     image.geometry = grid;  // what formats round away is gone from here on
   }
   stop_if(truth_trouble(files));
@@ -90,7 +91,7 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     truth = canonical(read_label_map(files.truth));
     const Geometry& grid = volume.geometry();
     if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
-    stop_if(different_grids(files.truth, truth.geometry, files.first_channel(), grid));
+    stop_if(grid_trouble(files.truth, truth.geometry, files.first_channel(), grid));
     truth.geometry = grid;
     stop_if(unknown_labels(files.truth, truth, dataset));
     stop_if(untold_labels(files, truth, dataset));

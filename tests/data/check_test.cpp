@@ -121,8 +121,13 @@ TEST_F(Checking, FindsLabelsBesideTheHead) {
 
 TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
   const LabelMap truth = labels();
-  write_image(file("a", "truth"), Image{case_grid, {truth.voxels.begin(), truth.voxels.end()}});
-  expect_problem("warning", {"a_truth.nii.gz", "stored as float32"});
+  Image stored{case_grid, {truth.voxels.begin(), truth.voxels.end()}};
+  write_image(file("a", "truth"), stored);
+  for (const Problem& problem : check_dataset(options_).problems)
+    EXPECT_EQ(problem.what.find("a_truth"), std::string::npos) << problem.what;
+  stored.voxels[0] = 0.9999f;
+  write_image(file("a", "truth"), stored);
+  expect_problem("warning", {"a_truth.nii.gz", "rounded to whole numbers, e.g. 0.9999"});
   for (const char* what : {"t1", "t2"}) {
     Image image = block(17 + static_cast<std::uint64_t>(what[1]));
     image.geometry.spacing = {1, 1, 5};
@@ -140,6 +145,11 @@ TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning)
   image.geometry.origin = {0.5, 0, 0};
   write_image(file("b", "t2"), image);
   expect_problem("error", {"b_t2.nii.gz", "different grid", "data.align: true"});
+  image.geometry.origin = {500, 0, 0};
+  write_image(file("b", "t2"), image);
+  expect_problem("error", {"b_t2.nii.gz", "different grid", "hardly overlap", "of another patient"});
+  image.geometry.origin = {0.5, 0, 0};
+  write_image(file("b", "t2"), image);
   options_.data.align = true;
   expect_problem("warning", {"b_t2.nii.gz", "is resampled onto the grid of b_t1.nii.gz"});
 }
