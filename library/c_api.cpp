@@ -7,6 +7,8 @@
 
 #include "base/interrupt.h"
 #include "base/json.h"
+#include "base/log.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "voxswap/voxswap.h"
 
@@ -109,6 +111,13 @@ Json evaluate_json(const Json& arguments, OnEpoch) {
   return rows;
 }
 
+Json be_quiet(const Json& arguments, OnEpoch) {
+  const bool quiet = arguments.at("quiet");
+  set_quiet(quiet);
+  log::set_level(quiet ? log::Level::warning : log::Level::info);
+  return {};
+}
+
 PredictOptions predict_options(const Json& arguments) {
   PredictOptions options;
   if (const Json& window = arguments.at("window"); !window.is_null())
@@ -129,6 +138,7 @@ void voxswap_free(char* text) {
 char* voxswap_call(const char* function, const char* arguments, int (*on_epoch)(const char* epoch)) {
   static const std::map<std::string, Json (*)(const Json&, OnEpoch)> functions = {
       {"version", [](const Json&, OnEpoch) { return Json(version()); }},
+      {"be_quiet", be_quiet},
       {"plan", plan_json},
       {"run", run_json},
       {"check", check_json},

@@ -16,6 +16,7 @@ void voxswap_free(char* text);
 
 // functions and arguments:
 // version, {}
+// be_quiet {"quiet": true}: only warnings and errors from now on
 // plan     {"experiment": file, "overrides": ["key=value"], "estimate": false, "device": ""}
 // run      {"experiment": file, "overrides": [], "resume": false}; the run's folder
 // check    {"folder": folder, "layout": "auto"}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy
 
+from ._images import image_of
+
 _PATH = os.environ.get("VOXSWAP_LIBRARY") or Path(__file__).parent / "lib" / "libvoxswap.so"
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
 
@@ -77,31 +79,22 @@ def call(function, on_epoch=None, **arguments):
         raise
 
 
-def _affine(spacing, affine):
-    if affine is None:
-        x, y, z = spacing or (1, 1, 1)  # the axes point to the left, the back and the top of the body
-        affine = [[-x, 0, 0, 0], [0, -y, 0, 0], [0, 0, z, 0]]
-    elif spacing is not None:
-        raise ValueError("give spacing or affine, not both")
-    affine = numpy.ascontiguousarray(affine, numpy.float64)
-    if affine.shape not in [(3, 4), (4, 4)]:
-        raise ValueError(f"affine: expected 4 x 4 numbers, found an array of shape {affine.shape}")
-    return affine
-
-
 class Network:
     """The networks of finished runs, loaded once; the probabilities of several are averaged.
 
-    predict(image, spacing=... | affine=...) takes an array of channels, depth, height, width (x is the last axis)
-    and returns the label map, depth, height, width; with probabilities=True also those of every output.
-    affine: as nibabel's, for x, y, z. Without it, the axes point to the left, the back and the top of the body.
+    predict(image) takes a path, an image of nibabel, SimpleITK or ITK, an array with axes="zyx" or "xyz", or a list of
+    them, one per channel; it returns the label map as the same kind of image. Of arrays the channels come first, and
+    affine is nibabel's; without it, the axes point to the left, the back and the top of the body. With
+    probabilities=True it also returns an array of those of every output, with the axes of the image's array.
     """
 
-    def __init__(self, runs, *, window=None, overlap=0.5, mirror=False, probabilities=False, postprocessing=""):
+    def __init__(self, runs, *, window=None, overlap=0.5, mirror=False, probabilities=False, postprocessing="",
+                 quiet=False):
         runs = [runs] if isinstance(runs, (str, os.PathLike)) else runs
         arguments = {"runs": [os.fspath(run) for run in runs], "window": window, "overlap": overlap, "mirror": mirror,
                      "probabilities": probabilities, "postprocessing": os.fspath(postprocessing)}
-        self._network = ctypes.c_void_p()
+        self._network, self._quiet = ctypes.c_void_p(), quiet
+        call("be_quiet", quiet=quiet)
         names = _result(_library.voxswap_open_network(json.dumps(arguments).encode(), ctypes.byref(self._network)))
         self.channels, self.labels, self.outputs = names["channels"], names["labels"], names["outputs"]
         self._probabilities = probabilities
@@ -110,14 +103,15 @@ class Network:
         if getattr(self, "_network", None):
             _library.voxswap_close_network(self._network)
 
-    def predict(self, image, *, spacing=None, affine=None):
-        image = numpy.ascontiguousarray(image, numpy.float32)
-        if image.ndim != 4:
-            raise ValueError(f"image: expected channels, depth, height, width, found an array of {image.ndim} axes")
-        affine = _affine(spacing, affine)
-        labels = numpy.empty(image.shape[1:], numpy.int16)
+    def predict(self, image, *, axes=None, spacing=None, affine=None):
+        image = image_of(image, axes, spacing, affine)
+        voxels = numpy.ascontiguousarray(image.voxels, numpy.float32)
+        affine = numpy.ascontiguousarray(image.affine, numpy.float64)
+        labels = numpy.empty(voxels.shape[1:], numpy.int16)
         probabilities = numpy.empty((len(self.outputs), *labels.shape), numpy.float32) if self._probabilities else None
+        call("be_quiet", quiet=self._quiet)
         _result(_library.voxswap_predict(
-            self._network, image.ctypes.data, (ctypes.c_int64 * 4)(*image.shape), affine.ctypes.data,
+            self._network, voxels.ctypes.data, (ctypes.c_int64 * 4)(*voxels.shape), affine.ctypes.data,
             labels.ctypes.data, None if probabilities is None else probabilities.ctypes.data))
-        return labels if probabilities is None else (labels, probabilities)
+        made = image.as_given(labels)
+        return made if probabilities is None else (made, image.as_given(probabilities))

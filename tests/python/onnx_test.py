@@ -43,7 +43,7 @@ class File(unittest.TestCase):
             with self.subTest(shape):
                 image = random.normal(size=(2, *shape)).astype(numpy.float32)
                 network = voxswap.Network("run", window=shape[::-1], probabilities=True)
-                _, ours = network.predict(image, spacing=SPACING)
+                _, ours = network.predict(image, axes="zyx", spacing=SPACING)
                 theirs = session.run(None, {"image": image[None]})[0][0]
                 self.assertGreater(ours.std(), 0.1)
                 numpy.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-5)

@@ -5,8 +5,10 @@ PROGRAM and PYTHONPATH come from the suite (tests/CMakeLists.txt).
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -52,8 +54,14 @@ class Package(unittest.TestCase):
         os.chdir("/")
         cls.kept.cleanup()
 
+    def paths(self, name="BraTS2021_00001"):
+        return [f"data/{name}/{name}_{channel}.nii.gz" for channel in ("flair", "t1ce")]
+
+    def files(self):
+        return [nibabel.load(path) for path in self.paths()]
+
     def case(self, name="BraTS2021_00001"):
-        files = [nibabel.load(f"data/{name}/{name}_{channel}.nii.gz") for channel in ("flair", "t1ce")]
+        files = [nibabel.load(path) for path in self.paths(name)]
         image = numpy.stack([numpy.asarray(file.dataobj, numpy.float32).T for file in files])
         return image, files[0].affine
 
@@ -74,7 +82,7 @@ class Package(unittest.TestCase):
         self.assertEqual(network.labels, {"necrosis": 1, "oedema": 2, "enhancing": 4})
         for name in ("BraTS2021_00001", "BraTS2021_00004"):
             image, affine = self.case(name)
-            labels, probabilities = network.predict(image, affine=affine)
+            labels, probabilities = network.predict(image, axes="zyx", affine=affine)
             expected = numpy.asarray(nibabel.load(f"out/{name}.nii.gz").dataobj).T
             self.assertTrue(numpy.array_equal(labels, expected))
             self.assertEqual(labels.dtype, numpy.int16)
@@ -94,7 +102,7 @@ class Package(unittest.TestCase):
         self.assertEqual(told.stdout, "")
         labels = numpy.asarray(nibabel.load("map.nii.gz").dataobj).T
         network = voxswap.Network("runs/tiny", mirror=True)
-        self.assertTrue(numpy.array_equal(labels, network.predict(image, affine=affine)))
+        self.assertTrue(numpy.array_equal(labels, network.predict(image, axes="zyx", affine=affine)))
         described = subprocess.run([PROGRAM, "predict", "--xml"], check=True, capture_output=True, text=True).stdout
         flags = {flag.text for flag in ElementTree.fromstring(described).iter("longflag")}
         self.assertLessEqual({"--input", "--label_map"}, flags)
@@ -125,9 +133,90 @@ class Package(unittest.TestCase):
 
     def test_predicts_one_image_in_one_call_with_a_spacing(self):
         image, _ = self.case()
-        labels, probabilities = voxswap.predict("runs/tiny", image, spacing=(240 / 18, 240 / 20, 155 / 16))
+        labels, probabilities = voxswap.predict("runs/tiny", image, axes="zyx", spacing=(240 / 18, 240 / 20, 155 / 16))
         self.assertEqual(labels.shape, image.shape[1:])
         self.assertEqual(probabilities.shape, (3, *image.shape[1:]))
+
+    def test_takes_every_kind_of_image_and_gives_the_label_map_as_the_same_kind(self):
+        image, affine = self.case()
+        network = voxswap.Network("runs/tiny", probabilities=True)
+        labels, probabilities = network.predict(image, axes="zyx", affine=affine)
+        found, of_outputs = network.predict(image.transpose(0, 3, 2, 1), axes="xyz", affine=affine)
+        numpy.testing.assert_array_equal(found, labels.T)
+        numpy.testing.assert_array_equal(of_outputs, probabilities.transpose(0, 3, 2, 1))
+        both = nibabel.Nifti1Image(image.T, affine)
+        nibabel.save(both, "both.nii.gz")
+        for given in (self.files(), self.paths(), both, "both.nii.gz"):
+            found, of_outputs = network.predict(given)
+            numpy.testing.assert_array_equal(found.affine, affine)
+            numpy.testing.assert_array_equal(numpy.asarray(found.dataobj), labels.T)
+            numpy.testing.assert_array_equal(of_outputs, probabilities.transpose(0, 3, 2, 1))
+        with self.assertRaisesRegex(ValueError, "on different grids"):
+            network.predict([self.files()[0], nibabel.Nifti1Image(image[1].T, numpy.eye(4))])
+        with self.assertRaisesRegex(ValueError, "use voxswap predict"):
+            network.predict("data")
+
+    def test_takes_images_of_simpleitk_and_itk(self):
+        image, affine = self.case()
+        labels = voxswap.Network("runs/tiny").predict(image, axes="zyx", affine=affine)
+        readers = []
+        try:
+            import SimpleITK
+            readers.append((SimpleITK.ReadImage, SimpleITK.GetArrayFromImage))
+        except ImportError:
+            pass
+        try:
+            import itk
+            readers.append((itk.imread, itk.array_from_image))
+        except ImportError:
+            pass
+        if not readers:
+            self.skipTest("neither SimpleITK nor ITK is installed")
+        for read, array_of in readers:
+            files = [read(path) for path in self.paths()]
+            found = voxswap.Network("runs/tiny").predict(files)
+            numpy.testing.assert_array_equal(array_of(found), labels)
+            self.assertEqual(list(found.GetOrigin()), list(files[0].GetOrigin()))
+            self.assertEqual(list(voxswap.evaluate(found, found, regions={"core": [1, 4]})["dice"]), [1.0])
+
+    def test_evaluates_arrays_images_and_files(self):
+        path = "data/BraTS2021_00001/BraTS2021_00001_seg.nii.gz"
+        truth = nibabel.load(path)
+        labels = numpy.asarray(truth.dataobj)
+        changed = labels.copy()
+        changed[labels == 1] = 2
+        other = nibabel.Nifti1Image(changed, truth.affine)
+        tables = [voxswap.evaluate(truth, other), voxswap.evaluate(path, other),
+                  voxswap.evaluate(labels, changed, axes="xyz", affine=truth.affine),
+                  voxswap.evaluate(labels.T, changed.T, axes="zyx", affine=truth.affine)]
+        for table in tables:
+            self.assertEqual(list(table["dice"]), list(tables[0]["dice"]))
+        scores = dict(zip(tables[0]["region"], tables[0]["dice"]))
+        self.assertEqual((scores["label_1"], scores["label_4"]), (0, 1))
+        several = voxswap.evaluate({"a": truth, "b": truth}, {"a": truth, "b": other}, regions={"core": [1, 4]})
+        self.assertEqual(list(several["case"]), ["a", "b"])
+        with self.assertRaisesRegex(ValueError, "does not say which of its axes is x"):
+            voxswap.evaluate(labels, changed)
+        with self.assertRaisesRegex(ValueError, "whole numbers"):
+            voxswap.evaluate(labels + 0.5, changed, axes="xyz")
+
+    def test_is_quiet_when_asked(self):
+        code = ("import voxswap, sys; quiet = sys.argv[1] == 'quiet'; "
+                "voxswap.run('tiny.yaml', ['output.dir=runs/' + sys.argv[1], 'training.epochs=1'], quiet=quiet); "
+                "voxswap.predict('runs/' + sys.argv[1], %r, quiet=quiet)" % self.paths())
+        for how in ("quiet", "loud"):
+            told = subprocess.run([sys.executable, "-c", code, how], check=True, capture_output=True, text=True)
+            self.assertEqual("" == told.stderr, how == "quiet", told.stderr)
+
+    def test_the_examples_of_the_page_run(self):
+        page = (Path(__file__).parents[2] / "docs/how_to/python.md").read_text()
+        names = {"affine": self.case()[1], "truth": "truth.nii.gz"}
+        nibabel.save(nibabel.Nifti1Image(self.case()[0].T, names["affine"]), "scan.nii.gz")
+        shutil.copy("data/BraTS2021_00001/BraTS2021_00001_seg.nii.gz", "truth.nii.gz")
+        names["array"] = self.case()[0]
+        shutil.copy("tiny.yaml", "study.yaml")
+        for block in re.findall("```python\n(.*?)```", page, re.DOTALL):
+            exec(compile(block.replace("training.epochs=80", "training.epochs=1"), "python.md", "exec"), names)
 
     def test_refuses_what_the_program_refuses_with_its_words_and_exit_code(self):
         with self.assertRaises(voxswap.Error) as raised:
@@ -135,14 +224,18 @@ class Package(unittest.TestCase):
         self.assertEqual(raised.exception.exit_code, 2)
         self.assertIn("Did you mean 'training.epochs'", str(raised.exception))
         with self.assertRaisesRegex(voxswap.Error, "the network takes 2: flair, t1ce"):
-            voxswap.Network("runs/tiny").predict(numpy.zeros((1, 8, 8, 8), numpy.float32))
+            voxswap.Network("runs/tiny").predict(numpy.zeros((1, 8, 8, 8), numpy.float32), axes="zyx")
         image, affine = self.case()
         image[0, 3, 3, 3] = numpy.nan
         with self.assertRaises(voxswap.Error) as raised:
-            voxswap.Network("runs/tiny").predict(image, affine=affine)
+            voxswap.Network("runs/tiny").predict(image, axes="zyx", affine=affine)
         self.assertEqual(raised.exception.exit_code, 3)
-        with self.assertRaisesRegex(ValueError, "channels, depth, height, width"):
-            voxswap.Network("runs/tiny").predict(image[0])
+        with self.assertRaisesRegex(ValueError, 'Give axes="zyx"'):
+            voxswap.Network("runs/tiny").predict(image, affine=affine)
+        with self.assertRaisesRegex(ValueError, "3 axes, found an array of 2 axes"):
+            voxswap.Network("runs/tiny").predict(image[0, 0], axes="zyx")
+        with self.assertRaisesRegex(ValueError, "are for arrays"):
+            voxswap.Network("runs/tiny").predict(self.files(), axes="xyz")
 
     def test_plans_checks_and_evaluates(self):
         plan = voxswap.plan("tiny.yaml", ["memory.budget=4MiB"], estimate=True)
@@ -195,8 +288,8 @@ class Package(unittest.TestCase):
         handed = []
         predict = library.voxswap_predict
         with mock.patch.object(library, "voxswap_predict", lambda *given: handed.append(given) or predict(*given)):
-            labels = network.predict(image, affine=affine)
-            network.predict(image[:, ::-1], affine=affine)
+            labels = network.predict(image, axes="zyx", affine=affine)
+            network.predict(image[:, ::-1], axes="zyx", affine=affine)
         self.assertEqual(handed[0][1], image.ctypes.data)
         self.assertEqual(handed[0][4], labels.ctypes.data)
         self.assertNotEqual(handed[1][1], image[:, ::-1].ctypes.data)
