@@ -113,12 +113,13 @@ TrainingGrid training_grid(const Fingerprint& fingerprint, const data::PrepareOp
   grid.spacing = options.spacing;
   if (!options.by_spacing()) {
     grid.spacing = fingerprint.median_spacing();
-    grid.median = grid.largest = options.resolution;
+    grid.median = grid.largest = grid.usual = options.resolution;
     return grid;
   }
   const CaseSizes sizes = case_sizes(fingerprint, options);
   grid.median = rounded_up(sizes.median, grid.spacing);
   grid.largest = rounded_up(sizes.largest, grid.spacing);
+  grid.usual = rounded_up(sizes.usual, grid.spacing);
   return grid;
 }
 

@@ -31,8 +31,8 @@ struct Choice {
 
 // The grids that cases are prepared on, in voxels that the network can halve.
 struct TrainingGrid {
-  data::Spacing spacing{};  // mm; of the median case where all are resized to one grid
-  data::Size3 median{}, largest{};
+  data::Spacing spacing{};                   // mm; of the median case where all are resized to one grid
+  data::Size3 median{}, largest{}, usual{};  // usual: see CaseSizes
 };
 
 // What the network sees at a time, and the plan of a step on it.

@@ -6,9 +6,11 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/configure_warnings.h"
 #include "experiments/training_grid.h"
 #include "experiments/value_types.h"
 #include "pipeline/cases/split.h"
@@ -27,7 +29,8 @@ constexpr double for_the_rest = 0.05;         // of the hours: preparing, predic
 constexpr std::int64_t most_epochs = 1000;
 // Beyond so many steps of one network, a further network gains more (docs/results/dice.md).
 constexpr std::int64_t steps_of_a_network = 15'000, most_networks = 5;
-constexpr double small_part = 8;  // of the median case: patches beyond it see little of the anatomy
+constexpr std::int64_t fewest_steps = 500;  // fewer teach a network next to nothing
+constexpr double small_part = 8;            // of the median case: patches beyond it see little of the anatomy
 
 // What was chosen, under what the user asked for.
 Settings settings_of(const std::vector<Choice>& choices, const Settings& asked_for) {
@@ -73,10 +76,11 @@ class Chooser {
   Configuration choose() {
     plan_all();
     pick();
-    if (!fingerprint_.dataset.classes) warn_of_rare_labels();
+    if (!fingerprint_.dataset.classes) warn_of_rare_labels(fingerprint_, result_.folds);
     const Candidate& chosen = result_.candidates[result_.chosen];
     choose_networks(chosen);
     add({epochs_of(chosen)});
+    warn_of_few_steps(chosen);
     add(chosen.choices);
     for (Choice& choice : result_.choices)
       if (choice.key == "training.patch")
@@ -166,7 +170,9 @@ class Chooser {
     const bool images = fingerprint_.dataset.images;
     bool fits = false;
     // Parts beyond a quarter only where nothing larger fits.
-    for (std::int64_t parts = 0; parts <= (images ? 0 : 4) || !fits;
+    const bool whole = asked_.contains(key::training_patch) ||
+                       !warn_of_outliers(fingerprint_, grid, options.preprocess.spacing);
+    for (std::int64_t parts = whole ? 0 : 1; parts <= (images ? 0 : 4) || !fits;
          parts = std::max<std::int64_t>(1, 2 * parts)) {
       if (parts == 1 && is_one_size) continue;
       const std::size_t before = result_.candidates.size();
@@ -236,21 +242,6 @@ class Chooser {
           list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
   }
 
-  // No split has such a label in both parts of every fold.
-  void warn_of_rare_labels() const {
-    const auto folds = static_cast<std::size_t>(std::max<std::int64_t>(2, result_.folds));
-    for (const auto& [name, value] : fingerprint_.dataset.labels) {
-      const auto cases = static_cast<std::size_t>(
-          std::count_if(fingerprint_.cases.begin(), fingerprint_.cases.end(),
-                        [label = value](const auto& one) { return one.labels.contains(label); }));
-      if (cases < folds)
-        log::warn("label {} is in {} of {}: {}", name, cases, counted(fingerprint_.cases.size(), "case"),
-                  cases == 0   ? "no network can learn it"
-                  : cases == 1 ? "the fold that validates on this case trains without it"
-                               : "some folds validate without it");
-    }
-  }
-
   std::int64_t possible_epochs(const Candidate& candidate) const {
     return static_cast<std::int64_t>(request_.hours * 3600 * (1 - for_the_rest) / candidate.epoch_seconds);
   }
@@ -283,6 +274,18 @@ class Chooser {
                 : format("epochs of {} that fit into {}{}, less {:.0f} % for preparing and predicting",
                          format_seconds(candidate.epoch_seconds), format_seconds(request_.hours * 3600),
                          networks_ == 1 ? "" : " for " + counted(networks_, "network"), 100 * for_the_rest)};
+  }
+
+  void warn_of_few_steps(const Candidate& candidate) const {
+    if (asked_.contains(key::training_epochs)) return;
+    const std::int64_t steps =
+        std::min(possible_epochs(candidate) / networks_, most_epochs) * candidate.epoch_steps;
+    if (steps >= fewest_steps) return;
+    log::warn(
+        "--hours {}: there is time for {} of training, which teach a network next to nothing. {} take {}",
+        number(request_.hours), counted(steps, "step"), counted(fewest_steps, "step"),
+        format_seconds(static_cast<double>(fewest_steps * networks_) * candidate.epoch_seconds /
+                       static_cast<double>(candidate.epoch_steps)));
   }
 
   // The part `sweep` of the file: what the user has not decided of each candidate.

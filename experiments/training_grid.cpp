@@ -27,6 +27,8 @@ CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const data::Spacing
     std::sort(sides[axis].begin(), sides[axis].end());
     sizes.median[axis] = sides[axis][sides[axis].size() / 2];
     sizes.largest[axis] = sides[axis].back();
+    const std::size_t count = sides[axis].size();
+    sizes.usual[axis] = sides[axis][count - 1 - (count < 3 ? 0 : std::max<std::size_t>(1, count / 20))];
   }
   return sizes;
 }

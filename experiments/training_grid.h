@@ -10,6 +10,7 @@ namespace voxswap::experiments {
 // Sizes of the cases after the crop, at options.spacing. REQUIRES: it has one.
 struct CaseSizes {
   data::Size3 median{}, largest{};  // per axis
+  data::Size3 usual{};              // the largest but for the 5 % with the longest side, one at least
 };
 CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::PrepareOptions& options);
 

@@ -2,6 +2,8 @@
 // test depends on the processor's speed.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "base/text.h"
 #include "tests/cli/program.h"
 
@@ -16,6 +18,20 @@ class Configure : public ProgramInAFolder {
                              "data.cache=" + path("cache")} +
                            more,
                        {.log = log_, .errors = folder_ / "errors"});
+  }
+  // Four times as long along each axis, in the header of a NIfTI file.
+  static void widen_voxels(const fs::path& path) {
+    std::string bytes = read_file(path);
+    const auto widen = [&](std::size_t offset) {
+      float value = 0;
+      std::memcpy(&value, &bytes[offset], sizeof value);
+      value *= 4;
+      std::memcpy(&bytes[offset], &value, sizeof value);
+    };
+    for (std::size_t axis = 0; axis < 3; ++axis) widen(80 + 4 * axis);  // pixdim
+    for (std::size_t row = 0; row < 3; ++row)
+      for (std::size_t column = 0; column < 3; ++column) widen(280 + 16 * row + 4 * column);  // srow_x, y, z
+    write_file(path, bytes);
   }
   void damage(const std::string& id) const {
     fs::resize_file(folder_ / "data" / id / (id + "_t1.nii.gz"), 300);
@@ -223,6 +239,30 @@ TEST_F(Configure, SaysHowManyHoursAnEpochTakesWhereThereAreTooFew) {
   const Outcome refused = configure({"--hours", "0.001"}, "large");
   EXPECT_EQ(refused.code, 4);
   EXPECT_TRUE(contains(refused.errors, "Set --hours of at least"));
+}
+
+TEST_F(Configure, SaysWhereTheHoursAllowNextToNoTraining) {
+  const Outcome few = configure({"--hours", "0.001", "network.base_filters=32"});
+  ASSERT_EQ(few.code, 0) << few.errors;
+  EXPECT_TRUE(contains(few.errors, "--hours 0.001: there is time for ", "next to nothing")) << few.errors;
+  fs::remove(folder_ / "mine.yaml");
+  const Outcome decided = configure({"--hours", "0.001", "network.base_filters=32", "training.epochs=1"});
+  EXPECT_FALSE(contains(decided.errors, "next to nothing")) << decided.errors;
+}
+
+TEST_F(Configure, TakesNoCandidateFromOneOutlier) {
+  phantoms("4", "24,24,24", {"--layout", "brats2020"}, "uneven");  // files of these are not compressed
+  for (const auto& entry : fs::directory_iterator(folder_ / "uneven" / "BraTS20_Training_002"))
+    widen_voxels(entry.path());
+  const Words plain = {"preprocess.spacing=[10, 10, 10]", "preprocess.crop=none", "network.base_filters=2"};
+  const Outcome outcome = configure(plain, "uneven");
+  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.errors, "case 'BraTS20_Training_002' has ", "check the voxel size"))
+      << outcome.errors;
+  EXPECT_FALSE(contains(outcome.output, "whole volumes")) << outcome.output;
+  fs::remove(folder_ / "mine.yaml");
+  const Outcome asked = configure(plain + Words{"training.patch=none"}, "uneven");
+  EXPECT_FALSE(contains(asked.errors, "check the voxel size")) << asked.errors;
 }
 
 TEST_F(Configure, RefusesADataSetOfOneCaseAndAFolderWithoutData) {
