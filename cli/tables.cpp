@@ -21,6 +21,7 @@ const char* name_of(pipeline::Dimension dimension) {
 Json one_largest(const pipeline::Largest& largest) {
   Json json = {{"dimension", name_of(largest.dimension)},
                {"largest", largest.plan ? Json(largest.size) : Json()},
+               {"up_to", largest.up_to.empty() ? Json() : Json(largest.up_to)},
                {"next", largest.next.empty() ? Json() : Json(largest.next)},
                {"limit", largest.next.empty() ? "" : largest.limit}};
   json["memory_host_bytes"] = largest.host_bytes;
@@ -31,6 +32,7 @@ Json one_largest(const pipeline::Largest& largest) {
     for (const pipeline::Largest::Swift& swift : largest.swift)
       json["at_most"].push_back({{"times_computing", swift.times},
                                  {"largest", swift.factor > 0 ? Json(swift.size) : Json()},
+                                 {"up_to", swift.up_to.empty() ? Json() : Json(swift.up_to)},
                                  {"predicted_step_seconds", swift.step_seconds}});
     json["device_peak_bytes"] = largest.plan->peak_bytes;
     json["host_bytes"] = largest.plan->host_bytes;
@@ -38,6 +40,12 @@ Json one_largest(const pipeline::Largest& largest) {
     json["disk_bytes"] = largest.plan->disk_bytes;
   }
   return json;
+}
+
+// "784", or "784 to 816" where those between were not tried.
+std::string range(const std::string& size, const std::string& up_to) {
+  if (up_to.empty()) return size.empty() ? "none" : size;
+  return size.empty() ? "at most " + up_to : format("{} to {}", size, up_to);
 }
 
 std::string why_no_larger(const pipeline::Largest& largest) {
@@ -57,13 +65,13 @@ std::string largest_text(const std::vector<pipeline::Largest>& all) {
     std::vector<std::string> row = {format_bytes(largest.host_bytes)};
     if (largest.plan) {
       const swap::Plan& plan = *largest.plan;
-      row.insert(row.end(), {largest.size, format_bytes(plan.peak_bytes),
+      row.insert(row.end(), {range(largest.size, largest.up_to), format_bytes(plan.peak_bytes),
                              format_bytes(plan.host_bytes + plan.streamed_bytes),
                              format_bytes(plan.disk_bytes), exact_seconds(plan.predicted_seconds),
                              format("{:.3g}", plan.predicted_seconds / largest.compute_seconds)});
       for (const pipeline::Largest::Swift& swift : largest.swift)
-        row.push_back(swift.factor > 0 ? format("{} ({})", swift.size, exact_seconds(swift.step_seconds))
-                                       : "none");
+        row.push_back(range(swift.size, swift.up_to) +
+                      (swift.factor > 0 ? format(" ({})", exact_seconds(swift.step_seconds)) : ""));
     } else {
       row.push_back("none fits");
     }

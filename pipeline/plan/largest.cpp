@@ -1,12 +1,16 @@
 #include "pipeline/plan/largest.h"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
 #include <map>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "net/backends/backend.h"
 #include "net/networks/network.h"
 #include "net/networks/networks.h"
@@ -93,50 +97,111 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
   return sizes;
 }
 
-// Sizes that were planned, each once.
+// What planning one size for a host with so much memory came to.
+struct Trial {
+  std::string limit;               // why it does not fit
+  std::optional<swap::Plan> plan;  // none: it does not
+  double compute_seconds = 0;
+
+  // Images and results that are streamed lie beside the host pool: what a machine has must hold both.
+  std::int64_t host_needs() const { return plan->host_bytes + plan->streamed_bytes; }
+  double slowdown() const { return plan->predicted_seconds / compute_seconds; }
+};
+
+using Hosts = std::map<std::int64_t, Trial>;   // by memory of the host
+using Trials = std::map<std::int64_t, Hosts>;  // by size
+
+// For one host.
 class LargestSearch {
  public:
-  LargestSearch(const RunOptions& options, const DataShape& data, const std::string& as, Dimension dimension,
-                std::optional<std::int64_t> host, const Largest* hint)
-      : options_(options), data_(data), as_(as), host_(host), sizes_(sizes_of(options, dimension)) {
+  using Clock = std::chrono::steady_clock;
+
+  // `host`: memory of a host that is assumed. `trials`: of all hosts.
+  LargestSearch(const RunOptions& options, const DataShape& data, const std::string& as, const Sizes& sizes,
+                std::optional<std::int64_t> host, Trials& trials)
+      : options_(options), data_(data), as_(as), sizes_(sizes), host_(host), trials_(trials) {
     if (host) options_.memory.host_bytes = host;
-    result_.dimension = dimension;
+    result_.dimension = sizes.dimension;
     result_.unit = sizes_.text(1);
+    sizes_.start = std::clamp(sizes.start, sizes_.first, sizes_.last);
     good_ = sizes_.first - 1;
     bad_ = sizes_.last + 1;
-    if (hint != nullptr) sizes_.start = hint->factor;
   }
 
-  Largest run(const Largest* hint) {
-    // Larger until it does not fit, then in the middle: twice as large, or from where half the memory led to
-    // by a quarter, about what twice the memory adds to a side.
-    for (std::int64_t next = sizes_.start; next < bad_ && fits(next);)
-      next = good_ == sizes_.last ? bad_ : std::min(hint ? good_ + good_ / 4 + 1 : 2 * good_, sizes_.last);
-    while (bad_ - good_ > 1) fits(good_ + (bad_ - good_) / 2);
+  // How far the largest is narrowed down: 1 is to the end; none is larger than that of a host of which no
+  // size that fits, or none that does not, is known.
+  double width() {
+    for (const auto& [factor, hosts] : trials_)
+      for (const auto& [memory, trial] : hosts) learn(factor, memory, trial);
+    if (bad_ - good_ <= 1) return 1;
+    if (good_ < sizes_.first || bad_ > sizes_.last) return unknown;
+    return static_cast<double>(bad_) / static_cast<double>(good_);
+  }
+  static constexpr double unknown = 1e9;
+  void narrow() { fits(next()); }
+
+  // REQUIRES: width() is below `unknown`.
+  void finish() {
     // Routines that are chosen by their time may need other workspaces than those of the search, where timing
     // them at every size would have taken minutes.
-    while (tunes_ && good_ >= sizes_.first && !fits(good_, /*tuned=*/true)) good_ = bad_ - 1;
+    while (tunes_ && good_ >= sizes_.first && !fits(good_, /*tuned=*/true)) {
+      bad_ = good_--;
+      result_.limit = trials_.at(bad_).at(memory()).limit;
+    }
     if (bad_ <= sizes_.last) result_.next = sizes_.text(bad_);
-    if (good_ < sizes_.first) return result_;
+    if (host_) result_.host_bytes = *host_;
+    if (good_ < sizes_.first) return;
+    const Trial& best = trial_of(good_);
     result_.factor = good_;
     result_.size = sizes_.text(good_);
-    result_.compute_seconds = tried_.at(good_).compute_seconds;
-    for (const double times : most_times) {
-      std::int64_t likely = 0;
-      for (std::size_t i = 0; hint != nullptr && i < hint->swift.size(); ++i)
-        if (hint->swift[i].times == times) likely = hint->swift[i].factor;
-      result_.swift.push_back(swift(times, likely));
-    }
-    return result_;
+    if (bad_ - good_ > 1) result_.up_to = sizes_.text(bad_ - 1);
+    result_.plan = best.plan;
+    result_.compute_seconds = best.compute_seconds;
+  }
+
+  // With the largest of little overhead.
+  Largest result(std::optional<Clock::time_point> end) {
+    end_ = end;
+    if (result_.factor > 0)
+      for (const double times : most_times) result_.swift.push_back(swift(times));
+    return std::move(result_);
   }
 
  private:
-  struct Tried {
-    double step_seconds = 0, compute_seconds = 0;
-  };
+  bool is_late() const { return end_ && Clock::now() > *end_; }
+  std::int64_t memory() const { return host_.value_or(0); }
 
-  // Images and results that are streamed lie beside the host pool: what a machine has must hold both.
-  swap::Plan plan(const StepForecast& step, std::int64_t factor) {
+  // What fits with less memory of the host, or needs no more than this one has, fits; what does not fit with
+  // more does not.
+  void learn(std::int64_t factor, std::int64_t memory, const Trial& trial) {
+    if (factor <= good_ || factor >= bad_) return;
+    if (is_possible(memory, trial)) good_ = factor;
+    if (trial.plan || memory < this->memory()) return;
+    bad_ = factor;
+    result_.limit = trial.limit;
+  }
+
+  bool is_possible(std::int64_t memory, const Trial& trial) const {
+    return trial.plan && (memory <= this->memory() || trial.host_needs() <= this->memory());
+  }
+
+  // Larger until it does not fit, then in the middle.
+  std::int64_t next() const {
+    if (sizes_.start > good_ && sizes_.start < bad_) return sizes_.start;
+    if (bad_ > sizes_.last && good_ >= sizes_.first) return std::min(2 * good_, sizes_.last);
+    return good_ + (bad_ - good_) / 2;
+  }
+
+  // One that shows that the size fits.
+  const Trial& trial_of(std::int64_t factor) const {
+    const Hosts& hosts = trials_.at(factor);
+    if (const auto own = hosts.find(memory()); own != hosts.end() && own->second.plan) return own->second;
+    return std::find_if(hosts.begin(), hosts.end(),
+                        [&](const auto& one) { return is_possible(one.first, one.second); })
+        ->second;
+  }
+
+  swap::Plan plan(const StepForecast& step, std::int64_t factor) const {
     swap::Plan plan = step.plan(options_.memory.planner, /*quick=*/true);
     if (!host_ || plan.host_bytes + plan.streamed_bytes <= *host_) return plan;
     RunOptions less = sizes_.at(factor, options_);
@@ -146,6 +211,8 @@ class LargestSearch {
   }
 
   bool fits(std::int64_t factor, bool tuned = false) {
+    throw_if_interrupted();
+    Trial trial;
     try {
       const StepForecast step(sizes_.at(factor, options_), data_,
                               {.estimate = true, .tuned = tuned, .as = as_});
@@ -153,75 +220,112 @@ class LargestSearch {
       result_.host_bytes = step.budgets().host;
       swap::Plan found = plan(step, factor);
       step.inference_peak(/*quick=*/true);
-      log::info("{} fits", sizes_.text(factor));
-      tried_[factor] = {found.predicted_seconds, step.compute_seconds()};
-      if (factor < good_) return true;
-      result_.plan = std::move(found);
-      good_ = factor;
-      return true;
+      trial.plan = std::move(found);
+      trial.compute_seconds = step.compute_seconds();
     } catch (const Error& error) {
       if (error.exit() != Exit::does_not_fit) throw;
-      log::info("{} does not fit", sizes_.text(factor));
-      result_.limit = error.what();
-      bad_ = factor;
-      return false;
+      trial.limit = error.what();
     }
+    const Trial& kept = trials_[factor][memory()] = std::move(trial);
+    learn(factor, memory(), kept);
+    log::info("{}{} {}; the largest is {}", host_ ? format("host {}: ", format_bytes(*host_)) : "",
+              sizes_.text(factor), kept.plan ? "fits" : "does not fit", range_text());
+    return kept.plan.has_value();
   }
 
-  bool takes_at_most(double times, std::int64_t factor) {
-    if (!tried_.contains(factor)) fits(factor);
-    const auto found = tried_.find(factor);
-    return found != tried_.end() && found->second.step_seconds <= times * found->second.compute_seconds;
+  std::string range_text() const {
+    if (good_ < sizes_.first) return "below " + sizes_.text(bad_);
+    const std::string least = sizes_.text(good_);
+    if (bad_ > sizes_.last) return good_ == sizes_.last ? least : least + " or more";
+    return bad_ - good_ > 1 ? format("from {} to {}", least, sizes_.text(bad_ - 1)) : least;
   }
 
-  // `likely`: what it may well be; 0: nobody knows.
+  // Less memory of the host makes no step faster.
+  const Trial* fast_enough(const Hosts& hosts, double times) const {
+    for (const auto& [memory, trial] : hosts)
+      if (is_possible(memory, trial) && trial.slowdown() <= times) return &trial;
+    return nullptr;
+  }
+
+  // More memory of the host makes a step faster only where it was scarce.
+  bool is_too_slow(const Hosts& hosts, double times) const {
+    return std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) {
+      const auto& [memory, trial] = one;
+      return trial.plan && trial.slowdown() > times &&
+             (memory >= this->memory() || trial.host_needs() < memory / 2);
+    });
+  }
+
   // REQUIRES: good_ fits.
-  Largest::Swift swift(double times, std::int64_t likely) {
+  Largest::Swift swift(double times) {
     std::int64_t yes = sizes_.first - 1, no = good_ + 1;
-    const auto look_at = [&](std::int64_t factor) {
-      if (factor > yes && factor < no) (takes_at_most(times, factor) ? yes : no) = factor;
-    };
-    look_at(good_);
-    look_at(likely);
-    look_at(likely + 1);
-    const std::map<std::int64_t, Tried> tried = tried_;
-    for (const auto& [factor, what] : tried) look_at(factor);
-    while (no - yes > 1) look_at(yes + (no - yes) / 2);
+    for (const auto& [factor, hosts] : trials_)
+      if (is_too_slow(hosts, times)) no = std::min(no, factor);
+    for (const auto& [factor, hosts] : trials_)
+      if (factor < no && fast_enough(hosts, times)) yes = factor;
+    while (no - yes > 1 && !is_late()) {
+      const std::int64_t middle = yes + (no - yes) / 2;
+      fits(middle);
+      (fast_enough(trials_.at(middle), times) ? yes : no) = middle;
+    }
     Largest::Swift result;
     result.times = times;
+    if (no - yes > 1) result.up_to = sizes_.text(no - 1);
     if (yes < sizes_.first) return result;
     result.factor = yes;
     result.size = sizes_.text(yes);
-    result.step_seconds = tried_.at(yes).step_seconds;
+    result.step_seconds = fast_enough(trials_.at(yes), times)->plan->predicted_seconds;
     return result;
   }
 
   RunOptions options_;
   const DataShape& data_;
   const std::string& as_;
-  const std::optional<std::int64_t> host_;  // memory of a host that is assumed
   Sizes sizes_;
+  const std::optional<std::int64_t> host_;
+  Trials& trials_;
+  std::optional<Clock::time_point> end_;
   std::int64_t good_ = 0, bad_ = 0;  // fits; does not
   bool tunes_ = false;
-  std::map<std::int64_t, Tried> tried_;
   Largest result_;
 };
 
 }  // namespace
 
 std::vector<Largest> find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
-                                  Dimension dimension) {
+                                  Dimension dimension, double seconds) {
   if (options.training.patch && dimension == Dimension::resolution)
     fail(Exit::usage,
          "{} is set, so the size of a sample does not depend on {}. For the largest whole volume set {}=none",
          key::training_patch, key::preprocess_resolution, key::training_patch);
-  if (as.empty() || options.memory.host_bytes)
-    return {LargestSearch(options, data, as, dimension, std::nullopt, nullptr).run(nullptr)};
+  const Sizes sizes = sizes_of(options, dimension);
+  Trials trials;
+  if (as.empty() || options.memory.host_bytes) {
+    LargestSearch search(options, data, as, sizes, std::nullopt, trials);
+    while (search.width() > 1) search.narrow();
+    search.finish();
+    return {search.result(std::nullopt)};
+  }
+  const auto start = LargestSearch::Clock::now();
+  const auto after = [&](double part) {
+    return start + std::chrono::milliseconds(static_cast<std::int64_t>(1000 * part * seconds));
+  };
+  std::deque<LargestSearch> searches;
+  for (const std::int64_t gibibytes : {256, 128, 64, 32})
+    searches.emplace_back(options, data, as, sizes, gibibytes << 30, trials);
+  // The widest is narrowed next, of equal ones that with the most memory: it says the most about the others.
+  for (;;) {
+    std::vector<double> widths;
+    for (LargestSearch& search : searches) widths.push_back(search.width());
+    const auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= 1) break;
+    if (*widest < LargestSearch::unknown && LargestSearch::Clock::now() > after(0.6)) break;
+    searches[static_cast<std::size_t>(widest - widths.begin())].narrow();
+  }
   std::vector<Largest> all;
-  for (const std::int64_t gibibytes : {32, 64, 128, 256}) {
-    const Largest* const hint = all.empty() || all.back().factor == 0 ? nullptr : &all.back();
-    Largest next = LargestSearch(options, data, as, dimension, gibibytes << 30, hint).run(hint);
-    all.push_back(std::move(next));
+  for (auto search = searches.rbegin(); search != searches.rend(); ++search) {
+    search->finish();
+    all.push_back(search->result(after(0.7 + 0.1 * static_cast<double>(all.size()))));
   }
   return all;
 }

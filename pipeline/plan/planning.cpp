@@ -148,7 +148,7 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
     request.one_sample = &one;
   }
   std::optional<Doing> doing;
-  if (!quick) doing.emplace("planning, " + planner);
+  if (!quick && planner != "keep") doing.emplace("planning, " + planner);  // that one takes no search
   return swap::make_plan(planner, request);
 }
 

@@ -76,20 +76,20 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   std::int64_t needed =
       plan.paged ? (plan.peak_bytes + most_oversubscription - 1) / most_oversubscription : plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
-  const bool one_of_many = request.quick && request.one_sample != nullptr;  // of a search for what fits
-  if (!one_of_many && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
+  // A search for what fits asks for many plans; the exact figure would take several more for each.
+  if (!request.quick && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
     needed = least_budget_of(row, request, plan.peak_bytes);
   const net::Node& node = graph.node(at);
   fail(Exit::does_not_fit,
-       "{}: {} ({}) is too small: planner {} needs at least {} ({}), {} of it for parameters and optimiser "
+       "{}: {} ({}) is too small: planner {} needs {} {} ({}), {} of it for parameters and optimiser "
        "state. Node '{}' ({}) needs the most. No planner can use less{}. Set a {} of at least {}, {}{}, {}or "
        "a lower {}",
        key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
-       format_bytes(needed), counted(needed, "byte"), format_bytes(plan.persistent_bytes), node.name,
-       node.operation->name, floor.bytes < needed ? " than " + format_bytes(floor.bytes) : "",
-       key::memory_budget, whole_mebibytes(needed),
-       budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "", request.smaller,
-       could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
+       request.quick ? "about" : "at least", format_bytes(needed), counted(needed, "byte"),
+       format_bytes(plan.persistent_bytes), node.name, node.operation->name,
+       floor.bytes < needed ? " than " + format_bytes(floor.bytes) : "", key::memory_budget,
+       whole_mebibytes(needed), budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "",
+       request.smaller, could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
        key::network_base_filters);
 }
 

@@ -181,6 +181,22 @@ TEST(Largest, KeepsTheProportionsOfABox) {
   EXPECT_EQ(found.size, resolution_text({4 * found.factor, 8 * found.factor, 4 * found.factor}));
 }
 
+TEST(Largest, IsARangeThatHoldsTheAnswerWhereTheTimeIsOver) {
+  RunOptions options = tiny();
+  options.preprocess.resolution = {8, 8, 8};
+  const auto all = find_largest(options, data_shape(options), "v100", Dimension::resolution, /*seconds=*/1e6);
+  const auto hasty = find_largest(options, data_shape(options), "v100", Dimension::resolution, /*seconds=*/0);
+  ASSERT_EQ(hasty.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].up_to, "");
+    ASSERT_FALSE(hasty[i].up_to.empty());
+    EXPECT_TRUE(hasty[i].plan);
+    EXPECT_LE(hasty[i].factor, all[i].factor);
+    EXPECT_GE(std::stoll(hasty[i].up_to), std::stoll(all[i].size));
+    EXPECT_LT(std::stoll(hasty[i].up_to), std::stoll(hasty[i].next));
+  }
+}
+
 TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
   RunOptions options = tiny();
   options.memory.budget_bytes = std::int64_t{1} << 40;
