@@ -55,7 +55,7 @@ FileTrouble grid_trouble(const fs::path& path, const Geometry& grid, const fs::p
                       {}};
   if (hardly_overlap(grid, reference)) {
     trouble.what += ", and they hardly overlap";
-    trouble.fix = "replace the file if it is of another patient or session, or correct its origin";
+    trouble.fix = "replace the file if it belongs to another patient or session, or correct its origin";
   } else {
     trouble.fix = format("set {}: true if both are of one patient and session, or else replace the file",
                          key::data_align);
