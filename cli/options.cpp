@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "base/log.h"
@@ -55,6 +56,18 @@ std::string keys_footer(bool all) {
        app.get_name());
 }
 
+// CLI11 reads nan and inf as numbers, and no comparison of its ranges refuses nan.
+void check_numbers(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_type_name().starts_with("FLOAT")) continue;
+    for (const std::string& text : option->results()) {
+      const auto value = parse_number<double>(text);
+      if (!value || !std::isfinite(*value))
+        fail(Exit::usage, "{}: expected a finite number, found '{}'", option->get_name(), text);
+    }
+  }
+}
+
 }  // namespace
 
 void add_common(CLI::App& app, CommonOptions& options, bool with_json) {
@@ -86,6 +99,7 @@ bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) 
   } catch (const CLI::ParseError& error) {
     refuse(app, error.what());
   }
+  check_numbers(app);
   const bool silent = is_silent_rank();
   log::set_level(silent ? log::Level::error : level_of(options));
   set_quiet(silent || options.quiet);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "base/text.h"
 
@@ -58,6 +59,33 @@ TEST_F(Program, ExplainsItselfAndEachCommand) {
   EXPECT_TRUE(contains(call("run --help").output, "training.optimizer.learning_rate"));
   EXPECT_EQ(call("").code, 2);
   EXPECT_EQ(call("--version").code, 0);
+}
+
+// Every option whose help calls it FLOAT; a command with a new one needs a line here.
+TEST_F(Program, RefusesNumbersThatAreNotFiniteInEveryOption) {
+  const std::map<std::string, std::string> least = {{"predict", "r --input a --out b --window 8"},
+                                                    {"evaluate", "--truth a --prediction b"},
+                                                    {"configure", "d"},
+                                                    {"watch", "r"}};
+  int options = 0;
+  for (const char* command :
+       {"run", "sweep", "train", "predict", "evaluate", "report", "plan", "bench", "check", "phantom", "info",
+        "watch", "preview", "configure", "convert", "export", "import"}) {
+    std::string name;
+    for (const std::string& word : split(call(std::string(command) + " --help").output, ' ')) {
+      if (word.starts_with("FLOAT") && name.starts_with("--")) {
+        ASSERT_TRUE(least.contains(command)) << command << " " << name;
+        ++options;
+        for (const char* value : {"nan", "-nan", "inf", "-inf"}) {
+          const Outcome outcome = call(format("{} {} {} {}", command, least.at(command), name, value));
+          EXPECT_EQ(outcome.code, 2) << command << " " << name << " " << value << outcome.errors;
+          EXPECT_TRUE(contains(outcome.errors, name)) << outcome.errors;
+        }
+      }
+      if (!word.empty()) name = word;
+    }
+  }
+  EXPECT_GE(options, 5);
 }
 
 TEST_F(Program, RefusesWrongUsageWithASuggestion) {

@@ -147,7 +147,7 @@ TEST_F(Checking, OfUnalignedChannelsIsAnErrorOrWhenResamplingIsAskedForAWarning)
   expect_problem("error", {"b_t2.nii.gz", "different grid", "data.align: true"});
   image.geometry.origin = {500, 0, 0};
   write_image(file("b", "t2"), image);
-  expect_problem("error", {"b_t2.nii.gz", "different grid", "hardly overlap", "of another patient"});
+  expect_problem("error", {"b_t2.nii.gz", "different grid", "hardly overlap", "another patient"});
   image.geometry.origin = {0.5, 0, 0};
   write_image(file("b", "t2"), image);
   options_.data.align = true;
