@@ -12,6 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/text.h"
 
 namespace voxswap {
 
@@ -53,6 +54,22 @@ void fail_reading(const fs::path& path, int system_error) {
        system_error == ENOENT   ? "no such file"
        : system_error == EISDIR ? "it is a folder"
                                 : std::strerror(system_error));
+}
+
+std::string no_such_folder(const fs::path& path) {
+  // The first part that does not exist is the one that is misspelt.
+  fs::path wrong = path.filename() == "." ? path.parent_path() : path;
+  error_code ignored;
+  while (wrong.has_parent_path() && !fs::exists(wrong.parent_path(), ignored)) wrong = wrong.parent_path();
+  const fs::path parent = wrong.parent_path();
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(parent.empty() ? "." : parent, ignored), end; !ignored && entry != end;
+       entry.increment(ignored))
+    if (error_code none; fs::is_directory(entry->path(), none))
+      names.push_back(entry->path().filename().string());
+  const std::string name = nearest(wrong.filename().string(), names);
+  return name.empty() ? "no such folder"
+                      : format("no such folder (did you mean '{}'?)", (parent / name).string());
 }
 
 std::string read_file(const fs::path& path, std::size_t most_bytes) {

@@ -46,6 +46,9 @@ void write_through(const fs::path& path, const std::function<void(const fs::path
 // The whole file, or its first bytes. Throws Exit::bad_data when there is none that may be read, Exit::failed
 // when the device fails and Exit::does_not_fit when memory does: what could not be read is never taken for
 // the end.
+// "no such folder", and one beside it with a similar name: "no such folder (did you mean 'runs/study'?)".
+std::string no_such_folder(const fs::path& path);
+
 std::string read_file(const fs::path& path, std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
 // Throws what has become of reading `path`, by the same rules.

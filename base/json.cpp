@@ -9,6 +9,27 @@ namespace voxswap {
 
 namespace {
 
+constexpr int deepest = 200;
+
+// Brackets outside of strings, as far as the text is valid.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest) return true;
+    } else {
+      quoted = c == '"';
+      if (c == ']' || c == '}') --depth;
+    }
+  }
+  return false;
+}
+
 // Handed out from its beginning to its end; whole again as soon as all of it was given back.
 struct Reserve {
   std::mutex mutex;  // guards everything below
@@ -19,6 +40,14 @@ struct Reserve {
 constinit Reserve reserve{};
 
 }  // namespace
+
+Json parse_json(std::string_view text) {
+  return is_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+}
+
+Json checked_json(std::string_view text) {
+  return Json::parse(is_too_deep(text) ? std::string_view() : text);
+}
 
 void* take_or_reserve(std::size_t bytes) {
   if (void* const memory = ::operator new(bytes, std::nothrow)) return memory;

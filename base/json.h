@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace voxswap {
@@ -30,6 +31,12 @@ struct JsonAllocator : std::allocator<T> {
 
 using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t,
                                   std::uint64_t, double, JsonAllocator>;
+
+// All texts are parsed by these, because nlohmann copies and compares by recursion: what is nested deeper
+// than 200 levels counts as invalid. parse_json() returns a discarded value for an invalid text,
+// checked_json() throws Json::parse_error.
+Json parse_json(std::string_view text);
+Json checked_json(std::string_view text);
 
 // Memory, of the reserve (1 MiB, the values of 30,000 entries) where there is no other; std::bad_alloc when
 // that is used up.

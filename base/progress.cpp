@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "base/log.h"
@@ -73,11 +75,19 @@ void Progress::draw() {
     log::info("{}: {}", state_.what, progress_figures(state_));
 }
 
+// A search does the same many times.
+static bool is_first_time(const std::string& what) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  return said.insert(what).second;
+}
+
 Doing::Doing(const std::string& what) {
   if (all_quiet) return;
   if (draws_on_terminal())
     draw_line(cut_to_width(what + " ...", screen().columns - 1));
-  else
+  else if (is_first_time(what))
     log::info("{} ...", what);
 }
 

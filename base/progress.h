@@ -56,7 +56,7 @@ class Progress {
 };
 
 // For work that nobody knows the length of: on a terminal its name stands at the bottom while it lasts,
-// elsewhere it is said once.
+// elsewhere it is said once per process.
 class Doing {
  public:
   explicit Doing(const std::string& what);  // "planning"

@@ -179,7 +179,7 @@ std::string forecast_json(const std::string& plan, const pipeline::Forecast& for
                           const std::optional<pipeline::RanksForecast>& ranks) {
   Json json = step_figures(forecast);
   if (ranks) json["ranks"] = ranks_figures(*ranks);
-  Json whole = Json::parse(plan);
+  Json whole = checked_json(plan);
   whole["forecast"] = json;
   return whole.dump(1) + "\n";
 }

@@ -134,7 +134,7 @@ Json rank_list(net::Ranks& ranks) {
   Json list = Json::array();
   for (const std::string& one :
        net::gather(ranks, this_rank(ranks).dump(-1, ' ', false, Json::error_handler_t::replace)))
-    list.push_back(Json::parse(one));
+    list.push_back(checked_json(one));
   const std::vector<Link> links = measure_links(ranks);
   for (std::size_t rank = 1; rank < links.size(); ++rank) {
     list[rank]["link_gbps"] = links[rank].bytes_per_second / 1e9;

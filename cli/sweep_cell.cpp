@@ -80,7 +80,7 @@ std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell) {
   const fs::path file = outcome_file(cell);
   if (!fs::exists(file)) return std::nullopt;
   try {
-    const auto json = Json::parse(read_file(file));
+    const auto json = checked_json(read_file(file));
     return CellOutcome{json.at("exit").get<int>(), json.at("seconds").get<double>(),
                        json.at("message").get<std::string>()};
   } catch (const Json::exception&) {

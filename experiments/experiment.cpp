@@ -206,10 +206,9 @@ Experiment load_run(const fs::path& run_directory) {
   const fs::path file = run_directory / "experiment.yaml";
   error_code error;
   if (!fs::is_regular_file(file, error))
-    fail(Exit::bad_data,
-         "{}: is not a run, because it contains no experiment.yaml. Expected the output folder of `voxswap "
-         "run`",
-         run_directory.string());
+    fail(Exit::bad_data, "{}: {}. Expected the output folder of `voxswap run`", run_directory.string(),
+         fs::exists(run_directory, error) ? "is not a run, because it contains no experiment.yaml"
+                                          : no_such_folder(run_directory));
   try {
     Experiment experiment = load_experiment(file, {});
     experiment.run.output = run_directory;

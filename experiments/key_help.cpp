@@ -92,12 +92,13 @@ std::string default_text(const Key& key) {
 std::string describe_keys(Keys which) {
   std::string text;
   for (const KeySection& section : key_sections()) {
-    text += format("\n{}\n", section.heading);
+    std::string lines;
     for (const Key* key : section.keys) {
       const bool is_common =
           std::find(common_keys.begin(), common_keys.end(), key->path) != common_keys.end();
-      if (which == Keys::all || is_common) text += line_of(*key);
+      if (which == Keys::all || is_common) lines += line_of(*key);
     }
+    if (!lines.empty()) text += format("\n{}\n{}", section.heading, lines);
   }
   return text;
 }

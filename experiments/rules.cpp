@@ -50,6 +50,9 @@ void check_sides(const pipeline::RunOptions& options, const Where& where) {
       wrong.push_back(format("{} is {}; use {}", "xyz"[axis], size[axis],
                              nearest_multiples(size[axis], multiples[axis])));
   }
+  if (!wrong.empty() && size[2] == 1 && multiples[2] > 1)
+    fail(Exit::usage, "{}: {}: [x, y] is for 2D images. Network {} takes volumes: use [x, y, z]", place, key,
+         options.network.name);
   if (!wrong.empty())
     fail(Exit::usage, "{}: {}: each side must be {}: {}", place, key, rule, join(wrong, "; "));
 }

@@ -27,7 +27,7 @@ Json value_of(const Yaml& yaml) {
     return map;
   }
   if (yaml.kind == Yaml::Kind::nothing) return nullptr;
-  const Json read = yaml.quoted ? Json() : Json::parse(yaml.text, nullptr, false);
+  const Json read = yaml.quoted ? Json() : parse_json(yaml.text);
   return read.is_number() || read.is_boolean() ? read : Json(yaml.text);
 }
 

@@ -57,7 +57,7 @@ Json plan_json(const Json& arguments, OnEpoch) {
           {"step_seconds", made.step_seconds},
           {"compute_seconds", made.compute_seconds},
           {"lower_bound_seconds", made.lower_bound_seconds},
-          {"plan", Json::parse(made.json)}};
+          {"plan", checked_json(made.json)}};
 }
 
 Json run_json(const Json& arguments, OnEpoch on_epoch) {
@@ -147,14 +147,14 @@ char* voxswap_call(const char* function, const char* arguments, int (*on_epoch)(
     const auto found = functions.find(function);
     if (found == functions.end())
       throw Error(Exit::usage, format("{}: voxswap has no such function", function));
-    return found->second(Json::parse(arguments), on_epoch);
+    return found->second(checked_json(arguments), on_epoch);
   });
 }
 
 char* voxswap_open_network(const char* arguments, void** network) {
   *network = nullptr;
   return answer([&] {
-    const Json of = Json::parse(arguments);
+    const Json of = checked_json(arguments);
     auto opened = std::make_unique<Network>(of.at("runs").get<Words>(), predict_options(of));
     Json json = {
         {"channels", opened->channels()}, {"labels", Json::object()}, {"outputs", opened->outputs()}};

@@ -85,7 +85,7 @@ bool is_ours(const fs::path& derivative) {
   const fs::path file = derivative / "dataset_description.json";
   error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
-  const Json json = Json::parse(read_file(file), nullptr, false);
+  const Json json = parse_json(read_file(file));
   if (!json.is_object() || !json.contains("GeneratedBy") || !json["GeneratedBy"].is_array()) return false;
   return std::any_of(json["GeneratedBy"].begin(), json["GeneratedBy"].end(), [](const Json& by) {
     return by.is_object() && by.contains("Name") && by["Name"] == "voxswap";

@@ -25,7 +25,7 @@ std::string shown(const Json& value) {
 class Parser {
  public:
   explicit Parser(const fs::path& root) : path_(dataset_json_path(root)) {
-    json_ = Json::parse(read_file(path_), nullptr, false);
+    json_ = parse_json(read_file(path_));
     if (!json_.is_object())
       fail(Exit::bad_data, "{}: is not a JSON object. Repair it, or remove it to list the folders instead",
            path_.string());
@@ -213,7 +213,7 @@ void write_description(const fs::path& path, const Dataset& dataset, const std::
 }
 
 Dataset read_description(const fs::path& path) {
-  const Json json = Json::parse(read_file(path), nullptr, false);
+  const Json json = parse_json(read_file(path));
   Dataset dataset;
   try {
     dataset.root = json.at("root").get<std::string>();
@@ -239,7 +239,7 @@ Dataset read_description(const fs::path& path) {
 
 std::string described_run(const fs::path& path) {
   if (!fs::exists(path)) return {};
-  const Json json = Json::parse(read_file(path), nullptr, false);
+  const Json json = parse_json(read_file(path));
   const auto found = json.is_object() ? json.find("run") : json.end();
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }

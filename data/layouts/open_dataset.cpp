@@ -202,7 +202,8 @@ Dataset list_dataset(const DatasetOptions& given) {
   error_code ignored;
   if (!fs::is_directory(options.root, ignored)) {
     fail(Exit::bad_data, "{}: {}. {} must be the folder of a data set", options.root.string(),
-         fs::exists(options.root, ignored) ? "is not a folder" : "no such folder", key::data_root);
+         fs::exists(options.root, ignored) ? "is not a folder" : no_such_folder(options.root),
+         key::data_root);
   }
   const Layout& layout = automatic ? recognised_layout(options) : layout_named(options.layout);
   Dataset dataset = layout.list(options);

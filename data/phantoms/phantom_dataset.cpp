@@ -49,7 +49,7 @@ std::vector<fs::path> files_of(const PhantomOptions& options, const PhantomLayou
 
 // Removes exactly the files that an earlier call with other options wrote here, or none of them.
 void remove_earlier(const fs::path& root, const fs::path& manifest, WrittenFiles& written) {
-  const Json json = Json::parse(read_file(manifest), nullptr, false);
+  const Json json = parse_json(read_file(manifest));
   PhantomOptions earlier;
   try {
     earlier.layout = json.at("layout").get<std::string>();

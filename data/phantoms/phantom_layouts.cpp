@@ -191,7 +191,7 @@ void write_ct_case(const fs::path& root, int index, const Volume& volume) {
 }
 
 std::string ct_description(const PhantomOptions& options) {
-  Json json = Json::parse(msd_description(options));
+  Json json = checked_json(msd_description(options));
   json["description"] = "Synthetic brain tumours on CT laid out as the Medical Segmentation Decathlon";
   json["tensorImageSize"] = "3D";
   json["modality"] = {{"0", "CT"}};

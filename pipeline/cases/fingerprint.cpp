@@ -135,7 +135,7 @@ class FingerprintCache {
     error_code ignored;
     if (fs::exists(path, ignored)) {
       try {
-        return from_json(Json::parse(read_file(path)), dataset_.modalities);
+        return from_json(checked_json(read_file(path)), dataset_.modalities);
       } catch (const std::exception& error) {
         log::warn("{}: this cached fingerprint is damaged and is recomputed: {}", path.string(),
                   error.what());

@@ -97,7 +97,7 @@ Parts parts_of_csv(const fs::path& path) {
 
 // nnU-Net's: [{"train": [case, …], "val": [case, …]}, …], one for each fold.
 Parts parts_of_json(const fs::path& path, std::int64_t fold) {
-  const Json folds = Json::parse(read_file(path), nullptr, false);
+  const Json folds = parse_json(read_file(path));
   Parts parts;
   try {
     if (fold >= static_cast<std::int64_t>(folds.get<std::vector<Json>>().size())) {
@@ -144,7 +144,7 @@ Split from_file(const data::Dataset& dataset, const SplitOptions& options) {
 std::set<std::string> names_in(const fs::path& path) {
   std::set<std::string> names;
   const bool is_json = ends_with(lower(path.string()), ".json");
-  const Json folds = is_json ? Json::parse(read_file(path), nullptr, false) : Json::array({1});
+  const Json folds = is_json ? parse_json(read_file(path)) : Json::array({1});
   for (std::size_t fold = 0; fold < folds.size(); ++fold)
     for (const auto& [id, part] :
          is_json ? parts_of_json(path, static_cast<std::int64_t>(fold)) : parts_of_csv(path))

@@ -12,9 +12,9 @@ namespace {
 
 // What MONAI's schema of a bundle's metadata asks for.
 Json metadata(const TrainedNetwork& network) {
-  const Json channels = Json::parse(network.about.at("modalities")),
-             outputs = Json::parse(network.about.at("outputs")),
-             preprocess = Json::parse(network.about.at("preprocess"));
+  const Json channels = checked_json(network.about.at("modalities")),
+             outputs = checked_json(network.about.at("outputs")),
+             preprocess = checked_json(network.about.at("preprocess"));
   const Json& window = preprocess.at(preprocess.at("patch").is_null() ? "resolution" : "patch");
   const auto named = [](const Json& names) {
     Json by_number = Json::object();
@@ -49,7 +49,7 @@ Json metadata(const TrainedNetwork& network) {
 }  // namespace
 
 std::map<std::string, std::string> monai_files(const TrainedNetwork& network) {
-  const Json preprocess = Json::parse(network.about.at("preprocess"));
+  const Json preprocess = checked_json(network.about.at("preprocess"));
   if (network.images || preprocess.at("slices") != "none")
     fail(Exit::usage, "--to monai: bundles are for networks of volumes. Use --to onnx or --to pytorch");
   if (!preprocess.at("bias_correction").empty())

@@ -50,7 +50,7 @@ void add_case(std::map<std::string, fs::path>& cases, const fs::path& path) {
 std::map<std::string, fs::path> label_maps(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
     fail(Exit::bad_data, "{}: {}. Expected a folder of label maps", folder.string(),
-         fs::exists(folder) ? "is not a folder" : "no such folder");
+         fs::exists(folder) ? "is not a folder" : no_such_folder(folder));
   }
   std::map<std::string, fs::path> cases;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -96,7 +96,7 @@ std::string postprocessing_json(const Postprocessing& what) {
 Postprocessing read_postprocessing(const fs::path& file, const data::Regions& regions) {
   Postprocessing result;
   try {
-    const Json json = Json::parse(read_file(file));
+    const Json json = checked_json(read_file(file));
     for (const Json& one : json.at("steps")) {
       PostStep& step = result.steps.emplace_back();
       step.region = one.at("region").get<std::string>();

@@ -48,7 +48,7 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
                {"keep_largest", how.largest},
                {"probabilities", how.probabilities}};
   if (!how.postprocessing.empty())
-    json["postprocessing"] = Json::parse(read_file(how.postprocessing)).at("steps");
+    json["postprocessing"] = checked_json(read_file(how.postprocessing)).at("steps");
   if (!missing.empty()) json["missing_modalities"] = missing;
   for (const RunOptions& run : runs)
     if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.output)).string());
@@ -57,7 +57,7 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
 
 // Whether two predictions differ in more than where their scans lay and what those lack.
 bool differ(const std::string& one, const std::string& other) {
-  Json a = Json::parse(one), b = Json::parse(other);
+  Json a = checked_json(one), b = checked_json(other);
   for (Json* json : {&a, &b}) {
     json->erase("input");
     json->erase("missing_modalities");
@@ -94,7 +94,7 @@ void PredictionRecord::read() {
   const fs::path file = folder_ / file_name;
   bool sound = true;
   try {
-    const Json record = Json::parse(read_file(file));
+    const Json record = checked_json(read_file(file));
     for (Json entry : record.at("predictions")) {
       Prediction prediction;
       prediction.files = entry.at("cases").get<decltype(prediction.files)>();
@@ -141,7 +141,7 @@ void PredictionRecord::write() const {
   Json predictions = Json::array();
   std::size_t others = 0;
   const auto add = [&](const Prediction& prediction) {
-    Json entry = Json::parse(prediction.made_with);
+    Json entry = checked_json(prediction.made_with);
     entry["cases"] = prediction.files;
     predictions.push_back(std::move(entry));
   };

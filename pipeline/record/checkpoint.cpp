@@ -182,7 +182,7 @@ std::uint64_t header_size(std::string_view content, std::uint64_t file_size) {
 
 Json parse_header(std::string_view header, Checkpoint& checkpoint,
                   std::map<std::string, std::string>& checksums) {
-  Json json = Json::parse(header);
+  Json json = checked_json(header);
   if (!json.is_object()) throw Unreadable("its header is not a JSON object");
   if (const auto metadata = json.find("__metadata__"); metadata != json.end())
     checkpoint.metadata = metadata->get<std::map<std::string, std::string>>();
@@ -286,7 +286,7 @@ std::string description_of(const Checkpoint& checkpoint) {
 }
 
 Checkpoint described(const std::string& description) {
-  const Json json = Json::parse(description);
+  const Json json = checked_json(description);
   Checkpoint checkpoint;
   checkpoint.metadata = json.at("metadata").get<std::map<std::string, std::string>>();
   checkpoint.digest = json.at("digest").get<std::string>();

@@ -94,7 +94,7 @@ bool has_identity(const fs::path& folder) {
 
 RunIdentity read_identity(const fs::path& folder) {
   const fs::path file = folder / identity_file;
-  const Json json = Json::parse(read_file(file), nullptr, false);
+  const Json json = parse_json(read_file(file));
   RunIdentity identity;
   try {
     identity.run = json.at("run").get<std::string>();

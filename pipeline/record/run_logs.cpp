@@ -77,7 +77,7 @@ void RunLogs::epoch(const EpochRow& row, std::int64_t total,
   const Csv table = csv_of<EpochRow>({row});  // its columns, but those that the line begins with
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     if (table.header[i] == "run" || table.header[i] == "repeat") continue;
-    const Json value = Json::parse(table.rows[0][i], nullptr, false);
+    const Json value = parse_json(table.rows[0][i]);
     json[table.header[i]] = value.is_number() ? value : Json(table.rows[0][i]);
   }
   for (const auto& [name, value] : scores) json["validation"][name] = value;

@@ -107,7 +107,7 @@ std::string time_words(const std::vector<RunFolder>& runs) {
 std::string plan_table(const RunFolder& run) {
   const fs::path file = run.path / "plan.json";
   if (!fs::exists(file)) return {};
-  const auto plan = Json::parse(read_file(file), nullptr, false);
+  const auto plan = parse_json(read_file(file));
   if (!plan.is_object()) return {};
   Rows rows(1, {"Memory plan", ""});
   for (const auto& [key, value] : plan.items()) {

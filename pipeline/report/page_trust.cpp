@@ -24,7 +24,7 @@ std::string in_words(std::string name) {
 // was written by hand, is told of.
 void add_postprocessing(const std::string& name, const fs::path& file, Rows& rows) {
   if (!fs::exists(file)) return;
-  const Json json = Json::parse(read_file(file), nullptr, false);
+  const Json json = parse_json(read_file(file));
   try {
     const std::string cases = std::to_string(json.at("found_on_cases").get<std::size_t>());
     for (const Json& step : json.at("steps"))

@@ -24,7 +24,7 @@ void count_cases(RunFolder& run) {
 void check_is_run(const fs::path& folder) {
   if (fs::exists(folder / "epochs.csv") || fs::exists(folder / "experiment.yaml")) return;
   fail(Exit::bad_data, "{}: {}. Expected the folder of a run, with epochs.csv in it", folder.string(),
-       !fs::exists(folder)        ? "no such folder"
+       !fs::exists(folder)        ? no_such_folder(folder)
        : fs::is_directory(folder) ? "contains no epochs.csv"
                                   : "is not a folder");
 }

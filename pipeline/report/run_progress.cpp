@@ -108,7 +108,7 @@ RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settin
   const fs::path experiment = folder / "experiment.yaml";
   if (!fs::exists(experiment))
     fail(Exit::bad_data, "{}: {}. Expected the folder of a run, with experiment.yaml in it", folder.string(),
-         fs::exists(folder) ? "contains no experiment.yaml" : "no such folder");
+         fs::exists(folder) ? "contains no experiment.yaml" : no_such_folder(folder));
   RunProgress progress;
   progress.name = fs::weakly_canonical(folder).filename().string();
   const RunFolder run = read_run(folder, read_settings);

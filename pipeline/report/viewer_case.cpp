@@ -219,7 +219,7 @@ std::string script_text(const Json& json) {
 }
 
 std::string ViewerBlocks::add(const fs::path& file) {
-  Json study = Json::parse(read_file(file), nullptr, false);
+  Json study = parse_json(read_file(file));
   if (!is_study(study)) fail(Exit::bad_data, "{}: is not in the format that a run writes", file.string());
   std::vector<std::string> fresh;
   std::int64_t bytes = 0;

@@ -21,7 +21,7 @@ Notes read_notes(const fs::path& folder) {
   const fs::path file = notes_file(folder);
   Notes notes;
   if (!fs::exists(file)) return notes;
-  const auto json = Json::parse(read_file(file), nullptr, false);
+  const auto json = parse_json(read_file(file));
   try {
     for (const auto& [name, hashes] : json.items())
       notes.emplace_back(name, hashes.get<std::vector<std::string>>());

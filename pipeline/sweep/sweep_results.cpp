@@ -30,7 +30,7 @@ Figures figures_of_file(const fs::path& folder) {
   Figures figures;
   for (const char* name : {"bench.json", "forecast.json", "largest.json"}) {
     if (!fs::exists(folder / name)) continue;
-    Json json = Json::parse(read_file(folder / name), nullptr, false);
+    Json json = parse_json(read_file(folder / name));
     if (json.is_array() && !json.empty()) json = json[0];
     if (!json.is_object()) fail(Exit::bad_data, "{}: is not a JSON object", (folder / name).string());
     // What was the largest of stands in the column `largest` already.

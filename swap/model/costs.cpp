@@ -231,7 +231,7 @@ std::string costs_json(const CostModel& costs) {
 
 CostModel parse_costs(const std::string& json) {
   try {
-    const Json root = Json::parse(json);
+    const Json root = checked_json(json);
     CostModel costs;
     costs.source = root.at("source").get<std::string>();
     costs.to_host = link_of(root, "to_host");

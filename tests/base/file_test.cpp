@@ -221,5 +221,14 @@ TEST_F(ChecksummedFile, IsNotReadFromAFolderInItsPlace) {
   EXPECT_EQ(read_checksummed(folder_ / "a.txt"), std::nullopt);
 }
 
+TEST_F(File, OrFolderThatIsMisspeltIsFoundByItsName) {
+  fs::create_directories(folder_ / "runs" / "study");
+  const std::string right = (folder_ / "runs" / "study").string();
+  for (const char* misspelt : {"runs/studdy", "runs/studdy/", "runs/studdy/checkpoints"})
+    EXPECT_EQ(no_such_folder(folder_ / misspelt), format("no such folder (did you mean '{}'?)", right))
+        << misspelt;
+  EXPECT_EQ(no_such_folder(folder_ / "something"), "no such folder");
+}
+
 }  // namespace
 }  // namespace voxswap

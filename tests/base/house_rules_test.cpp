@@ -143,6 +143,14 @@ TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmtJsonAndTheFileSystem) 
   EXPECT_THAT(house::faults_of_third_parties(headers, at_home_nowhere), IsEmpty());
 }
 
+TEST(HouseRules, JsonIsParsedOnlyWhereItsDepthIsLimited) {
+  for (const house::SourceFile& file : sources()) {
+    const std::string text = read_file(fs::path(VOXSWAP_SOURCE_DIR) / file.path);
+    EXPECT_TRUE(file.path == "base/json.cpp" || text.find("Json::parse(") == std::string::npos)
+        << file.path << ": use parse_json() or checked_json()";
+  }
+}
+
 TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsRoom) {
   EXPECT_THAT(house::faults_of_namespaces(sources(), namespaces), IsEmpty());
 }

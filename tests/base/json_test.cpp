@@ -1,4 +1,4 @@
-// JSON is destroyed also where no memory is left.
+// JSON is destroyed also where no memory is left, and is not parsed where it is nested without end.
 #include "base/json.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,30 @@ Json nested(int count) {
   Json all = Json::array();
   for (int i = 0; i < count; ++i) all.push_back({{"name", "a"}, {"values", {1, 2, 3}}});
   return all;
+}
+
+// A file of a few kilobytes could otherwise end the program: copies and comparisons recurse.
+TEST(Json, ThatIsNestedTooDeepIsInvalid) {
+  const auto deep = [](int levels, const std::string& open, const std::string& close) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += open;
+    text += "1";
+    for (int i = 0; i < levels; ++i) text += close;
+    return text;
+  };
+  for (const int levels : {1, 200, 201, 100'000}) {
+    const bool valid = levels <= 200;
+    for (const std::string& text : {deep(levels, "[", "]"), deep(levels, "{\"a\":", "}")}) {
+      EXPECT_EQ(parse_json(text).is_discarded(), !valid) << levels;
+      if (valid)
+        EXPECT_EQ(checked_json(text), parse_json(text));
+      else
+        EXPECT_THROW(checked_json(text), Json::parse_error) << levels;
+    }
+  }
+  const std::string in_a_string = "[\"" + deep(1000, "[", "") + "\\\"{[\"]";
+  EXPECT_EQ(parse_json(in_a_string).size(), 1u);
+  EXPECT_TRUE(parse_json("[1").is_discarded());
 }
 
 TEST(Json, IsDestroyedWhereNoMemoryIsLeft) {
