@@ -83,7 +83,7 @@ TEST_F(Experiments, TakeOneNumberForBothSidesOfAnImage) {
             (data::Size3{80, 96, 1}));
   EXPECT_EQ(load(image + "training: {patch: 32}\n").training.patch, (data::Size3{32, 32, 1}));
   expect_refused(image + "preprocess: {resolution: [8, 8, 4]}\n", "found 4 planes");
-  expect_refused("preprocess: {resolution: [32, 32]}\n", "z is 1");
+  expect_refused("preprocess: {resolution: [32, 32]}\n", "Network isensee2017 takes volumes: use [x, y, z]");
 }
 
 TEST_F(Experiments, RefuseImagesThatMeanNothing) {
