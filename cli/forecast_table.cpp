@@ -21,7 +21,7 @@ std::string bytes_both_ways(std::int64_t out, std::int64_t in) {
   return out + in == 0 ? "nothing" : format("{} out, {} in", format_bytes(out), format_bytes(in));
 }
 
-// How far a time is above the bound; nothing where the bound says that no plan is within the budgets.
+// How far a time is above the bound; nothing where no plan is within the budgets or the bound is not known.
 std::string above(double seconds, double bound) {
   return std::isfinite(bound) && bound > 0 ? format("{:.1f} %", 100 * (seconds / bound - 1)) : "-";
 }
@@ -48,6 +48,8 @@ void add_traffic(const swap::Plan& plan, Pairs& rows) {
 }
 
 std::string bound_text(const swap::Bound& bound, double seconds) {
+  if (std::isnan(bound.seconds))
+    return "not known, because the costs are noisy. A longer run measures them again";
   if (!std::isfinite(bound.seconds)) return "none: no plan fits the budgets";
   return format("{}: no plan within the budgets is faster; this plan is {} above",
                 exact_seconds(bound.seconds), above(seconds, bound.seconds));
@@ -103,6 +105,7 @@ Json step_figures(const pipeline::Forecast& forecast) {
 }  // namespace
 
 std::string exact_seconds(double seconds) {
+  if (std::isnan(seconds)) return "not known";
   if (!std::isfinite(seconds)) return "none";
   if (seconds < 1) return format("{:.4g} ms", 1000 * seconds);
   return seconds < 60 ? format("{:.4g} s", seconds) : format_seconds(seconds);
@@ -290,8 +293,10 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
   rows.push_back(
       {"predicted", format("{}; measured / predicted {:.3f}", exact_seconds(b.plan.predicted_seconds),
                            seconds.median / b.plan.predicted_seconds)});
-  rows.push_back({"bound", format("{}; measured / bound {:.3f}", exact_seconds(b.bound.seconds),
-                                  seconds.median / b.bound.seconds)});
+  rows.push_back({"bound", std::isfinite(b.bound.seconds)
+                               ? format("{}; measured / bound {:.3f}", exact_seconds(b.bound.seconds),
+                                        seconds.median / b.bound.seconds)
+                               : exact_seconds(b.bound.seconds)});
   rows.push_back(
       {"kernels alone", format("{}; measured / kernels {:.3f}", exact_seconds(b.bound.compute_seconds),
                                seconds.median / b.bound.compute_seconds)});

@@ -113,6 +113,14 @@ double StepStatistics::median_seconds() const {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
+bool disproves_costs(double measured, double predicted) {
+  return measured * (1 + swap::much_noise) < predicted;
+}
+
+bool agrees_with_plan(double measured, double predicted) {
+  return !disproves_costs(measured, predicted) && measured <= predicted * (1 + swap::much_noise);
+}
+
 double StepStatistics::rate(swap::Lane lane, std::int64_t bytes_per_step) const {
   const double busy = busy_seconds[static_cast<std::size_t>(lane)];
   return busy > 0 ? static_cast<double>(bytes_per_step) * static_cast<double>(seconds.size()) / busy : 0;

@@ -22,6 +22,12 @@ struct StepStatistics {
   double rate(swap::Lane lane, std::int64_t bytes_per_step) const;
 };
 
+// Whether a measured step time is within a fifth of the predicted one, in seconds.
+bool agrees_with_plan(double measured, double predicted);
+// Whether it is more than a fifth below: the costs were measured beside other programs. A step that is slower
+// may be so because others run now.
+bool disproves_costs(double measured, double predicted);
+
 struct Benchmark {
   std::string device, precision, costs, pieces;  // for people
   swap::Plan plan;

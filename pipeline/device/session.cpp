@@ -105,6 +105,11 @@ struct Session::State {
     return tensors;
   }
 
+  void write(const std::vector<net::ValueId>& values, const std::vector<Tensor>& tensors) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      main().executor->write(values[i], tensors[i].values.data(), main().step.graph.value(values[i]).bytes());
+  }
+
   void infer() {
     if (exchange) exchange->begin();
     inference_step.executor->run({}, swap::Detail::lanes);
@@ -211,6 +216,25 @@ void Session::allocate() {
   s.allocated = true;
 }
 
+void Session::measure_again() {
+  State& s = *state_;
+  const std::vector<Tensor> parameters = weights(), state = optimizer_state();
+  s.inputs.reset();
+  s.upload.reset();
+  for (Prepared* prepared : {&s.training_step, &s.inference_step}) prepared->executor.reset();
+  s.allocated = false;
+  PlannableStep& step = s.training_step.step;
+  step.costs = measure(step, s.target, s.options, /*remember=*/true, /*disproved=*/true);
+  s.training_step.plan = plan_step(s.options.memory.planner, step, s.target.budgets, s.options.memory);
+  allocate();
+  s.write(s.parameters(), parameters);
+  s.write(s.steps.training->optimizer_state, state);
+}
+
+void Session::forget_costs() {
+  pipeline::forget_costs(state_->training_step.step, state_->target, state_->options);
+}
+
 void Session::give(std::span<const float> images, std::span<const std::uint8_t> targets) {
   State& s = *state_;
   allocate();
@@ -304,10 +328,7 @@ void Session::initialize(std::uint64_t seed) {
 StartingWeights Session::start_from(const fs::path& file, const std::vector<std::string>& modalities) {
   State& s = *state_;
   StartingWeights begun = starting_weights(file, weights(), modalities);
-  for (std::size_t i = 0; i < begun.tensors.size(); ++i) {
-    const net::ValueId id = s.parameters()[i];
-    s.main().executor->write(id, begun.tensors[i].values.data(), graph().value(id).bytes());
-  }
+  s.write(s.parameters(), begun.tensors);
   return begun;
 }
 

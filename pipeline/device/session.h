@@ -61,6 +61,13 @@ class Session {
   // Throws what load() would: Exit::bad_data for a tensor that is missing or has another shape.
   void check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const;
 
+  // After steps that took another time than the plan predicts: measures the costs again and plans with them.
+  // Weights and optimiser state stay; a batch that was given is lost. Takes about two seconds, five steps and
+  // the planning. REQUIRES: it trains, and not with other ranks.
+  void measure_again();
+  // The next run of such a step measures its costs.
+  void forget_costs();
+
   const swap::Plan& plan() const;  // of the main step: training, or inference
   const net::Graph& graph() const;
   const swap::CostModel& costs() const;  // of the main step. REQUIRES: it trains

@@ -131,8 +131,7 @@ swap::Plan StepForecast::plan(const std::string& planner, bool quick) const {
 }
 
 double StepForecast::compute_seconds() const {
-  const std::vector<double>& seconds = training_.costs->node_seconds;
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return training_.costs->all_nodes();
 }
 
 std::int64_t StepForecast::inference_peak(bool quick) const {

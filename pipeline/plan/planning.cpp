@@ -1,6 +1,7 @@
 #include "pipeline/plan/planning.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/error.h"
@@ -92,14 +93,10 @@ swap::CostModel estimate(const PlannableStep& step, const Target& target, const 
   return costs;
 }
 
-swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember) {
-  if (step.one_sample) {
-    step.costs = estimate(step, target, options.memory);
-    step.one_sample->costs = measure(*step.one_sample, target, options, remember);
-    spread_costs(*step.one_sample, step);
-    if (target.network) swap::set_exchange_seconds(step.graph, *target.network, *step.costs);
-    return *step.costs;
-  }
+namespace {
+
+swap::ProfileRequest profile_request(const PlannableStep& step, const Target& target,
+                                     const RunOptions& options) {
   swap::ProfileRequest request;
   request.kept = step.kept;
   request.budget_bytes = target.budgets.device;
@@ -110,7 +107,29 @@ swap::CostModel measure(PlannableStep& step, const Target& target, const RunOpti
   request.to_host_rate = options.memory.to_host_rate;
   request.to_device_rate = options.memory.to_device_rate;
   if (!options.cache.empty()) request.cache = options.cache / "costs";
+  return request;
+}
+
+}  // namespace
+
+void forget_costs(PlannableStep& step, const Target& target, const RunOptions& options) {
+  PlannableStep& measured = step.one_sample ? *step.one_sample : step;
+  swap::forget_costs(*measured.compiled, profile_request(measured, target, options));
+}
+
+swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember,
+                        bool disproved) {
+  if (step.one_sample) {
+    step.costs = estimate(step, target, options.memory);
+    step.one_sample->costs = measure(*step.one_sample, target, options, remember, disproved);
+    spread_costs(*step.one_sample, step);
+    if (target.network) swap::set_exchange_seconds(step.graph, *target.network, *step.costs);
+    return *step.costs;
+  }
+  swap::ProfileRequest request = profile_request(step, target, options);
   request.remember = remember;
+  const std::optional<swap::CostModel> before = step.costs;
+  if (disproved && before) request.disproved = &*before;
   try {
     swap::CostModel costs = swap::measure_costs(*step.compiled, request);
     if (target.network) swap::set_exchange_seconds(step.graph, *target.network, costs);
@@ -163,7 +182,9 @@ std::optional<swap::Plan> plan_staying(const PlannableStep& step, const swap::Bu
 }
 
 swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets) {
-  return swap::lower_bound(step.graph, step.workspaces, step.kept, *step.costs, budgets);
+  swap::Bound bound = swap::lower_bound(step.graph, step.workspaces, step.kept, *step.costs, budgets);
+  if (step.costs->is_noisy()) bound.seconds = std::numeric_limits<double>::quiet_NaN();
+  return bound;
 }
 
 }  // namespace voxswap::pipeline

@@ -36,10 +36,12 @@ PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net:
 // limit of it).
 swap::CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory);
 // Costs measured there within the budgets, or found in `options.cache`, where they are put if they are to be
-// remembered. What does not fit at all is told in the
-// words of the experiment's planner.
+// remembered. Where the step has costs that are `disproved`, it is measured in any case. Errors about what
+// does not fit name the experiment's planner.
 swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options,
-                        bool remember = true);
+                        bool remember = true, bool disproved = false);
+// Whoever plans such a step next measures it.
+void forget_costs(PlannableStep& step, const Target& target, const RunOptions& options);
 
 // make_plan() with all that the experiment says. `quick`: less search, to find out what fits.
 swap::Plan plan_step(const std::string& planner, const PlannableStep& step, const swap::Budgets& budgets,
@@ -47,7 +49,7 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
 // The plan in which nothing leaves, if it fits: inference gains nothing from another. Needs no costs.
 std::optional<swap::Plan> plan_staying(const PlannableStep& step, const swap::Budgets& budgets,
                                        const MemoryOptions& memory);
-// The step time that no plan can beat. REQUIRES: costs.
+// The step time that no plan can beat; not a number where the costs are noisy. REQUIRES: costs.
 swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets);
 
 // Of these steps, which have one for training.

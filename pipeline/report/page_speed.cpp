@@ -1,4 +1,5 @@
 // The section of time and memory: step times, and the memory of their plans.
+#include <cmath>
 #include <map>
 
 #include "base/file.h"
@@ -40,10 +41,14 @@ std::string timing_table(const ReportParts& parts) {
   Rows rows(1, {"Run or group", "Run", "Repeat", "Epoch", "Step, median", "Step, predicted",
                 "Step, lower bound", "Overhead", "Utilisation, %"});
   Repeats repeats;
+  bool all_are_bounded = true;
   for (const TimingRow& row : parts.timing) {
+    const bool is_bounded = !std::isnan(row.bound_step_seconds);
+    all_are_bounded = all_are_bounded && is_bounded;
     rows.push_back({name_of(parts, row), row.run, repeats.next(row), format_seconds(row.epoch_seconds_mean),
                     format_seconds(row.step_seconds_median), format_seconds(row.predicted_step_seconds),
-                    format_seconds(row.bound_step_seconds), format("{:.2f}", row.overhead),
+                    is_bounded ? format_seconds(row.bound_step_seconds) : "-",
+                    is_bounded ? format("{:.2f}", row.overhead) : "-",
                     format("{:.1f}", 100 * row.utilization)});
   }
   if (parts.groups.size() == parts.runs.size())  // a name in the group says which run it is
@@ -51,7 +56,9 @@ std::string timing_table(const ReportParts& parts) {
   take_out_common(rows, "Repeat");
   return table_section(rows, "timing.csv", csv_of(parts.timing)) +
          "<p>Overhead: median step time divided by that of the kernels alone, with nothing swapped or "
-         "recomputed. Lower bound: no memory plan can be faster.</p>\n";
+         "recomputed. Lower bound: no memory plan can be faster." +
+         (all_are_bounded ? "" : " -: not known, because other programs ran when costs were measured.") +
+         "</p>\n";
 }
 
 std::string transfers_table(const ReportParts& parts) {

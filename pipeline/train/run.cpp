@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -103,6 +105,9 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   row.predicted_step_seconds = session.plan().predicted_seconds;
   row.bound_step_seconds = bound.seconds;
   row.overhead = row.step_seconds_median / bound.compute_seconds;
+  // Costs that are noisy, or that steps were faster than, bound nothing.
+  if (session.costs().is_noisy() || disproves_costs(row.step_seconds_median, row.predicted_step_seconds))
+    row.bound_step_seconds = row.overhead = std::numeric_limits<double>::quiet_NaN();
   row.utilization = result.utilization;
   row.to_host_gbps = result.steps.rate(swap::Lane::to_host, moved.out_bytes) / 1e9;
   row.to_device_gbps = result.steps.rate(swap::Lane::to_device, moved.in_bytes) / 1e9;
@@ -113,16 +118,14 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
 }
 
 // Node times are measured in a second or two, in which another program may have had the processors.
-void compare_with_forecast(const RunOptions& options, const TimingRow& row) {
+void compare_with_forecast(const TimingRow& row, Session& session) {
   const double found = row.step_seconds_median, planned = row.predicted_step_seconds;
-  if (found == 0 || planned == 0 || (found < 2 * planned && found > planned / 2)) return;
-  log::info(
-      "a step took {}, but {} were predicted: another program used the machine, now or when the costs were "
-      "measured. {}",
-      format_seconds(found), format_seconds(planned),
-      options.cache.empty()
-          ? "The next plan measures the costs again"
-          : format("Remove {} to measure the costs again", (options.cache / "costs").string()));
+  if (found == 0 || agrees_with_plan(found, planned)) return;
+  const bool disproved = disproves_costs(found, planned);
+  if (disproved) session.forget_costs();
+  log::info("a step took {}, but {} were predicted: {}", format_seconds(found), format_seconds(planned),
+            disproved ? "other programs ran when the costs were measured. The next run measures them again"
+                      : "other programs may have slowed it down");
 }
 
 // What the steps will use and take, on one line.
@@ -138,8 +141,9 @@ std::string plan_line(const Session& session) {
     line += format("; {} swapped out and {} swapped in per step", format_bytes(moved.out_bytes),
                    format_bytes(moved.in_bytes));
   if (moved.recomputed_nodes > 0) line += format("; {} again", counted(moved.recomputed_nodes, "node"));
+  const double bound = session.bound().seconds;
   return line + format("; predicted step time {} (lower bound {})", format_seconds(plan.predicted_seconds),
-                       format_seconds(session.bound().seconds));
+                       std::isnan(bound) ? "not known: the costs are noisy" : format_seconds(bound));
 }
 
 // The plan for machines, and as pictures and numbers for the report.
@@ -221,7 +225,8 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
     if (row.step_seconds_median == 0 && index < earlier.size())
       row = earlier[index];
     else
-      compare_with_forecast(options, row);
+      compare_with_forecast(row, session);
+    if (result.replanned) write_plan(options, session);
     timings.push_back(row);
     write_noted(options.output, {{"timing.csv", csv_text(csv_of(timings))}});
   }

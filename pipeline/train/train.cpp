@@ -75,6 +75,7 @@ class Trainer {
     TrainingResult result;
     result.tables = mine_;
     result.steps = steps_;
+    result.replanned = replanned_;
     result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
     return result;
   }
@@ -177,7 +178,7 @@ class Trainer {
   void steps(double rate) {
     const std::int64_t count = sampler_.steps(), first = position_.step;
     Progress progress(title(), "steps", count, first, seconds_left());
-    const auto started = Clock::now();
+    auto started = Clock::now();
     const double seconds_before = position_.train_seconds,
                  waited_before = position_.wait_seconds - loader_->waited_seconds();
     for (std::int64_t step = first; step < count; ++step) {
@@ -199,6 +200,7 @@ class Trainer {
              loss, position_.epoch, step + 1, folder_.string(), key::training_optimizer_learning_rate);
       }
       note(report);
+      started += compare_with_plan();
       average_.after_step(position_.epoch);
       position_.loss_sum += loss;
       position_.step = step + 1;
@@ -231,6 +233,30 @@ class Trainer {
 
   // Not the first, which also pays for what only happens once.
   bool traces_this_step() const { return options_.trace && ranks_.is_first() && steps_.seconds.size() == 1; }
+
+  // Returns the time that measuring and planning took, which is no part of the training.
+  Clock::duration compare_with_plan() {
+    constexpr std::size_t compared = 6;   // the first steps, of which one also pays for what happens once
+    constexpr double worth_seconds = 60;  // of training that a better plan would be used for
+    if (steps_.seconds.size() != compared || replanned_ || !ranks_.is_alone()) return {};
+    const double found = steps_.median_seconds(), planned = session_.plan().predicted_seconds;
+    const bool agrees = agrees_with_plan(found, planned);
+    if ((agrees && !session_.costs().is_noisy()) || seconds_left() < worth_seconds) return {};
+    const auto begun = Clock::now();
+    if (agrees)
+      log::info("measuring the costs again, because other programs ran when they were measured");
+    else
+      log::info("a step takes {}, but {} were predicted: measuring the costs again", format_seconds(found),
+                format_seconds(planned));
+    session_.measure_again();
+    log::info("predicted step time {}; costs {}", format_seconds(session_.plan().predicted_seconds),
+              session_.costs().source);
+    if (given_) session_.give(batch_.image, batch_.target);
+    replanned_ = true;
+    moved_per_step_ = swap::totals(session_.plan());
+    steps_ = {.compute_seconds = steps_.compute_seconds};
+    return Clock::now() - begun;
+  }
 
   void note(const swap::StepReport& report) {
     if (traces_this_step())
@@ -382,7 +408,7 @@ class Trainer {
   data::Sample batch_;  // given to the session last
   bool given_ = false;  // and no step has begun on it
   double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
-  bool told_of_slow_rank_ = false;
+  bool told_of_slow_rank_ = false, replanned_ = false;
   Clock::time_point saved_;
   std::unique_ptr<data::Prefetcher> loader_;  // last: its threads read the rest
 };

@@ -19,12 +19,16 @@ struct TrainingResult {
   TrainingTables tables;   // of this repeat
   StepStatistics steps;    // of this process
   double utilization = 0;  // share of the epochs' training time during which kernels ran
+  bool replanned = false;  // after its first steps, which disproved the costs
 };
 
 // `rows`: the tables of earlier repeats, which are written anew after every epoch with this repeat's rows
 // appended. `left`: of all repeats, kept up to date. With options.resume it goes on from
 // checkpoints/last.safetensors where there is one. A run that is interrupted writes a checkpoint and throws
 // Exit::interrupted.
+// The first steps are compared with the plan: where they differ by more than a fifth, or the costs are
+// noisy, and enough remains to be trained, the session measures the costs again and plans anew, which changes
+// no result.
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left);
 

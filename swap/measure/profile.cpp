@@ -16,13 +16,14 @@
 #include "base/shape.h"
 #include "base/text.h"
 #include "swap/measure/copy_rates.h"
+#include "swap/measure/noise.h"
 #include "swap/measure/timed_steps.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::swap {
 namespace {
 
-constexpr int format_version = 3;          // of what is measured and how; part of the cache's key
+constexpr int format_version = 4;          // of what is measured and how; part of the cache's key
 constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
 constexpr double patience = 60;            // seconds: no further step after so many
 constexpr double least_beside_copies = 1;  // seconds of steps beside copies
@@ -102,11 +103,15 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   if (!request.disk_folder.empty())
     measure_disk(request.disk_folder, request.disk_budget_bytes, *host, costs);
   TimedSteps steps(compiled, plan, tiers);
+  const WaitsForCores waits;
   measure_nodes(steps, request.steps);
+  costs.noise = std::max(steps.spread(), backend.computes_on_host() ? waits.share() : 0);
   costs.node_seconds = steps.node_seconds();
   measure_interference(backend, steps, *device, *host, costs);
   costs.source = format("measured on {} ({}): {} under planner {}", backend.name(), backend.description(),
                         counted(steps.steps(), "step"), plan.planner);
+  if (costs.is_noisy())
+    costs.source += format("; other programs slowed them down by up to {:.0f} %", 100 * costs.noise);
   return costs;
 }
 
@@ -168,6 +173,10 @@ void remember(const fs::path& path, const CostModel& costs) {
   }
 }
 
+fs::path file_of(CompiledGraph& compiled, const ProfileRequest& request) {
+  return request.cache.empty() ? fs::path() : request.cache / (key(compiled, request) + ".costs");
+}
+
 void cap(Link& link, double rate) {
   if (rate <= 0) return;
   link.alone = std::min(link.alone, rate);
@@ -177,20 +186,28 @@ void cap(Link& link, double rate) {
 }  // namespace
 
 CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request) {
-  fs::path path;
+  const fs::path path = file_of(compiled, request);
   std::optional<CostModel> costs;
-  if (!request.cache.empty()) {
-    path = request.cache / (key(compiled, request) + ".costs");
+  if (request.disproved != nullptr)
+    costs = *request.disproved;
+  else if (!path.empty())
     costs = read_cached(path, compiled.graph().nodes().size());
-    if (costs) log::debug("{}: costs {}", path.string(), costs->source);
-  }
-  if (!costs) {
-    costs = measure(compiled, request);
-    if (!path.empty() && request.remember) remember(path, *costs);
+  if (costs && request.disproved == nullptr) log::debug("{}: costs {}", path.string(), costs->source);
+  if (!costs || request.disproved != nullptr) {
+    CostModel measured = measure(compiled, request);
+    if (!costs || !measured.is_noisy() || measured.all_nodes() < costs->all_nodes()) {
+      costs = std::move(measured);
+      if (!path.empty() && request.remember) remember(path, *costs);
+    }
   }
   cap(costs->to_host, request.to_host_rate);
   cap(costs->to_device, request.to_device_rate);
   return *std::move(costs);
+}
+
+void forget_costs(CompiledGraph& compiled, const ProfileRequest& request) {
+  error_code ignored;
+  if (const fs::path path = file_of(compiled, request); !path.empty()) fs::remove(path, ignored);
 }
 
 CostModel measure_links(net::Backend& backend, const fs::path& disk_folder) {

@@ -19,14 +19,20 @@ struct ProfileRequest {
   double to_host_rate = 0, to_device_rate = 0;  // imitated: cap what was measured; 0: not
   fs::path cache;                               // folder of earlier measurements; empty: none
   bool remember = true;                         // put new ones there
+  // Costs that steps have disproved: they are measured again, whatever the cache has.
+  const CostModel* disproved = nullptr;
   int steps = 3;  // node times are the median of so many; fewer if they are long
 };
 
 // Copies alone; then runs steps one instruction after the other, under a plan that is within the budget, on
 // weights as at the start of a training and random inputs; then steps beside copies that go to and fro. Takes
 // about two seconds and five steps. Kept in `cache` under a key of device, graph (operations, shapes, element
-// types), scratch folder and version of the format; a second call reads it.
+// types), scratch folder and version of the format; a second call reads it. Of two measurements the new one
+// counts if it is not noisy, otherwise the faster one: other programs only slow kernels down.
 CostModel measure_costs(CompiledGraph& compiled, const ProfileRequest& request);
+
+// The next call of measure_costs() measures.
+void forget_costs(CompiledGraph& compiled, const ProfileRequest& request);
 
 // Copy rates alone, in both directions, and of the disk if a folder is given: for `voxswap info`.
 CostModel measure_links(net::Backend& backend, const fs::path& disk_folder);

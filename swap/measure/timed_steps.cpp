@@ -7,6 +7,7 @@
 #include "base/shape.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
+#include "swap/measure/noise.h"
 
 namespace voxswap::swap {
 namespace {
@@ -112,6 +113,10 @@ void TimedSteps::forget() {
 
 double TimedSteps::usual_compute_seconds() const {
   return median(compute_seconds_);
+}
+
+double TimedSteps::spread() const {
+  return swap::spread(compute_seconds_);
 }
 
 std::vector<double> TimedSteps::node_seconds() const {

@@ -17,7 +17,8 @@ class TimedSteps {
 
   int steps() const { return static_cast<int>(compute_seconds_.size()); }
   double all_seconds() const { return all_seconds_; }
-  double usual_compute_seconds() const;      // of a step: the median. REQUIRES: a step was counted
+  double spread() const;                     // of the steps' compute time. REQUIRES: a step was counted
+  double usual_compute_seconds() const;      // of a step: the median; the same holds
   std::vector<double> node_seconds() const;  // the median of each node; the same holds
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/error.h"
@@ -185,6 +186,10 @@ const DeviceRates& find_device_rates(const std::string& name) {
        near.empty() ? "" : format(". Did you mean '{}'?", near));
 }
 
+double CostModel::all_nodes() const {
+  return std::accumulate(node_seconds.begin(), node_seconds.end(), 0.0);
+}
+
 CopyLimits copy_limits(const CostModel& costs) {
   CopyLimits limits;
   limits.out = std::max(costs.to_host.alone, costs.to_host.busy);
@@ -225,6 +230,7 @@ std::string costs_json(const CostModel& costs) {
                      {"copy_seconds", costs.copy_seconds},
                      {"disk_seconds", costs.disk_seconds},
                      {"interference", costs.interference},
+                     {"noise", costs.noise},
                      {"node_seconds", costs.node_seconds}};
   return root.dump(1) + "\n";
 }
@@ -241,6 +247,7 @@ CostModel parse_costs(const std::string& json) {
     costs.copy_seconds = quantity(root, "copy_seconds");
     costs.disk_seconds = quantity(root, "disk_seconds");
     costs.interference = quantity(root, "interference");
+    costs.noise = quantity(root, "noise");
     costs.node_seconds = root.at("node_seconds").get<std::vector<double>>();
     for (const double seconds : costs.node_seconds)
       if (!std::isfinite(seconds) || seconds < 0)

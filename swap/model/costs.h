@@ -12,6 +12,9 @@ namespace voxswap::swap {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// Costs that are off by more count as unknown: no bound follows from them, and they are measured again.
+constexpr double much_noise = 0.2;
+
 struct Link {
   double alone = 0;  // bytes per second while the device computes nothing
   double busy = 0;   // while it computes
@@ -27,6 +30,10 @@ struct CostModel {
   // Computation loses this many seconds for every byte that moves between device and host: copies take memory
   // bandwidth, and on a CPU a core.
   double interference = 0;
+  // By how much other programs may have slowed the nodes while they were measured: 0.1 for 10 %.
+  double noise = 0;
+  bool is_noisy() const { return noise > much_noise; }
+  double all_nodes() const;  // seconds
 };
 
 constexpr double least_kernel_speed = 0.05;  // part of its own, however much is copied meanwhile

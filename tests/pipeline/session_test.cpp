@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 
+#include "base/checksummed_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "pipeline/device/benchmark.h"
@@ -56,14 +58,15 @@ Example example() {
   return made;
 }
 
-// Three steps, with a validation between them: both share weights and memory.
-Results train(Session& session, swap::StepReport* report = nullptr) {
+// Three steps, with a validation between them: both share weights and memory. `replans` after the second.
+Results train(Session& session, swap::StepReport* report = nullptr, bool replans = false) {
   const auto [image, target] = example();
   Results results;
   session.initialize(3);
   for (std::int64_t step = 1; step <= 3; ++step) {
     results.losses.push_back(session.train(image, target, {3, step, 1e-2}, report));
     results.validation.push_back(session.validation_loss(image, target));
+    if (replans && step == 2) session.measure_again();
   }
   for (const Tensor& tensor : session.weights())
     results.weights.insert(results.weights.end(), tensor.values.begin(), tensor.values.end());
@@ -99,6 +102,30 @@ TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
         << options.memory.planner << ", budget " << *options.memory.budget_bytes;
   }
   EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
+}
+
+TEST_F(Sessions, TrainToTheSameBitsWhereTheCostsAreMeasuredAgain) {
+  Session kept = open(options_for("keep", ample));
+  const Results expected = train(kept);
+  const test::TemporaryFolder cache;
+  RunOptions options = options_for("hybrid", small);
+  options.cache = cache.path();
+  { const Session measures = open(options); }
+  const fs::path costs = fs::directory_iterator(cache.path() / "costs")->path();
+  swap::CostModel slow = swap::parse_costs(read_checksummed(costs).value());
+  for (double& seconds : slow.node_seconds) seconds = 1;
+  slow.noise = 0;
+  write_checksummed(costs, swap::costs_json(slow));
+  Session session = open(options);
+  EXPECT_GT(session.plan().predicted_seconds, 1);
+  EXPECT_FALSE(std::isnan(session.bound().seconds));
+  EXPECT_TRUE(train(session, nullptr, /*replans=*/true) == expected);
+  EXPECT_LT(session.costs().all_nodes(), slow.all_nodes());
+  EXPECT_LT(session.plan().predicted_seconds, 1);
+  EXPECT_EQ(std::isnan(session.bound().seconds), session.costs().is_noisy());
+
+  session.forget_costs();
+  EXPECT_FALSE(fs::exists(costs));
 }
 
 // The losses of bf16 are rounded otherwise where sums are: near those of whole volumes, the same for all

@@ -106,6 +106,7 @@ TEST(CostModels, ComeBackFromTheirJson) {
   costs.copy_seconds = 9;
   costs.disk_seconds = 10;
   costs.interference = 1.0 / 3;
+  costs.noise = 0.25;
   const CostModel read = parse_costs(costs_json(costs));
   EXPECT_EQ(read.source, costs.source);
   EXPECT_EQ(read.node_seconds, costs.node_seconds);
@@ -117,6 +118,7 @@ TEST(CostModels, ComeBackFromTheirJson) {
   EXPECT_EQ(read.copy_seconds, costs.copy_seconds);
   EXPECT_EQ(read.disk_seconds, costs.disk_seconds);
   EXPECT_EQ(read.interference, costs.interference);
+  EXPECT_EQ(read.noise, costs.noise);
 }
 
 TEST(CostModels, ThatAreDamagedAreBadData) {
