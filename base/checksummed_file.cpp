@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/part_files.h"
 
 namespace voxswap {
 
@@ -19,6 +20,7 @@ void write_checksummed(const fs::path& path, std::string_view text) {
 }
 
 std::optional<std::string> read_checksummed(const fs::path& path) {
+  remove_abandoned(path.parent_path().string());
   error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   try {

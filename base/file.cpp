@@ -12,6 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/part_files.h"
 #include "base/text.h"
 
 namespace voxswap {
@@ -101,6 +102,7 @@ void make_writable_directory(const fs::path& directory) {
     fail(Exit::failed, "{}: cannot be written: {}. Choose another folder with --out", directory.string(),
          std::strerror(errno));
   }
+  remove_abandoned(directory.string());
 }
 
 Hasher::Hasher() : state_(XXH3_createState()) {

@@ -30,7 +30,7 @@ fs::path seen_from(const fs::path& folder, const fs::path& path);
 // way, without a look at the disk, the same one.
 fs::path plain(const fs::path& path);
 
-// Writes to a temporary neighbour, syncs it, renames it over `path` and syncs the folder (temporary_file.h).
+// Writes to a temporary neighbour, syncs it, renames it over `path` and syncs the folder (part_files.h).
 // Throws Exit::does_not_fit when the disk is full, Exit::failed on any other trouble; the old file then stays
 // and the temporary one is removed.
 void write_file(const fs::path& path, std::string_view content);
@@ -58,7 +58,7 @@ std::string read_file(const fs::path& path, std::size_t most_bytes = std::numeri
 void make_directories(const fs::path& directory);
 
 // Makes the directory and checks that a file can be written there; throws Exit::failed with the reason
-// otherwise.
+// otherwise. Removes what killed processes left there (part_files.h).
 void make_writable_directory(const fs::path& directory);
 
 // 128-bit XXH3 as 32 hexadecimal digits: keys of caches, not a protection against anybody.

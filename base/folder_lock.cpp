@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/part_files.h"
 
 namespace voxswap {
 
@@ -48,6 +49,7 @@ FolderLock::FolderLock(const fs::path& folder)
     remove_made();
     throw;
   }
+  remove_abandoned(folder_.string(), 2);  // as deep as a run keeps its files
 }
 
 FolderLock::~FolderLock() {

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/part_files.h"
 
 namespace voxswap {
 
@@ -228,6 +229,7 @@ void check_output_folder(const fs::path& folder) {
   if (::access(there.c_str(), W_OK | X_OK) != 0)
     fail(Exit::failed, "{}: cannot be written: no permission to write to {}. Choose another with --out DIR",
          folder.string(), there.string());
+  remove_abandoned(folder.string());
 }
 
 }  // namespace voxswap

@@ -69,7 +69,8 @@ class Outputs {
 // not be written to.
 void check_output_file(const std::string& option, const fs::path& file);
 
-// May a folder be written to, that may have to be made? Throws Exit::failed.
+// May a folder be written to, that may have to be made? Throws Exit::failed. Removes what killed processes
+// left there.
 void check_output_folder(const fs::path& folder);
 
 }  // namespace voxswap

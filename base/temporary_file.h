@@ -1,8 +1,7 @@
 // A file that is written beside its final place, synced and renamed, and then its folder is synced, so that
 // neither a kill nor a power cut leaves half of it.
 //
-// It is locked while it is written. Those of processes that were killed are therefore known by having no
-// lock; they are removed by whoever writes into the same folder next.
+// Until then its name and lock are those of part_files.h.
 #pragma once
 
 #include "base/descriptor.h"
@@ -12,17 +11,22 @@ namespace voxswap {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const fs::path& target);
+  // `with_extension`, for libraries that go by it: a folder has that name, and in it is a file with the
+  // target's extension.
+  explicit TemporaryFile(const fs::path& target, bool with_extension = false);
   ~TemporaryFile();  // removes it unless it was committed
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  const fs::path& path() const { return path_; }  // with the target's extension
+  const fs::path& path() const { return path_; }
   void append(const void* bytes, std::size_t size);
   void commit();
 
  private:
-  fs::path target_, path_;
+  bool try_to_make(const std::string& extension);
+  void remove_folder();
+
+  fs::path target_, folder_, path_;
   Descriptor file_;
   bool committed_ = false;
 };

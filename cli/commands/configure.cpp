@@ -75,11 +75,11 @@ Exit configure_command(const Arguments& words) {
   request.file = arguments.out;
   if (!arguments.memory.empty())
     request.memory = value_of("--memory", [&] { return parse_bytes(arguments.memory); });
-  check_is_free(request.file);
   check_output_file("--out", request.file);
+  check_is_free(request.file);
   if (!arguments.page.empty()) {
-    check_is_free(arguments.page);
     check_output_file("--page", arguments.page);
+    check_is_free(arguments.page);
   }
   const pipeline::Fingerprint fingerprint = fingerprint_for(request, arguments.leave_out);
   if (!arguments.common.json) std::fputs(fingerprint_text(fingerprint).c_str(), stdout);

@@ -42,11 +42,11 @@ void export_monai(const pipeline::TrainedNetwork& network, const fs::path& out, 
   for (const auto& [name, content] : files) outputs.check(out / name);
   outputs.check(out / pipeline::monai_weights);
   for (const auto& [name, content] : files) {
-    fs::create_directories((out / name).parent_path());
+    make_directories((out / name).parent_path());
     outputs.write(out / name, [&, &text = content] { write_file(out / name, text); });
   }
   const fs::path weights = out / pipeline::monai_weights;
-  fs::create_directories(weights.parent_path());
+  make_directories(weights.parent_path());
   outputs.write(weights, [&] { pipeline::write_checkpoint(weights, pipeline::pytorch_weights(network)); });
 }
 

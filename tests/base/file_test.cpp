@@ -10,10 +10,13 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
 
 #include "base/checksummed_file.h"
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/folder_lock.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "tests/folder.h"
 
@@ -76,23 +79,72 @@ TEST_F(File, MayHaveTheLongestNameThatThereIs) {
   EXPECT_EQ(names(), std::vector<std::string>{longest});
 }
 
-TEST_F(File, IsMadeUnderANameWithTheSameExtensionForLibrariesThatGoByIt) {
-  std::string name;
+TEST_F(File, IsMadeUnderANameThatNoOtherProgramTakesForAnImage) {
   write_through(folder_ / "case.nii.nii.gz", [&](const fs::path& temporary) {
-    name = temporary.filename().string();
+    EXPECT_EQ(temporary.filename(), "content.nii.gz") << "libraries go by the extension";
+    EXPECT_EQ(names().size(), 1U);
+    EXPECT_EQ(temporary.parent_path().filename(), names()[0]);
+    EXPECT_TRUE(names()[0].starts_with(".voxswap-") && names()[0].ends_with(".part")) << names()[0];
     fs::ofstream(temporary) << "x";
   });
-  EXPECT_TRUE(name.ends_with(".part.nii.gz")) << name;
   EXPECT_EQ(read_file(folder_ / "case.nii.nii.gz"), "x");
+  EXPECT_EQ(names(), std::vector<std::string>{"case.nii.nii.gz"});
 }
 
-TEST_F(File, LeftHalfWrittenByAProcessThatWasKilledIsRemovedAndOneStillBeingWrittenIsNot) {
-  fs::ofstream(folder_ / ".voxswap-1-0.part") << "half";
-  const Descriptor other((folder_ / ".voxswap-1-1.part.png").string(), O_WRONLY | O_CREAT);
-  ASSERT_EQ(::flock(other.number(), LOCK_EX), 0);
-  write_file(folder_ / "a.csv", "x");
-  EXPECT_FALSE(fs::exists(folder_ / ".voxswap-1-0.part"));
-  EXPECT_TRUE(fs::exists(folder_ / ".voxswap-1-1.part.png"));
+// A process that begins two files in a folder: for a library, and for itself.
+class Writer {
+ public:
+  explicit Writer(const fs::path& folder) {
+    int ready[2];
+    if (::pipe(ready) != 0) return;
+    process_ = ::fork();
+    if (process_ == 0) {
+      const TemporaryFile plain(folder / "a.csv"), image(folder / "case.nii.gz", true);
+      if (::write(ready[1], "", 1) == 1) ::pause();
+      ::_exit(1);
+    }
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    for (const int end : ready) ::close(end);
+  }
+  ~Writer() {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+
+ private:
+  pid_t process_ = -1;
+};
+
+TEST_F(File, LeftHalfWrittenByAProcessThatWasKilledIsRemovedByTheNextThatUsesTheFolder) {
+  const std::vector<std::pair<std::string, std::function<void(const fs::path&)>>> uses = {
+      {"writes", [](const fs::path& folder) { write_file(folder / "b.csv", "x"); }},
+      {"prepares to write", make_writable_directory},
+      {"reads a cache", [](const fs::path& folder) { read_checksummed(folder / "costs"); }},
+      {"locks", [](const fs::path& folder) { FolderLock(folder.parent_path().parent_path()); }},
+  };
+  for (const auto& [what, use] : uses) {
+    const fs::path folder = folder_ / what / "above" / "it";
+    make_directories(folder);
+    { const Writer killed(folder); }
+    ASSERT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 2);
+    use(folder);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()),
+              what == "writes" ? 1 : 0)
+        << what;
+  }
+}
+
+TEST_F(File, StillBeingWrittenOrNotOursIsNeverTakenForAbandoned) {
+  const fs::path others = folder_ / ".voxswap-1-2-3.part" / "notes.txt";
+  fs::create_directories(others.parent_path());
+  const std::vector<fs::path> foreign = {others, folder_ / ".voxswap-mine.part",
+                                         folder_ / ".voxswap-1-2-3.party"};
+  for (const fs::path& file : foreign) fs::ofstream(file) << "mine";
+  const Writer living(folder_);
+  write_file(folder_ / "b.csv", "x");
+  EXPECT_EQ(names().size(), 2 + foreign.size() + 1);
+  for (const fs::path& file : foreign) EXPECT_EQ(read_file(file), "mine") << file;
 }
 
 // As ranks write what they predict: every process looks for what was abandoned before its first file there.

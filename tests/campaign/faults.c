@@ -2,7 +2,7 @@
 //
 //   VOXSWAP_FAULT=write:5:ENOSPC    the fifth write fails; write:5:short moves half of what was asked;
 //   write:5+:EIO
-//                                   the fifth and all that follow
+//                                   the fifth and all that follow; write:5:KILL ends the process there
 //   VOXSWAP_FAULT_MARK=FILE         is made when a call has failed, so that a trial knows whether it was
 //   reached; holds
 //                                   the name of the program or library whose call it was
@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static const char* const names[kinds] = {"open",   "close",  "read",   "pread", 
                                          "mmap",   "malloc", "thread", "fallocate"};
 static atomic_long counts[kinds];
 static atomic_int armed;
-static int kind_that_fails = -1, error_to_give, shortened, for_ever;
+static int kind_that_fails = -1, error_to_give, shortened, kills, for_ever;
 static long number_that_fails;
 static const char *mark_file, *counts_file;
 static int order = -1;
@@ -80,6 +81,7 @@ static void read_settings(void) {
   number_that_fails = atol(number);
   for_ever = strchr(number, '+') != NULL;
   shortened = strcmp(error, "short") == 0;
+  kills = strcmp(error, "KILL") == 0;
   error_to_give = error_named(error);
 }
 
@@ -122,6 +124,7 @@ static int fails(enum Kind kind) {
   if ((int)kind != kind_that_fails || number < number_that_fails || (number > number_that_fails && !for_ever))
     return 0;
   if (mark_file != NULL && number == number_that_fails) leave_mark();
+  if (kills) raise(SIGKILL);
   if (!shortened) errno = error_to_give;
   return 1;
 }
@@ -311,10 +314,10 @@ static int (*program)(int, char**, char**);
 
 static void write_counts(void) {
   if (counts_file == NULL) return;
-  FILE* const file = fopen(counts_file, "w");
-  if (file == NULL) return;
-  for (int k = 0; k < kinds; ++k) fprintf(file, "%s %ld\n", names[k], atomic_load(&counts[k]));
-  fclose(file);
+  const int file = (int)syscall(SYS_openat, AT_FDCWD, counts_file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (file < 0) return;
+  for (int k = 0; k < kinds; ++k) dprintf(file, "%s %ld\n", names[k], atomic_load(&counts[k]));
+  syscall(SYS_close, file);
 }
 
 static int counted_main(int count, char** values, char** environment) {

@@ -78,7 +78,7 @@ READERS = {".png": png, ".gz": nifti, ".safetensors": tensors, ".csv": table, ".
 def files_not_whole(folder):
     problems = []
     for path in sorted(Path(folder).rglob("*")):
-        if path.name.startswith(".voxswap-") or not path.is_file():
+        if ".voxswap-" in str(path) or not path.is_file():
             continue
         reader = READERS.get(path.suffix)
         try:

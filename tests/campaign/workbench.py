@@ -70,6 +70,8 @@ class Workbench:
         self.must("sweep", "experiment.yaml", "training.seed=5,6", "--out", "sweep")
         self.must("predict", "run", "--input", str(self.data), "--out", "maps")
         self.must("evaluate", "--truth", "maps", "--prediction", "maps", "--out", "scores.csv", "--regions", "whole=1,2,4")
+        self.must("phantom", "--out", "bids", "--cases", "1", "--size", "16", "--layout", "bids")
+        self.must("export", "run", "--to", "pytorch", "--out", "weights.safetensors")
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -129,7 +131,23 @@ class Workbench:
             "phantom": (["phantom", "--out", "out", "--cases", "4", "--size", "16", "--seed", "3"], []),
             "check": (["check", data], []),
             "preview": (["preview", "experiment.yaml", "--out", "out.png"], []),
+            "plan": (["plan", "experiment.yaml", "--out", "out"], []),
+            "bench": (["bench", "experiment.yaml", "--out", "out", "--steps", "1", "--trace"], []),
+            "configure": (["configure", data, "--out", "out.yaml", "--page", "out.html", "--estimate", "--hours", "0.01"], []),
+            "convert": (["convert", data, "--out", "out"], []),
+            "quickstart": (["quickstart", "out", "--minutes", "0.1"], []),
+            "export": (["export", run, "--out", "out.onnx"], []),
+            "export pytorch": (["export", run, "--to", "pytorch", "--out", "out.safetensors"], []),
+            "export monai": (["export", run, "--to", "monai", "--out", "out"], []),
+            "import": (["import", str(self.base / "weights.safetensors"), "--run", run, "--out", "out"], []),
+            "bids": (["bids", str(self.base / "bids"), "out", "participant", "--run", run], []),
+            "bids group": (["bids", str(self.base / "bids"), str(self.base / "derivative"), "group"], []),
         }
+
+    def names(self):
+        """The program's own list of commands."""
+        listed = self.call(["--help"], self.base).stdout.partition("COMMAND [ARGUMENTS]\n\n")[2].partition("\n\n")[0]
+        return {line.split()[0] for line in listed.splitlines()}
 
     def once(self, name, make):
         """What make() returns, made when it is first asked for."""

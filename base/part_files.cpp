@@ -1,0 +1,125 @@
+#include "base/part_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace voxswap {
+
+namespace {
+
+// Eight hexadecimal digits that stand for this machine.
+const std::string& machine() {
+  static const std::string digits = [] {
+    char names[320] = {};
+    ::gethostname(names, 256);
+    const Descriptor file("/etc/machine-id", O_RDONLY);
+    if (file.is_open()) read_up_to(file.number(), names + 256, sizeof names - 256);
+    return format("{:08x}", XXH3_64bits(names, sizeof names) >> 32);
+  }();
+  return digits;
+}
+
+// The machine of the process that wrote the file or folder with this name; empty: the file is none of ours.
+// Version 0.2 named no machine, and put the extension behind the name.
+std::string writer_of(const std::string& name) {
+  char writer[9] = "";
+  long process = 0, count = 0;
+  int end = 0;
+  if (std::sscanf(name.c_str(), ".voxswap-%8[0-9a-f]-%ld-%ld.part%n", writer, &process, &count, &end) == 3 &&
+      end > 0 && name.c_str()[end] == '\0')
+    return writer;
+  end = 0;
+  const bool old =
+      std::sscanf(name.c_str(), ".voxswap-%ld-%ld.part%n", &process, &count, &end) == 2 && end > 0;
+  return old ? "unknown" : "";
+}
+
+// Whether a lock that a process of any machine holds is seen here. Network file systems may keep locks to the
+// machine that took them (NFS with nolock or local_lock, Lustre with localflock).
+bool sees_all_locks(int descriptor) {
+  struct statfs system {};
+  if (::fstatfs(descriptor, &system) != 0) return false;
+  constexpr long zfs = 0x2fc12fc1;
+  const auto local = {long{EXT4_SUPER_MAGIC},
+                      long{XFS_SUPER_MAGIC},
+                      long{BTRFS_SUPER_MAGIC},
+                      long{TMPFS_MAGIC},
+                      long{F2FS_SUPER_MAGIC},
+                      long{OVERLAYFS_SUPER_MAGIC},
+                      zfs};
+  return std::find(local.begin(), local.end(), static_cast<long>(system.f_type)) != local.end();
+}
+
+// Calls `see(name, may_be_folder)` for the entries of a folder. Not by a library's iterator, which ends the
+// program where memory runs out.
+template <class See>
+void for_entries(const std::string& folder, int flags, See see) {
+  struct Close {
+    void operator()(DIR* open) const { ::closedir(open); }
+  };
+  Descriptor file(folder, O_RDONLY | O_DIRECTORY | flags);
+  const std::unique_ptr<DIR, Close> open(file.is_open() ? ::fdopendir(file.number()) : nullptr);
+  if (!open) return;
+  file.release();
+  while (const dirent* entry = ::readdir(open.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") see(name, entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
+  }
+}
+
+void remove_unlocked(const std::string& file, const std::string& writer) {
+  const Descriptor open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  if (open.is_open() && (writer == machine() || sees_all_locks(open.number())) && lock_part(open))
+    ::unlink(file.c_str());
+}
+
+}  // namespace
+
+std::string new_part_name() {
+  static std::atomic<int> count = 0;
+  return format(".voxswap-{}-{}-{}.part", machine(), ::getpid(), count++);
+}
+
+bool lock_part(const Descriptor& file) {
+  return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void remove_abandoned(const std::string& folder, int levels) {
+  static std::mutex mutex;
+  static std::set<std::pair<std::string, int>> looked_at;  // by this process
+  {
+    const std::lock_guard guard(mutex);
+    if (!looked_at.insert({folder, levels}).second) return;
+  }
+  for_entries(folder, 0, [&](const std::string& name, bool may_be_folder) {
+    const std::string path = folder + "/" + name;
+    if (const std::string writer = writer_of(name); !writer.empty()) {
+      remove_unlocked(path, writer);
+      for_entries(path, O_NOFOLLOW, [&](const std::string& file, bool) {
+        if (file.starts_with(part_content)) remove_unlocked(path + "/" + file, writer);
+      });
+      ::rmdir(path.c_str());  // when it is empty
+    } else if (may_be_folder && levels > 0) {
+      remove_abandoned(path, levels - 1);
+    }
+  });
+}
+
+}  // namespace voxswap
