@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs the program, its library and the Python package into a wheel, with all that they need inside.
 
-    cmake/wheel.py [--build build/release] FOLDER
+    cmake/wheel.py [--build build/release] [--as-built] FOLDER
 
 The contents are those of cmake/bundle.sh; not packed: glibc, NVIDIA's libraries, MPI and gnuplot. The wheel is for
 Linux with a glibc that is not older than this machine's, and for any Python from 3.9 on.
@@ -68,13 +68,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--as-built", action="store_true", help="do not bring the build up to date")
     given = parser.parse_args()
     version = re.search(r"project\(voxswap VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     glibc = platform.libc_ver()[1].replace(".", "_")
     tag = f"py3-none-manylinux_{glibc}_{platform.machine()}"
     about = f"voxswap-{version}.dist-info"
     files = {}
-    subprocess.run(["cmake", "--build", given.build, "--target", "voxswap", "voxswap_wheel"], check=True)
+    if not given.as_built:
+        subprocess.run(["cmake", "--build", given.build, "--target", "voxswap", "voxswap_wheel"], check=True)
     with tempfile.TemporaryDirectory() as scratch:
         bundle = unpacked_bundle(given.build.resolve(), Path(scratch))
         for path in sorted(bundle.rglob("*")):
