@@ -53,7 +53,7 @@ SPELLINGS = "te"
 # Lines of README and the tutorials that cannot run in the test.
 NOT_RUN = ("./quickstart", "./test", "apt-get ", "podman ", "sbatch ", "cmake ",  # need a network, root, a cluster, long
            "mpirun -n 16 --hostfile", "voxswap run EXPERIMENT.yaml")             # are only patterns
-STARTS = ("$ ", "voxswap ", "build/release/bin/voxswap ", "mpirun ", "python3 ") + NOT_RUN
+STARTS = ("voxswap ", "build/release/bin/voxswap ", "mpirun ", "python3 ") + NOT_RUN
 
 
 def name(path):
@@ -61,11 +61,12 @@ def name(path):
 
 
 def lines_of(path):
-    """(number, line, kind): kind is "text", "table", or the word behind the fence of a code block ("" for an indented one)."""
+    """(number, line, kind): kind is "text", "table", or the word behind the fence of a code block ("" for an indented one,
+    "output" for "text")."""
     result, fence, listed = [], None, False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.lstrip().startswith("```"):
-            fence = line.strip()[3:] if fence is None else None
+            fence = line.strip()[3:].replace("text", "output") if fence is None else None
             result.append((number, line, "fence"))
             continue
         if fence is not None:
@@ -138,7 +139,7 @@ class Documentation(unittest.TestCase):
     def test_no_text_has_a_phrase_that_has_a_plainer_word(self):
         complaints = []
         for path in TEXTS:
-            text = "\n".join("" if kind == "console" else line for _, line, kind in lines_of(path))  # not what the program says
+            text = "\n".join("" if kind == "output" else line for _, line, kind in lines_of(path))  # not what the program says
             for found in PHRASE.finditer(re.sub(r"\n[ \t]*", lambda gap: " " * len(gap.group()), text)):
                 plain = list(PHRASES.values())[int(found.lastgroup[1:])]
                 number = text.count("\n", 0, found.start()) + 1
@@ -151,14 +152,19 @@ class Documentation(unittest.TestCase):
         found = subprocess.run(["codespell", "-L", SPELLINGS, *map(name, TEXTS)], cwd=ROOT, capture_output=True, text=True)
         self.complain((found.stdout + found.stderr).splitlines() if found.returncode else [])
 
+    def test_every_command_can_be_pasted(self):
+        self.complain([f"{name(page)}:{number}: leave out the prompt, and put output into a ```text block"
+                       for page in PAGES for number, line, kind in lines_of(page)
+                       if kind == "console" or (kind in ("", "sh") and re.match(r"\s*[$>] ", line))])
+
     def test_every_command_line_of_README_and_tutorials_is_run_or_listed(self):
         complaints = []
         for page in RUN_PAGES:
             for number, line, kind in lines_of(page):
-                if kind in ("console", "fence") or is_text(kind) or not line.strip().startswith(STARTS):
+                if kind in ("sh", "output", "fence") or is_text(kind) or not line.strip().startswith(STARTS):
                     continue
                 if not line.strip().startswith(NOT_RUN):
-                    complaints.append(f"{name(page)}:{number}: put it into a ```console block, with \"$ \" before it")
+                    complaints.append(f"{name(page)}:{number}: put it into a ```sh block")
         self.complain(complaints)
 
 
@@ -221,7 +227,7 @@ class CommandLines(unittest.TestCase):
 
     def test_every_command_line_of_README_and_tutorials_works(self):
         for page in RUN_PAGES:
-            commands = console_commands(page)
+            commands = shell_commands(page)
             if not commands:
                 continue
             with self.subTest(page=name(page)), tempfile.TemporaryDirectory(prefix="voxswap_docs_") as folder:
@@ -235,14 +241,17 @@ class CommandLines(unittest.TestCase):
                         self.fail(f"{name(page)}:{number}: `{command}` ended with {done.returncode}:\n{done.stdout[-2000:]}")
 
 
-def console_commands(page):
-    """(line number, command) of the console blocks of a page: lines behind "$ ", and behind "> " where they go on."""
-    commands = []
+def shell_commands(page):
+    """(line number, command) of the sh blocks of a page; a command goes on behind a backslash."""
+    commands, goes_on = [], False
     for number, line, kind in lines_of(page):
-        if kind == "console" and line.startswith("$ "):
-            commands.append([number, line[2:]])
-        elif kind == "console" and line.startswith("> "):
-            commands[-1][1] += "\n" + line[2:]
+        if kind != "sh":
+            continue
+        if goes_on:
+            commands[-1][1] += "\n" + line
+        elif line.strip():
+            commands.append([number, line])
+        goes_on = line.endswith("\\")
     return commands
 
 
