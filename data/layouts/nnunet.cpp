@@ -156,6 +156,7 @@ class Lister {
   void name_labels(Dataset& dataset) const {
     if (!json_) return;
     std::set<int> values;
+    std::map<int, std::string> own_names;  // of values
     bool lists = false;
     for (const auto& [name, of_name] : json_->labels) {
       if (of_name == std::vector<int>{0}) continue;
@@ -166,13 +167,11 @@ class Lister {
       lists = lists || of_name.size() > 1;
       values.insert(of_name.begin(), of_name.end());
       dataset.regions.emplace_back(name, of_name);
+      if (of_name.size() == 1) own_names[of_name[0]] = name;
     }
     for (const int value : values) {
-      std::string own = format("label_{}", value);
-      for (const auto& [name, of_name] : dataset.regions) {
-        if (of_name == std::vector<int>{value}) own = name;
-      }
-      dataset.labels.emplace_back(own, value);
+      const auto own = own_names.find(value);
+      dataset.labels.emplace_back(own == own_names.end() ? format("label_{}", value) : own->second, value);
     }
     if (!lists) dataset.regions.clear();  // follow from the labels
   }

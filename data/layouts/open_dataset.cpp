@@ -116,12 +116,12 @@ void check_labels(const Labels& labels, const Source& source) {
 }
 
 void check_regions(const Dataset& dataset, const Source& source) {
+  std::set<int> labels;
+  for (const auto& label : dataset.labels) labels.insert(label.second);
   for (const auto& [name, values] : dataset.regions) {
     if (values.empty()) fail(source.exit, "{}: {} has no labels", source.name, name);
     for (const int value : values) {
-      const bool known = std::any_of(dataset.labels.begin(), dataset.labels.end(),
-                                     [&](const auto& label) { return label.second == value; });
-      if (known) continue;
+      if (labels.contains(value)) continue;
       std::vector<std::string> listed;
       for (const auto& label : dataset.labels) listed.push_back(format("{}: {}", label.first, label.second));
       fail(source.exit, "{}: {}: {} is not a label. The labels are {{{}}}", source.name, name, value,

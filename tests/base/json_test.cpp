@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/philox.h"
+#include "base/text.h"
 #include "tests/heap.h"
 
 namespace voxswap {
@@ -60,6 +66,56 @@ TEST(Json, TellsOfALackOfMemoryThatTheReserveCannotMend) {
   }
   test::Heap::empty = false;
   EXPECT_TRUE(told);
+}
+
+// Beside a list of pairs that is searched from its start.
+TEST(Json, OfFewKeysAndOfManyIsTheSameList) {
+  const Philox random(20261127, 0x15e1);
+  std::uint32_t draw = 0;
+  const auto below = [&](std::uint32_t end) { return random.word(draw++) % end; };
+  for (const std::uint32_t keys : {5u, 17u, 60u, 1000u}) {
+    Json json = Json::object();
+    std::vector<std::pair<std::string, std::uint32_t>> list;
+    for (int step = 0; step < 3000; ++step) {
+      const std::string key = format("key {}", below(keys));
+      const auto found =
+          std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.first == key; });
+      ASSERT_EQ(json.contains(key), found != list.end());
+      if (below(3) == 0) {
+        ASSERT_EQ(json.erase(key), found != list.end() ? 1u : 0u);
+        if (found != list.end()) list.erase(found);
+      } else {
+        json[key] = step;
+        if (found != list.end())
+          found->second = static_cast<std::uint32_t>(step);
+        else
+          list.emplace_back(key, step);
+      }
+      if (below(500) == 0) json = Json(json);
+    }
+    Json same = Json::object();
+    same.update(json);
+    EXPECT_EQ(same, json);
+    EXPECT_FALSE(same < json);
+    ASSERT_EQ(json.size(), list.size());
+    std::size_t at = 0;
+    for (const auto& [key, value] : json.items()) {
+      EXPECT_EQ(key, list[at].first);
+      EXPECT_EQ(value.get<std::uint32_t>(), list[at++].second);
+    }
+    json.clear();
+    EXPECT_FALSE(json.contains(format("key {}", 1)));
+  }
+}
+
+// With a search for each this would take longer than the suite waits.
+TEST(Json, OfVeryManyKeysIsRead) {
+  std::string text = "{";
+  constexpr int count = 500'000;
+  for (int i = 0; i < count; ++i) text += format("{}\"tensor {}\":{}", i > 0 ? "," : "", i, i);
+  const Json json = parse_json(text + "}");
+  ASSERT_EQ(json.size(), static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) ASSERT_EQ(json.at(format("tensor {}", i)), i);
 }
 
 TEST(Json, KeepsKeysInTheirOrderAndReadsWhatItWrote) {
