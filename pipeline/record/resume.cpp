@@ -30,8 +30,13 @@ bool holds_checkpoints(const fs::path& folder) {
 
 // The rows of finished epochs are carried on as they stand.
 void check_tables(const fs::path& folder) {
+  if (const auto names = tables_without_note(folder); !names.empty())
+    fail(Exit::bad_data,
+         "{}: lacks the checksum of {}, so nobody can tell whether that file was changed. Restore "
+         "checksums.json as the run wrote it, or start another run with --out DIR",
+         (folder / "checksums.json").string(), join(names, " and "));
   for (const std::string& name : changed_files(folder)) {
-    if (name == "epochs.csv" || name == "validation.csv" || name == "timing.csv")
+    if (name == "epochs.csv" || name == "validation.csv" || name == "accuracy.csv" || name == "timing.csv")
       fail(Exit::bad_data, "{}: was changed after the run wrote it. Restore it as the run wrote it",
            (folder / name).string());
   }

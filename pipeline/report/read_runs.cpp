@@ -78,9 +78,14 @@ std::int64_t whole_number(const std::string& text) {
 // What a run's folder has that is no longer what the run wrote.
 std::vector<std::string> doubts(const fs::path& folder) {
   try {
-    const std::vector<std::string> changed = changed_files(folder);
-    if (changed.empty()) return {};
-    return {format("{}: changed after the run wrote it: {}", folder.string(), join(changed, ", "))};
+    std::vector<std::string> found;
+    if (const auto changed = changed_files(folder); !changed.empty())
+      found.push_back(format("{}: changed after the run wrote it: {}", folder.string(), join(changed, ", ")));
+    if (const auto names = tables_without_note(folder);
+        fs::exists(folder / "identity.json") && !names.empty())
+      found.push_back(format("{}: checksums.json lacks {}, so changes cannot be detected", folder.string(),
+                             join(names, ", ")));
+    return found;
   } catch (const Error& error) {
     return {error.what()};
   }

@@ -79,6 +79,16 @@ void settle_files(const fs::path& folder) {
   write_notes(folder, notes);
 }
 
+std::vector<std::string> tables_without_note(const fs::path& folder) {
+  const Notes notes = read_notes(folder);
+  std::vector<std::string> names = {"epochs.csv", "validation.csv", "accuracy.csv", "timing.csv"};
+  std::erase_if(names, [&](const std::string& name) {
+    return !fs::exists(folder / name) ||
+           std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.first == name; });
+  });
+  return names;
+}
+
 std::vector<std::string> changed_files(const fs::path& folder) {
   std::vector<std::string> changed;
   for (const auto& [name, hashes] : read_notes(folder)) {

@@ -173,6 +173,10 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
       {"no identity", true, 3, "contains no identity.json", [&] { fs::remove(run_ / "identity.json"); }},
       {"rows of the split change", true, 3, "split.csv: was changed",
        [&] { replace(run_ / "split.csv", ",validation", ",training"); }},
+      {"no checksums", true, 3, "lacks the checksum of epochs.csv and validation.csv and timing.csv",
+       [&] { fs::remove(run_ / "checksums.json"); }},
+      {"emptied checksums", true, 3, "checksums.json: lacks the checksum of epochs.csv",
+       [&] { put(run_ / "checksums.json", "{}"); }},
       {"an epoch is gone from the table", true, 3, "epochs.csv: was changed after the run wrote it",
        [&] {
          std::string text = read_file(run_ / "epochs.csv");

@@ -60,6 +60,18 @@ TEST_F(WrittenFiles, MayNotBeThereYetOrBeTheOneBeforeHoweverOftenAProcessEndsBet
   EXPECT_EQ(changed_files(folder_), Names{});
 }
 
+TEST_F(WrittenFiles, OfARunAreMissedWhereTheNotesAreLostOrEmptied) {
+  EXPECT_EQ(tables_without_note(folder_), Names{});
+  write_noted(folder_, {{"epochs.csv", "x\n1\n"}, {"timing.csv", "x\n1\n"}});
+  EXPECT_EQ(tables_without_note(folder_), Names{});
+  for (const char* left : {"{}", "[]", "null", R"({"timing.csv": ["0"]})"}) {
+    write_file(folder_ / "checksums.json", left);
+    EXPECT_EQ(tables_without_note(folder_)[0], "epochs.csv") << left;
+  }
+  fs::remove(folder_ / "checksums.json");
+  EXPECT_EQ(tables_without_note(folder_), (Names{"epochs.csv", "timing.csv"}));
+}
+
 TEST_F(WrittenFiles, DamagedNotesAreToldOf) {
   write_noted(folder_, {{"a.csv", "x\n1\n"}});
   write_file(folder_ / "checksums.json", read_file(folder_ / "checksums.json").substr(0, 20));
