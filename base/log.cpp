@@ -40,7 +40,7 @@ struct Voice {
 void report_gaps(const std::string& why) {
   static std::atomic<bool> told = false;
   if (told.exchange(true)) return;
-  std::fputs(("warning: the log file is incomplete: " + why + "\n").c_str(), stderr);
+  std::fputs(printable("warning: the log file is incomplete: " + why + "\n").c_str(), stderr);
 }
 
 spdlog::level::level_enum as_spdlog(Level level) {
@@ -116,7 +116,8 @@ void record_to(const fs::path& path) {
   }
 }
 
-void write(Level level, const std::string& message) {
+void write(Level level, const std::string& text) {
+  const std::string message = printable(text);
   spdlog::logger& logger = *voice().logger;
   if (level >= voice().shown) clear_line();
   switch (level) {

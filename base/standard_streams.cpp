@@ -14,6 +14,8 @@
 namespace voxswap {
 namespace {
 
+int first_error = 0;  // of writing to stdout
+
 // A pipe without a reader, or a terminal that was closed.
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
@@ -29,12 +31,20 @@ void open_standard_streams() {
   }
 }
 
+void print(std::string_view text) {
+  print_exactly(printable(text));
+}
+
+void print_exactly(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() && first_error == 0)
+    first_error = errno != 0 ? errno : EIO;
+}
+
 void check_standard_output() {
-  const bool failed_before = std::ferror(stdout) != 0;
-  const int error = std::fflush(stdout) == 0 ? 0 : errno;
-  if ((error != 0 || failed_before) && reader_is_gone()) return;
-  if (error != 0) fail(exit_of(error), "standard output: cannot be written: {}", std::strerror(error));
-  if (failed_before) fail(Exit::failed, "standard output: some of the results could not be written");
+  if (std::fflush(stdout) != 0 && first_error == 0) first_error = errno;
+  if (first_error == 0 || reader_is_gone()) return;
+  fail(exit_of(first_error), "standard output: cannot be written: {}", std::strerror(first_error));
 }
 
 }  // namespace voxswap

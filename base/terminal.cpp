@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "base/text.h"
+
 namespace voxswap {
 
 namespace {
@@ -42,7 +44,7 @@ bool without_colours() {
 
 void draw_line(const std::string& line) {
   const std::lock_guard lock(drawing);
-  std::fputs(("\r\033[K" + line).c_str(), stderr);
+  std::fputs(("\r\033[K" + cut_to_width(printable(line), screen().columns - 1)).c_str(), stderr);
   std::fflush(stderr);
   line_is_drawn = true;
 }

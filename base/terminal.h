@@ -19,8 +19,8 @@ Screen screen();
 // True if the user disabled colours: NO_COLOR is set and not empty (no-color.org).
 bool without_colours();
 
-// Draws the status line. REQUIRES: draws_on_terminal(), and `line` is narrower than the terminal: a line that
-// wraps cannot be redrawn.
+// Draws the status line, printable() and cut to the terminal: a line that wraps cannot be redrawn. REQUIRES:
+// draws_on_terminal().
 void draw_line(const std::string& line);
 void clear_line();  // does nothing when no line is drawn
 

@@ -82,6 +82,62 @@ bool ends_with(std::string_view text, std::string_view suffix) {
 
 namespace {
 
+unsigned byte(char c) {
+  return static_cast<unsigned char>(c);
+}
+
+}  // namespace
+
+std::size_t utf8_bytes(std::string_view text) {
+  const unsigned first = byte(text[0]);
+  if (first < 0x80) return 1;
+  const std::size_t size = first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3 : 4;
+  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
+  const auto continues = [](char c) { return (byte(c) & 0xC0) == 0x80; };
+  if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size), continues)) return 0;
+  const unsigned second = byte(text[1]);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool outside = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
+  return overlong || outside ? 0 : size;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = utf8_bytes(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+namespace {
+
+std::string escaped(std::string_view text, std::string_view kept) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t size = utf8_bytes(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(size, 1));
+    // Control characters end at U+001F, or begin at U+007F and end at U+009F.
+    const bool control = size == 1
+                             ? (byte(text[0]) < 0x20 && kept.find(text[0]) == kept.npos) || text[0] == 0x7F
+                             : size == 2 && byte(text[0]) == 0xC2 && byte(text[1]) < 0xA0;
+    if (size == 0 || control)
+      for (const char c : character) result += format("\\x{:02x}", byte(c));
+    else
+      result += character;
+    text.remove_prefix(character.size());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return escaped(text, "\n\t");
+}
+
+namespace {
+
 // Levenshtein distance, one row at a time.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -141,7 +197,10 @@ bool is_numeric_column(const std::vector<std::vector<std::string>>& rows, size_t
 
 }  // namespace
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
+std::string table(const std::vector<std::vector<std::string>>& cells) {
+  std::vector<std::vector<std::string>> rows = cells;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = escaped(cell, "");
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -29,8 +29,17 @@ bool ends_with(std::string_view text, std::string_view suffix);
 // slip.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+// Bytes of the character that begins `text`, which is not empty; 0 where none does (RFC 3629: no overlong
+// forms, no surrogates).
+std::size_t utf8_bytes(std::string_view text);
+bool is_utf8(std::string_view text);
+
+// As it may be shown on a terminal, which would otherwise obey a file's name: control characters and bytes
+// that are not UTF-8 as \x1b, line feeds and tabs as they are.
+std::string printable(std::string_view text);
+
 // A table for a terminal: columns padded to their widest cell, numbers right-aligned, first row is the
-// header.
+// header. Cells are printable() and have one line.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // The shortest decimal text that reads back as the same number; "nan", "inf", "-inf" otherwise.

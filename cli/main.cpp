@@ -47,7 +47,7 @@ Exit reference(const Arguments& arguments) {
   if (arguments.size() != 3) fail(Exit::usage, "help --reference: expected a folder, e.g. docs/reference");
   write_reference(arguments[2]);
   for (const ReferencePage& page : reference_pages())
-    std::printf("%s\n", (fs::path(arguments[2]) / page.name).string().c_str());
+    print("{}\n", (fs::path(arguments[2]) / page.name).string());
   return Exit::done;
 }
 
@@ -61,16 +61,16 @@ Exit dispatch(const Arguments& arguments) {
   if (name == "--help" || name == "-h" || name == "help") {
     // `voxswap help plan` is `voxswap plan --help`, as in git.
     if (name == "help" && arguments.size() > 1 && arguments[1] == "--manual") {
-      std::fputs(manual_page().c_str(), stdout);
+      print(manual_page());
       return Exit::done;
     }
     if (name == "help" && arguments.size() > 1 && arguments[1] == "--reference") return reference(arguments);
     if (name == "help" && arguments.size() > 1) return dispatch({arguments[1], "--help"});
-    std::fputs(help().c_str(), stdout);
+    print(help());
     return Exit::done;
   }
   if (name == "--version") {
-    std::printf("voxswap %s\n", version());
+    print("voxswap {}\n", version());
     return Exit::done;
   }
   for (const Command& command : commands()) {

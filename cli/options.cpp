@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/standard_streams.h"
 #include "base/units.h"
 #include "cli/describe.h"
 #include "cli/ranks.h"
@@ -94,7 +94,7 @@ bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) 
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     if (has_keys) app.footer(keys_footer(all_keys));
-    std::fputs(app.help().c_str(), stdout);
+    print(app.help());
     return false;
   } catch (const CLI::ParseError& error) {
     refuse(app, error.what());

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "voxswap/version.h"
@@ -91,7 +92,7 @@ std::string slicer_description() {
 void predict_image(const std::vector<std::string>& runs, const std::string& input,
                    const std::string& label_map, const PredictOptions& options, bool tells) {
   const auto tell = [&](const char* text) {
-    if (tells) std::printf("%s\n", text);
+    if (tells) print("{}\n", text);
     std::fflush(stdout);
   };
   Outputs outputs(options.force);

@@ -1,9 +1,9 @@
 // voxswap bench: measures training steps on random volumes, beside their prediction.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "cli/describe.h"
 #include "cli/options.h"
 #include "cli/tables.h"
@@ -46,7 +46,7 @@ Exit bench_command(const Arguments& words) {
   const pipeline::Benchmark result = pipeline::benchmark(options, pipeline::data_shape(options), steps);
   if (!options.ranks->is_first()) return Exit::done;
   const std::string json = benchmark_json(result);
-  std::fputs(common.json ? json.c_str() : benchmark_table(result).c_str(), stdout);
+  common.json ? print_exactly(json) : print(benchmark_table(result));
   if (!out.empty()) {
     make_writable_directory(folder);
     outputs.write(figures, [&] { write_file(figures, json); });

@@ -2,12 +2,12 @@
 // set as a derivative, and a table of their volumes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
@@ -89,14 +89,14 @@ Exit bids_command(const Arguments& arguments) {
 
   if (level == "group") {
     write_volumes(out);
-    std::printf("%s\n", (fs::path(out) / volumes_file).c_str());
+    print("{}\n", (fs::path(out) / volumes_file).string());
     return Exit::done;
   }
   if (runs.empty())
     fail(Exit::usage, "--run: the folder of a finished run is missing. Set it, e.g. --run runs/study");
   how.bids = true;
   predict(runs, input, out, how, {"data.layout=bids"});
-  std::printf("%s\n", out.c_str());
+  print("{}\n", out);
   return Exit::done;
 }
 

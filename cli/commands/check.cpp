@@ -1,8 +1,8 @@
 // voxswap check: every case of a data set, all problems, and the sizes of the foregrounds.
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdio>
 
+#include "base/standard_streams.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "cli/tables.h"
@@ -65,7 +65,7 @@ Exit check_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   const data::CheckReport report = data::check_dataset(what_to_check(path, layout, background));
-  std::fputs((common.json ? check_json(report) + "\n" : check_text(report)).c_str(), stdout);
+  common.json ? print_exactly(check_json(report) + "\n") : print(check_text(report));
   return exit_of(report, strict);
 }
 

@@ -1,8 +1,8 @@
 // voxswap completion: a script for the shell.
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
+#include "base/standard_streams.h"
 #include "cli/options.h"
 #include "cli/reference.h"
 #include "experiments/schema.h"
@@ -20,7 +20,7 @@ Exit completion_command(const Arguments& arguments) {
       ->check(CLI::IsMember(completed_shells()));
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
-  std::fputs(completion_script(shell).c_str(), stdout);
+  print_exactly(completion_script(shell));
   return Exit::done;
 }
 
@@ -33,7 +33,7 @@ Exit schema_command(const Arguments& arguments) {
   CommonOptions common;
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
-  std::printf("%s\n", experiments::schema().dump(2).c_str());
+  print_exactly(experiments::schema().dump(2) + "\n");
   return Exit::done;
 }
 

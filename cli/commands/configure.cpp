@@ -1,9 +1,9 @@
 // voxswap configure: from a data set to an experiment file, with a reason for every key.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/configuring.h"
@@ -82,7 +82,7 @@ Exit configure_command(const Arguments& words) {
     check_is_free(arguments.page);
   }
   const pipeline::Fingerprint fingerprint = fingerprint_for(request, arguments.leave_out);
-  if (!arguments.common.json) std::fputs(fingerprint_text(fingerprint).c_str(), stdout);
+  if (!arguments.common.json) print(fingerprint_text(fingerprint));
   fs::path split;
   if (!fingerprint.unreadable.empty()) {
     split = request.file.parent_path() / (request.file.stem().string() + "_splits.json");
@@ -93,10 +93,10 @@ Exit configure_command(const Arguments& words) {
   write_file(request.file, configuration.text);
   if (!arguments.page.empty()) write_file(arguments.page, configuration_page(fingerprint, configuration));
   if (arguments.common.json)
-    std::printf("%s\n", configuration_json(fingerprint, configuration).c_str());
+    print_exactly(configuration_json(fingerprint, configuration) + "\n");
   else
-    std::printf("%s\nwritten to %s. Continue with\n%s", configuration_text(configuration).c_str(),
-                arguments.out.c_str(), next_commands(configuration, arguments.out).c_str());
+    print("{}\nwritten to {}. Continue with\n{}", configuration_text(configuration), arguments.out,
+          next_commands(configuration, arguments.out));
   return Exit::done;
 }
 

@@ -1,8 +1,8 @@
 // voxswap convert: writes a data set of any layout as nnU-Net's.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "cli/options.h"
 #include "data/cases/nnunet_writing.h"
 #include "data/layouts/open_dataset.h"
@@ -45,7 +45,7 @@ Exit convert_command(const Arguments& arguments) {
   Outputs outputs(force);
   const auto lock = library::lock_output(out);
   data::write_nnunet(dataset, out, as_regions, outputs);
-  std::printf("%s\n", (fs::path(out) / "dataset.json").string().c_str());
+  print("{}\n", (fs::path(out) / "dataset.json").string());
   return Exit::done;
 }
 

@@ -4,12 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "base/units.h"
 #include "cli/describe.h"
 #include "cli/options.h"
@@ -153,9 +153,7 @@ Exit evaluate_command(const Arguments& arguments) {
   }
   const std::vector<pipeline::DiceRow> rows = pipeline::evaluate_folders(truth, prediction, how);
   if (!out.empty()) outputs.write(out, [&] { write_csv(out, pipeline::csv_of(rows)); });
-  std::fputs(
-      common.json ? (as_json(rows, scoring.metrics) + "\n").c_str() : pipeline::dice_table(rows).c_str(),
-      stdout);
+  common.json ? print_exactly(as_json(rows, scoring.metrics) + "\n") : print(pipeline::dice_table(rows));
   return Exit::done;
 }
 

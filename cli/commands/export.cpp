@@ -1,10 +1,10 @@
 // voxswap export: the network of a finished run for other programs.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "cli/describe.h"
 #include "cli/options.h"
 #include "experiments/experiment.h"
@@ -34,7 +34,7 @@ fs::path model_file(fs::path weights) {
 void export_pytorch(const pipeline::TrainedNetwork& network, const fs::path& out, const Outputs& outputs) {
   outputs.write(out, [&] { pipeline::write_checkpoint(out, pipeline::pytorch_weights(network)); });
   outputs.write(model_file(out), [&] { write_file(model_file(out), pipeline::pytorch_model()); });
-  std::printf("%s\n", model_file(out).c_str());
+  print("{}\n", model_file(out).string());
 }
 
 void export_monai(const pipeline::TrainedNetwork& network, const fs::path& out, const Outputs& outputs) {
@@ -84,7 +84,7 @@ Exit export_command(const Arguments& arguments) {
       pipeline::trained_network(experiments::load_run(folder).run, repeat, VOXSWAP_VERSION);
   const auto write = monai ? export_monai : pytorch ? export_pytorch : export_onnx;
   write(network, out, outputs);
-  std::printf("%s\n", out.c_str());
+  print("{}\n", out);
   return Exit::done;
 }
 

@@ -1,8 +1,8 @@
 // voxswap import: weights of another program, as a run.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/file.h"
+#include "base/standard_streams.h"
 #include "cli/options.h"
 #include "experiments/experiment.h"
 #include "library/run_folder.h"
@@ -30,7 +30,7 @@ Exit import_command(const Arguments& arguments) {
   const experiments::Experiment run = experiments::load_run(folder);
   const auto lock = library::lock_run(out);
   pipeline::import_run(run.run, repeat, file, out);
-  std::printf("%s\n", out.c_str());
+  print("{}\n", out);
   return Exit::done;
 }
 

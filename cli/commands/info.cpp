@@ -6,13 +6,13 @@
 #endif
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/parallel.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
@@ -181,10 +181,10 @@ Exit info_command(const Arguments& arguments) {
     for (auto& line : rank_lines(list)) rows.push_back(std::move(line));
   }
   if (report && !common.json) {
-    std::printf("```\n%s```\n", two_columns(rows).c_str());
+    print("```\n{}```\n", two_columns(rows));
     return Exit::done;
   }
-  std::fputs(common.json ? (json.dump(2) + "\n").c_str() : two_columns(rows).c_str(), stdout);
+  common.json ? print_exactly(json.dump(2) + "\n") : print(two_columns(rows));
   return Exit::done;
 }
 

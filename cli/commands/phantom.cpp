@@ -2,9 +2,9 @@
 #include "data/phantoms/phantom.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <limits>
 
+#include "base/standard_streams.h"
 #include "cli/options.h"
 #include "data/phantoms/phantom_layouts.h"
 
@@ -45,7 +45,7 @@ Exit phantom_command(const Arguments& arguments) {
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
   data::phantom_layout(options.layout);  // refuses unknown ones
   const bool written = data::write_phantoms(options);
-  std::printf("%s: %d phantoms%s\n", out.c_str(), options.cases, written ? "" : ", existing");
+  print("{}: {} phantoms{}\n", out, options.cases, written ? "" : ", existing");
   return Exit::done;
 }
 

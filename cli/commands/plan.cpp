@@ -1,11 +1,11 @@
 // voxswap plan: the memory plan of a training step, before the first step.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/describe.h"
@@ -136,10 +136,10 @@ void print_largest(const PlanArguments& arguments, const Outputs& outputs,
   std::vector<pipeline::Largest> all;
   for (const pipeline::Dimension dimension : arguments.dimensions()) {
     auto found = pipeline::find_largest(options, data, arguments.how.as, dimension);
-    if (!arguments.common.json) std::fputs(largest_text(found).c_str(), stdout);
+    if (!arguments.common.json) print(largest_text(found));
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
-  if (arguments.common.json) std::fputs(largest_json(all).c_str(), stdout);
+  if (arguments.common.json) print_exactly(largest_json(all));
   for (const fs::path& file : files_of(arguments)) {
     make_writable_directory(file.parent_path());
     outputs.write(file, [&] { write_file(file, largest_json(all)); });
@@ -150,35 +150,28 @@ void print_comparison(const PlanArguments& arguments, const pipeline::StepForeca
   const std::vector<pipeline::PlannerRow> rows = pipeline::compare_planners(step);
   const swap::Bound bound = step.bound();
   if (arguments.common.json) {
-    std::fputs(comparison_json(rows, bound).c_str(), stdout);
+    print_exactly(comparison_json(rows, bound));
     return;
   }
   const swap::Budgets& budgets = step.budgets();
-  std::printf("%s\n",
-              two_columns({{"device", step.target().description()},
-                           {"precision", std::string(net::element_name(step.target().precision))},
-                           {"budgets", format("device {}, host {}, disk {}", format_bytes(budgets.device),
-                                              format_bytes(budgets.host), format_bytes(budgets.disk))},
-                           {"costs", step.costs().source}})
-                  .c_str());
-  std::fputs(comparison_table(rows, bound).c_str(), stdout);
+  print("{}\n", two_columns({{"device", step.target().description()},
+                             {"precision", std::string(net::element_name(step.target().precision))},
+                             {"budgets", format("device {}, host {}, disk {}", format_bytes(budgets.device),
+                                                format_bytes(budgets.host), format_bytes(budgets.disk))},
+                             {"costs", step.costs().source}}));
+  print(comparison_table(rows, bound));
 }
 
 void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& options,
                 const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
                 const std::optional<pipeline::RanksForecast>& ranks) {
   if (arguments.common.json)
-    std::fputs(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction, ranks).c_str(),
-               stdout);
+    print_exactly(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction, ranks));
   else
-    std::printf("%s\n%s", swap::plan_text(step.graph(), prediction.plan).c_str(),
-                forecast_table(options, prediction).c_str());
+    print("{}\n{}", swap::plan_text(step.graph(), prediction.plan), forecast_table(options, prediction));
   if (arguments.sharing.devices > 1 && !arguments.common.json)
-    std::fputs(
-        sharing_text(swap::simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing)
-            .c_str(),
-        stdout);
-  if (ranks && !arguments.common.json) std::fputs(ranks_text(*ranks).c_str(), stdout);
+    print(sharing_text(swap::simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing));
+  if (ranks && !arguments.common.json) print(ranks_text(*ranks));
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include "voxswap/predict.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/standard_streams.h"
 #include "cli/options.h"
 #include "cli/slicer.h"
 
@@ -23,7 +23,7 @@ void parse_window(const std::string& text, PredictOptions& how) {
 
 Exit predict_command(const Arguments& arguments) {
   if (arguments == Arguments{"--xml"}) {  // asked before anything else is known
-    std::fputs(slicer_description().c_str(), stdout);
+    print(slicer_description());
     return Exit::done;
   }
   CLI::App app("Predict label maps of new cases with a finished run, on each case's own grid.",
@@ -86,7 +86,7 @@ Exit predict_command(const Arguments& arguments) {
     return Exit::done;
   }
   predict(folders, input, out, how, overrides);
-  std::printf("%s\n", out.c_str());
+  print("{}\n", out);
   return Exit::done;
 }
 

@@ -2,10 +2,10 @@
 #include "pipeline/cases/preview.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "cli/describe.h"
 #include "cli/options.h"
@@ -50,7 +50,7 @@ Exit preview_command(const Arguments& arguments) {
   check_picture(png);
   std::string caption;
   outputs.write(png, [&] { caption = pipeline::preview(options, what, png); });
-  std::printf("%s\n%s", png.c_str(), caption.c_str());
+  print("{}\n{}", png, caption);
   return Exit::done;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/standard_streams.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 
@@ -26,7 +27,7 @@ Exit quickstart_command(const Arguments& words) {
   const auto step = [](const Arguments& command, Exit (*run_it)(const Arguments&)) {
     std::string line = "$ voxswap";
     for (const std::string& word : command) line += " " + word;
-    std::printf("\n%s\n", line.c_str());
+    print("\n{}\n", line);
     std::fflush(stdout);
     const Exit exit = run_it({command.begin() + 1, command.end()});
     if (exit != Exit::done) throw Error(exit, format("voxswap {} did not succeed", command.front()));
@@ -38,8 +39,8 @@ Exit quickstart_command(const Arguments& words) {
           "name=quickstart", "output.dir=" + run, "data.cache=" + path("cache")},
          configure_command);
   step({"run", experiment, "--resume"}, run_command);
-  std::printf("\nReport: %s (open it in a browser)\nNext:   voxswap configure YOUR_DATA\n",
-              (fs::path(run) / "report.html").c_str());
+  print("\nReport: {} (open it in a browser)\nNext:   voxswap configure YOUR_DATA\n",
+        (fs::path(run) / "report.html").string());
   return Exit::done;
 }
 

@@ -2,10 +2,10 @@
 #include "voxswap/report.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/standard_streams.h"
 #include "cli/options.h"
 
 namespace voxswap::cli {
@@ -49,14 +49,14 @@ Exit report_command(const Arguments& arguments) {
   const BestModel best = voxswap::report(folders, out, options);
   const std::string page = (fs::path(out) / "report.html").string();
   if (common.json) {
-    std::printf("%s\n", Json{{"report", page}, {"best", best_json(best)}}.dump(2).c_str());
+    print_exactly(Json{{"report", page}, {"best", best_json(best)}}.dump(2) + "\n");
     return Exit::done;
   }
   if (!best.next.empty()) {
-    std::printf("%s\n", best.words.c_str());
-    if (!best.command.empty()) std::printf("Predict with it: %s\n", best.command.c_str());
+    print("{}\n", best.words);
+    if (!best.command.empty()) print("Predict with it: {}\n", best.command);
   }
-  std::printf("%s\n", page.c_str());
+  print("{}\n", page);
   return Exit::done;
 }
 

@@ -2,12 +2,12 @@
 #include "voxswap/run.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/run_log.h"
+#include "base/standard_streams.h"
 #include "cli/configuring.h"
 #include "cli/options.h"
 #include "cli/ranks.h"
@@ -29,7 +29,7 @@ struct TrainingCommand {
 };
 
 void print_json(const Json& json) {
-  std::printf("%s\n", json.dump(2).c_str());
+  print_exactly(json.dump(2) + "\n");
 }
 
 // Nothing is written: the experiment as it would be, and what it would take.
@@ -43,8 +43,7 @@ void print_dry_run(const pipeline::RunOptions& run, bool json) {
     print_json({{"experiment", settings}, {"forecast", run_forecast_json(run, prediction)}});
     return;
   }
-  std::fputs(run.resolved.c_str(), stdout);
-  std::printf("\n%s", forecast_table(run, prediction).c_str());
+  print("{}\n{}", run.resolved, forecast_table(run, prediction));
 }
 
 // A run goes on under its folder's name as well: what it was asked stands there.
@@ -100,11 +99,11 @@ void show_run(const pipeline::RunOptions& options, bool json) {
     return;
   }
   if (fs::exists(classes))  // a run of classes has no Dice
-    std::printf("%s\n", pipeline::accuracy_text(pipeline::rows_in<pipeline::ClassRow>(classes)).c_str());
+    print("{}\n", pipeline::accuracy_text(pipeline::rows_in<pipeline::ClassRow>(classes)));
   else
-    std::fputs(pipeline::dice_table(pipeline::rows_in<pipeline::DiceRow>(scores)).c_str(), stdout);
+    print(pipeline::dice_table(pipeline::rows_in<pipeline::DiceRow>(scores)));
   for (const char* name : {"boxplot.svg", "report.html"}) {
-    if (const auto file = options.output / name; fs::exists(file)) std::printf("%s\n", file.string().c_str());
+    if (const auto file = options.output / name; fs::exists(file)) print("{}\n", file.string());
   }
 }
 
@@ -114,7 +113,7 @@ void show_training(const pipeline::RunOptions& options, bool json) {
                 {"checkpoints", (options.output / "checkpoints").string()},
                 {"timing", table_json(read_csv(options.output / "timing.csv"))}});
   else
-    std::printf("%s\n", (options.output / "checkpoints").string().c_str());
+    print("{}\n", (options.output / "checkpoints").string());
 }
 
 }  // namespace

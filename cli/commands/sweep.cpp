@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
@@ -179,10 +179,10 @@ void merge(const experiments::Sweep& sweep, bool json) {
   if (json) {
     const Json told = {{"report", (out / "report.html").string()},
                        {"cells", table_json(read_csv(out / "sweep.csv"))}};
-    std::printf("%s\n", told.dump(2).c_str());
+    print_exactly(told.dump(2) + "\n");
     return;
   }
-  for (const char* name : {"sweep.csv", "report.html"}) std::printf("%s\n", (out / name).string().c_str());
+  for (const char* name : {"sweep.csv", "report.html"}) print("{}\n", (out / name).string());
 }
 
 // By whoever holds the whole sweep; of parts that run at once, one after the other.
@@ -264,8 +264,9 @@ Exit sweep_command(const Arguments& words) {
       net::launched_count() > 1 ? share_among_ranks(sweep, memory) : share_machine(sweep, jobs, memory);
   const Part part = part_of(arguments.part);
   if (!arguments.dry_run) return run_sweep(sweep, shares, part, arguments.common.json);
-  std::fputs(sweep_forecast(cells_of(sweep, part), shares, arguments.estimate, arguments.common.json).c_str(),
-             stdout);
+  const bool json = arguments.common.json;
+  const std::string text = sweep_forecast(cells_of(sweep, part), shares, arguments.estimate, json);
+  json ? print_exactly(text) : print(text);
   return Exit::done;
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/standard_streams.h"
 #include "base/terminal.h"
 #include "cli/options.h"
 #include "experiments/experiment.h"
@@ -20,9 +21,9 @@ pipeline::RunProgress look(const std::string& folder) {
   return pipeline::run_progress(folder, experiments::read_settings_of_run);
 }
 
-std::size_t print(const pipeline::RunProgress& progress, std::size_t columns) {
+std::size_t print_progress(const pipeline::RunProgress& progress, std::size_t columns) {
   const std::vector<std::string> lines = pipeline::progress_lines(progress, columns);
-  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+  for (const std::string& line : lines) print("{}\n", line);
   std::fflush(stdout);
   return lines.size();
 }
@@ -39,9 +40,9 @@ void follow(const std::string& folder, double every) {
   std::size_t drawn = 0;
   while (!interrupted()) {
     const pipeline::RunProgress progress = look(folder);
-    if (drawn > 0) std::printf("\033[%zuA\033[J", drawn);  // up, and clear from there
+    if (drawn > 0) print_exactly(format("\033[{}A\033[J", drawn));  // up, and clear from there
     const std::size_t columns = screen().columns;
-    drawn = print(progress, columns > 1 ? columns - 1 : columns);
+    drawn = print_progress(progress, columns > 1 ? columns - 1 : columns);
     if (progress.state != pipeline::RunProgress::State::running) return;
     sleep_until_asked(every);
   }
@@ -67,9 +68,9 @@ Exit watch_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (common.json)
-    std::printf("%s\n", pipeline::progress_json(look(folder)).dump(2).c_str());
+    print_exactly(pipeline::progress_json(look(folder)).dump(2) + "\n");
   else if (once || ::isatty(STDOUT_FILENO) == 0)
-    print(look(folder), 100);
+    print_progress(look(folder), 100);
   else
     follow(folder, every);
   return Exit::done;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -149,6 +152,31 @@ TEST(HouseRules, JsonIsParsedOnlyWhereItsDepthIsLimited) {
     EXPECT_TRUE(file.path == "base/json.cpp" || text.find("Json::parse(") == std::string::npos)
         << file.path << ": use parse_json() or checked_json()";
   }
+}
+
+// Sources that contain one of these words are those `places`.
+void expect_only_in(const std::vector<std::string>& words, const std::set<std::string>& places,
+                    const std::string& instead) {
+  const auto has = [](const std::string& text, const std::string& word) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at)
+      if (at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 && text[at - 1] != '_'))
+        return true;
+    return false;
+  };
+  std::set<std::string> found;
+  for (const house::SourceFile& file : sources()) {
+    const std::string text = read_file(source / file.path);
+    if (std::any_of(words.begin(), words.end(), [&](const auto& word) { return has(text, word); }))
+      found.insert(file.path.string());
+  }
+  EXPECT_EQ(found, places) << instead;
+}
+
+// Elsewhere the name of a file could hold what a terminal obeys, and a full disk would go unnoticed.
+TEST(HouseRules, StreamsArePrintedToByOneFunction) {
+  expect_only_in({"printf(", "puts(", "fputs(", "fprintf(", "std::cout", "std::cerr", "fmt::print"},
+                 {"base/log.cpp", "base/terminal.cpp", "cli/main.cpp", "cli/sweep_table.cpp"},
+                 "use print() or log.h");
 }
 
 TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsRoom) {

@@ -58,6 +58,20 @@ TEST(Csv, KeepsCommasQuotesAndLineBreaksInFields) {
   EXPECT_THROW(parse_csv("a,b\n\"1,2\n", "open quote"), Error);
 }
 
+// A file's name could otherwise clear the screen or change the title of the window.
+TEST(Printable, ShowsControlCharactersAndBytesThatAreNoCharacters) {
+  EXPECT_EQ(printable("a\x1b[2J\a\x7f"), "a\\x1b[2J\\x07\\x7f");
+  EXPECT_EQ(printable("c\xe9 caf\u00e9 \u8133"), "c\\xe9 caf\u00e9 \u8133");
+  EXPECT_EQ(printable("\u0085\u009b31m"), "\\xc2\\x85\\xc2\\x9b31m");
+  EXPECT_EQ(printable("two\nlines\tand\r"), "two\nlines\tand\\x0d");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+}
+
+TEST(Table, HasOneLinePerRowWhateverItsCellsHold) {
+  EXPECT_EQ(table({{"case", "n"}, {"two\nlines", "1"}, {"\x1b[2J", "2"}}),
+            "case          n\ntwo\\x0alines  1\n\\x1b[2J       2\n");
+}
+
 // Known answer of Philox4x32-10 from Random123's kat_vectors: all-zero counter and key.
 TEST(Philox, GivesThePublishedKnownAnswers) {
   EXPECT_EQ(Philox(0, 0).block(0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

@@ -46,6 +46,9 @@ class Outcome:
             found.append(f"exit code {self.code} with {len(self.errors())} messages: {self.stderr[-300:]!r}")
         if self.code == 0 and self.errors():
             found.append(f"exit code 0 and {self.errors()[0]!r}")
+        obeyed = sorted({c for c in self.stdout + self.stderr if c not in "\n\t" and (ord(c) < 32 or 127 <= ord(c) < 160)})
+        if obeyed or "\ufffd" in self.stdout + self.stderr:
+            found.append(f"prints {obeyed}, which a terminal obeys, or what is not UTF-8")
         return found
 
 

@@ -34,9 +34,13 @@ memory: {planner: lms-threshold, lms_threshold: 1KiB, host: 16MiB, budget: 64MiB
 };
 
 TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
-  EXPECT_EQ(shell(at("check data --json >/dev/full 2>log")), 4);
-  EXPECT_TRUE(contains(said(), "standard output: cannot be written: No space left on device"));
-  EXPECT_EQ(shell(at("--help >/dev/full 2>log")), 4);
+  for (const char* command :
+       {"check data", "check data --json", "--help", "--version", "help", "help run", "help --manual",
+        "run --help", "run --help=all", "schema", "completion bash", "info", "run experiment.yaml --dry-run",
+        "predict --xml", "plan experiment.yaml --estimate"}) {
+    EXPECT_EQ(shell(at(std::string(command) + " >/dev/full 2>log")), 4) << command;
+    EXPECT_TRUE(contains(said(), "standard output: cannot be written: No space left on device")) << command;
+  }
 }
 
 // Whoever reads `voxswap run | head` has what they wanted, and the run goes on.
