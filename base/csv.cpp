@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "base/xml.h"
 
 namespace voxswap {
 
@@ -22,13 +24,33 @@ size_t Csv::column(std::string_view name, std::string_view where) const {
   return static_cast<size_t>(found - header.begin());
 }
 
+namespace {
+
+// With as many apostrophes before it as may be: those of a name are kept.
+bool looks_like_formula(std::string_view field) {
+  const std::size_t begin = field.find_first_not_of('\'');
+  return begin != field.npos && std::string_view("=+-@\t\r").find(field[begin]) != std::string_view::npos &&
+         field != "-" && !parse_number<double>(field);
+}
+
+std::string written(const std::string& field) {
+  const std::string text = looks_like_formula(field) ? "'" + field : field;
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = text;
+  replace_all(quoted, "\"", "\"\"");
+  return "\"" + quoted + "\"";
+}
+
+}  // namespace
+
 Csv parse_csv(std::string_view text, std::string_view where) {
   std::vector<std::vector<std::string>> records(1);
   std::string field;
   bool quoted = false, any = false;  // any: the record has seen a character
   int line = 1, opened = 0;
   const auto end_field = [&] {
-    records.back().push_back(std::move(field));
+    const bool marked = field.starts_with('\'') && looks_like_formula(field);
+    records.back().push_back(marked ? field.substr(1) : std::move(field));
     field.clear();
   };
   for (size_t i = 0; i < text.size(); ++i) {
@@ -87,13 +109,7 @@ std::string csv_text(const Csv& csv) {
   const auto line = [&](const std::vector<std::string>& fields) {
     for (size_t i = 0; i < fields.size(); ++i) {
       if (i > 0) text += ',';
-      if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
-        text += fields[i];
-        continue;
-      }
-      text += '"';
-      for (char c : fields[i]) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-      text += '"';
+      text += written(fields[i]);
     }
     text += '\n';
   };

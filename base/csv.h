@@ -1,5 +1,8 @@
 // Comma-separated tables as RFC 4180 defines them, with a header line; lines end in \n on writing, \r\n is
 // read too.
+//
+// A spreadsheet takes a field that begins with = + - @, a tab or a carriage return for a formula, which can
+// call programs. Unless it is a number, an apostrophe is written before it, and taken away on reading.
 #pragma once
 
 #include <string>

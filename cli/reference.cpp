@@ -146,7 +146,9 @@ std::string files_page() {
       opening("Files",
               "This page lists every file that a command leaves behind, and every column of its "
               "tables. Tables are CSV files (RFC 4180) with a header line. A missing number is "
-              "`nan`. A GB is 10^9 bytes.");
+              "`nan`. A GB is 10^9 bytes. Spreadsheets take a text that begins with =, +, -, @, a tab or a "
+              "carriage return for a formula, so such a text has an apostrophe before it; voxswap removes it "
+              "on reading.");
   std::string tables;
   for (const FileGroup& group : file_list()) {
     text += heading(group.heading) + wrapped("Written by " + group.written_by + ".");

@@ -8,6 +8,7 @@ Messages and progress go to standard error, unless quiet=True; warnings always d
 Errors are voxswap.Error with the program's message and its exit code; Ctrl-C stops at the next safe point.
 """
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -81,4 +82,12 @@ def read_run(folder):
     files = sorted(Path(folder).glob("*.csv"))
     if not files:
         raise FileNotFoundError(f"{folder}: has no tables, so it is not the folder of a run")
-    return {file.stem: pandas.read_csv(file, float_precision="round_trip") for file in files if file.stat().st_size > 0}
+    return {file.stem: _without_marks(pandas.read_csv(file, float_precision="round_trip"))
+            for file in files if file.stat().st_size > 0}
+
+
+def _without_marks(table):
+    """Texts that a spreadsheet would take for formulas have an apostrophe before them in CSV files."""
+    from pandas.api.types import is_numeric_dtype
+    bare = lambda value: re.sub(r"^'(?='*[=+\-@\t\r])", "", value) if isinstance(value, str) else value
+    return table.apply(lambda column: column if is_numeric_dtype(column) else column.map(bare))

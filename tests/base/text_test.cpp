@@ -58,6 +58,34 @@ TEST(Csv, KeepsCommasQuotesAndLineBreaksInFields) {
   EXPECT_THROW(parse_csv("a,b\n\"1,2\n", "open quote"), Error);
 }
 
+// Among them a negative number, which stays one for every reader.
+TEST(Csv, HoldsNoFieldThatASpreadsheetTakesForAFormula) {
+  const std::vector<std::string> texts = {"=HYPERLINK(\"http://x\")",
+                                          "+1+1",
+                                          "-1-1",
+                                          "@SUM(A1)",
+                                          "\tx",
+                                          "\rx",
+                                          "'=x",
+                                          "''-x",
+                                          "'x",
+                                          "x=1",
+                                          "",
+                                          "-",
+                                          "-a b"};
+  const std::vector<std::string> numbers = {"-1", "-0.5", "-1e-07", "-inf", "nan", "7"};
+  for (const auto& fields : {texts, numbers}) {
+    const Csv csv{std::vector<std::string>(fields.size(), "a"), {fields}};
+    EXPECT_EQ(parse_csv(csv_text(csv), "memory").rows, csv.rows);
+  }
+  for (const std::string& field : texts) {
+    const std::string line = split(csv_text({{"a"}, {{field, ""}}}), '\n')[1];
+    const std::string shown = line.substr(line.starts_with('"') ? 1 : 0);
+    EXPECT_TRUE(field == "-" || std::string("=+-@\t\r").find(shown[0]) == std::string::npos) << line;
+  }
+  EXPECT_EQ(csv_text({{"a", "b"}, {{"-0.5", "=x"}}}), "a,b\n-0.5,'=x\n");
+}
+
 // A file's name could otherwise clear the screen or change the title of the window.
 TEST(Printable, ShowsControlCharactersAndBytesThatAreNoCharacters) {
   EXPECT_EQ(printable("a\x1b[2J\a\x7f"), "a\\x1b[2J\\x07\\x7f");

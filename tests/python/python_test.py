@@ -74,6 +74,13 @@ class Package(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             voxswap.read_run(self.folder / "data")
 
+    def test_reads_texts_that_a_spreadsheet_would_take_for_formulas(self):
+        folder = self.folder / "marked"
+        folder.mkdir()
+        (folder / "dice.csv").write_text("case,dice\n'=x,-1\n'y,-0.5\n")
+        table = voxswap.read_run(folder)["dice"]
+        self.assertEqual(table.values.tolist(), [["=x", -1], ["'y", -0.5]])
+
     def test_predicts_the_bits_of_the_program(self):
         program("predict", "runs/tiny", "--input", "data", "--out", "out", "--probabilities", "--force",
                 folder=self.folder)
