@@ -44,6 +44,7 @@ std::string written(const std::string& field) {
 }  // namespace
 
 Csv parse_csv(std::string_view text, std::string_view where) {
+  if (!is_utf8(text)) fail(Exit::bad_data, "{}: is not UTF-8. Save it in that encoding", where);
   std::vector<std::vector<std::string>> records(1);
   std::string field;
   bool quoted = false, any = false;  // any: the record has seen a character

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/held_folders.h"
 #include "base/part_files.h"
 #include "base/text.h"
 
@@ -36,8 +38,7 @@ Exit exit_of_reading(int system_error) {
 // Hands `take` the bytes of a file, at most `most`, in pieces.
 template <class Take>
 void read_pieces(const fs::path& path, std::size_t most, Take take) {
-  const Descriptor file(path.string(), O_RDONLY);
-  if (!file.is_open()) fail_reading(path, file.error());
+  const Descriptor file = open_file(path);
   std::vector<char> buffer(std::min<std::size_t>(most, 1 << 20));
   while (most > 0) {
     const ssize_t got = read_up_to(file.number(), buffer.data(), std::min(most, buffer.size()));
@@ -55,6 +56,18 @@ void fail_reading(const fs::path& path, int system_error) {
        system_error == ENOENT   ? "no such file"
        : system_error == EISDIR ? "it is a folder"
                                 : std::strerror(system_error));
+}
+
+Descriptor open_file(const fs::path& path) {
+  Descriptor file(path.string(), O_RDONLY | O_NONBLOCK);
+  if (!file.is_open() && file.error() != ENXIO) fail_reading(path, file.error());
+  struct stat status {};
+  if (file.is_open() && ::fstat(file.number(), &status) != 0) fail_reading(path, errno);
+  if (S_ISDIR(status.st_mode)) fail_reading(path, EISDIR);
+  if (!S_ISREG(status.st_mode))
+    fail(Exit::bad_data, "{}: is not a file but a pipe, a socket or a device. Give the name of a file",
+         path.string());
+  return file;
 }
 
 std::string no_such_folder(const fs::path& path) {
@@ -82,13 +95,32 @@ std::string read_file(const fs::path& path, std::size_t most_bytes) {
   return content;
 }
 
+std::string read_if_possible(const fs::path& path) {
+  try {
+    return read_file(path);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void check_name(const fs::path& path, Exit exit) {
+  if (is_utf8(path.string())) return;
+  throw NotUtf8(exit, path.string() +
+                          ": this name is not UTF-8. Rename it, for instance with convmv -f latin1 -t utf8 "
+                          "--notest");
+}
+
 void make_directories(const fs::path& directory) {
+  check_name(fs::absolute(directory), Exit::usage);
   error_code error;
   std::vector<fs::path> made_in;  // folders that will hold new ones
   for (fs::path there = plain(fs::absolute(directory));
-       !fs::exists(there, error) && there.has_relative_path(); there = there.parent_path())
+       !fs::exists(there, error) && there.has_relative_path(); there = there.parent_path()) {
+    if (holds_folder(there.string()))
+      fail(Exit::failed, "{}: was removed while voxswap wrote to it. Run the command again", there.string());
     made_in.push_back(there.parent_path());
-  fs::create_directories(directory, error);
+  }
+  if (!made_in.empty()) fs::create_directories(plain(directory), error);  // Boost refuses "." and "a/."
   if (error || !fs::is_directory(directory)) {
     fail(exit_of(error.value()), "{}: this folder cannot be created: {}", directory.string(),
          error ? error.message() : "a file with this name exists");

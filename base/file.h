@@ -12,7 +12,11 @@
 #include <string>
 #include <string_view>
 
+#include "voxswap/error.h"
+
 namespace voxswap {
+
+class Descriptor;
 
 // The file system: Boost.Filesystem under the name `fs`, which the whole project uses.
 //
@@ -43,18 +47,33 @@ void write_file(const fs::path& path, const std::function<void(const Append&)>& 
 // as `path`), which is renamed into place when it returns and removed when it throws.
 void write_through(const fs::path& path, const std::function<void(const fs::path& temporary)>& produce);
 
-// The whole file, or its first bytes. Throws Exit::bad_data when there is none that may be read, Exit::failed
-// when the device fails and Exit::does_not_fit when memory does: what could not be read is never taken for
-// the end.
 // "no such folder", and one beside it with a similar name: "no such folder (did you mean 'runs/study'?)".
 std::string no_such_folder(const fs::path& path);
 
+// The whole file, or its first bytes. Throws Exit::bad_data when there is none that may be read, Exit::failed
+// when the device fails and Exit::does_not_fit when memory does: what could not be read is never taken for
+// the end.
 std::string read_file(const fs::path& path, std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
+
+// The same, or nothing where it cannot be read.
+std::string read_if_possible(const fs::path& path);
+
+// A file opened for reading; nothing else opens one. Pipes, sockets and devices, for which open(2) or read(2)
+// would wait, are refused at once. Throws as read_file() does.
+Descriptor open_file(const fs::path& path);
 
 // Throws what has become of reading `path`, by the same rules.
 [[noreturn]] void fail_reading(const fs::path& path, int system_error);
 
-// With those above it. Throws Exit::does_not_fit when the disk is full, else Exit::failed with the reason.
+// Names become text in tables, JSON and pictures, so they have to be UTF-8. Throws NotUtf8 where one is not,
+// with Exit::bad_data for a file that is listed, Exit::usage for one that an option names.
+struct NotUtf8 : Error {
+  using Error::Error;
+};
+void check_name(const fs::path& path, Exit exit);
+
+// With those above it. Throws Exit::usage when its name is not UTF-8, Exit::does_not_fit when the disk is
+// full, else Exit::failed with the reason.
 void make_directories(const fs::path& directory);
 
 // Makes the directory and checks that a file can be written there; throws Exit::failed with the reason

@@ -11,6 +11,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/held_folders.h"
 #include "base/log.h"
 #include "base/part_files.h"
 
@@ -44,6 +45,7 @@ FolderLock::FolderLock(const fs::path& folder)
     make_writable_directory(folder_);
     while (!try_to_hold()) {
     }
+    hold_folder(folder_.string());
   } catch (...) {
     if (descriptor_ >= 0) ::close(descriptor_);
     remove_made();
@@ -53,6 +55,7 @@ FolderLock::FolderLock(const fs::path& folder)
 }
 
 FolderLock::~FolderLock() {
+  release_folder(folder_.string());
   ::unlink(file_.c_str());
   ::close(descriptor_);
   remove_made();
@@ -86,7 +89,7 @@ void FolderLock::remove_made() {
 }
 
 bool is_held(const fs::path& folder) {
-  const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return false;
   const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(descriptor);

@@ -12,7 +12,7 @@ namespace voxswap {
 
 Journal::Journal(const fs::path& path) : path_(path) {
   make_directories(path.parent_path());
-  file_ = Descriptor(path.string(), O_WRONLY | O_CREAT | O_APPEND);
+  file_ = Descriptor(path.string(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
   if (!file_.is_open())
     fail(exit_of(file_.error()), "{}: cannot be written: {}", path.string(),
          std::generic_category().message(file_.error()));

@@ -100,6 +100,8 @@ void begin_record(const std::string& title) {
 
 void record_to(const fs::path& path) {
   std::shared_ptr<spdlog::sinks::basic_file_sink_mt> file;
+  if (error_code none; fs::exists(path, none) && !fs::is_regular_file(path, none))  // a pipe would wait
+    fail(Exit::failed, "{}: cannot be written: it is not a file", path.string());
   try {
     file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());
   } catch (const spdlog::spdlog_ex& error) {

@@ -32,7 +32,8 @@ void fail_writing(const fs::path& path, int system_error) {
                        : system_error == ENOMEM   ? ". End other programs and run again with --resume"
                                                   : ". Free some space and run again with --resume";
   fail(exit, "{}: cannot be written: {}. The previous version, if there is one, is unchanged{}",
-       path.string(), std::strerror(system_error), advice);
+       path.string(), system_error == ENOENT ? "its folder is no longer there" : std::strerror(system_error),
+       advice);
 }
 
 TemporaryFile::TemporaryFile(const fs::path& target, bool with_extension) : target_(target) {

@@ -55,7 +55,7 @@ pid_t start_child(const ChildRequest& request) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   for (const int core : request.cores) CPU_SET(core, &cores);
-  const int log = ::open(request.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int log = ::open(request.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (log < 0) fail(Exit::failed, "{}: cannot be written: {}", request.log.string(), std::strerror(errno));
   const pid_t parent = ::getpid(), child = ::fork();
   if (child == 0) {

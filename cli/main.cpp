@@ -1,8 +1,12 @@
 // voxswap: an experiment runner for 3D segmentation on whole MRI volumes. Chooses the command; all errors end
 // here.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "base/descriptor.h"
@@ -51,6 +55,17 @@ Exit reference(const Arguments& arguments) {
   return Exit::done;
 }
 
+// What holds of every argument, whatever command it is for.
+void check_arguments(const Arguments& arguments) {
+  for (const std::string& argument : arguments) {
+    check_name(argument, Exit::usage);
+    const std::size_t sign = argument.find("=~");
+    if (argument.starts_with("--") && sign != argument.npos && sign == argument.find('='))
+      fail(Exit::usage, "{}: the shell replaces ~ only behind a space. Write {} {}", argument,
+           argument.substr(0, sign), argument.substr(sign + 1));
+  }
+}
+
 // Runs `voxswap ARGUMENTS...`, help and wrong command names included.
 Exit dispatch(const Arguments& arguments) {
   if (arguments.empty()) {
@@ -88,6 +103,7 @@ void tell(const std::string& error) {
 // The exit code of the program; errors have been told.
 Exit run_alone(const Arguments& arguments) {
   try {
+    check_arguments(arguments);
     join_ranks(arguments);
     const Exit exit = dispatch(arguments);
     net::leave_ranks();  // whatever it came to, all have come to the end of it
@@ -106,7 +122,12 @@ Exit run_alone(const Arguments& arguments) {
     tell("out of memory. Lower preprocess.resolution, training.batch_size or network.base_filters");
     return Exit::does_not_fit;
   } catch (const fs::filesystem_error& error) {
-    tell(format("{}: {}", error.path1().string(), error.code().message()));
+    error_code gone;
+    fs::current_path(gone);
+    if (gone)
+      tell(format("the current folder cannot be used: {}. Change to a folder that exists", gone.message()));
+    else
+      tell(format("{}: {}", error.path1().string(), error.code().message()));
     return exit_of(error.code().value());
   } catch (const std::system_error& error) {  // of threads
     tell(error.what());
@@ -122,6 +143,22 @@ Exit run(const Arguments& arguments) {
   net::end_all_ranks(static_cast<int>(exit));  // where they have not parted
   return exit;
 }
+
+// Where little may be addressed (ulimit -v), initialisers of libraries would end the program by a signal.
+// This comes before them, and asks for what they take.
+void check_address_space(int, char**, char**) {
+  constexpr std::size_t least = std::size_t{32} << 20;
+  void* const room = ::mmap(nullptr, least, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) {
+    ::munmap(room, least);
+    return;
+  }
+  constexpr std::string_view message = "error: too little memory may be used. Raise the limit (ulimit -v)\n";
+  static_cast<void>(!::write(STDERR_FILENO, message.data(), message.size()));
+  ::_exit(static_cast<int>(Exit::does_not_fit));
+}
+__attribute__((section(".preinit_array"),
+               used)) void (*const before_initialisers)(int, char**, char**) = check_address_space;
 
 }  // namespace
 }  // namespace voxswap::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -69,6 +70,19 @@ fs::path from_folder(const fs::path& folder, const fs::path& path) {
   return plain(error ? joined : canonical);
 }
 
+// Not every shell replaces ~ behind a "=", and none does in a file.
+fs::path from_home(const PathKey& key, const fs::path& path) {
+  const std::string text = path.string();
+  if (!text.starts_with('~')) return path;
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0' || (text != "~" && text[1] != '/'))
+    fail(Exit::usage,
+         "{}: {}: only ~/ is replaced, by the folder that HOME names. Write the whole path, or ./{} for "
+         "a folder of this name",
+         key.key, text, text);
+  return home + text.substr(1);
+}
+
 bool is_beside_file(const PathKey& key, const Settings& settings) {
   const auto found = settings.find(key.key);
   if (found == settings.end()) return key.default_is_beside;
@@ -79,9 +93,11 @@ bool is_beside_file(const PathKey& key, const Settings& settings) {
 // A relative path in a file is meant from where the file lies, one on the command line from the current
 // folder.
 void settle_paths(const fs::path& file, const Settings& settings, pipeline::RunOptions& options) {
-  for (const PathKey& key : path_keys)
+  for (const PathKey& key : path_keys) {
+    key.of(options) = from_home(key, key.of(options));
     if (is_beside_file(key, settings))
       key.of(options) = from_folder(fs::absolute(file).parent_path(), key.of(options));
+  }
 }
 
 // So that what is written down holds wherever it is read.

@@ -14,6 +14,11 @@ namespace {
 constexpr int deepest = 32;
 constexpr int most_values = 20000;
 
+// Texts become names and JSON, which are UTF-8.
+void check_utf8(const std::string& text, const std::string& where) {
+  if (!is_utf8(text)) fail(Exit::usage, "{}: is not UTF-8. Save or write it in that encoding", where);
+}
+
 std::string line_of(const YAML::Mark& mark, const std::string& file) {
   return mark.is_null() ? file : format("{}:{}", file, mark.line + 1);
 }
@@ -72,6 +77,8 @@ const Yaml* Yaml::find(std::string_view key) const {
 Yaml parse_yaml(const std::string& text, const std::string& file) {
   if (text.find('\0') != text.npos)
     fail(Exit::usage, "{}: is not a text file. Expected an experiment in YAML", file);
+  std::size_t line = 0;
+  for (const std::string& one : split(text, '\n')) check_utf8(one, format("{}:{}", file, ++line));
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
     Converter converter(file, true);
@@ -90,6 +97,7 @@ Yaml parse_yaml(const std::string& text, const std::string& file) {
 }
 
 Yaml parse_yaml_value(const std::string& text, const std::string& where) {
+  check_utf8(text, format("{}: '{}'", where, text));
   try {
     return Converter(where, false).convert(YAML::Load(text), where);
   } catch (const YAML::Exception& error) {
@@ -98,6 +106,7 @@ Yaml parse_yaml_value(const std::string& text, const std::string& where) {
 }
 
 Yaml yaml_text(const std::string& text, const std::string& where) {
+  check_utf8(text, format("{}: '{}'", where, text));
   Yaml value;
   value.kind = Yaml::Kind::scalar;
   value.text = text;

@@ -7,9 +7,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/parallel.h"
 #include "base/standard_streams.h"
@@ -39,7 +40,7 @@ std::string compiler() {
 }
 
 std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file(read_if_possible("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);) {
     const std::size_t colon = line.find(':');
     if (line.starts_with("model name") && colon != line.npos) return trim(line.substr(colon + 1));
@@ -92,7 +93,7 @@ void add_known_devices(Json& json, Pairs& rows) {
 }
 
 std::string first_line_with(const char* file, std::string_view begin) {
-  std::ifstream lines(file);
+  std::istringstream lines(read_if_possible(file));
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with(begin)) {
       std::string value = trim(line.substr(begin.size()));

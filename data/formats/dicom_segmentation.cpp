@@ -16,6 +16,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -95,6 +96,7 @@ void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask
   DerivationImageItem* item = nullptr;
   check(derivation.addDerivationImageItem(CodeSequenceMacro("113076", "DCM", "Segmentation"), "", item), path,
         "derivation");
+  static_cast<void>(open_file(slice));  // DCMTK opens it by its name
   SourceImageItem* source = nullptr;
   check(item->addSourceImageItem(
             slice.c_str(), CodeSequenceMacro("121322", "DCM", "Source image for image processing operation"),

@@ -1,6 +1,5 @@
 #include "data/formats/file_bytes.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,9 +16,7 @@ constexpr std::int64_t piece_size = 1 << 14;
 
 }  // namespace
 
-FileBytes::FileBytes(const fs::path& path) : path_(path), file_(path.string(), O_RDONLY) {
-  if (!file_.is_open()) fail_reading(path_, file_.error());
-}
+FileBytes::FileBytes(const fs::path& path) : path_(path), file_(open_file(path)) {}
 
 void FileBytes::seek(std::int64_t offset) {
   at_ = offset;

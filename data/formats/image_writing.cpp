@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/formats.h"
@@ -144,7 +145,8 @@ std::string nifti_label_header(const fs::path& scratch, const Geometry& geometry
     fail_to_write(scratch, bytes, plain_message(error.GetDescription()));
   }
   std::string header(bytes, '\0');
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(scratch.c_str(), "rb"), gzclose_r);
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzdopen(open_file(scratch).release(), "rb"),
+                                                        gzclose_r);
   if (!file || gzread(file.get(), header.data(), bytes) != static_cast<int>(bytes))
     fail_to_write(scratch, bytes, "only a part of it was written");
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -1,6 +1,5 @@
 #include "data/formats/label_map_writer.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -51,8 +50,7 @@ class GzipFile {
 class PlaneFile {
  public:
   PlaneFile(const fs::path& path, const Geometry& stored, const Size3& grid)
-      : path_(path), file_(path.string(), O_RDONLY), size_(grid) {
-    if (!file_.is_open()) fail_reading(path, file_.error());
+      : path_(path), file_(open_file(path)), size_(grid) {
     const Symmetry symmetry = to_canonical(stored);
     const Size3 strides = {1, stored.size[0], stored.size[0] * stored.size[1]};
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -1,6 +1,5 @@
 #include "data/formats/nifti_voxels.h"
 
-#include <fcntl.h>
 #include <libdeflate.h>
 #include <zlib.h>
 
@@ -28,8 +27,7 @@ using File = std::unique_ptr<gzFile_s, Closer>;
 
 // zlib hands files through that are not compressed.
 File open(const fs::path& path) {
-  Descriptor descriptor(path.string(), O_RDONLY);
-  if (!descriptor.is_open()) fail_reading(path, descriptor.error());
+  Descriptor descriptor = open_file(path);
   File file(gzdopen(descriptor.number(), "rb"));
   if (!file) no_memory_for(path);
   descriptor.release();

@@ -1,6 +1,5 @@
 #include "data/formats/raw_voxels.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -33,8 +32,7 @@ RawImage open_header(const fs::path& path) {
 // The file that holds voxels, from one of its bytes on.
 class VoxelFile {
  public:
-  VoxelFile(const fs::path& path, std::size_t begin) : path_(path), file_(path.string(), O_RDONLY) {
-    if (!file_.is_open()) failed(file_.error());
+  VoxelFile(const fs::path& path, std::size_t begin) : path_(path), file_(open_file(path)) {
     if (::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0) failed(errno);
   }
   // Fewer bytes than asked for only at the end.

@@ -42,7 +42,9 @@ std::vector<std::string> entries(const fs::path& folder) {
   error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::string name = entry.path().filename().string();
-    if (!name.starts_with(".")) names.push_back(std::move(name));
+    if (name.starts_with(".")) continue;
+    check_name(entry.path(), Exit::bad_data);
+    names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -11,7 +11,7 @@ namespace voxswap::data {
 
 // What a folder is called where it stands: a link has a name of its own.
 std::string folder_name(const fs::path& folder);
-// The names of the folder's entries, sorted, without hidden ones.
+// The names of the folder's entries, sorted, without hidden ones. Throws NotUtf8.
 std::vector<std::string> entries(const fs::path& folder);
 // `stem`.nii.gz or `stem`.nii, whichever is there; `stem`.nii.gz when neither is.
 fs::path nifti_file(const fs::path& folder, const std::string& stem);

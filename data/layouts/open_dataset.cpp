@@ -160,9 +160,11 @@ void choose_labels(Dataset& dataset, const DatasetOptions& options) {
 }  // namespace
 
 void check_names(const Dataset& dataset) {
+  check_name(dataset.root, Exit::bad_data);
   // Files are named after cases, with what is added to tell them apart; file systems hold 255 bytes.
   constexpr std::size_t longest_id = 180;
   for (const CaseFiles& files : dataset.cases) {
+    check_name(files.id, Exit::bad_data);
     if (files.id.size() > longest_id)
       fail(Exit::bad_data, "{}: the name of case {} has {}. Files are named after cases, so use at most {}",
            dataset.root.string(), files.id, counted(files.id.size(), "byte"), longest_id);

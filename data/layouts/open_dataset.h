@@ -23,7 +23,7 @@ Dataset list_dataset(const DatasetOptions& options);
 // The check of open_dataset(): that the files of all cases are there.
 void check_files(const Dataset& dataset);
 
-// Files are named after cases: throws Exit::bad_data for names that are too long or occur twice.
+// Files are named after cases: throws Exit::bad_data for names that are too long, not UTF-8 or occur twice.
 void check_names(const Dataset& dataset);
 
 // Says on the log which series were taken for which channel by reading their names.

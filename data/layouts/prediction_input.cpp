@@ -34,6 +34,8 @@ DatasetOptions for_layout(DatasetOptions options, const std::string& layout) {
 std::optional<Dataset> listed(const DatasetOptions& options, const std::string& layout) {
   try {
     return list_dataset(for_layout(options, layout));
+  } catch (const NotUtf8&) {
+    throw;
   } catch (const Error&) {
     return std::nullopt;  // not of this layout; what is wrong is told when no other fits
   }
@@ -191,6 +193,7 @@ Dataset single_case(const Dataset& trained, const fs::path& input) {
     files.components.push_back(all.size() > 1 || trained.images ? static_cast<int>(at - all.begin()) : -1);
   }
   single.cases = {files};
+  check_names(single);
   return single;
 }
 

@@ -38,6 +38,7 @@ std::string case_name(const std::string& stem) {
 }
 
 void add_case(std::map<std::string, fs::path>& cases, const fs::path& path) {
+  check_name(path, Exit::bad_data);
   const auto [found, fresh] = cases.try_emplace(case_name(stem(path)), path);
   if (!fresh) {
     fail(Exit::bad_data, "{} and {} are both label maps of case '{}'. Remove one of them",

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -19,10 +19,10 @@ namespace {
 
 // Of a process that holds the folder on this machine: VmRSS of /proc/PID/status, in kB.
 std::optional<std::int64_t> resident_bytes(const fs::path& folder) {
-  std::ifstream lock((folder / ".lock").string());
+  std::istringstream lock(read_if_possible(folder / ".lock"));
   std::int64_t process = 0;
   if (!(lock >> process)) return std::nullopt;
-  std::ifstream status(format("/proc/{}/status", process));
+  std::istringstream status(read_if_possible(format("/proc/{}/status", process)));
   for (std::string word; status >> word;) {
     std::int64_t kilobytes = 0;
     if (word == "VmRSS:" && status >> kilobytes) return kilobytes * 1024;

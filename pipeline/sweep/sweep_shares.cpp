@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -32,7 +32,7 @@ std::vector<int> usable_cores() {
 
 // "0-3,8" as the kernel writes it; nothing for what is no such list.
 std::vector<int> core_list(const fs::path& file) {
-  fs::ifstream stream(file);
+  std::istringstream stream(read_if_possible(file));
   std::string line;
   std::getline(stream, line);
   std::vector<int> cores;
@@ -48,7 +48,7 @@ std::vector<int> core_list(const fs::path& file) {
 
 // Whether the device file is there: a container sees all GPUs of its host in /proc.
 bool may_be_opened(const fs::path& root, const fs::path& folder) {
-  fs::ifstream stream(folder / "information");
+  std::istringstream stream(read_if_possible(folder / "information"));
   for (std::string line; std::getline(stream, line);) {
     const std::string key = "Device Minor:";
     if (line.starts_with(key)) return fs::exists(root / "dev" / ("nvidia" + trim(line.substr(key.size()))));
@@ -172,7 +172,7 @@ std::vector<int> cores_of_rank(const Machine& machine, std::size_t index, std::s
 }
 
 std::string this_kernel() {
-  fs::ifstream stream("/proc/sys/kernel/random/boot_id");
+  std::istringstream stream(read_if_possible("/proc/sys/kernel/random/boot_id"));
   std::string id;
   std::getline(stream, id);
   return id;

@@ -1,7 +1,7 @@
 #include "swap/measure/noise.h"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 
 #include "base/file.h"
 
@@ -13,7 +13,7 @@ std::map<std::string, std::int64_t> waited() {
   error_code error;
   for (fs::directory_iterator task("/proc/self/task", error), end; !error && task != end;
        task.increment(error)) {
-    fs::ifstream file(task->path() / "schedstat");
+    std::istringstream file(read_if_possible(task->path() / "schedstat"));
     std::int64_t ran = 0, waited = 0;
     if (file >> ran >> waited) nanoseconds[task->path().filename().string()] = waited;
   }

@@ -4,8 +4,8 @@
 #include "swap/measure/profile.h"
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "base/checksummed_file.h"
@@ -117,7 +117,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
 
 // As the system calls it; empty where it does not say.
 std::string processor() {
-  fs::ifstream file("/proc/cpuinfo");
+  std::istringstream file(read_if_possible("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name")) return line;
   return "";

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -18,7 +22,9 @@
 #include "base/folder_lock.h"
 #include "base/temporary_file.h"
 #include "base/text.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
+#include "tests/limit.h"
 
 namespace voxswap {
 namespace {
@@ -181,6 +187,34 @@ TEST_F(File, ThatCannotBeReadSaysWhy) {
   EXPECT_EQ(exit_code_of([&] { read_file("/proc/self/mem"); }), Exit::failed);
 }
 
+// open(2) of a pipe waits for somebody who writes.
+TEST_F(File, IsNeitherAPipeNorASocketNorADevice) {
+  const test::Limit limit;
+  const fs::path pipe = folder_ / "pipe", link = folder_ / "link", socket = folder_ / "socket";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, link);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(socket.string().size(), sizeof address.sun_path);
+  std::strcpy(address.sun_path, socket.c_str());
+  const Descriptor listening(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(listening.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  for (const fs::path& file : {pipe, link, socket, fs::path("/dev/zero"), fs::path("/dev/null")}) {
+    test::expect_failure([&] { read_file(file); }, Exit::bad_data,
+                         {file.string(), "is not a file but a pipe"});
+    test::expect_failure([&] { Hasher().add_file(file); }, Exit::bad_data);
+    EXPECT_EQ(read_if_possible(file), "");
+  }
+  EXPECT_NE(read_if_possible("/proc/self/status"), "");
+}
+
+TEST_F(File, IsNotPutIntoAFolderWhoseNameIsNotUtf8) {
+  test::expect_failure([&] { make_directories(folder_ / "caf\xe9"); }, Exit::usage,
+                       {"this name is not UTF-8"});
+  make_directories(folder_ / "caf\u00e9");
+  EXPECT_EQ(names(), std::vector<std::string>{"caf\u00e9"});
+}
+
 TEST_F(File, FoldersInTheWayOfAFileAreAnErrorWithItsName) {
   write_file(folder_ / "a", "x");
   EXPECT_EQ(exit_code_of([&] { make_directories(folder_ / "a" / "b"); }), Exit::failed);
@@ -228,6 +262,16 @@ TEST(FileSystem, KnowsOnePathHoweverItIsSpelt) {
   EXPECT_EQ(plain("a/.."), fs::path("."));
   EXPECT_EQ(plain(""), fs::path());
   EXPECT_EQ(plain("/runs/a/").filename(), fs::path("a"));
+}
+
+TEST(FileSystem, MakesAFolderHoweverItIsSpelt) {
+  const test::TemporaryFolder own;
+  fs::create_directories(own.path() / "there");
+  for (const char* spelt :
+       {".", "./", "there", "there/", "there/.", "there/..", "a/", "b/.", "./c", "d/../d"})
+    EXPECT_NO_THROW(make_directories(own.path() / spelt)) << spelt;
+  EXPECT_TRUE(fs::is_directory(own.path() / "b"));
+  EXPECT_NO_THROW(make_directories("."));
 }
 
 TEST(FileSystem, MakesFoldersWhoseNamesEndInASeparator) {

@@ -56,6 +56,20 @@ TEST_F(Locking, MakesTheFolderAndRemovesItWhereNothingWasPutIntoIt) {
   EXPECT_TRUE(fs::exists(folder / "result"));
 }
 
+TEST_F(Locking, KeepsAFolderThatWasRemovedMeanwhileFromBeingMadeAgain) {
+  const fs::path folder = folder_ / "run";
+  {
+    FolderLock lock(folder);
+    make_directories(folder / "checkpoints");
+    fs::remove_all(folder);
+    for (const fs::path& inner : {folder, folder / "checkpoints"})
+      test::expect_failure([&] { make_directories(inner); }, Exit::failed,
+                           {folder.string(), "was removed while voxswap wrote to it"});
+  }
+  EXPECT_FALSE(fs::exists(folder));
+  make_directories(folder);
+}
+
 TEST_F(Locking, EndsWithItsProcess) {
   const pid_t child = fork();
   if (child == 0) {

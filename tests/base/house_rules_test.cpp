@@ -172,6 +172,15 @@ void expect_only_in(const std::vector<std::string>& words, const std::set<std::s
   EXPECT_EQ(found, places) << instead;
 }
 
+// Elsewhere a pipe in place of a file would be waited for.
+TEST(HouseRules, FilesAreOpenedForReadingByOneFunction) {
+  expect_only_in({"ifstream", "fopen(", "O_RDONLY", "O_RDWR", "filebuf", "LoadFile("},
+                 {"base/descriptor.cpp", "base/file.cpp", "base/folder_lock.cpp", "base/standard_streams.cpp",
+                  "base/temporary_file.cpp", "cli/child_process.cpp", "cli/sweep_jobs.cpp",
+                  "swap/execute/scratch_file.cpp"},
+                 "use open_file() or read_file()");
+}
+
 // Elsewhere the name of a file could hold what a terminal obeys, and a full disk would go unnoticed.
 TEST(HouseRules, StreamsArePrintedToByOneFunction) {
   expect_only_in({"printf(", "puts(", "fputs(", "fprintf(", "std::cout", "std::cerr", "fmt::print"},

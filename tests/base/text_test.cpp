@@ -86,6 +86,11 @@ TEST(Csv, HoldsNoFieldThatASpreadsheetTakesForAFormula) {
   EXPECT_EQ(csv_text({{"a", "b"}, {{"-0.5", "=x"}}}), "a,b\n-0.5,'=x\n");
 }
 
+TEST(Csv, IsUtf8) {
+  test::expect_failure([] { parse_csv("case\nc\xe9\n", "split.csv"); }, Exit::bad_data,
+                       {"split.csv: is not UTF-8"});
+}
+
 // A file's name could otherwise clear the screen or change the title of the window.
 TEST(Printable, ShowsControlCharactersAndBytesThatAreNoCharacters) {
   EXPECT_EQ(printable("a\x1b[2J\a\x7f"), "a\\x1b[2J\\x07\\x7f");

@@ -37,9 +37,11 @@ def trial(bench, random):
         streams, promised = random.choice(STREAMS)
         subject, outcome = f"{command} {streams}", shell(bench, command, folder, streams=streams)
     else:
-        limit = random.choice(LIMITS)
+        limit = random.choice([*LIMITS, f"ulimit -v {random.randrange(100, 500) * 1000}"])
         subject, promised = f"{limit}; {command}", {0, 1, 4}
         outcome = shell(bench, command, folder, before=limit)
+    if outcome.returncode == 127:  # the loader has no room for the program, and says so
+        return 1, subject, whole(folder), folder
     complaints = []
     if outcome.returncode not in promised:
         complaints.append(f"exit code {outcome.returncode}: {outcome.stderr[-300:]!r}")

@@ -1,6 +1,8 @@
-"""Experiment files, numbers, encodings and names that nobody writes in good faith."""
+"""Experiment files, numbers, encodings, names and kinds of files that nobody writes in good faith."""
 
+import os
 import shutil
+import socket
 from pathlib import Path
 
 from workbench import leftovers, whole
@@ -9,7 +11,8 @@ TITLE = "hostile files and names"
 
 NAMES = ["it's", 'a "quoted" name', "two\nlines", "<script>alert(1)</script>", "`touch gotcha`", "$(touch gotcha)",
          "-rf", "--help", "%s%n%d", "a;b", "ümläut ½ 脳", "a&amp;b", "]]>", "\\", "  spaces  ", "#hash", "{case}", "x" * 200,
-         "a.nii", "b.hdr", "c.nii.gz", "\t", "*", "?", "con{t}", "\x07bell", "..."]
+         "a.nii", "b.hdr", "c.nii.gz", "\t", "*", "?", "con{t}", "\x07bell", "...", "\x1b[2Jcleared", "\x9btitle", "=1+1", "@x", "-1-1",
+         "c\udce9", "\udcff\udcfe", "~", "~x"]
 NUMBERS = ["0", "-1", "1e308", "1e-308", "nan", "inf", "-inf", "99999999999999999999999", "0x10", "1_000", "--1", "1.5", "",
            "true", "null", "[]", "{}", "[1, 2]", "9223372036854775807", "-9223372036854775808", "4KiB", "16EiB", "'8 '", "８"]
 KEYS = ["preprocess.resolution", "network.base_filters", "network.depth", "network.dropout", "training.epochs",
@@ -74,11 +77,41 @@ def name_trial(bench, random, folder):
     return f"{what} named {name!r}", complaints
 
 
+def kind_trial(bench, random, folder):
+    """A pipe, a socket, a device or a folder in place of a file that a command reads."""
+    shutil.copytree(bench.data, folder / "data")
+    shutil.copytree(bench.base / "run", folder / "run")
+    text = (folder / "experiment.yaml").read_text().replace(str(bench.data), str(folder / "data"))
+    (folder / "experiment.yaml").write_text(text)
+    path = random.choice(sorted(path for path in folder.rglob("*") if path.is_file() and "cache" not in path.parts))
+    path.unlink()
+    kind = random.choice(["pipe", "socket", "device", "endless device", "folder", "link to itself"])
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        here = os.open(path.parent, os.O_RDONLY)  # names of sockets are short
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(f"/proc/self/fd/{here}/{path.name}")
+        os.close(here)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"device": "/dev/null", "endless device": "/dev/zero"}.get(kind, path.name))
+    arguments = random.choice([
+        ["run", "experiment.yaml", "--out", "out"], ["run", "run", "--resume"], ["check", "data"], ["report", "run", "--out", "out"],
+        ["predict", "run", "--input", "data", "--out", "out"], ["convert", "data", "--out", "out"], ["watch", "run", "--once"],
+        ["evaluate", "--truth", "run/predictions", "--prediction", "run/predictions", "--out", "out.csv"],
+        ["phantom", "--out", "data", "--cases", "4", "--size", "16", "--seed", "3"]])
+    outcome = bench.call(arguments, folder)
+    name = path.relative_to(folder)
+    return f"{kind} in place of {name}, {arguments[0]}", outcome.complaints(promised={0, 1, 2, 3}, tables=True) + leftovers(folder)
+
+
 def quoted(name):
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace("\x07", "\\a") + '"'
 
 
 def trial(bench, random):
     folder = bench.trial_folder()
-    subject, complaints = random.choice([yaml_trial, number_trial, name_trial])(bench, random, folder)
+    subject, complaints = random.choice([yaml_trial, number_trial, name_trial, kind_trial])(bench, random, folder)
     return 1, subject, complaints, folder

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -122,6 +123,31 @@ TEST_F(TouchedHostMemory, MayBeMoreThanTheEstimateWhereThatIsNotBelieved) {
   unsigned char resident = 0;
   ASSERT_EQ(mincore(memory->data() + 256 * mebibyte, 4096, &resident), 0);
   EXPECT_EQ(resident & 1, 1);
+}
+
+// In a process of its own, which `ulimit -v` limits. What is missing is memory, whatever else failed
+// meanwhile.
+TEST_F(TouchedHostMemory, BeyondTheLimitOfTheAddressSpaceSaysSo) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need the address space that this test takes away";
+#endif
+  const auto limited = [&] {
+    std::size_t pages = 0;
+    fs::ifstream("/proc/self/statm") >> pages;
+    const rlim_t bytes = pages * static_cast<rlim_t>(getpagesize()) + 64 * mebibyte;
+    const rlimit limit = {bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+    try {
+      if (free_host_bytes() > 64 * mebibyte) _exit(98);
+      allocate_touched_host(256 * mebibyte, unbelieving(0));
+    } catch (const Error& error) {
+      const bool right =
+          test::contains(error.what(), "256.00 MiB cannot be reserved (Cannot allocate memory)");
+      _exit(right ? static_cast<int>(error.exit()) : 97);
+    }
+    _exit(0);
+  };
+  EXPECT_EXIT(limited(), testing::ExitedWithCode(static_cast<int>(Exit::does_not_fit)), "");
 }
 
 TEST_F(TouchedHostMemory, WaitsForAMachineThatGrows) {

@@ -3,13 +3,13 @@
 #include "net/backends/cpu/host_device.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -56,7 +56,7 @@ constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t huge_page = std::int64_t{2} << 20;
 
 std::optional<std::string> first_line(const fs::path& path) {
-  fs::ifstream file(path);
+  std::istringstream file(read_if_possible(path));
   std::string line;
   if (!std::getline(file, line)) return std::nullopt;
   return line;
@@ -74,7 +74,7 @@ std::optional<std::int64_t> number_in(const fs::path& path) {
 
 // The number after `key` in a file of "key number" lines.
 std::optional<std::int64_t> number_after(const fs::path& path, const std::string& key) {
-  fs::ifstream file(path);
+  std::istringstream file(read_if_possible(path));
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string word;
@@ -109,7 +109,7 @@ std::int64_t left_by_cgroups(const fs::path& mount, fs::path group, const Cgroup
 std::int64_t left_by_cgroups(const fs::path& root) {
   std::int64_t free = unlimited;
   // Lines are "hierarchy:controllers:path"; version 2 has no controllers in it.
-  fs::ifstream groups(root / "proc/self/cgroup");
+  std::istringstream groups(read_if_possible(root / "proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -126,6 +126,14 @@ std::int64_t left_by_cgroups(const fs::path& root) {
   return free;
 }
 
+// The least that `ulimit -v` leaves: a reserved block counts, whether it is touched or not.
+std::int64_t left_by_limit(const fs::path& root) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  const std::int64_t used = number_in(root / "proc/self/statm").value_or(0) * sysconf(_SC_PAGESIZE);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - used, 0);
+}
+
 // Where there is no /proc to ask: what nobody uses, without the page cache, which would give way.
 std::int64_t unused_bytes() {
   const std::int64_t pages = sysconf(_SC_AVPHYS_PAGES);
@@ -140,9 +148,12 @@ class HostMemory : public Memory {
     if (bytes >= huge_page) mapped_ += static_cast<std::size_t>(huge_page);
     mapping_ =
         mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping_ == MAP_FAILED)
+    if (mapping_ == MAP_FAILED) {
+      const int error = errno;  // which the next line changes
+      const std::string free = format_bytes(free_host_bytes());
       fail(Exit::does_not_fit, "memory: {} cannot be reserved ({}); {} are free", format_bytes(bytes),
-           std::strerror(errno), format_bytes(free_host_bytes()));
+           std::strerror(error), free);
+    }
     data_ = static_cast<std::byte*>(mapping_);
     if (bytes < huge_page) return;
     const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
@@ -168,14 +179,16 @@ class HostMemory : public Memory {
 
 std::int64_t free_host_bytes(const fs::path& root) {
   const std::optional<std::int64_t> kibibytes = number_after(root / "proc/meminfo", "MemAvailable:");
-  return std::min(kibibytes ? *kibibytes * 1024 : unused_bytes(), left_by_cgroups(root));
+  return std::min(
+      {kibibytes ? *kibibytes * 1024 : unused_bytes(), left_by_cgroups(root), left_by_limit(root)});
 }
 
 std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
   if (const std::int64_t free = free_host_bytes(); bytes > free)
     fail(Exit::does_not_fit,
-         "memory: {} are needed in one block, but {} are free on this machine (or within its cgroup's "
-         "limit). Use smaller volumes ({} or {}) or patches ({}), lower {} or {}, or end other programs",
+         "memory: {} are needed in one block, but {} are free on this machine (or within the limits "
+         "of its cgroup and of ulimit -v). Use smaller volumes ({} or {}) or patches ({}), lower {} or {}, "
+         "or end other programs",
          format_bytes(bytes), format_bytes(free), key::preprocess_resolution, key::preprocess_spacing,
          key::training_patch, key::network_base_filters, key::memory_budget);
   return std::make_unique<HostMemory>(bytes);
