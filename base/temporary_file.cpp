@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/own_folder.h"
 #include "base/part_files.h"
 
 namespace voxswap {
@@ -78,6 +79,8 @@ void TemporaryFile::append(const void* bytes, std::size_t size) {
 
 void TemporaryFile::commit() {
   if (const int error = sync(file_.number()); error != 0) fail_writing(target_, error);
+  keep_others(target_);
+  note_written(path_, target_);
   // The lock goes with the name: without it another process would take the file for abandoned.
   if (::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   committed_ = true;

@@ -26,6 +26,7 @@ FileGroup run_files() {
        {"warnings.csv", "warnings of `voxswap check` for the cases of the split", warning_columns()},
        {"identity.json", "hashes of experiment, data and split, which a resumed run must match"},
        {"checksums.json", "hashes of the tables, the experiment and the plan"},
+       {".voxswap_written", "size, time and hash of each file written, to keep those that somebody edits"},
        {"plan.json", "the memory plan: every instruction and allocation"},
        {"arena.svg", "the device arena over one step, as a picture"},
        {"memory.csv", "planned memory over one step", described<MemoryRow>()},

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/folder_lock.h"
 #include "base/json.h"
+#include "base/own_folder.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::cli {
@@ -95,7 +96,7 @@ bool is_settled(const CellOutcome& outcome, const std::string& command) {
 }
 
 void begin_cell(const experiments::SweepCell& cell, const std::string& command) {
-  fs::remove(outcome_file(cell));
+  remove_own(outcome_file(cell));
   make_writable_directory(folder_of(cell));
   write_file(asked_file(cell), first_line(cell, command) + "\n" + cell.experiment.run.resolved);
 }
@@ -112,7 +113,7 @@ CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double second
 std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
                                         const std::vector<std::string>& overrides) {
   std::vector<std::string> words = {command, asked_file(cell).string(), "--out", folder_of(cell).string()};
-  words.emplace_back(command == "run" ? "--resume" : "--force");  // the cell's folder is the sweep's own
+  if (command == "run") words.emplace_back("--resume");
   for (const std::string& word : question_words(cell.question, command)) words.push_back(word);
   words.insert(words.end(), overrides.begin(), overrides.end());
   return words;

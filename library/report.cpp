@@ -1,5 +1,8 @@
 #include "voxswap/report.h"
 
+#include <optional>
+
+#include "base/own_folder.h"
 #include "experiments/experiment.h"
 #include "library/run_folder.h"
 #include "pipeline/predict/ensembles.h"
@@ -32,6 +35,8 @@ BestModel report(const std::vector<std::string>& folders, const std::string& out
   for (const std::string& folder : folders)
     for (fs::path& run : begun_runs_in(folder)) runs.push_back(std::move(run));
   const auto lock = library::lock_output(out);
+  std::optional<OwnFolder> own;
+  if (runs.size() == 1 && fs::weakly_canonical(runs[0]) == fs::weakly_canonical(out)) own.emplace(out, true);
   return pipeline::report(runs, out, experiments::read_settings_of_run, {}, Outputs(options.force),
                           options.ensembles ? pipeline::ScoreEnsembles(score_ensembles) : nullptr);
 }

@@ -1,6 +1,7 @@
 #include "voxswap/run.h"
 
 #include "base/log.h"
+#include "base/own_folder.h"
 #include "base/run_log.h"
 #include "commit.h"
 #include "experiments/training_grid.h"
@@ -23,6 +24,7 @@ bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work
   experiment.run.trace = options.trace;
   experiment.run.on_epoch = options.on_epoch;
   net::agree(*experiment.run.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
+  const OwnFolder own(experiment.run.output, fs::exists(experiment.run.output / "experiment.yaml"));
   if (!experiment.run.ranks->is_first()) {
     work(experiment.run);
     return false;

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/outputs.h"
 #include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -42,7 +43,7 @@ std::map<int, std::string> names_in(const fs::path& folder) {
 }
 
 // A row per case and label.
-void write_volumes(const fs::path& folder) {
+void write_volumes(const fs::path& folder, const Outputs& outputs) {
   const std::vector<fs::path> files = label_maps_below(folder);
   if (files.empty())
     fail(Exit::bad_data, "{}: has no label maps. Run `voxswap bids` with participant first", folder.string());
@@ -60,7 +61,7 @@ void write_volumes(const fs::path& folder) {
       table += format("{}\t{}\t{}\t{:.6g}\n", words[0], session, name,
                       static_cast<double>(voxels[value]) * spacing[0] * spacing[1] * spacing[2]);
   }
-  write_file(folder / volumes_file, table);
+  outputs.write(folder / volumes_file, [&] { write_file(folder / volumes_file, table); });
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ Exit bids_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   if (level == "group") {
-    write_volumes(out);
+    write_volumes(out, Outputs(how.force));
     print("{}\n", (fs::path(out) / volumes_file).string());
     return Exit::done;
   }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/own_folder.h"
 #include "base/standard_streams.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -19,6 +20,7 @@
 #include "cli/sweep_jobs.h"
 #include "cli/tables.h"
 #include "data/layouts/open_dataset.h"
+#include "library/run_folder.h"
 #include "net/collective/launched.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
@@ -205,6 +207,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
   for (const experiments::SweepCell& cell : mine.cells) check_cell(cell, sweep.command);
   make_writable_directory(sweep.base.run.output);
   const SweepLock lock(sweep.base.run.output, part.lock(), false);
+  const OwnFolder own(sweep.base.run.output, !library::cells_in(sweep.base.run.output).empty());
   together(sweep, part, fix_split);
   const auto [statuses, interrupted] = run_cells(mine, places);
   if (interrupted) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/own_folder.h"
 
 namespace voxswap::pipeline {
 
@@ -33,7 +34,7 @@ bool is_there(const fs::path& file) {
 void give_name(const fs::path& file, const fs::path& name) {
   error_code error;
   if (fs::equivalent(file, name, error)) return;
-  fs::remove(name, error);
+  remove_own(name);
   fs::create_hard_link(file, name, error);
   if (error) fs::rename(file, name, error);
   if (error) fail(Exit::failed, "{}: cannot be created: {}", name.string(), error.message());

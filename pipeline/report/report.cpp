@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/own_folder.h"
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/page.h"
@@ -75,12 +76,11 @@ void draw_pictures(ReportParts& parts) {
 
 // Those of an earlier report; what lies elsewhere than in a run may be somebody else's.
 void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
-  error_code absent;
   for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
     for (const char* extension : {".svg", ".png"}) {
       const fs::path file = out / (std::string(name) + extension);
       if (!in_place) outputs.check(file);
-      fs::remove(file, absent);
+      remove_own(file);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/keys.h"
 #include "base/log.h"
+#include "base/own_folder.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
@@ -39,15 +40,14 @@ void write_sweep_results(const SweepResults& results, const fs::path& out,
   };
   Picture plot;
   if (!results.plot.y.empty()) attempt([&] { plot = sweep_plot(figures, results.plot); });
-  error_code absent;
-  for (const char* name : {"sweep.svg", "sweep.png"}) fs::remove(out / name, absent);
+  for (const char* name : {"sweep.svg", "sweep.png"}) remove_own(out / name);
   if (!plot.svg.empty()) {
     write_file(out / "sweep.svg", plot.svg);
     write_file(out / "sweep.png", plot.png);
   }
   const std::string section = sweep_section(results, figures, plot);
   const fs::path page = out / "report.html";
-  fs::remove(page, absent);  // an earlier one is not of these results
+  remove_own(page);  // an earlier one is not of these results
   if (results.command == "run") {
     std::vector<fs::path> folders;
     for (const CellResult& cell : results.cells) folders.push_back(cell.folder);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/own_folder.h"
 #include "base/progress.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
@@ -209,8 +210,7 @@ void remove_former_predictions(RunOptions options, const data::Dataset& dataset,
   options.evaluate.ensemble = !options.evaluate.ensemble;
   error_code ignored;
   for (const Turn& turn : turns_of(options, split))
-    fs::remove(prediction_folder(options, turn.team) / label_map_name(dataset, dataset.cases[turn.index].id),
-               ignored);
+    remove_own(prediction_folder(options, turn.team) / label_map_name(dataset, dataset.cases[turn.index].id));
   for (const Team& team : predicting_teams(options)) fs::remove(prediction_folder(options, team), ignored);
 }
 

@@ -26,16 +26,17 @@ import killed_writers
 import kills
 import many_cases
 import order
+import others_files
 import ranks
 import slabs
 import together
 from workbench import Workbench
 
 SUBJECTS = {"kills": kills, "writers": killed_writers, "faults": injected, "disks": full_disk, "damage": damage, "hostile": hostile,
-            "environments": environments, "together": together, "order": order, "cases": many_cases, "ranks": ranks,
+            "environments": environments, "together": together, "others": others_files, "order": order, "cases": many_cases, "ranks": ranks,
             "slabs": slabs}
 # The part that belongs to the suite: fixed numbers of trials, whatever they take.
-BRIEF = {"kills": 6, "writers": 12, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4, "ranks": 2,
+BRIEF = {"kills": 6, "writers": 12, "others": 24, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4, "ranks": 2,
          "slabs": 1}
 # Trials that once failed, as (subject, number, seed); part of the suite as well.
 FAILED_ONCE = [("environments", 2, 8841)]

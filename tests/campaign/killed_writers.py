@@ -25,7 +25,7 @@ def images_begun(folder):
 
 
 def trial(bench, random):
-    command = random.choice(sorted(set(bench.commands()) - {"check", "quickstart", "bids group"}))
+    command = random.choice(sorted(set(bench.commands()) - {"check", "quickstart"}))
     counts = bench.once(f"calls {command}", lambda: calls(bench, command))
     kind = random.choice([kind for kind in MOMENTS if kind in counts])
     number, folder = random.randint(1, counts[kind]), bench.trial_folder()

@@ -74,6 +74,7 @@ class Workbench:
         self.must("predict", "run", "--input", str(self.data), "--out", "maps")
         self.must("evaluate", "--truth", "maps", "--prediction", "maps", "--out", "scores.csv", "--regions", "whole=1,2,4")
         self.must("phantom", "--out", "bids", "--cases", "1", "--size", "16", "--layout", "bids")
+        self.must("bids", "bids", "cache/derivative", "participant", "--run", "run")  # in what every trial has a copy of
         self.must("export", "run", "--to", "pytorch", "--out", "weights.safetensors")
 
     def close(self):
@@ -144,7 +145,7 @@ class Workbench:
             "export monai": (["export", run, "--to", "monai", "--out", "out"], []),
             "import": (["import", str(self.base / "weights.safetensors"), "--run", run, "--out", "out"], []),
             "bids": (["bids", str(self.base / "bids"), "out", "participant", "--run", run], []),
-            "bids group": (["bids", str(self.base / "bids"), str(self.base / "derivative"), "group"], []),
+            "bids group": (["bids", str(self.base / "bids"), "cache/derivative", "group"], []),
         }
 
     def names(self):
