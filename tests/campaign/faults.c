@@ -2,7 +2,8 @@
 //
 //   VOXSWAP_FAULT=write:5:ENOSPC    the fifth write fails; write:5:short moves half of what was asked;
 //   write:5+:EIO
-//                                   the fifth and all that follow; write:5:KILL ends the process there
+//                                   the fifth and all that follow; write:5x100:EINTR the fifth and 99 more;
+//                                   write:5:KILL ends the process there
 //   VOXSWAP_FAULT_MARK=FILE         is made when a call has failed, so that a trial knows whether it was
 //   reached; holds
 //                                   the name of the program or library whose call it was
@@ -15,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -51,8 +53,8 @@ static const char* const names[kinds] = {"open",   "close",  "read",   "pread", 
                                          "mmap",   "malloc", "thread", "fallocate"};
 static atomic_long counts[kinds];
 static atomic_int armed;
-static int kind_that_fails = -1, error_to_give, shortened, kills, for_ever;
-static long number_that_fails;
+static int kind_that_fails = -1, error_to_give, shortened, kills;
+static long number_that_fails, last_that_fails;
 static const char *mark_file, *counts_file;
 static int order = -1;
 
@@ -79,7 +81,9 @@ static void read_settings(void) {
   for (int k = 0; k < kinds; ++k)
     if (strcmp(kind, names[k]) == 0) kind_that_fails = k;
   number_that_fails = atol(number);
-  for_ever = strchr(number, '+') != NULL;
+  const char* const times = strchr(number, 'x');
+  last_that_fails =
+      strchr(number, '+') != NULL ? LONG_MAX : number_that_fails + (times != NULL ? atol(times + 1) - 1 : 0);
   shortened = strcmp(error, "short") == 0;
   kills = strcmp(error, "KILL") == 0;
   error_to_give = error_named(error);
@@ -121,8 +125,7 @@ static void leave_mark(void) {
 static int fails(enum Kind kind) {
   if (!atomic_load(&armed)) return 0;
   const long number = atomic_fetch_add(&counts[kind], 1) + 1;
-  if ((int)kind != kind_that_fails || number < number_that_fails || (number > number_that_fails && !for_ever))
-    return 0;
+  if ((int)kind != kind_that_fails || number < number_that_fails || number > last_that_fails) return 0;
   if (mark_file != NULL && number == number_that_fails) leave_mark();
   if (kills) raise(SIGKILL);
   if (!shortened) errno = error_to_give;

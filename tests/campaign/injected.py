@@ -26,7 +26,9 @@ ERRORS = {
     "thread": ["EAGAIN"],
     "fallocate": ["EIO", "ENOSPC", "EINTR"],
 }
-LASTING = {"write", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}  # may fail from then on; messages need fwrite
+# May fail from then on; messages need fwrite. Interrupted are a hundred in a row: no kernel interrupts every call, for
+# which libstdc++ would wait without end.
+LASTING = {"write", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}
 died_in = collections.Counter()  # libraries, by how often
 COMMANDS = ["run", "run", "train", "predict", "evaluate", "report", "phantom", "check", "preview"]
 
@@ -58,7 +60,7 @@ def trial(bench, random):
     calls = {kind: count for kind, count in bench.once(f"counts {command}", lambda: counts(bench, command)).items() if count > 0}
     kind = random.choice(sorted(calls))
     error, number = random.choice(ERRORS[kind]), random.randint(1, calls[kind])
-    lasting = "+" if kind in LASTING and error != "short" and random.random() < 0.25 else ""
+    lasting = "" if kind not in LASTING or error == "short" or random.random() < 0.75 else "x100" if error == "EINTR" else "+"
     folder, fault = bench.trial_folder(), f"{kind}:{number}{lasting}:{error}"
     mark = folder / "mark"
     outcome = bench.call(bench.commands()[command][0], folder,
