@@ -96,8 +96,7 @@ Exit dispatch(const Arguments& arguments) {
 }
 
 void tell(const std::string& error) {
-  let_first_rank_speak();
-  log::error("{}{}", of_rank(), error);
+  if (let_first_rank_speak()) log::error("{}{}", of_rank(), error);
 }
 
 // The exit code of the program; errors have been told.

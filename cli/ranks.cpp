@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -67,11 +68,17 @@ void join_ranks(const Arguments& arguments) {
   net::agree(net::launched_ranks(), "command line", join(arguments, " "));
 }
 
-void let_first_rank_speak() {
-  if (!is_silent_rank()) return;
+bool let_first_rank_speak() {
+  if (!is_silent_rank()) return true;
   log::set_level(log::Level::warning);
+  const bool was_interrupted = interrupted();
   const int turn = std::min(net::launched_rank(), 50);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1000 + 100 * turn));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5000 + 100 * turn);
+  while (std::chrono::steady_clock::now() < end) {
+    if (interrupted() && !was_interrupted) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
 }
 
 std::string of_rank() {

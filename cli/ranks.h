@@ -28,8 +28,8 @@ void warn_of_shared_cores(net::Ranks& ranks);
 bool is_silent_rank();  // one of several, and not the first
 
 // Before an error is told. A rank that is not the first lets the first speak, which usually has met the same
-// one, and ends all; so one of them tells it.
-void let_first_rank_speak();
+// one, and ends all; so one of them tells it. False: the launcher ended all ranks meanwhile.
+bool let_first_rank_speak();
 std::string of_rank();  // "rank 3: " where it is not the first, to be said before an error
 
 // The ranks in `voxswap info`: machine, device, and latency and rate to the first.

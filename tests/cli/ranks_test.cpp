@@ -135,7 +135,8 @@ TEST_F(RanksOfMpi, AllEndWhenOneIsKilledOrInterruptedAndAnotherNumberGoesOn) {
     EXPECT_FALSE(ranks.empty()) << read_file(log_);
     if (!ranks.empty()) kill(ranks.back(), number);
     const Outcome outcome = finish(launcher, {.log = log_});
-    EXPECT_THAT(ranks_here(), testing::IsEmpty());
+    while (!ranks_here().empty())  // they may outlive the launcher for a moment
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return outcome;
   };
   const Outcome killed = strike(begin_on(3, into("struck", more)), SIGKILL,

@@ -236,7 +236,7 @@ class CommandLines(unittest.TestCase):
                     if command.startswith(NOT_RUN) or (command.startswith("mpirun ") and not shutil.which("mpirun")):
                         continue
                     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1500)
                     if done.returncode != 0:
                         self.fail(f"{name(page)}:{number}: `{command}` ended with {done.returncode}:\n{done.stdout[-2000:]}")
 
