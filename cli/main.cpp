@@ -1,12 +1,9 @@
 // voxswap: an experiment runner for 3D segmentation on whole MRI volumes. Chooses the command; all errors end
 // here.
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string_view>
 #include <system_error>
 
 #include "base/descriptor.h"
@@ -142,22 +139,6 @@ Exit run(const Arguments& arguments) {
   net::end_all_ranks(static_cast<int>(exit));  // where they have not parted
   return exit;
 }
-
-// Where little may be addressed (ulimit -v), initialisers of libraries would end the program by a signal.
-// This comes before them, and asks for what they take.
-void check_address_space(int, char**, char**) {
-  constexpr std::size_t least = std::size_t{32} << 20;
-  void* const room = ::mmap(nullptr, least, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room != MAP_FAILED) {
-    ::munmap(room, least);
-    return;
-  }
-  constexpr std::string_view message = "error: too little memory may be used. Raise the limit (ulimit -v)\n";
-  static_cast<void>(!::write(STDERR_FILENO, message.data(), message.size()));
-  ::_exit(static_cast<int>(Exit::does_not_fit));
-}
-__attribute__((section(".preinit_array"),
-               used)) void (*const before_initialisers)(int, char**, char**) = check_address_space;
 
 }  // namespace
 }  // namespace voxswap::cli

@@ -1,0 +1,29 @@
+// Ends the program with a message where it may address too little memory (ulimit -v): the initialisers of
+// libraries would end it by a signal. It runs before them, which only a program can ask for, not a library.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace voxswap::cli {
+namespace {
+
+void check_address_space(int, char**, char**) {
+  constexpr std::size_t least = std::size_t{32} << 20;  // that they take
+  void* const room = ::mmap(nullptr, least, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) {
+    ::munmap(room, least);
+    return;
+  }
+  constexpr std::string_view message = "error: too little memory may be used. Raise the limit (ulimit -v)\n";
+  static_cast<void>(!::write(STDERR_FILENO, message.data(), message.size()));
+  ::_exit(static_cast<int>(Exit::does_not_fit));
+}
+__attribute__((section(".preinit_array"),
+               used)) void (*const before_initialisers)(int, char**, char**) = check_address_space;
+
+}  // namespace
+}  // namespace voxswap::cli
