@@ -57,7 +57,7 @@ void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
 }
 
 itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
-  static_cast<void>(open_file(path));  // its library opens it by its name
+  static_cast<void>(open_file(path));          // its library opens it by its name
   if (is_jpeg(path)) check_end_of_jpeg(path);  // before its library says something of its own
   const itk::ImageIOBase::Pointer io = io_for(path);
   reading(path, [&] {

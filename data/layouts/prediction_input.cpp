@@ -115,7 +115,11 @@ class Collection {
     DatasetOptions above = wanted_;
     above.root = wanted_.root.parent_path();
     for (const std::string& name : {wanted_.layout, std::string("auto")}) {
-      std::optional<Dataset> found = listed(above, name);
+      std::optional<Dataset> found;
+      try {
+        found = listed(above, name);
+      } catch (const NotUtf8&) {  // names beside the folder are nobody's business here
+      }
       if (!found) continue;
       std::erase_if(found->cases,
                     [&](const CaseFiles& files) { return !is_among_parents(files, wanted_.root); });

@@ -175,8 +175,8 @@ void expect_only_in(const std::vector<std::string>& words, const std::set<std::s
 // Elsewhere a pipe in place of a file would be waited for.
 TEST(HouseRules, FilesAreOpenedForReadingByOneFunction) {
   expect_only_in({"ifstream", "fopen(", "O_RDONLY", "O_RDWR", "filebuf", "LoadFile("},
-                 {"base/descriptor.cpp", "base/file.cpp", "base/folder_lock.cpp", "base/standard_streams.cpp",
-                  "base/temporary_file.cpp", "cli/child_process.cpp", "cli/sweep_jobs.cpp",
+                 {"base/descriptor.cpp", "base/file.cpp", "base/folder_lock.cpp", "base/part_files.cpp",
+                  "base/standard_streams.cpp", "cli/child_process.cpp", "cli/sweep_jobs.cpp",
                   "swap/execute/scratch_file.cpp"},
                  "use open_file() or read_file()");
 }

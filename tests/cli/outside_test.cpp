@@ -88,12 +88,13 @@ TEST_F(Outside, NamesWithControlCharactersAreShownEscaped) {
   const std::string name = "b\x1b[2J\ac";
   rename_case(name);
   const Words data = Words{"data.root=" + path("renamed")} + patterns();
+  const Words run = into("escaped", data);  // which need not name a case
   for (const Words& words :
-       {Words{"check", path("renamed")}, into("escaped", data),
-        Words{"check", path("experiment.yaml") + "\x1b[2J"}, into("escaped", {"x\x1b=1"})}) {
+       {run, Words{"check", path("renamed")}, Words{"check", path("experiment.yaml") + "\x1b[2J"},
+        into("escaped", {"x\x1b=1"})}) {
     const std::string output = program(words).output;
     EXPECT_EQ(output.find_first_of("\x1b\a"), output.npos) << output;
-    EXPECT_TRUE(contains(output, "\\x1b")) << words[0];
+    EXPECT_TRUE(words == run || contains(output, "\\x1b")) << words[0];
   }
   const std::vector<std::string> cases = column("escaped/split.csv", "case");
   EXPECT_NE(std::find(cases.begin(), cases.end(), name), cases.end()) << "tables keep the bytes";
