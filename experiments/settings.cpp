@@ -139,7 +139,7 @@ void assign_setting(Settings& settings, const std::string& path, const Yaml& val
       return;
     }
   }
-  whole.entries.emplace_back(name, value);
+  whole.entries.push_back({name, value});
 }
 
 std::pair<std::string, std::string> parse_assignment(const std::string& assignment) {

@@ -179,7 +179,7 @@ bool draws_splits(const Axis& axis) {
   return std::any_of(axis.values.begin(), axis.values.end(), [](const SweptValue& value) {
     const auto& entries = value.value.entries;
     return std::any_of(entries.begin(), entries.end(),
-                       [](const auto& one) { return is_about_data(one.first); });
+                       [](const auto& one) { return is_about_data(one.key); });
   });
 }
 

@@ -57,7 +57,7 @@ class Converter {
     if (const Yaml* earlier = map.find(key.Scalar()))
       fail(Exit::usage, "{}: '{}' is listed twice (first at {}). Remove one", where, key.Scalar(),
            earlier->where);
-    map.entries.emplace_back(key.Scalar(), convert(node, where, depth + 1));
+    map.entries.push_back({key.Scalar(), convert(node, where, depth + 1)});
   }
 
   std::string file_;

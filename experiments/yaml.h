@@ -5,7 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace voxswap::experiments {
@@ -13,13 +12,19 @@ namespace voxswap::experiments {
 struct Yaml {
   enum class Kind { nothing, scalar, list, map };
   Kind kind = Kind::nothing;
-  std::string text;                                   // of a scalar, without its quotes
-  bool quoted = false;                                // a quoted scalar is text, never a number
-  std::vector<Yaml> items;                            // of a list
-  std::vector<std::pair<std::string, Yaml>> entries;  // of a map, in the order of the file
-  std::string where;                                  // "study.yaml:12", or what the caller passed
+  std::string text;         // of a scalar, without its quotes
+  bool quoted = false;      // a quoted scalar is text, never a number
+  std::vector<Yaml> items;  // of a list
+  struct Entry;
+  std::vector<Entry> entries;  // of a map, in the order of the file
+  std::string where;           // "study.yaml:12", or what the caller passed
 
   const Yaml* find(std::string_view key) const;  // of a map; nullptr when it is not there
+};
+
+struct Yaml::Entry {
+  std::string key;
+  Yaml value;
 };
 
 // `file` names the source; each value's `where` is file:line, for a value in a map the line of its key.

@@ -119,6 +119,12 @@ def read(bench, reader, paths):
     return process.stdout.decode(errors="replace").split("\n")[:-1], process.returncode
 
 
+def unlike_promised(line):
+    """Whether a line of read_files is neither what was read nor an error with the right code and a message."""
+    exit_code, _, message = line.partition("\t")
+    return exit_code not in ("0", "2", "3", "4") or (exit_code == "4" and "memory" not in message) or not message
+
+
 def trial(bench, random):
     kind, reader, content, name = random.choice(bench.once("sources", lambda: sources(bench)))
     folder = bench.trial_folder()
@@ -135,7 +141,7 @@ def trial(bench, random):
         complaints.append(f"{kind}, {how}: the process ended with {code}; {paths[len(lines)]}")
     for (changed, how), line in zip(changes, lines[1:]):
         exit_code, _, message = line.partition("\t")
-        if exit_code not in ("0", "2", "3", "4") or (exit_code == "4" and "memory" not in message) or not message:
+        if unlike_promised(line):
             complaints.append(f"{kind}, {how}: {line[:300]!r}")
         if kind in SUMMED and changed and exit_code == "0" and message != lines[0].partition("\t")[2]:
             complaints.append(f"{kind}, {how}: is read as something else without a word")

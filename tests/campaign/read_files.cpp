@@ -1,7 +1,8 @@
 // Reads files of one kind, named on stdin one a line, and prints a line for each: the exit code and the
 // message, or 0 and a digest of what was read. For the campaign: thousands of damaged files in one process,
-// in which a crash is seen at once.
+// in which a crash is seen at once. With VOXSWAP_FUZZ it is a target of libFuzzer (fuzz.py) instead.
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -125,6 +126,23 @@ std::string outcome(const std::function<void(const fs::path&, Hasher&)>& read, c
 }  // namespace
 }  // namespace voxswap
 
+#ifdef VOXSWAP_FUZZ
+// Writes the bytes to the file FUZZ_FILE and reads FUZZ_PATH, that file or its folder, as the kind FUZZ_KIND.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace voxswap;
+  static const auto read = kinds.at(std::getenv("FUZZ_KIND"));
+  static const fs::path file = std::getenv("FUZZ_FILE"), path = std::getenv("FUZZ_PATH");
+  log::set_level(log::Level::error);
+  fs::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+  const std::string line = outcome(read, path);
+  if (line.front() == '1') {
+    std::fprintf(stderr, "%s\n", line.c_str());
+    std::abort();
+  }
+  return 0;
+}
+#else
 int main(int count, char** values) {
   using namespace voxswap;
   if (count == 3 && values[1] == std::string("encoded")) {  // the folder to write them to
@@ -145,3 +163,4 @@ int main(int count, char** values) {
   }
   return 0;
 }
+#endif

@@ -7,6 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #define VOXSWAP_INLINE inline __attribute__((always_inline))
 
@@ -85,11 +88,9 @@ VOXSWAP_INLINE void store(Bf16* to, const V& value) {
 // other threads see the data. REQUIRES: `to` and `bytes` are multiples of 16 bytes.
 VOXSWAP_INLINE void stream_bytes(void* to, const void* from, std::int64_t bytes) {
 #if defined(__x86_64__)
-  using Quarter = float __attribute__((vector_size(16)));
   for (std::int64_t i = 0; i < bytes; i += 16) {
-    Quarter quarter;
-    __builtin_memcpy(&quarter, static_cast<const char*>(from) + i, sizeof quarter);
-    __builtin_ia32_movntps(reinterpret_cast<float*>(static_cast<char*>(to) + i), quarter);
+    _mm_stream_ps(reinterpret_cast<float*>(static_cast<char*>(to) + i),
+                  _mm_loadu_ps(reinterpret_cast<const float*>(static_cast<const char*>(from) + i)));
   }
 #else
   __builtin_memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -107,7 +108,7 @@ VOXSWAP_INLINE void stream(T* to, float value) {
 }
 VOXSWAP_INLINE void finish_streams() {
 #if defined(__x86_64__)
-  __builtin_ia32_sfence();
+  _mm_sfence();
 #endif
 }
 
