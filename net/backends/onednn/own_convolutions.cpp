@@ -94,14 +94,17 @@ std::optional<convolution::Instructions> own_instructions(ElementType type) {
   return convolution::chosen_instructions(type);
 }
 
-// With AVX2 the library sums the channels of a data gradient with one tap in an order that depends on the
-// number of voxels, where they are 32 or more: slabs would have other bits than whole volumes. Found with
-// oneDNN 2.6.3; our own takes 1.6 to 1.8 times as long there.
-bool keeps_order_in_library(convolution::Instructions instructions, const Shape& weights, bool gradient) {
+// Whether the library's routine for one tap gives slabs the same bits as whole volumes. With AVX2 it sums the
+// channels of a data gradient in an order that depends on the number of voxels, if there are 32 or more
+// channels or a stride. Found with oneDNN 2.6.3; our own kernel takes 1.6 to 1.8 times as long there.
+bool keeps_order_in_library(convolution::Instructions instructions, const KernelAxes& axes,
+                            const Shape& weights, bool gradient) {
   constexpr std::int64_t many_channels = 32;
   const bool wide =
       instructions != convolution::Instructions::avx2 && instructions != convolution::Instructions::portable;
-  return wide || !gradient || weights[0] < many_channels;
+  const bool strided =
+      std::any_of(axes.begin(), axes.end(), [](const KernelAxis& axis) { return axis.stride > 1; });
+  return wide || !gradient || (!strided && weights[0] < many_channels);
 }
 
 // Of kernels with one tap the library is at memory's speed.
@@ -112,7 +115,7 @@ std::unique_ptr<Kernel> own_volume(const Graph& graph, const Node& node, bool gr
   const KernelAxes axes = kernel_axes(node.attributes, input_shape(graph, node, 1));
   const Shape& weights = input_shape(graph, node, 1);
   if (!instructions) return nullptr;
-  if (taps(axes) == 1 && keeps_order_in_library(*instructions, weights, gradient)) return nullptr;
+  if (taps(axes) == 1 && keeps_order_in_library(*instructions, axes, weights, gradient)) return nullptr;
   const auto sizes =
       convolution::volume_sizes(input_shape(graph, node), output_shape(graph, node), axes, gradient);
   if (!sizes) return nullptr;
