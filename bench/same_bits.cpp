@@ -105,7 +105,8 @@ swap::CostModel measured(bench::RandomTraining& training, const swap::PlanReques
 }
 
 constexpr const char* columns =
-    "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,again,seconds,predicted,same\n";
+    "planner,budget_mib,least_mib,tier,arena_mib,host_mib,disk_mib,out_mb,recomputed,seconds,predicted,"
+    "same\n";
 
 void print(const swap::Plan& plan, std::int64_t least, const char* tier, const Outcome& outcome, bool same) {
   const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1048576; };

@@ -20,12 +20,12 @@ std::size_t at(std::int32_t i) {
   return static_cast<std::size_t>(i);
 }
 
-// Seconds of a part of the step, or of all of it.
+// Seconds in a part of the step, or in all of it.
 struct Shares {
-  double once = 0, again = 0;
-  double for_link = 0, for_place = 0, for_way_out = 0;  // of waiting
-  double out = 0, in = 0;                               // the link is busy
-  double live = 0;                                      // bytes times seconds
+  double once = 0, recompute = 0;
+  double for_link = 0, for_memory = 0, for_copy_out = 0;  // of waiting
+  double out = 0, in = 0;                                 // the link is busy
+  double live = 0;                                        // bytes times seconds
 };
 
 class Account {
@@ -46,23 +46,23 @@ class Account {
   void print(const swap::Bound& bound) const {
     Shares all;
     for (const Shares& part : parts_) {
-      all.once += part.once, all.again += part.again, all.for_link += part.for_link;
-      all.for_place += part.for_place, all.for_way_out += part.for_way_out;
+      all.once += part.once, all.recompute += part.recompute, all.for_link += part.for_link;
+      all.for_memory += part.for_memory, all.for_copy_out += part.for_copy_out;
       all.out += part.out, all.in += part.in, all.live += part.live;
     }
     fmt::print("step {:.1f} ms, bound {:.1f} ms ({:.3f} times)\n\n", 1e3 * run_.seconds, 1e3 * bound.seconds,
                run_.seconds / bound.seconds);
-    std::vector<std::vector<std::string>> rows = {
-        {"part", "once", "again", "wait: link", "place", "way out", "out busy", "in busy", "GiB live"}};
+    std::vector<std::vector<std::string>> rows = {{"part", "once", "recomputed", "wait: link", "memory",
+                                                   "copy out", "out busy", "in busy", "GiB live"}};
     for (std::size_t i = 0; i < count; ++i) rows.push_back(row(number(static_cast<double>(i)), parts_[i]));
     rows.push_back(row("all", all));
     fmt::print("{}\n", table(rows));
-    print_most("made again", "ms", 1e3, again_, once_, "times");
+    print_most("recomputed", "ms", 1e3, recomputed_, once_, "times");
     print_most("copied in", "GiB", gib, in_, out_, "of it out");
   }
 
  private:
-  // The largest of `numbers`, and what they are of, or have of, `others` of the same name.
+  // The largest of `numbers`, and their ratio to `others` of the same name.
   static void print_most(const char* what, const char* unit, double times,
                          const std::map<std::string, double>& numbers,
                          const std::map<std::string, double>& others, const char* ratio) {
@@ -83,9 +83,9 @@ class Account {
   std::vector<std::string> row(const std::string& name, const Shares& part) const {
     std::vector<std::string> cells = {name};
     for (const double seconds :
-         {part.once, part.again, part.for_link, part.for_place, part.for_way_out, part.out, part.in})
+         {part.once, part.recompute, part.for_link, part.for_memory, part.for_copy_out, part.out, part.in})
       cells.push_back(format("{:.1f}", 1e3 * seconds));
-    const double length = part.once + part.again + part.for_link + part.for_place + part.for_way_out;
+    const double length = part.once + part.recompute + part.for_link + part.for_memory + part.for_copy_out;
     cells.push_back(format("{:.2f}", length > 0 ? part.live / length * gib : 0));
     return cells;
   }
@@ -100,23 +100,24 @@ class Account {
     }
     if (instruction.lane() != Lane::compute) return;
     if (begin > free) spread(free, begin, waited_for(instruction));
-    spread(begin, end, instruction.again ? &Shares::again : &Shares::once);
+    spread(begin, end, instruction.recomputed ? &Shares::recompute : &Shares::once);
     spread(free, end, &Shares::live, static_cast<double>(plan_.live_bytes[at(i)]));
     const std::string volume = net::split_piece_name(graph_.node(instruction.node).name).volume;
-    (instruction.again ? again_ : once_)[volume] += end - begin;
+    (instruction.recomputed ? recomputed_ : once_)[volume] += end - begin;
   }
 
-  // The copy whose end is waited for began when the one before it was done, or later, when it had a place.
+  // The awaited copy started when the previous one ended (waiting for the link), or later (waiting for
+  // memory).
   double Shares::*waited_for(const swap::Instruction& instruction) const {
     const auto ends_before = [&](std::int32_t a, std::int32_t b) {
       return run_.end[at(a)] < run_.end[at(b)];
     };
     const auto last = std::max_element(instruction.waits.begin(), instruction.waits.end(), ends_before);
     if (last == instruction.waits.end() || plan_.instructions[at(*last)].lane() != Lane::to_device)
-      return &Shares::for_way_out;
+      return &Shares::for_copy_out;
     const std::int32_t before = before_[at(*last)];
     const double free = before == net::none ? 0 : run_.end[at(before)];
-    return run_.begin[at(*last)] <= free ? &Shares::for_link : &Shares::for_place;
+    return run_.begin[at(*last)] <= free ? &Shares::for_link : &Shares::for_memory;
   }
 
   void spread(double from, double to, double Shares::*what, double times = 1) {
@@ -131,9 +132,9 @@ class Account {
   const net::Graph& graph_;
   const swap::Plan& plan_;
   const swap::Simulation run_;
-  std::vector<Shares> parts_;                              // of the step, equally long
-  std::vector<std::int32_t> before_;                       // instruction on the same lane
-  std::map<std::string, double> once_, again_, out_, in_;  // seconds, and bytes, by volume
+  std::vector<Shares> parts_;                                   // of the step, equally long
+  std::vector<std::int32_t> before_;                            // instruction on the same lane
+  std::map<std::string, double> once_, recomputed_, out_, in_;  // seconds, and bytes, by volume
 };
 
 }  // namespace

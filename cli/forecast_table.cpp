@@ -151,7 +151,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   const double step = forecast.plan.predicted_seconds;
   rows.push_back({"time per step", exact_seconds(step) + ", predicted"});
   rows.push_back({"bound", bound_text(forecast.bound, step)});
-  rows.push_back({"kernels alone", exact_seconds(forecast.bound.compute_seconds)});
+  rows.push_back({"compute time", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
     const double epoch = pipeline::epoch_seconds(forecast, options);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
@@ -238,7 +238,7 @@ std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing
 
 std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound) {
   std::vector<std::vector<std::string>> cells = {
-      {"planner", "device", "host", "disk", "out", "in", "again", "step", "x keep", "above bound"}};
+      {"planner", "device", "host", "disk", "out", "in", "recomputed", "step", "vs. keep", "gap"}};
   std::string reasons;
   for (const pipeline::PlannerRow& row : rows) {
     if (!row.plan) {
@@ -257,8 +257,7 @@ std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, cons
   }
   return table(cells) +
          format(
-             "\nstep: predicted; x keep: step time relative to unlimited memory, {}; bound: lower bound, "
-             "{}\n",
+             "\nstep: predicted; vs. keep: relative to keeping everything, {}; gap: to the lower bound, {}\n",
              exact_seconds(bound.compute_seconds), exact_seconds(bound.seconds)) +
          reasons;
 }
@@ -298,8 +297,8 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
                                         seconds.median / b.bound.seconds)
                                : exact_seconds(b.bound.seconds)});
   rows.push_back(
-      {"kernels alone", format("{}; measured / kernels {:.3f}", exact_seconds(b.bound.compute_seconds),
-                               seconds.median / b.bound.compute_seconds)});
+      {"compute time", format("{}; measured / compute {:.3f}", exact_seconds(b.bound.compute_seconds),
+                              seconds.median / b.bound.compute_seconds)});
   rows.push_back({"mean stall per step", format("{}", exact_seconds(b.steps.stall_seconds / steps))});
   rows.push_back({"megavoxels per second", format("{:.4g}", b.megavoxels_per_second)});
   rows.push_back({"arithmetic", format("{:.1f} GFLOP per step, {:.4g} TFLOP/s", b.step_flops / 1e9,

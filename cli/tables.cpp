@@ -59,7 +59,7 @@ std::string why_no_larger(const pipeline::Largest& largest) {
 
 std::string largest_text(const std::vector<pipeline::Largest>& all) {
   std::vector<std::vector<std::string>> cells = {
-      {"host memory", "largest", "device", "host peak", "disk", "step", "x computing"}};
+      {"host memory", "largest", "device", "host peak", "disk", "step", "overhead"}};
   for (const double times : pipeline::most_times) cells[0].push_back(format("at most {:g}x", times));
   for (const pipeline::Largest& largest : all) {
     std::vector<std::string> row = {format_bytes(largest.host_bytes)};
@@ -79,8 +79,8 @@ std::string largest_text(const std::vector<pipeline::Largest>& all) {
     cells.push_back(row);
   }
   return format(
-      "largest {}\n\n{}\nstep: predicted; x computing: step time relative to the kernels alone; at most 2x: "
-      "the largest whose step takes at most twice as long as the kernels alone\n\n{}",
+      "largest {}\n\n{}\nstep: predicted; overhead: step time / compute time; at most 2x: "
+      "the largest whose step takes at most twice its compute time\n\n{}",
       name_of(all.front().dimension), table(cells), why_no_larger(all.back()));
 }
 

@@ -19,7 +19,7 @@ struct StepPlan {
   std::int64_t swapped_bytes = 0;                                 // out of the device, in one step
   std::int64_t recomputed_kernels = 0;
   double step_seconds = 0;         // predicted
-  double compute_seconds = 0;      // of the kernels alone, in unlimited memory
+  double compute_seconds = 0;      // of the kernels, in unlimited memory
   double lower_bound_seconds = 0;  // no plan can be faster
   std::string json;                // plan.json
 };

@@ -55,7 +55,7 @@ std::string timing_table(const ReportParts& parts) {
     for (auto& row : rows) row.erase(row.begin() + 1);
   take_out_common(rows, "Repeat");
   return table_section(rows, "timing.csv", csv_of(parts.timing)) +
-         "<p>Overhead: median step time divided by that of the kernels alone, with nothing swapped or "
+         "<p>Overhead: median step time divided by the compute time, with nothing swapped or "
          "recomputed. Lower bound: no memory plan can be faster." +
          (all_are_bounded ? "" : " -: not known, because other programs ran when costs were measured.") +
          "</p>\n";

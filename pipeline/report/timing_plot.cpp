@@ -78,7 +78,7 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
     add_chart(figure, timings.table, {"x", column, {"setting"}}, {.title = title}, timings.x_title);
   };
   add("Seconds per epoch", "seconds");
-  add("Overhead (step over kernels alone)", "overhead");
+  add("Overhead (step time / compute time)", "overhead");
   add("Utilisation, %", "utilization");
   if (timings.moves) add("Swap-out rate, GB/s", "to_host");
   if (timings.moves) add("Swap-in rate, GB/s", "to_device");

@@ -140,7 +140,7 @@ std::string plan_line(const Session& session) {
   if (moved.out_bytes > 0)
     line += format("; {} swapped out and {} swapped in per step", format_bytes(moved.out_bytes),
                    format_bytes(moved.in_bytes));
-  if (moved.recomputed_nodes > 0) line += format("; {} again", counted(moved.recomputed_nodes, "node"));
+  if (moved.recomputed_nodes > 0) line += format("; {} recomputed", counted(moved.recomputed_nodes, "node"));
   const double bound = session.bound().seconds;
   return line + format("; predicted step time {} (lower bound {})", format_seconds(plan.predicted_seconds),
                        std::isnan(bound) ? "not known: the costs are noisy" : format_seconds(bound));

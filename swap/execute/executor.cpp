@@ -1,13 +1,13 @@
-// Everything is resolved when the executor is made: addresses, argument lists, disk accesses, events, what is
-// poisoned after which instruction. A step then only enqueues, in the plan's order, each instruction on the
-// stream of its lane: first the waits for other lanes, then the work, then, where others wait for it, an
-// event that has no time. Two more events around the work give the instruction's time where that is asked
-// for; otherwise a device that can record takes kernels in groups (step_command.h), each recorded in its
-// second step, and only segments of them and copies are timed. Nothing waits on the host before all is
-// enqueued. A full queue holds the enqueuing up but never for ever, because waits only point backwards.
+// The constructor resolves everything: addresses, argument lists, disk accesses, events, and the ranges to
+// poison. A step then only enqueues every instruction on the stream of its lane, in the plan's order: the
+// waits for other lanes, the work, and, if others wait for it, an event without a time. For measurements, two
+// timed events enclose the work. Otherwise a device that can record takes kernels in groups (step_command.h),
+// each recorded in its second step, and only segments of groups and copies are timed. The host does not wait
+// before everything is enqueued. A full queue delays the enqueuing, but not for ever, because waits only
+// refer to earlier instructions.
 //
-// Lanes that the plan does not use have no stream. When something fails, its stream skips the rest of its
-// work while its events still happen, so that all lanes run empty; the results of such a step mean nothing.
+// Lanes that the plan does not use have no stream. After a failure, its stream skips the rest of its work but
+// still signals its events, so that all lanes drain; the results of such a step are invalid.
 #include "swap/execute/executor.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ struct Executor::State {
     }
   }
 
-  // REQUIRES: nothing runs.
+  // REQUIRES: no step runs.
   void put(net::ValueId value, const void* bytes, std::int64_t size, bool stays) {
     check_usable();
     const net::Value& target = graph.value(value);
@@ -105,7 +105,7 @@ struct Executor::State {
     if (target.producer != net::none)
       fail(Exit::failed, "'{}' is computed by the step and cannot be written from outside", target.name);
     net::Stream& stream = *streams[index(Lane::compute)];
-    if (const Residency* place = places.of_value(value, 0))  // null: it streams, or nothing reads it
+    if (const Residency* place = places.of_value(value, 0))  // null: streamed, or never read
       stream.copy(tiers.arena->data() + place->offset, bytes, size);
     if (streamed.is_input(value)) {
       if (!stays) stream.copy(streamed.own_memory(value), bytes, size);
@@ -135,8 +135,8 @@ struct Executor::State {
     }
   }
 
-  // All at the place of its first: what lies between that and its last in the plan's order has nothing to do
-  // with it.
+  // Enqueues a group at the position of its first kernel. Instructions between its first and last kernel in
+  // the plan's order are independent of it.
   void enqueue(RecordedGroup& group) {
     net::Stream& compute = *streams[index(Lane::compute)];
     const StepCommand &first = resolved.commands[group.instructions.front()],
@@ -150,7 +150,7 @@ struct Executor::State {
       launch_each(group);
     group.enqueued_before = true;
     if (group.ends_segment) compute.record(*last.done);
-    if (last.ready) compute.record(*last.ready);  // last: nothing that waits begins before the end is noted
+    if (last.ready) compute.record(*last.ready);  // last: the end is recorded before others continue
   }
 
   void launch_each(const RecordedGroup& group) {
@@ -167,7 +167,7 @@ struct Executor::State {
     if (guards) guards->copy_out(stream, i);
   }
 
-  // Everything in it ran once, so that nothing is loaded or chosen any more.
+  // All of its kernels ran once, so nothing is loaded or selected any more.
   void record(RecordedGroup& group) {
     try {
       group.recording = recorder->make_recording([&] { launch_each(group); });
@@ -200,7 +200,7 @@ struct Executor::State {
     if (command.ready) control.record(*command.ready);  // last, as in a group
   }
 
-  // Waits for every lane, whatever failed in another, and throws what failed first in the order of lanes.
+  // Waits for every lane, even after failures, and throws the first failure in the order of lanes.
   void synchronize() {
     for (const std::unique_ptr<net::Stream>& stream : streams)
       if (stream) wait_for(*stream);
@@ -231,13 +231,13 @@ struct Executor::State {
   Places places;
   StreamedValues streamed;
   StepReport report;
-  net::StepContext context;  // of the step that runs; the commands point to it
+  net::StepContext context;  // of the current step; commands point to it
   ResolvedStep resolved;
-  std::vector<RecordedGroup> groups;        // none: the device takes kernels one by one
-  std::vector<RecordedGroup*> group_of;     // of an instruction that is the first of one
+  std::vector<RecordedGroup> groups;        // empty: kernels are enqueued one by one
+  std::vector<RecordedGroup*> group_of;     // per instruction: the group that it starts, or null
   net::Recorder* recorder = nullptr;        // the compute lane's stream
-  bool warned = false;                      // that a group could not be recorded
-  std::unique_ptr<net::Event> started, go;  // when a step began, and what the other lanes wait for
+  bool warned = false;                      // a group could not be recorded
+  std::unique_ptr<net::Event> started, go;  // the start of the step, and the event on which other lanes wait
   std::optional<Poison> poison;
   std::optional<WorkspaceGuards> guards;
   PoisonPlan poisoned;

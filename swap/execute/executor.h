@@ -17,28 +17,28 @@
 namespace voxswap::swap {
 
 struct ExecutorOptions {
-  double to_host_rate = 0, to_device_rate = 0;  // bytes/s: a slower link is imitated; 0: as fast as it is
-  bool serial = false;  // one instruction after the other on one stream: for measuring each by itself
+  double to_host_rate = 0, to_device_rate = 0;  // bytes/s: simulate a slower link; 0: full speed
+  bool serial = false;                          // run instructions one by one on one stream, to measure each
 };
 
 class Executor {
  public:
-  // Refuses (assert-like Error, Exit::failed) a plan that does not verify. REQUIRES: tiers at least as large
-  // as the plan's peaks.
+  // Throws Exit::failed for a plan that does not verify. REQUIRES: tiers at least as large as the plan's
+  // peaks.
   Executor(CompiledGraph& compiled, Plan plan, Tiers tiers, ExecutorOptions options = {});
   ~Executor();
 
-  // Inputs are written before every step (their places are used again within it), persistent values whenever
-  // no step runs; kept and persistent values are read after it. REQUIRES: of the value's size in bytes. With
-  // a shared arena a step destroys what the other executors keep, persistent values excepted.
+  // Write inputs before every step (their memory is reused within it), and persistent values while no step
+  // runs. Read kept and persistent values after a step. REQUIRES: the value's size in bytes. In a shared
+  // arena a step overwrites the kept values of other executors, but not persistent ones.
   void write(net::ValueId value, const void* bytes, std::int64_t size);
-  // An input whose bytes stay until the step is done, best in memory of Backend::allocate_host(): where the
-  // plan streams it (swap/plan/plan.h), it is read from there.
+  // Lends the bytes of an input until the step is done, best in memory of Backend::allocate_host(). If the
+  // plan streams the input (swap/plan/plan.h), copies read from there.
   void lend(net::ValueId input, const void* bytes, std::int64_t size);
   void read(net::ValueId value, void* bytes, std::int64_t size);
-  // What fails on any stream (a copy, the disk) is thrown here, as Error; the executor can then only be
-  // destroyed. `meanwhile` is called when all is enqueued, before the caller waits for the step; what it
-  // throws is thrown when the step is done.
+  // Throws the failure of any stream (a copy, the disk) as Error; the executor can then only be destroyed.
+  // Calls `meanwhile` when everything is enqueued, before waiting for the step; rethrows its exception after
+  // the step.
   const StepReport& run(const net::StepContext& context, Detail detail = Detail::instructions,
                         const std::function<void()>& meanwhile = {});
   const Plan& plan() const;

@@ -12,7 +12,7 @@
 namespace voxswap::swap {
 namespace {
 
-// The parts of [0, size) that none of `taken` covers.
+// The parts of [0, size) outside all of `taken`.
 std::vector<ByteRange> gaps(std::vector<ByteRange> taken, std::int64_t size) {
   std::sort(taken.begin(), taken.end(),
             [](const ByteRange& a, const ByteRange& b) { return a.offset < b.offset; });
@@ -26,7 +26,7 @@ std::vector<ByteRange> gaps(std::vector<ByteRange> taken, std::int64_t size) {
   return result;
 }
 
-struct Use {  // of bytes [begin, end) of a place
+struct Use {  // of bytes [begin, end) of a residency
   std::int32_t instruction = 0;
   std::int64_t begin = 0, end = 0;
 };
@@ -84,7 +84,7 @@ class Planner {
     if (place != nullptr) uses_[place].push_back(use);
   }
 
-  // Piece by piece between the bounds of its uses: a copied value is used in chunks.
+  // Handles each range between the bounds of uses separately, because values are copied in chunks.
   void poison_place(const Residency& r) {
     const std::vector<Use>& uses = uses_[&r];
     std::vector<std::int64_t> bounds;
@@ -103,7 +103,7 @@ class Planner {
     }
   }
 
-  // None: no use is after all the others.
+  // The use that is ordered after all others; none if there is no such use.
   std::int32_t safe_last_use(const std::vector<Use>& uses, std::int64_t begin, std::int64_t end) const {
     const auto covers = [&](const Use& use) { return use.begin <= begin && use.end >= end; };
     std::int32_t last = net::none;
@@ -117,7 +117,7 @@ class Planner {
     return serial_ ? earlier < later : order_.before(earlier, later);
   }
 
-  // What the last instruction of `r` makes in its place.
+  // The output that the last instruction of `r` writes in place.
   std::vector<ByteRange> written_over(const Residency& r) const {
     std::vector<ByteRange> heirs;
     const Instruction& instruction = plan_.instructions[index(r.last)];

@@ -1,7 +1,7 @@
 // Poison for debug runs: every free allocation is filled with bytes 0xff, a NaN in every floating point type,
 // so that a read of dead memory shows in the loss.
 //
-// On with VOXSWAP_POISON=1; on by itself in builds without optimisation, off with VOXSWAP_POISON=0.
+// Enabled by VOXSWAP_POISON=1, and by default in builds without optimisation; disabled by VOXSWAP_POISON=0.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,29 @@
 
 namespace voxswap::swap {
 
-struct ByteRange {  // of a memory
+struct ByteRange {
   std::int64_t offset = 0, bytes = 0;
   bool operator==(const ByteRange&) const = default;
 };
 
-// Which bytes of the arena are poisoned when.
+// The bytes of the arena to poison, and when.
 struct PoisonPlan {
-  std::vector<ByteRange> before;              // the first instruction
-  std::vector<std::vector<ByteRange>> after;  // each instruction, on its own stream, before it counts as done
+  std::vector<ByteRange> before;  // before the first instruction
+  std::vector<std::vector<ByteRange>>
+      after;  // per instruction: after it, on its stream, before it counts as done
 };
 
-// A byte of a place is poisoned by the last instruction of the list that uses it, if all the others that use
-// it are ordered before that one; otherwise it is left alone. Whoever uses the byte next is ordered after
-// that instruction, or the plan would not verify: so poisoning adds no race and no order. `serial`: the list
-// is followed one instruction after the other. REQUIRES: a plan without violations.
+// A byte of a residency is poisoned after the last instruction that uses it, if all other users are ordered
+// before that one; otherwise it is not poisoned. The next user of the byte is ordered after that instruction,
+// because the plan verifies, so poisoning adds neither races nor order. `serial`: instructions run one by
+// one. REQUIRES: a plan without violations.
 PoisonPlan plan_poison(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
                        bool serial);
 
 bool poisoning_wanted();
 constexpr std::int64_t guard_bytes = 256;  // behind every workspace (workspace_guards.h)
 
-// Fills from a small block of poison, through a stream, as any device can.
+// Fills memory by copies of a small block of poison on a stream, which works on any device.
 class Poison {
  public:
   explicit Poison(net::Backend& backend);

@@ -31,7 +31,7 @@ class Resolver {
         const net::Node& node = graph_.node(instruction.node);
         count += node.inputs.size() + node.outputs.size() + node.updates.size();
       }
-    step_.addresses.reserve(count);  // the spans into it have to stay
+    step_.addresses.reserve(count);  // keeps the spans into it valid
     step_.commands.reserve(plan_.instructions.size());
     for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
       step_.commands.push_back(command(i, plan_.instructions[index(i)]));
@@ -96,12 +96,12 @@ class Resolver {
     return result;
   }
 
-  // REQUIRES: resident there, which verify() has seen.
+  // REQUIRES: resident at this instruction (checked by verify()).
   std::byte* address(net::ValueId value, std::int32_t i) const {
     return parts_.tiers.arena->data() + parts_.places.of_value(value, i)->offset;
   }
 
-  // Of a copy; null for an input that streams, which lies elsewhere in every step.
+  // The host address of a copy; null for a streamed input, which has another address in every step.
   std::byte* host_address(const Instruction& copy) const {
     if (parts_.streamed.is_input(copy.value)) return nullptr;
     if (std::byte* result = parts_.streamed.result(copy.value)) return result + copy.begin;

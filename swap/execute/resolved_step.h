@@ -1,4 +1,4 @@
-// A plan's instructions with addresses, argument lists, disk accesses and events resolved, once before the
+// Resolves addresses, argument lists, disk accesses and events of a plan's instructions, once before the
 // first step.
 #pragma once
 
@@ -22,14 +22,14 @@ namespace voxswap::swap {
 // Kernels for every node of a graph, compiled before planning because the plan contains their workspaces.
 class CompiledGraph {
  public:
-  // `exchange`: makes the kernels of exchanges, of which a graph for one rank has none.
+  // `exchange`: creates the kernels of exchanges; not needed for a graph of one rank.
   CompiledGraph(net::Backend& backend, net::Graph graph, net::Exchange* exchange = nullptr);
   const net::Graph& graph() const { return graph_; }
   const std::vector<std::int64_t>& workspaces() const { return workspaces_; }
   net::Kernel& kernel(net::NodeId node) { return *kernels_[static_cast<std::size_t>(node)]; }
   net::Backend& backend() { return *backend_; }
-  bool exchanges_on_host() const { return exchanges_on_host_; }  // for a host stream
-  std::int64_t guard_bytes() const { return guard_bytes_; }      // that each of workspaces() ends with
+  bool exchanges_on_host() const { return exchanges_on_host_; }  // run on a host stream
+  std::int64_t guard_bytes() const { return guard_bytes_; }      // at the end of each of workspaces()
 
  private:
   net::Backend* backend_;
@@ -40,28 +40,28 @@ class CompiledGraph {
   std::vector<std::int64_t> workspaces_;
 };
 
-using Links = std::array<std::unique_ptr<SlowLink>, lane_count>;  // null: a lane at its own speed
+using Links = std::array<std::unique_ptr<SlowLink>, lane_count>;  // null: a lane at full speed
 
-// What commands point into; all of it outlives them.
+// The objects that commands point to, which must outlive them.
 struct StepParts {
   const Places& places;
   const Tiers& tiers;
   const StreamedValues& streamed;
   const Links& links;
-  const net::StepContext& context;  // of the step that runs
-  bool serial;                      // every instruction waits for the one before
+  const net::StepContext& context;  // of the current step
+  bool serial;                      // every instruction waits for the previous one
 };
 
 struct ResolvedStep {
   std::vector<StepCommand> commands;  // in the plan's order
-  std::vector<void*> addresses;       // spans of it are the arguments of kernels
+  std::vector<void*> addresses;       // arguments of kernels are spans of it
   std::vector<std::unique_ptr<DiskAccess>> accesses;
 };
 
-// REQUIRES: the plan was verified. Throws Exit::failed where a disk access does not fit the host pool.
+// REQUIRES: the plan was verified. Throws Exit::failed if a disk access exceeds the host pool.
 ResolvedStep resolve(CompiledGraph& compiled, const Plan& plan, const StepParts& parts);
 
-// An event that orders streams and tells no time, where the device has such.
+// An event for ordering only, without a time if the device supports that.
 std::unique_ptr<net::Event> make_order_event(net::Backend& backend);
 
 }  // namespace voxswap::swap

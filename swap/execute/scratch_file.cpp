@@ -39,7 +39,7 @@ int open_nameless(const fs::path& folder) {
   return descriptor;
 }
 
-// What the disk has left, or what the process may write to one file if that is less.
+// Free bytes of the disk, or the process limit for one file if that is less.
 std::int64_t room(int descriptor) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   std::uint64_t free = most;
@@ -57,13 +57,13 @@ std::int64_t room(int descriptor) {
        folder.string(), format_bytes(bytes), format_bytes(free), key::memory_disk, key::memory_disk_path);
 }
 
-// posix_fallocate also works where the file system cannot reserve by itself, by writing.
+// posix_fallocate also works on file systems without reservation, by writing.
 void reserve(int descriptor, const fs::path& folder, std::int64_t bytes) {
   if (const std::int64_t free = room(descriptor); bytes > free) fail_room(folder, bytes, free);
   if (bytes == 0) return;
   int code = 0;
   uninterrupted([&] {
-    errno = code = posix_fallocate(descriptor, 0, bytes);  // which returns what others leave in errno
+    errno = code = posix_fallocate(descriptor, 0, bytes);  // which returns the error number
     return code == 0 ? 0 : -1;
   });
   if (code == ENOSPC || code == EDQUOT || code == EFBIG) fail_room(folder, bytes, room(descriptor));
@@ -133,7 +133,7 @@ void ScratchFile::transfer(bool writing, std::int64_t offset, std::byte* memory,
                      : pread(descriptor_, memory + done, left, offset + done);
     });
     if (moved < 0) fail_access(folder_, what, offset, size, errno);
-    // A short transfer may end anywhere; direct access has to go on from a boundary.
+    // A short transfer may end anywhere, but direct access must continue at a block.
     const std::int64_t whole = static_cast<std::int64_t>(moved) / disk_block * disk_block;
     if (whole == 0) fail_access(folder_, what, offset, size, 0);
     done += whole;

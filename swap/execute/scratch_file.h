@@ -1,5 +1,5 @@
-// The disk tier: one file of known size, without a name as soon as it is open (so it is gone however the
-// program ends), read and written past the page cache where the file system allows it.
+// The disk tier: one file of known size, read and written past the page cache if the file system allows it.
+// It has no name once it is open, so it disappears with the program however that ends.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace voxswap::swap {
 
 class ScratchFile {
  public:
-  // Room is reserved at once, in whole blocks (plan.h). Throws Exit::does_not_fit when the disk has
-  // not got it, Exit::failed when the folder cannot be written.
+  // Reserves the space at once, in whole blocks (swap/plan/plan.h). Throws Exit::does_not_fit if the disk has
+  // too little, Exit::failed if the folder is not writable.
   ScratchFile(const fs::path& folder, std::int64_t bytes);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
@@ -23,9 +23,9 @@ class ScratchFile {
   std::int64_t bytes() const { return bytes_; }
   bool direct() const { return direct_; }  // past the page cache
 
-  // Whole, or throws with the folder and the system's reason: Exit::does_not_fit when the disk is full after
-  // all, Exit::failed otherwise. May be called from several threads. REQUIRES (checked): within the file;
-  // offset, size and address multiples of a block.
+  // Transfers all bytes, or throws with the folder and the system's reason: Exit::does_not_fit if the disk is
+  // full after all, Exit::failed otherwise. Thread-safe. REQUIRES (checked): within the file; offset, size
+  // and address are multiples of a block.
   void write(std::int64_t offset, const std::byte* from, std::int64_t size);
   void read(std::int64_t offset, std::byte* to, std::int64_t size);
 

@@ -15,8 +15,8 @@ namespace {
 
 struct Sizes {
   std::int64_t arena = 0, host = 0, disk = 0;
-  std::int64_t streamed = 0;  // taken by others (Executor, and who lends it inputs)
-  std::int64_t resident = 0;  // of a paged arena, what the device may hold; 0: all of it
+  std::int64_t streamed = 0;  // allocated elsewhere (Executor, lent inputs)
+  std::int64_t resident = 0;  // device bytes of a paged arena; 0: all of it
   std::int64_t paged_out() const { return resident > 0 ? std::max<std::int64_t>(arena - resident, 0) : 0; }
 };
 
@@ -33,7 +33,7 @@ Sizes largest(const std::vector<const Plan*>& plans) {
   return sizes;
 }
 
-// Images and results that wait for their copies, beside the pool.
+// Bytes of images and results that wait for their copies, outside the pool.
 std::string beside_text(const Sizes& sizes) {
   return sizes.streamed == 0 ? "" : format(" (and {} for streamed values)", format_bytes(sizes.streamed));
 }

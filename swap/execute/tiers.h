@@ -13,27 +13,27 @@
 
 namespace voxswap::swap {
 
-// The memories of a step. Several executors may share them (training and validation do): persistent values
-// lie at the same offsets in each.
+// The memories of a step. Several executors may share them, as training and validation do: persistent values
+// have the same offsets in each.
 struct Tiers {
   std::shared_ptr<net::Memory> arena;
-  std::shared_ptr<net::Memory> host;  // null where no plan needs it
-  std::shared_ptr<ScratchFile> disk;  // likewise
+  std::shared_ptr<net::Memory> host;  // null if no plan needs it
+  std::shared_ptr<ScratchFile> disk;  // null if no plan needs it
 };
 
-// Takes what the plans need, once: arena and host pool of exact size after checking that the machine (and its
-// cgroup) has both together, the scratch file after checking that the disk has room. Throws
-// Exit::does_not_fit, with `smaller` for what makes a step smaller. Null plans are skipped. For a plan of
-// planner `unified` the arena is managed memory of which the device holds no more than the budget.
+// Allocates the memories that the plans need: arena and host pool of exact size, after checking that the
+// machine (and its cgroup) has both together, and the scratch file, after checking the space on disk. Throws
+// Exit::does_not_fit with `smaller`, a hint that makes the step smaller. Null plans are skipped. For planner
+// `unified` the arena is managed memory, of which the device holds no more than the budget.
 //
-// How much host memory is free is an estimate, and some virtual machines, which grow only when memory is
-// used, tell far too little. So where a user has said how much may be taken, `host_as_asked`, and the device
-// has a memory of its own, the estimate does not count: the pool is taken, page by page, or is not there.
+// Free host memory is an estimate, and far too low on virtual machines that grow only on use. If the user set
+// the host budget (`host_as_asked`) and the device has its own memory, the estimate is ignored: the pool is
+// allocated page by page, or fails.
 Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
                      const fs::path& disk_folder, bool host_as_asked = false,
                      const std::string& smaller = std::string("a lower ") + key::preprocess_resolution);
 
-// Throws Exit::failed where the memories are smaller than the plan's.
+// Throws Exit::failed if the memories are smaller than the plan's.
 void check_sizes(const Plan& plan, const Tiers& tiers);
 
 }  // namespace voxswap::swap

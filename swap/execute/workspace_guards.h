@@ -1,6 +1,6 @@
-// Guards for debug runs (poison.h): the bytes behind a kernel's workspace are filled before the kernel runs,
-// copied out behind it, and looked at after the step. A library that writes more than it asked for is named,
-// instead of changing whatever the plan has put there.
+// Guards for debug runs (poison.h): the bytes behind a kernel's workspace are filled before the kernel,
+// copied out after it and checked after the step. A library that writes beyond its workspace is reported
+// instead of corrupting other values.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class WorkspaceGuards {
   // REQUIRES: `step` was resolved from `plan`.
   WorkspaceGuards(CompiledGraph& compiled, const Plan& plan, const ResolvedStep& step);
 
-  // Around the kernel of an instruction, on its stream. Nothing where it has no workspace.
+  // Call before and after the kernel of an instruction, on its stream. Does nothing without a workspace.
   void fill(net::Stream& stream, std::size_t instruction, const Poison& poison) const;
   void copy_out(net::Stream& stream, std::size_t instruction) const;
-  // After the step. Throws Exit::failed with the node that wrote behind its workspace.
+  // Call after the step. Throws Exit::failed with the node that wrote beyond its workspace.
   void check() const;
 
  private:

@@ -32,7 +32,7 @@ double seconds_of(const std::function<void()>& action) {
 constexpr std::int64_t measured_disk = std::int64_t{1} << 30;
 constexpr double disk_window_seconds = 0.5;
 
-// Walks through a memory chunk by chunk, again and again.
+// Cycles through a memory chunk by chunk.
 class Walk {
  public:
   Walk(net::Memory& memory, std::int64_t chunk, std::int64_t offset = 0)
@@ -62,7 +62,7 @@ void touch(net::Backend& backend, net::Memory& device, net::Memory& host, std::i
   stream->synchronize();
 }
 
-// Bytes per second: the middle of three windows.
+// Bytes per second: the median of three windows.
 double copy_rate(net::Backend& backend, Walk to, Walk from, std::int64_t chunk) {
   const std::unique_ptr<net::Stream> stream = backend.make_stream();
   const std::unique_ptr<net::Event> begun = backend.make_event(), done = backend.make_event();
@@ -81,7 +81,7 @@ double copy_rate(net::Backend& backend, Walk to, Walk from, std::int64_t chunk) 
   return rates[1];
 }
 
-// The time of a copy of next to nothing that waits for another stream and is waited for.
+// Seconds of a tiny copy that waits for another stream and on which another waits.
 double copy_latency(net::Backend& backend, net::Memory& device, net::Memory& host) {
   const std::unique_ptr<net::Stream> compute = backend.make_stream(), copies = backend.make_stream();
   const std::unique_ptr<net::Event> ready = backend.make_event(), done = backend.make_event();
@@ -119,7 +119,7 @@ void measure_disk(const fs::path& folder, std::int64_t bytes, net::Memory& host,
   const std::int64_t chunk = std::min({measured_chunk, size, host.bytes() / block * block});
   if (chunk == 0) return;
   ScratchFile file(folder, size);
-  // The first writing also gives the file its blocks; it finds out how far one comes in reasonable time.
+  // The first write also allocates blocks; it determines how many bytes fit into the time.
   std::int64_t end = 0;
   double seconds = 0;
   for (Walk walk(host, chunk); end + chunk <= size && seconds < disk_window_seconds; end += chunk)
@@ -171,7 +171,7 @@ void BackgroundCopies::work() {
     const std::unique_ptr<net::Stream> stream = backend_.make_stream();
     const std::unique_ptr<net::Event> begun = backend_.make_event(), out = backend_.make_event(),
                                       in = backend_.make_event();
-    // The way back is half a memory behind, where nothing is in a cache.
+    // Reading is half a memory behind writing, so that nothing is cached.
     const auto half = [&](const net::Memory& memory) { return memory.bytes() / chunk / 2 * chunk; };
     Walk from_device(device_, chunk), to_host(host_, chunk);
     Walk from_host(host_, chunk, half(host_)), to_device(device_, chunk, half(device_));
@@ -196,7 +196,7 @@ namespace {
 constexpr std::int64_t little = 16, much = std::int64_t{2} << 20;  // elements
 constexpr int times = 4;
 
-// The shortest of a few, of one f32 value of that many elements, which are zeros.
+// The shortest of a few all-reduces of so many f32 zeros.
 double seconds_of(net::Exchange& exchange, net::Backend& backend, std::int64_t elements) {
   net::Ranks& ranks = exchange.ranks();
   net::Graph graph;
@@ -224,7 +224,7 @@ double seconds_of(net::Exchange& exchange, net::Backend& backend, std::int64_t e
   return shortest;
 }
 
-// What the first rank sends in an exchange of so many bytes, by the model: messages, and bytes of them.
+// Messages and bytes that the first rank sends in an exchange of so many bytes, by the model.
 struct Traffic {
   double messages = 0, bytes = 0;
 };
@@ -245,7 +245,7 @@ Network measure_network(net::Exchange& exchange) {
   const Traffic small = traffic_of(ranks.count(), little * size),
                 large = traffic_of(ranks.count(), much * size);
   network.message_seconds = seconds_of(exchange, *exchange.backend(), little) / small.messages;
-  // Messages on their way at the same time hide some of their fixed cost: of the time, at least half is rate.
+  // Concurrent messages hide some of their fixed cost: attribute at least half of the time to the rate.
   const double whole = seconds_of(exchange, *exchange.backend(), much);
   const double at_rate = std::max(whole - large.messages * network.message_seconds, whole / 2);
   network.message_seconds = std::min(network.message_seconds, (whole - at_rate) / large.messages);

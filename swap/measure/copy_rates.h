@@ -16,15 +16,15 @@ namespace voxswap::swap {
 
 constexpr std::int64_t measured_chunk = std::int64_t{16} << 20;  // bytes of one copy or disk access
 
-// Sets to_host, to_device (busy like alone) and copy_seconds. Walks through both memories, so that caches
-// help as little as in a step; their content is lost.
+// Sets to_host, to_device (`busy` as `alone`) and copy_seconds. Cycles through both memories, so that caches
+// help as little as in a step. Overwrites their content.
 void measure_copies(net::Backend& backend, net::Memory& device, net::Memory& host, CostModel& costs);
 
 // Sets to_disk, from_disk and disk_seconds with a scratch file of at most `bytes`, written for about half a
-// second, written again and read. The content of `host` is lost.
+// second, overwritten and read. Overwrites the content of `host`.
 void measure_disk(const fs::path& folder, std::int64_t bytes, net::Memory& host, CostModel& costs);
 
-// Copies to and fro, one chunk after the other, from construction until finish().
+// Copies chunks in both directions from construction until finish().
 class BackgroundCopies {
  public:
   BackgroundCopies(net::Backend& backend, net::Memory& device, net::Memory& host);
@@ -32,9 +32,9 @@ class BackgroundCopies {
   BackgroundCopies(const BackgroundCopies&) = delete;
   BackgroundCopies& operator=(const BackgroundCopies&) = delete;
 
-  void finish();  // throws what failed on the way
+  void finish();  // throws the failure of a copy
 
-  // After finish(). In each direction:
+  // After finish(), in each direction:
   std::int64_t bytes() const { return bytes_; }
   double to_host_seconds() const { return to_host_seconds_; }
   double to_device_seconds() const { return to_device_seconds_; }
@@ -51,9 +51,9 @@ class BackgroundCopies {
   std::thread thread_;
 };
 
-// Measures the exchanges between the ranks of this run.
-// Exchanges a little and 8 MiB, a few times each. All ranks call it, with an exchange that has a backend, and
-// all get what the first found: of machines it knows nothing, one rate stands for all ways.
+// Measures the exchanges between the ranks of this run, with a few bytes and with 8 MiB, a few times each.
+// All ranks call it, with an exchange that has a backend, and all get the result of the first. It ignores
+// machines: one rate is used for all links.
 Network measure_network(net::Exchange& exchange);
 
 }  // namespace voxswap::swap

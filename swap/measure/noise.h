@@ -1,4 +1,4 @@
-// How much other programs slow down what is measured.
+// How much other programs disturb a measurement.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,12 @@
 
 namespace voxswap::swap {
 
-// How long threads of this process wait for a core, from the construction on.
+// Measures how long threads of this process wait for a core, from construction on.
 class WaitsForCores {
  public:
   WaitsForCores();
-  // Of the thread that waited longest: the share of the time in which it was ready to run and had no core.
-  // 0 where the system does not count it (Linux does, in /proc/self/task/*/schedstat).
+  // The share of the time in which a thread was ready to run but had no core, for the thread that waited
+  // longest. 0 if the system does not count it (Linux does, in /proc/self/task/*/schedstat).
   double share() const;
 
  private:
@@ -22,7 +22,7 @@ class WaitsForCores {
   std::chrono::steady_clock::time_point begin_;
 };
 
-// By how much the median is above the least: 0.1 for 10 %. REQUIRES: positive numbers, at least one.
+// Relative distance of the median from the minimum: 0.1 for 10 %. REQUIRES: positive numbers, at least one.
 double spread(std::vector<double> seconds);
 
 }  // namespace voxswap::swap

@@ -1,6 +1,6 @@
-// Measuring a cost model. The steps run under `keep` where it is within the budget, otherwise under
-// `checkpoint`, which moves nothing, or `hybrid`, made from estimated costs: what a node takes does not
-// depend on the plan.
+// Measures a cost model. The steps run under `keep` if it is within the budget, otherwise under `checkpoint`,
+// which moves nothing, or under `hybrid` with estimated costs: the time of a node does not depend on the
+// plan.
 #include "swap/measure/profile.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr int format_version = 4;          // of what is measured and how; part of the cache's key
-constexpr double long_step = 2;            // seconds: such a step needs no rehearsal
-constexpr double patience = 60;            // seconds: no further step after so many
-constexpr double least_beside_copies = 1;  // seconds of steps beside copies
+constexpr int format_version = 4;          // of the measurement; part of the cache's key
+constexpr double long_step = 2;            // seconds: such a step needs no warm-up
+constexpr double patience = 60;            // seconds: start no further step after this time
+constexpr double least_beside_copies = 1;  // seconds of steps with concurrent copies
 
 void measure_nodes(TimedSteps& steps, int wanted) {
   Progress progress("measuring", "steps", wanted + 1);
@@ -39,7 +39,7 @@ void measure_nodes(TimedSteps& steps, int wanted) {
   while (steps.steps() < std::max(wanted, 1) && steps.all_seconds() < patience) run_and_time();
 }
 
-// What copies and kernels do to each other.
+// Derives the mutual slowdown of copies and kernels.
 void measure_interference(net::Backend& backend, TimedSteps& steps, net::Memory& device, net::Memory& host,
                           CostModel& costs) {
   double seconds = 0, compute = 0;
@@ -60,7 +60,8 @@ void measure_interference(net::Backend& backend, TimedSteps& steps, net::Memory&
   costs.interference = std::max(0.0, lost / beside_kernels);
 }
 
-// Copies need memory beside the plan's on the device: out of the budget, unless that is the least there is.
+// The copies need device memory in addition to the plan. It is taken from the budget unless that is the least
+// possible.
 Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int64_t budget,
                 std::int64_t reserve) {
   const CostModel estimate = estimate_costs(
@@ -94,7 +95,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   const std::int64_t reserve = std::min(4 * measured_chunk, budget / 8);
   const Plan plan = plan_steps(compiled, request, budget, reserve);
   const Tiers tiers = allocate_tiers(backend, {&plan}, request.disk_folder, request.host_as_asked);
-  // Without a pool a step has no such memory on the host either, and only inputs cross the link.
+  // Without a host pool, only inputs cross the link.
   const std::int64_t on_host = std::clamp(request.host_budget_bytes, measured_chunk, 4 * measured_chunk);
   const std::unique_ptr<net::Memory> device = backend.allocate(std::max<std::int64_t>(reserve, 64)),
                                      host = backend.allocate_host(on_host);
@@ -115,7 +116,7 @@ CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {
   return costs;
 }
 
-// As the system calls it; empty where it does not say.
+// The system's name of the processor; empty if unknown.
 std::string processor() {
   std::istringstream file(read_if_possible("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);)
@@ -123,8 +124,8 @@ std::string processor() {
   return "";
 }
 
-// What no node touches bears on no time: a run keeps its optimiser state in the graph of its inference step,
-// a prediction has none, and both share one measurement.
+// Values that no node uses do not matter for times. A run has optimiser state in the graph of its inference
+// step, a prediction has not, and both share one measurement.
 std::vector<bool> touched(const net::Graph& graph) {
   std::vector<bool> result(graph.values().size(), false);
   for (const net::Node& node : graph.nodes())
@@ -163,7 +164,7 @@ std::optional<CostModel> read_cached(const fs::path& path, std::size_t nodes) {
   return std::nullopt;
 }
 
-// Worth keeping, not worth failing for: a run may be used where its cache cannot be written.
+// Best effort: a cache that is not writable is no error.
 void remember(const fs::path& path, const CostModel& costs) {
   try {
     make_writable_directory(path.parent_path());

@@ -12,8 +12,8 @@
 namespace voxswap::swap {
 namespace {
 
-// Numbers between 0.5 and 1 of either sign: no kernel meets a denormal or a NaN, which can be slow. Made from
-// random bits, so that every floating point type is filled alike; they repeat, which costs less.
+// Fills with numbers between 0.5 and 1 of either sign, so that no kernel meets a denormal or a NaN, which can
+// be slow. Random bits serve all floating point types alike; a block of them is repeated, which is faster.
 template <class Bits>
 void fill_random(std::vector<std::byte>& bytes, int mantissa, std::uint64_t exponent) {
   const Philox random(1, 2);
@@ -52,7 +52,7 @@ std::vector<std::byte> input_content(const net::Value& value) {
   return bytes;
 }
 
-// Weights and optimiser state as at the start of a training.
+// Initial weights and optimiser state.
 void write_persistent(Executor& executor, const net::Graph& graph) {
   std::size_t position = 0;
   for (net::ValueId id = 0; index(id) < graph.values().size(); ++id) {
@@ -71,7 +71,7 @@ void write_persistent(Executor& executor, const net::Graph& graph) {
   }
 }
 
-// Of an even number, the lower of the two in the middle.
+// The median; the lower of the two in the middle for an even count.
 double median(std::vector<double> seconds) {
   const auto middle = seconds.begin() + (static_cast<std::ptrdiff_t>(seconds.size()) - 1) / 2;
   std::nth_element(seconds.begin(), middle, seconds.end());
@@ -89,7 +89,7 @@ TimedSteps::TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& t
 }
 
 const StepReport& TimedSteps::run() {
-  for (const auto& [id, bytes] : inputs_)  // their places are used again within a step
+  for (const auto& [id, bytes] : inputs_)  // their memory is reused within a step
     executor_.lend(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
   return executor_.run({1, 1, 0});
 }

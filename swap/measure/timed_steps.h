@@ -1,4 +1,4 @@
-// Steps that are run to be timed: one instruction after the other, on initial weights and random inputs.
+// Runs steps to time them: one instruction at a time, with initial weights and random inputs.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@ class TimedSteps {
   TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& tiers);
 
   const StepReport& run();
-  void run_and_time();  // counts in what follows
-  void forget();        // what was counted
+  void run_and_time();  // adds a step to the statistics below
+  void forget();        // clears the statistics
 
   int steps() const { return static_cast<int>(compute_seconds_.size()); }
   double all_seconds() const { return all_seconds_; }
-  double spread() const;                     // of the steps' compute time. REQUIRES: a step was counted
-  double usual_compute_seconds() const;      // of a step: the median; the same holds
-  std::vector<double> node_seconds() const;  // the median of each node; the same holds
+  double spread() const;                     // of the steps' compute times. REQUIRES: at least one step
+  double usual_compute_seconds() const;      // median. REQUIRES: at least one step
+  std::vector<double> node_seconds() const;  // median per node. REQUIRES: at least one step
 
  private:
   const net::Graph& graph_;

@@ -1,15 +1,14 @@
-// The bound in one sweep over the nodes. Sizes on the device are those of whole places (multiples of
-// place_alignment); what is moved or made again counts its own bytes.
+// Computes the bound at every node in one sweep. Sizes on the device are rounded up to place_alignment; bytes
+// moved or recomputed are exact.
 //
-// Why it holds. While node k runs, at most `room` bytes of the device are not taken by persistent values.
-// What lives across k and is not there when k begins was copied out before (or will be made again after k),
-// and what is not there when k ends is copied in (or made again) after it. Nodes run in the graph's order for
-// the first time, and runs again for the sake of such values come after k, so they add to the compute time
-// after k.
+// Proof. While node k runs, persistent values leave `room` bytes of the device. A value live across k that is
+// not resident when k begins was copied out before (or will be recomputed after k). One that is not resident
+// when k ends is copied in (or recomputed) after it. Nodes run for the first time in the graph's order, and
+// recomputations of such values come after k, so they add to the compute time after k.
 //
-// A node may write its output over an input that is read again later if that input comes back from elsewhere.
-// Then the input, which is at least as large, leaves in place of what the output would have displaced: the
-// excess is no smaller, but the input is among what may make it up.
+// A node may overwrite in place an input that is used later, if the input is swapped in or recomputed for
+// that use. The input, which is at least as large as the output, is then evicted instead of other values: the
+// excess is no smaller, but the input may be part of it.
 #include "swap/model/bound.h"
 
 #include <algorithm>
@@ -27,9 +26,9 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr double rounding = 1 + 1e-12;  // by so much sums in another order may differ
+constexpr double rounding = 1 + 1e-12;  // sums in another order may differ by this factor
 
-// What may be made again, cheapest seconds per byte first.
+// Recomputable values, cheapest seconds per byte first.
 struct Remake {
   net::ValueId value = net::none;
   double bytes = 0, seconds_per_byte = 0;
@@ -56,18 +55,18 @@ double rate(const Link& link) {
   return std::max(link.alone, link.busy);
 }
 
-// One node's part of the bound, as a function of how many bytes r of the excess are made again at cost(r):
+// The bound at one node, as a function of the bytes r of the excess that are recomputed at cost(r):
 //   max(before, (y - read) / out, z / to disk) + during + max(after + cost(r), (y - given) / in, z / from
 //   disk)
-// with y = excess - r the bytes that are away, of which inputs need no copy out and what is kept no copy in,
-// and z = max(0, y - read - given - host) those that pass the disk. Each part is
-// the largest of three lines in r (cost is a line between two steps of it), so the sum is convex.
+// with y = excess - r the bytes evicted, of which inputs need no copy out and kept values no copy in, and
+// z = max(0, y - read - given - host) the bytes that pass the disk. Each part is the maximum of three lines
+// in r (cost is piecewise linear), so the sum is convex.
 struct Cut {
   double excess = 0, before = 0, during = 0, after = 0;
   double out = 0, in = 0, to_disk = 0, from_disk = 0;  // rates
-  double host = 0;                                     // its budget
-  double read = 0, given = 0;                          // of what is alive across: inputs; what is kept
-  double least_r = 0;                                  // what neither host nor disk can take
+  double host = 0;                                     // budget, bytes
+  double read = 0, given = 0;                          // bytes live across of inputs; of kept values
+  double least_r = 0;                                  // bytes that neither host nor disk can take
 
   double seconds(double r, double cost) const {
     const double left = excess - r, spilled = std::max(0.0, left - read - given - host);
@@ -79,7 +78,7 @@ struct Cut {
   }
 };
 
-// A segment of r over which every further byte costs the same.
+// A segment of r with constant cost per byte.
 struct Segment {
   double from = 0, to = 0, cost = 0, slope = 0;  // cost: at `from`
   double cost_at(double r) const { return cost + slope * (r - from); }
@@ -100,7 +99,7 @@ void try_at(const Cut& cut, const Segment& segment, double r, Least& least) {
   if (seconds < least.seconds) least = {seconds, r};
 }
 
-// The least over a segment: at its ends, or where two lines of one part cross.
+// The minimum over a segment: at an end, or where two lines of one part cross.
 void refine(const Cut& cut, const Segment& segment, Least& least) {
   const double x = cut.excess, spill = x - cut.read - cut.given - cut.host;
   const Line parts[2][3] = {
@@ -118,7 +117,7 @@ void refine(const Cut& cut, const Segment& segment, Least& least) {
         try_at(cut, segment, (lines[j].a - lines[i].a) / (lines[i].b - lines[j].b), least);
 }
 
-// Exchanges run beside what is computed.
+// Exchanges run concurrently with other nodes.
 std::vector<double> compute_seconds(const net::Graph& graph, const CostModel& costs) {
   std::vector<double> seconds = costs.node_seconds;
   for (std::size_t i = 0; i < seconds.size(); ++i)
@@ -126,7 +125,7 @@ std::vector<double> compute_seconds(const net::Graph& graph, const CostModel& co
   return seconds;
 }
 
-// When the last exchange is done: they follow one another, each after what is computed before it.
+// The end of the last exchange. Each follows the previous one and the nodes before it.
 double exchange_bound(const net::Graph& graph, const CostModel& costs) {
   double computed = 0, exchanged = 0;
   for (net::NodeId id = 0; index(id) < graph.nodes().size(); ++id) {
@@ -146,7 +145,7 @@ class Sweep {
         budgets_(budgets),
         node_seconds_(compute_seconds(graph, costs)),
         remakes_(remakes(graph, needs, costs)),
-        // A budget that ends between two multiples of the alignment may still hold the last place.
+        // The last allocation may end at a budget that is not a multiple of the alignment.
         room_(occupied(budgets.device) - needs.persistent),
         stays_(graph.values().size(), net::none) {
     cut_.out = rate(costs.to_host);
@@ -170,7 +169,8 @@ class Sweep {
     for (net::NodeId node = 0; index(node) < node_seconds_.size(); ++node) {
       const WorkingSet& working = needs_.working[index(node)];
       if (working.least_bytes > room_) return impossible(node);
-      if (net::is_exchange(graph_.node(node))) continue;  // what is alive across it may be gone while it runs
+      if (net::is_exchange(graph_.node(node)))
+        continue;  // values live across it may be evicted while it runs
       cut_.excess = static_cast<double>(across[index(node)] + working.bytes - room_);
       cut_.read = static_cast<double>(read[index(node)]);
       cut_.given = static_cast<double>(given[index(node)]);
@@ -192,7 +192,7 @@ class Sweep {
     return {infinity, bound_.compute_seconds, infinity, node, 0, 0};
   }
 
-  // What can leave at most, whatever time it takes.
+  // The most bytes that can be evicted, regardless of time.
   double room_elsewhere() const {
     if (cut_.out <= 0 || cut_.in <= 0) return 0;
     const double streamed = cut_.read + cut_.given;
@@ -212,8 +212,8 @@ class Sweep {
     bound_.recomputed_bytes = least.r;
   }
 
-  // Follows the convex function from segment to segment until it rises (its least is then in the last two),
-  // or until it is seen not to exceed the bound found so far.
+  // Follows the convex function from segment to segment until it rises (the minimum is then in the last two),
+  // or until it cannot exceed the largest bound found so far.
   Least least_over_remakes(net::NodeId node) {
     for (const net::ValueId value : needs_.working[index(node)].inputs) stays_[index(value)] = node;
     for (const net::ValueId value : needs_.working[index(node)].may_leave) stays_[index(value)] = net::none;
@@ -242,10 +242,10 @@ class Sweep {
   const net::Graph& graph_;
   const Needs& needs_;
   const Budgets& budgets_;
-  const std::vector<double> node_seconds_;  // of the compute lane
+  const std::vector<double> node_seconds_;  // on the compute lane
   const std::vector<Remake> remakes_;
   const std::int64_t room_;
-  std::vector<net::NodeId> stays_;  // of every value: the last node seen that needs it on the device
+  std::vector<net::NodeId> stays_;  // per value: the last node seen that needs it on the device
   Cut cut_;
   Bound bound_;
 };

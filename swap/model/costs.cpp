@@ -19,9 +19,9 @@ namespace voxswap::swap {
 
 namespace {
 
-// What convolutions of 16 to 256 channels over volumes reach of the peak. Vector units are kept half busy by
-// such shapes; the tiles of tensor cores are wider than 16 channels, so that much of them idles in the layers
-// of the highest resolution, which have most of the arithmetic. Assumed, not measured: `details` says so.
+// Efficiency of convolutions of 16 to 256 channels, relative to the peak. Such shapes keep vector units half
+// busy. The tiles of tensor cores are wider than 16 channels, so much of them is unused in the layers of the
+// highest resolution, which have most of the arithmetic. Assumed, not measured; `details` says so.
 constexpr double efficiency_f32 = 0.5, efficiency_half = 0.3;
 
 constexpr double tera = 1e12, giga = 1e9;
@@ -56,8 +56,8 @@ DeviceRates gpu(const char* name, double peak_f32, double peak_half, const char*
 
 constexpr const char* on_tensor_cores = "bf16 on tensor cores";
 
-// As published but for what training steps of isensee2017 in bf16 reached: convolutions of few channels, and
-// passes over memory (docs/results/training_speed.md#on-an-h100).
+// Published rates, except the efficiency of convolutions and memory passes, which training steps of
+// isensee2017 in bf16 reached (docs/results/training_speed.md#on-an-h100).
 DeviceRates h100() {
   DeviceRates device =
       gpu("h100", 67 * tera, 989 * tera, on_tensor_cores, 3350 * giga, 80 * gib, 50 * giga, "PCIe Gen5");
@@ -94,7 +94,7 @@ DeviceRates study_v100() {
 DeviceRates cpu() {
   DeviceRates device;
   device.name = "cpu";
-  device.fastest = net::ElementType::f32;  // few have instructions for bf16
+  device.fastest = net::ElementType::f32;  // few CPUs have bf16 instructions
   device.details =
       "an assumption for a few cores, not measured: 100 GFLOP/s in every precision, memory and copies as "
       "fast as one memory channel";
@@ -106,7 +106,7 @@ DeviceRates cpu() {
   return device;
 }
 
-// Whether a node computes with 16 bits: on tensor cores, where a GPU has them.
+// Whether a node computes with 16 bits: on tensor cores if the GPU has them.
 bool half(const net::Graph& graph, const net::Node& node) {
   for (const auto* values : {&node.inputs, &node.outputs})
     for (const net::ValueId id : *values)
@@ -114,8 +114,8 @@ bool half(const net::Graph& graph, const net::Node& node) {
   return false;
 }
 
-// What is left of a name when letters are small and makers, product lines, blanks and dashes are taken away:
-// "NVIDIA GeForce RTX 4090" and rtx4090 are the same card.
+// Normalises a name: lower case, without maker, product line, blanks and dashes. "NVIDIA GeForce RTX 4090"
+// and rtx4090 are the same card.
 std::string bare_name(const std::string& name) {
   std::string bare;
   for (const char c : lower(name))
@@ -144,11 +144,11 @@ Link link_of(const Json& object, const char* key) {
 }  // namespace
 
 const std::vector<DeviceRates>& known_devices() {
-  // NVIDIA's data sheets, of the SXM modules where there are some; of the RTX 3090 and the A6000 "NVIDIA
-  // Ampere GA102 GPU Architecture" 2.0, appendices A and C, of the RTX 4090 and 5090 "NVIDIA Ada GPU
-  // Architecture" and "NVIDIA RTX Blackwell GPU Architecture". Tensor rates are those of dense matrices with
-  // sums in f32, which GeForce cards have at half the rate of sums in f16. Links: what copies reach of the
-  // 16, 32 and 64 GB/s of PCIe x16.
+  // Sources: NVIDIA's data sheets (SXM modules where they exist); for the RTX 3090 and A6000 "NVIDIA Ampere
+  // GA102 GPU Architecture" 2.0, appendices A and C; for the RTX 4090 and 5090 "NVIDIA Ada GPU Architecture"
+  // and "NVIDIA RTX Blackwell GPU Architecture". Tensor rates are for dense matrices with f32 sums, half the
+  // rate of f16 sums on GeForce cards. Link rates are those that copies reach on PCIe x16 (16, 32 and 64
+  // GB/s).
   static const std::vector<DeviceRates> devices = {
       gpu("v100", 15.7 * tera, 125 * tera, "f16 on tensor cores (no bf16)", 900 * giga, 16 * gib, 12 * giga,
           "PCIe Gen3"),
@@ -215,8 +215,8 @@ CostModel estimate_costs(const net::Graph& graph, const DeviceRates& device) {
   costs.to_disk = costs.from_disk = {disk_rate, disk_rate};
   costs.copy_seconds = copy_seconds;
   costs.disk_seconds = disk_access_seconds;
-  // A byte that is copied takes the device's memory for 1 / memory_rate, which delays kernels for that part
-  // of their time in which they need it.
+  // A byte copied occupies the device's memory for 1 / memory_rate, which delays kernels while they are
+  // limited by memory.
   if (total > 0) costs.interference = traffic / total / device.memory_rate;
   return costs;
 }
@@ -263,7 +263,7 @@ namespace {
 
 constexpr std::int64_t element_bytes = sizeof(float);
 
-// When all ranks have made all swaps of one chunk, each of which begins when both of its ranks are there.
+// The end of all swaps of one chunk on all ranks. A swap starts when both of its ranks are ready.
 class Clocks {
  public:
   explicit Clocks(const Network& network)
@@ -276,7 +276,7 @@ class Clocks {
   }
 
  private:
-  // The ranks of a machine share its way to the others.
+  // The ranks of a machine share its network link.
   void make(const net::Swap& swap) {
     if (swap.is_local()) return;
     const bool outside = swap.left.rank / on_each_ != swap.right.rank / on_each_;
@@ -308,7 +308,7 @@ double exchange_seconds(std::int64_t bytes, const Network& network) {
 
 namespace {
 
-// Each way. Neighbours are on one machine where it has several ranks.
+// In each direction. Neighbours are on one machine if it has several ranks.
 double send_receive_seconds(std::int64_t bytes, const Network& network) {
   const double rate = network.machines < network.ranks * network.slabs ? network.local_rate : network.rate;
   return network.message_seconds + static_cast<double>(bytes) / rate;

@@ -28,7 +28,7 @@ void find_lifetimes(const net::Graph& graph, const std::vector<net::ValueId>& ke
     if (value.persistent()) needs.persistent += occupied(value.bytes());
 }
 
-// The input whose place an output may share, one that dies if there is one; none otherwise.
+// The input that an output may overwrite, preferably one that dies; none otherwise.
 net::ValueId shared_input(const net::Graph& graph, const Needs& needs, net::NodeId id, net::ValueId output,
                           const std::vector<net::ValueId>& taken) {
   net::ValueId found = net::none;

@@ -1,5 +1,5 @@
-// What the device must hold at each node of a step, whatever the plan: what both bounds (bound.h,
-// relaxation.h) count.
+// The memory that each node of a step needs on the device under any plan, on which the lower bounds (bound.h,
+// relaxation.h) are based.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace voxswap::swap {
 
-// What the device must hold while a node runs, besides persistent values.
+// Memory of a running node, besides persistent values.
 struct WorkingSet {
-  std::int64_t bytes = 0;               // outputs share the places of inputs that die
-  std::int64_t least_bytes = 0;         // outputs share places with any input over which they may be written
+  std::int64_t bytes = 0;               // outputs overwrite inputs that die
+  std::int64_t least_bytes = 0;         // outputs overwrite any input that they may
   std::vector<net::ValueId> inputs;     // each once
-  std::vector<net::ValueId> may_leave;  // of those, live on and may be written over
+  std::vector<net::ValueId> may_leave;  // of those, used later, but may be overwritten
 };
 
 struct Needs {
   std::int64_t persistent = 0;
-  // Of every value that is no persistent one: producing node (-1: there before the step) and last reader (-1:
-  // none; beyond the last node: kept).
+  // Per value that is not persistent: its producer (-1: an input of the step) and its last reader (-1: none;
+  // number of nodes: kept).
   std::vector<net::NodeId> first, last;
   std::vector<WorkingSet> working;  // per node
 
@@ -34,12 +34,12 @@ struct Needs {
 Needs find_needs(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                  const std::vector<net::ValueId>& kept);
 
-// Bytes alive across every node that are not part of its working set, of the values that count (none given:
-// all); one more entry, 0, at the end.
+// Bytes live across every node and not in its working set, of the values for which `counts` is true (default:
+// all). One more entry, 0, at the end.
 std::vector<std::int64_t> bytes_across(const net::Graph& graph, const Needs& needs,
                                        const std::function<bool(net::ValueId)>& counts = {});
 
-// Bytes of each memory that a plan may use.
+// Bytes of each memory available to a plan.
 struct Budgets {
   std::int64_t device = unlimited;
   std::int64_t host = 0;  // 0: none

@@ -1,37 +1,35 @@
-// A linear program and its dual. Borders (pass.cpp) divide the step into segments; the time T_s of each
-// is at least that of its compute, of its copies out and of its copies in, every byte of which also delays
-// computation. A byte of a value is on its way from its first use to its last, and in every segment of it
-//   stays           and is in the way at every moment of the segment,
-//   leaves          after it was copied out, at some time before; once for the whole step,
-//   comes back      by a copy in, or because its node runs again,
-// and is in the way at the border if it is there then. At moments and borders, what is in the way and the
+// A linear program and its Lagrangian dual. Borders (volume_pass.cpp) divide the step into segments. The time
+// T_s of a segment is at least its compute time plus d x its bytes copied (d: the delay of copy_limits in
+// costs.h), the time of its copies out, and the time of its copies in. In every segment between its first and
+// last use, a byte
+//   stays resident  and takes memory at every moment of the segment,
+//   is evicted      after a copy out, which happens once in the step, or
+//   returns         by a copy in, or by a recomputation,
+// and takes memory at the border if it is resident then. At moments and borders, the resident bytes and the
 // working set fit beside the persistent values.
 //
-// Why no plan is shorter. Take one and look at each byte of each value by itself; fractions of a value are
-// bytes that went other ways. Where a byte is at a border and what was done with it in a segment is one of
-// the transitions above, and the plan did for it at least what that one counts: a byte that is away at a
-// border was copied out in an earlier segment and is copied in in a later one, a byte that has no copy comes
-// back by a run of its node between the two uses. A run makes all outputs of its node and counts for each in
-// proportion, so no run counts more than its time; runs do not last across a border, as both are on the
-// compute stream. What making again reads, what is there after its last use, latencies, and that host memory
-// is finite are left out: a plan needs more, not less. So the plan is a point of the program, and the least
-// T of the program is no larger than its own.
+// Proof that no plan is shorter. Take a plan and consider each byte of each value separately; fractions of a
+// value are bytes treated differently. The state of a byte at the borders and the actions of the plan in
+// between are one of the transitions above, and the plan does at least the work counted for it: a byte
+// evicted at a border was copied out in an earlier segment and is copied in in a later one; a byte without a
+// copy is recomputed between the two uses. A recomputation produces all outputs of its node and counts for
+// each in proportion, so no more than its time is counted. Nodes do not run across a border, because borders
+// are between nodes. Inputs of recomputations, values resident after their last use, latencies and the limit
+// of host memory are ignored: a real plan needs more. So the plan is a feasible point of the program, and the
+// minimum of the program is at most its time.
 //
-// An input lies outside when the step begins, and what is kept may be left there. Exchanges run beside what
-// follows them, at times of their own: what they read and make counts in the working sets of other nodes
-// alone.
+// Inputs have a copy in host memory when the step begins, and kept values need not return. Exchanges run
+// concurrently with later nodes; their operands count only in the working sets of other nodes. If an output
+// may overwrite an input that is used later, the working set counts both once; bytes of such an input that
+// stay resident count in addition, because they were not overwritten.
 //
-// An output may lie over an input that lives on. The working set counts one place for both then, and such an
-// input's bytes that stay count besides: they were not written over.
-//
-// T_s >= compute + d x (bytes copied), d being the delay of copy_limits (costs.h).
-//
-// The dual: weights of the three lanes of each segment that add up to 1 (they divide T_s), and prices for a
-// byte that is in the way, per moment and border. For ANY such numbers the least of
-//   sum over lanes (weight x its time) + sum over moments (price x (what is in the way - room))
-// over all ways is a bound, because within the program the second sum is not positive and the first is at
-// most T. Every value finds its cheapest way by itself, one segment after the other. Better multipliers are
-// looked for by subgradient steps; where they end decides how tight the bound is, never whether it holds.
+// The dual has weights of the three lanes of each segment, which add up to 1, and a price per resident byte
+// at each moment and border. For ANY such numbers, the minimum of
+//   sum over lanes (weight x time) + sum over moments (price x (resident bytes - room))
+// over all transitions is a lower bound, because for a feasible point the second sum is not positive and the
+// first is at most T. The minimum is found for every value independently, by dynamic programming over its
+// segments. Subgradient steps improve the multipliers; they determine how tight the bound is, never whether
+// it holds.
 #include "swap/model/relaxation.h"
 
 #include <algorithm>
@@ -47,23 +45,23 @@
 namespace voxswap::swap {
 namespace {
 
-// Where a byte is at a border, and whether there is a copy of it outside.
-enum State : std::uint8_t { here, here_and_outside, outside, nowhere };
+// Where the copies of a byte are at a border.
+enum State : std::uint8_t { on_device, on_both, on_host, freed };
 constexpr std::size_t states = 4;
 
-// A way through one part.
-struct Move {
-  State before = here;
-  bool stays = false, out = false, in = false, again = false;
+// The transition of a byte through one part.
+struct Transition {
+  State before = on_device;
+  bool stays = false, out = false, in = false, recompute = false;
 };
 
 enum Work : std::uint8_t { computing, copying_out, copying_in };
 using PerLane = std::array<double, 3>;
 
-// A point of the dual, or a direction in it, or what it is worth to go there: seconds.
+// A point of the dual, or a direction in it, in seconds.
 struct Point {
   std::vector<PerLane> lanes;            // per segment
-  std::vector<double> borders, moments;  // prices, in seconds for what is copied in a second
+  std::vector<double> borders, moments;  // prices, in seconds for the bytes copied in one second
 
   explicit Point(const Pass& pass)
       : lanes(pass.compute.size(), PerLane{}),
@@ -74,7 +72,7 @@ struct Point {
 class Dual {
  public:
   Dual(const Pass& pass, const Needs& needs, const CostModel& costs, const Budgets& budgets)
-      : pass_(pass), link_(copy_limits(costs)), moves_(pass.parts.size()) {
+      : pass_(pass), link_(copy_limits(costs)), transitions_(pass.parts.size()) {
     movable_ = budgets.host > 0 && link_.linked();
     unit_ = link_.linked() ? 1 / std::min(link_.out, link_.in) : 1e-9;
     const auto room = static_cast<double>(occupied(budgets.device) - needs.persistent);
@@ -86,17 +84,17 @@ class Dual {
     count_moments();
   }
 
-  // The bound at a point, and the direction in which it rises.
+  // The bound at a point, and its supergradient.
   double at(const Point& point, Point& slope) {
     price(point);
     for (std::size_t s = 0; s < slope.lanes.size(); ++s) slope.lanes[s] = {pass_.compute[s], 0, 0};
     slope.borders = border_needs_;
-    there_.assign(pass_.moments.size() + 1, 0);
+    change_.assign(pass_.moments.size() + 1, 0);
     double seconds = 0;
-    for (const Way& way : pass_.ways) seconds += cheapest(way, point, slope);
+    for (const ValueLifetime& lifetime : pass_.lifetimes) seconds += cheapest(lifetime, point, slope);
     double there = 0;
     for (std::size_t i = 0; i < slope.moments.size(); ++i) {
-      there += there_[i];
+      there += change_[i];
       slope.moments[i] = (there + moment_needs_[i]) * unit_;
       seconds += point.moments[i] * unit_ * moment_needs_[i];
     }
@@ -110,7 +108,7 @@ class Dual {
   }
 
  private:
-  // Of every part, the moments in it.
+  // The moments in every part.
   void count_moments() {
     const auto before = [&](std::size_t node) {
       const auto found = std::lower_bound(pass_.moments.begin(), pass_.moments.end(), node);
@@ -130,92 +128,94 @@ class Dual {
     }
   }
 
-  // Notes in `slope` what the cheapest way of a value takes.
-  double cheapest(const Way& way, const Point& point, Point& slope) {
+  // Adds the cheapest transitions of a value to `slope`.
+  double cheapest(const ValueLifetime& lifetime, const Point& point, Point& slope) {
     PerState cost = {0, infinity, infinity, infinity};
-    if (way.read) cost = {infinity, 0, 0, infinity};
-    for (std::size_t part = way.from; part < way.to; ++part) pass(way, part, point, cost);
-    State end = cost[here] <= cost[here_and_outside] ? here : here_and_outside;
-    if (cost[outside] < cost[end]) end = outside;
-    follow(way, end, slope);
-    return way.bytes * cost[end];
+    if (lifetime.read) cost = {infinity, 0, 0, infinity};
+    for (std::size_t part = lifetime.from; part < lifetime.to; ++part) advance(lifetime, part, point, cost);
+    State end = cost[on_device] <= cost[on_both] ? on_device : on_both;
+    if (cost[on_host] < cost[end]) end = on_host;
+    follow(lifetime, end, slope);
+    return lifetime.bytes * cost[end];
   }
 
   using PerState = std::array<double, states>;
-  void pass(const Way& way, std::size_t id, const Point& point, PerState& cost) {
+  void advance(const ValueLifetime& lifetime, std::size_t id, const Point& point, PerState& cost) {
     const Part& part = pass_.parts[id];
     const std::size_t s = part.segment;
     const double stay = up_to_[moments_[id].second] - up_to_[moments_[id].first];
     const double weight = point.lanes[s][computing];
-    const double again = way.again_per_byte == infinity ? infinity : weight * way.again_per_byte;
-    const double out = movable_ || way.given ? out_[s] : infinity,
-                 in = movable_ || way.read || way.given ? in_[s] : infinity, back = std::min(in, again);
-    const bool copied = in <= again;
+    const double recompute =
+        lifetime.recompute_per_byte == infinity ? infinity : weight * lifetime.recompute_per_byte;
+    const double out = movable_ || lifetime.given ? out_[s] : infinity,
+                 in = movable_ || lifetime.read || lifetime.given ? in_[s] : infinity,
+                 returning = std::min(in, recompute);
+    const bool copied = in <= recompute;
     PerState next = {infinity, infinity, infinity, infinity};
-    const auto go = [&](State from, State to, double price, Move move) {
+    const auto add = [&](State from, State to, double price, Transition transition) {
       if (!(cost[from] + price < next[to])) return;
       next[to] = cost[from] + price;
-      move.before = from;
-      moves_[id][to] = move;
+      transition.before = from;
+      transitions_[id][to] = transition;
     };
-    go(here, here, stay, {.stays = true});
-    go(here, here, again, {.again = true});
-    go(here, here_and_outside, stay + out, {.stays = true, .out = true});
-    go(here, here_and_outside, back + out, {.out = true, .in = copied, .again = !copied});
-    go(here_and_outside, here_and_outside, stay, {.stays = true});
-    go(here_and_outside, here_and_outside, back, {.in = copied, .again = !copied});
-    go(outside, here_and_outside, back, {.in = copied, .again = !copied});
-    go(nowhere, here, again, {.again = true});
-    go(nowhere, here_and_outside, again + out, {.out = true, .again = true});
+    add(on_device, on_device, stay, {.stays = true});
+    add(on_device, on_device, recompute, {.recompute = true});
+    add(on_device, on_both, stay + out, {.stays = true, .out = true});
+    add(on_device, on_both, returning + out, {.out = true, .in = copied, .recompute = !copied});
+    add(on_both, on_both, stay, {.stays = true});
+    add(on_both, on_both, returning, {.in = copied, .recompute = !copied});
+    add(on_host, on_both, returning, {.in = copied, .recompute = !copied});
+    add(freed, on_device, recompute, {.recompute = true});
+    add(freed, on_both, recompute + out, {.out = true, .recompute = true});
     if (part.border != net::none) {
       const double there = part.counts_there ? point.borders[index(part.border)] * unit_ : 0;
-      next[here] += there;
-      next[here_and_outside] += there;
-      go(here, nowhere, 0, {});
-      go(nowhere, nowhere, 0, {});
+      next[on_device] += there;
+      next[on_both] += there;
+      add(on_device, freed, 0, {});
+      add(freed, freed, 0, {});
     }
     if (part.border != net::none || part.ends_step) {
-      go(here, outside, out, {.out = true});
-      go(here_and_outside, outside, 0, {});
-      go(outside, outside, 0, {});
-      go(nowhere, outside, again + out, {.out = true, .again = true});
+      add(on_device, on_host, out, {.out = true});
+      add(on_both, on_host, 0, {});
+      add(on_host, on_host, 0, {});
+      add(freed, on_host, recompute + out, {.out = true, .recompute = true});
     }
     cost = next;
   }
 
-  void follow(const Way& way, State end, Point& slope) {
+  void follow(const ValueLifetime& lifetime, State end, Point& slope) {
     State state = end;
-    for (std::size_t id = way.to; id-- > way.from;) {
+    for (std::size_t id = lifetime.to; id-- > lifetime.from;) {
       const Part& part = pass_.parts[id];
-      const Move& move = moves_[id][state];
+      const Transition& transition = transitions_[id][state];
       PerLane& lane = slope.lanes[part.segment];
-      if (part.counts_there && part.border != net::none && (state == here || state == here_and_outside))
-        slope.borders[index(part.border)] += way.bytes;
-      if (move.stays) {
-        there_[moments_[id].first] += way.bytes;
-        there_[moments_[id].second] -= way.bytes;
+      if (part.counts_there && part.border != net::none && (state == on_device || state == on_both))
+        slope.borders[index(part.border)] += lifetime.bytes;
+      if (transition.stays) {
+        change_[moments_[id].first] += lifetime.bytes;
+        change_[moments_[id].second] -= lifetime.bytes;
       }
-      if (move.out) lane[copying_out] += way.bytes / link_.out;
-      if (move.in) lane[copying_in] += way.bytes / link_.in;
-      if (move.out) lane[computing] += way.bytes * link_.delay;
-      if (move.in) lane[computing] += way.bytes * link_.delay;
-      if (move.again) lane[computing] += way.bytes * way.again_per_byte;
-      state = move.before;
+      if (transition.out) lane[copying_out] += lifetime.bytes / link_.out;
+      if (transition.in) lane[copying_in] += lifetime.bytes / link_.in;
+      if (transition.out) lane[computing] += lifetime.bytes * link_.delay;
+      if (transition.in) lane[computing] += lifetime.bytes * link_.delay;
+      if (transition.recompute) lane[computing] += lifetime.bytes * lifetime.recompute_per_byte;
+      state = transition.before;
     }
   }
 
   const Pass& pass_;
   const CopyLimits link_;
   double unit_ = 0;
-  bool movable_ = false;                                      // there are links, and a pool for all values
-  std::vector<double> border_needs_, moment_needs_;           // beyond the room there is
+  bool movable_ = false;  // there are links, and a pool large enough for all values
+  std::vector<double> border_needs_, moment_needs_;           // bytes beyond the room
   std::vector<std::pair<std::size_t, std::size_t>> moments_;  // per part, [from, to)
-  std::vector<std::array<Move, states>> moves_;               // per part, by which state it ends in
+  std::vector<std::array<Transition, states>> transitions_;   // per part and final state
   std::vector<double> up_to_, out_, in_;                      // prices of the last point
-  std::vector<double> there_;                                 // per moment, what came or went
+  std::vector<double> change_;                                // per moment: change of resident bytes
 };
 
-// The nearest point whose parts are not negative and add up to 1.
+// Projects onto the simplex: numbers that are not negative and add up to 1.
 void bring_back(PerLane& lane) {
   PerLane sorted = lane;
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
@@ -237,14 +237,14 @@ void for_each_coordinate(Point& a, Point& b, Of of) {
   for (std::size_t i = 0; i < a.moments.size(); ++i) of(a.moments[i], b.moments[i], true);
 }
 
-// Subgradient steps as long as Polyak's (1969) towards a level a little above the best found, in directions
-// that remember the last ones; from the best point and to a nearer level where that comes to nothing.
+// Subgradient steps of Polyak's length (1969) towards a level slightly above the best bound, with momentum.
+// Without progress it restarts from the best point with a nearer level.
 double climb(Dual& dual, const Pass& pass, std::int64_t rounds) {
   constexpr double memory = 0.8, nearer = 0.7, nearest = 1e-4, shortest_success = 2e-3;
   constexpr int patience = 60;
   Point now(pass), slope(pass);
   for (PerLane& lane : now.lanes) lane = {1, 0, 0};
-  Point best = now, way = slope;
+  Point best = now, direction = slope;
   double most = dual.at(now, slope), here_now = most, level = 0.05;
   int failures = 0;
   for (std::int64_t round = 0; round < rounds && level > nearest; ++round) {
@@ -253,13 +253,14 @@ double climb(Dual& dual, const Pass& pass, std::int64_t rounds) {
       const double mean = std::accumulate(lane.begin(), lane.end(), 0.0) / 3;
       for (double& part : lane) part -= mean;
     }
-    for_each_coordinate(way, slope, [](double& w, double& s, bool) { w = memory * w + (1 - memory) * s; });
-    for_each_coordinate(now, way, [&](double& x, double& w, bool limited) {
+    for_each_coordinate(direction, slope,
+                        [](double& w, double& s, bool) { w = memory * w + (1 - memory) * s; });
+    for_each_coordinate(now, direction, [&](double& x, double& w, bool limited) {
       if (!limited || x > 0 || w > 0) square += w * w;
     });
     if (square <= 0) break;
     const double step = std::min((1 + level) * most - here_now, 3 * level * most) / square;
-    for_each_coordinate(now, way, [&](double& x, double& w, bool limited) {
+    for_each_coordinate(now, direction, [&](double& x, double& w, bool limited) {
       x += step * w;
       if (limited) x = std::max(0.0, x);
     });
@@ -271,7 +272,7 @@ double climb(Dual& dual, const Pass& pass, std::int64_t rounds) {
     failures = 0;
     level *= nearer;
     now = best;
-    way = Point(pass);
+    direction = Point(pass);
     here_now = dual.at(now, slope);
   }
   return most;
@@ -285,7 +286,7 @@ double relaxed_seconds(const net::Graph& graph, const Needs& needs, const std::v
   const Pass pass = find_pass(graph, needs, node_seconds, room, cut);
   if (pass.moments.empty())  // everything fits
     return std::accumulate(node_seconds.begin(), node_seconds.end(), 0.0);
-  constexpr std::int64_t parts_visited = 40'000'000;  // in all rounds
+  constexpr std::int64_t parts_visited = 40'000'000;  // in total
   Dual dual(pass, needs, costs, budgets);
   const auto per_round = static_cast<std::int64_t>(pass.parts.size()) + 1;
   return climb(dual, pass, std::min<std::int64_t>(20'000, parts_visited / per_round));

@@ -1,9 +1,9 @@
-// A fluid discrete-event simulation: between two events every activity goes on at a constant rate, and an
-// event is the next activity to end.
+// A fluid discrete-event simulation: every activity has a constant rate until the next event, the end of an
+// activity.
 //
-// Devices that follow the same plan from the same instant over equally shared links do the same at every
-// instant, so one of them stands for all. There are at most two such groups: devices on full links, and those
-// on a last link that fewer share.
+// Devices that run the same plan from the same instant over equally shared links do the same at every
+// instant, so one of them is simulated for all. There are at most two such groups: devices on full links, and
+// those on a last link that fewer share.
 #include "swap/model/simulator.h"
 
 #include <algorithm>
@@ -19,16 +19,16 @@ constexpr std::size_t compute = 0;  // Lane::compute
 
 struct Activity {
   std::int32_t instruction = net::none;  // next on its lane; none: the lane is done
-  std::size_t waits_over = 0;            // of its waits, how many are known to be
+  std::size_t waits_over = 0;            // number of its waits known to be over
   bool running = false;
   double delay = 0;      // seconds of fixed cost still to come
-  double remaining = 0;  // then: seconds of a kernel alone, or bytes
-  double rate = 0;       // of that per second, until the next event
+  double remaining = 0;  // then: seconds of a kernel, or bytes
+  double rate = 0;       // per second, until the next event
 };
 
 struct Group {
-  int members = 1;      // devices that it stands for
-  int on_one_link = 1;  // of which so many share a link
+  int members = 1;      // devices in this group
+  int on_one_link = 1;  // devices per link
   double finished = 0;  // when its last instruction was done
   double stalled = 0;
   double compute_free = 0;  // when the last kernel ended
@@ -85,7 +85,7 @@ class Simulator {
     for (std::size_t lane = 0; lane < lane_count; ++lane) group.lanes[lane].instruction = first_[lane];
   }
 
-  // Begins the lane's next instruction if everything that it waits for is done.
+  // Starts the next instruction of the lane if all of its waits are over.
   void start(Group& group, Activity& lane) {
     if (lane.running || lane.instruction == net::none) return;
     const Instruction& instruction = plan_.instructions[index(lane.instruction)];
@@ -176,7 +176,8 @@ class Simulator {
     lane.instruction = next_[index(lane.instruction)];
   }
 
-  // Of the first device. What never ends (over a link without a rate) makes the step endless.
+  // Result for the first device. An instruction that never ends (a link without a rate) makes the step
+  // infinite.
   Simulation result() {
     Group& group = groups_.front();
     const auto& lanes = group.lanes;

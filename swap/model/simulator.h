@@ -1,9 +1,9 @@
 // Simulates a plan: the step's time line under a cost model.
 //
-// Compute, each copy direction, each disk direction and the exchange with other ranks is a resource that does
-// one instruction at a time, in the plan's order, after the instructions it waits for. Rates change as others
-// start and end: copies run at their `busy` rate while a kernel runs, kernels lose CostModel::interference
-// seconds per byte copied, and devices that share a link share its rate.
+// Every lane (compute, each copy direction, each disk direction, exchanges) runs one instruction at a time,
+// in the plan's order, after the instructions it waits for. Rates depend on concurrent activities: copies run
+// at their `busy` rate while a kernel runs, kernels lose CostModel::interference seconds per byte copied, and
+// devices that share a link share its rate.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@
 
 namespace voxswap::swap {
 
-// Several devices of one host that each begin the same plan at the same instant, and share its disk.
+// Several devices of one host that run the same plan from the same instant and share links and disk.
 struct Sharing {
   int devices = 1;
   int devices_per_link = 1;
 };
 
-// Of the first device, whose link is shared by as many as share any. Seconds are infinite where a plan uses a
-// link or disk without a rate.
+// Result for the first device, whose link is shared by the most. Seconds are infinite if a plan uses a link
+// or disk without a rate.
 struct Simulation {
-  double seconds = 0;                    // until the last instruction is done
+  double seconds = 0;                    // to the end of the last instruction
   double compute_seconds = 0;            // during which a kernel runs
   double stall_seconds = 0;              // during which the compute stream waits for another
   std::vector<double> begin, end;        // per instruction

@@ -8,7 +8,7 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr int equal_segments = 16;  // more say little more, and each takes time for every value across it
+constexpr int equal_segments = 16;  // more hardly tighten the bound, and each costs time per value across it
 
 class PassFinder {
  public:
@@ -47,7 +47,7 @@ class PassFinder {
       pass_.compute[segment_at(node)] += seconds_[node];
   }
 
-  // In which the node `at` begins.
+  // The segment in which node `at` begins.
   std::size_t segment_at(std::size_t at) const {
     const auto after = std::upper_bound(pass_.borders.begin(), pass_.borders.end(), at,
                                         [](std::size_t node, const Border& b) { return node < b.at; });
@@ -77,7 +77,7 @@ class PassFinder {
     for (std::size_t id = 0; id < uses.size(); ++id) {
       if (needs_.last[id] == end) uses[id].push_back(end);
       if (uses[id].size() > 1 && graph_.values()[id].bytes() > 0 && !is_exchanged(uses[id]))
-        add_way(static_cast<net::ValueId>(id), uses[id]);
+        add_lifetime(static_cast<net::ValueId>(id), uses[id]);
     }
   }
 
@@ -87,27 +87,27 @@ class PassFinder {
     });
   }
 
-  void add_way(net::ValueId value, const std::vector<net::NodeId>& uses) {
-    Way way;
-    way.bytes = static_cast<double>(graph_.value(value).bytes());
-    way.read = graph_.value(value).role == net::Role::input;
-    way.given = index(uses.back()) == seconds_.size();
+  void add_lifetime(net::ValueId value, const std::vector<net::NodeId>& uses) {
+    ValueLifetime lifetime;
+    lifetime.bytes = static_cast<double>(graph_.value(value).bytes());
+    lifetime.read = graph_.value(value).role == net::Role::input;
+    lifetime.given = index(uses.back()) == seconds_.size();
     const net::NodeId producer = graph_.value(value).producer;
     if (producer != net::none && graph_.node(producer).updates.empty()) {
       double bytes = 0;
       for (const net::ValueId output : graph_.node(producer).outputs)
         bytes += static_cast<double>(graph_.value(output).bytes());
-      way.again_per_byte = seconds_[index(producer)] / bytes;
+      lifetime.recompute_per_byte = seconds_[index(producer)] / bytes;
     }
-    way.from = pass_.parts.size();
+    lifetime.from = pass_.parts.size();
     for (std::size_t i = 0; i + 1 < uses.size(); ++i) add_gap(value, uses[i], uses[i + 1]);
-    way.to = pass_.parts.size();
-    pass_.ways.push_back(way);
+    lifetime.to = pass_.parts.size();
+    pass_.lifetimes.push_back(lifetime);
   }
 
-  // From when node `a` begins (-1: the step) until node `b` does.
+  // The gap from the start of node `a` (-1: of the step) to the start of node `b`.
   void add_gap(net::ValueId value, net::NodeId a, net::NodeId b) {
-    const bool over = a >= 0 && may_be_written_over(value, a);
+    const bool over = a >= 0 && may_be_overwritten(value, a);
     const std::vector<Border>& borders = pass_.borders;
     Part part;
     part.segment = segment_at(static_cast<std::size_t>(std::max(a, 0)));
@@ -127,9 +127,9 @@ class PassFinder {
     pass_.parts.push_back(part);
   }
 
-  // Whether a node's working set counts one place for its output and for this input, which lives on: the
-  // input's bytes that stay then count besides. Where that is not so for certain, they do not.
-  bool may_be_written_over(net::ValueId value, net::NodeId id) const {
+  // Whether a node's working set certainly counts its output and this input, which is used later, only once:
+  // bytes of the input that stay resident then count in addition.
+  bool may_be_overwritten(net::ValueId value, net::NodeId id) const {
     const net::Node& node = graph_.node(id);
     return node.outputs.size() == 1 && needs_.working[index(id)].may_leave == std::vector{value} &&
            graph_.value(node.outputs.front()).bytes() == graph_.value(value).bytes();

@@ -1,36 +1,32 @@
-// The program. Of every volume v and segment s (volume_program.h), parts of v between 0 and 1: held when s
-// begins (h), stays all through s (y), made again (r) and copied in (i) during s, copied out since the step
-// began until s ends (o). In s the part h + r + i + made is there at some time. Then
+// The linear program. The unknowns are fractions between 0 and 1 of every volume v in every segment s
+// (volume_program.h): resident when s begins (h), resident throughout s (y), recomputed (r) and copied in (i)
+// during s, and copied out before the end of s (o). The fraction available in s is a = h + r + i + produced.
+// Minimise the sum of T_s subject to
+// - needed <= a: a first read finds its input;
+// - y <= h and h' <= y + r + i + produced: what is resident at the start of the next segment;
+// - o - (o of the previous segment) <= a, and i <= o: copies out, and only copied bytes return (inputs always
+// may);
+// - units x r <= a of every source: recomputation needs its inputs;
+// - sum over v (bytes x h) <= room, when s begins;
+// - sum over v (bytes x y x (1 - part read)) <= room - working, while an operation of s runs;
+// - T_s >= compute + sum (recompute_seconds x r) + delay x bytes copied in s;
+// - T_s >= bytes copied out / rate, and T_s >= bytes copied in / rate.
 //
-//   needed <= h + r + i + made          what is read for the first time has to be there;
-//   y <= h,  h' <= y + r + i + made     what is held when the next segment begins stayed, or came in this
-//   one; o - o before s <= h + r + i + made  and what is copied out; i <= o                              only
-//   what was copied out comes back (inputs lie outside from the
-//                                       beginning);
-//   units x r <= h + r + i + made of every source
-//   sum over v (bytes x h) <= room      when s begins,
-//   sum over v (bytes x y x (1 - part read)) <= room - working    while an operation of s runs;
-//   T_s >= compute + sum (again_seconds x r) + delay x bytes copied in s either way,
-//   T_s >= bytes copied out / rate,  T_s >= bytes copied in / rate,
+// Proof that no plan is shorter. Take a plan, and set for every byte: whether it is resident when a segment
+// begins and used later, whether it is recomputed or copied in a segment (several times count once), and
+// whether it was copied out. What a node or a copy reads was resident when the segment began or arrived in
+// it, so each constraint holds for every byte. Averaged over the bytes of a volume, each slab in proportion,
+// they are the constraints above; a recomputed slab needs its own part of the source. Nodes do not run across
+// a border; copies that do are divided by bytes. The outputs and the workspace of the first node of a segment
+// need memory beside h. While a node runs, volumes that stay throughout s and are not in its working set need
+// memory beside it; the average over the nodes of an operation excludes at most `part read` of a volume.
+// `delay` is that of copy_limits (costs.h). Everything ignored (small volumes, latency, packing, the limit of
+// host memory, the order within a segment) only makes a plan slower.
 //
-// and the sum of T_s is least.
-//
-// Why no plan is shorter. Take one, and of every byte whether it lies on the device when a segment begins and
-// is used from there later on, how often it is made again or copied in a segment (once counts, at least as
-// much is done), and whether it was copied out. What a node or a copy reads was there when the segment began,
-// or came in it: each line holds for every byte, and in a run for every byte that it reads. Averaged over the
-// bytes of a volume, each piece in proportion, they are the lines above: a piece that is made again needs its
-// own part of the source. Runs do not last across a border, as both are on the compute stream; copies that do
-// are divided by their bytes. What the first node of a segment makes, and its workspace, have places beside
-// what is held. While a node runs, what stays all through s and is no part of its working set lies beside
-// that; the average over the nodes of an operation leaves out of a volume at most the part that is read by so
-// many of them. `delay` is that of copy_limits (costs.h). What is left out (small volumes, latency,
-// packing, a finite host, the order within a segment) a plan needs besides.
-//
-// CLP (COIN-OR) solves it; what is reported rests on no tolerance of its: for any prices that are not
-// negative (of the lines, those of a segment's three lanes at most 1 in all), the least of the sum of T_s
-// plus price x how far each line is broken, over all parts between 0 and 1, is a bound (weak duality), and
-// that is computed here from CLP's prices.
+// CLP (COIN-OR) solves the program. The reported bound does not depend on its tolerances: for any dual prices
+// that are not negative (those of the three lanes of a segment adding up to at most 1), the minimum of the
+// Lagrangian over all fractions between 0 and 1 is a lower bound (weak duality). It is computed here from
+// CLP's prices.
 #include "swap/model/volume_program.h"
 
 #include <ClpSimplex.hpp>
@@ -46,13 +42,13 @@ namespace {
 
 constexpr int most_iterations = 60'000;
 
-// Sum of coefficients x unknowns <= most; unknowns are between 0 and 1, but for times.
+// A constraint: sum of coefficients x unknowns <= most. Unknowns are between 0 and 1, except times.
 class LinearProgram {
  public:
   int add_part() { return add_unknown(1, 0); }
   int add_seconds() { return add_unknown(COIN_DBL_MAX, 1); }
 
-  // One line after another: its terms, then what they are at most.
+  // Adds a constraint term by term, then its right-hand side.
   void add(int unknown, double coefficient) {
     rows_.push_back(static_cast<int>(most_.size()));
     unknowns_.push_back(unknown);
@@ -60,7 +56,7 @@ class LinearProgram {
   }
   void end_line(double most) { most_.push_back(most); }
 
-  // Not above the optimum.
+  // A bound not above the optimum.
   double solve() const {
     CoinPackedMatrix matrix(false, rows_.data(), unknowns_.data(), coefficients_.data(),
                             static_cast<CoinBigIndex>(rows_.size()));
@@ -84,10 +80,10 @@ class LinearProgram {
     return static_cast<int>(upper_.size()) - 1;
   }
 
-  // `duals`: of a line that is at most something, not positive.
+  // `duals`: not positive, as CLP has them for <= constraints.
   double bound(std::vector<double> duals) const {
     for (double& dual : duals) dual = std::min(0.0, dual);
-    double heaviest = 1;  // of the times
+    double heaviest = 1;  // weight of the times
     std::vector<double> reduced = reduced_costs(duals);
     for (std::size_t i = 0; i < reduced.size(); ++i)
       if (upper_[i] > 1) heaviest = std::max(heaviest, 1 - reduced[i]);
@@ -113,10 +109,10 @@ class LinearProgram {
   std::vector<double> coefficients_, most_;
 };
 
-// Numbers of the unknowns of a volume, per segment; none: there is no such.
+// Indices of the unknowns of a volume, per segment; none: not an unknown.
 constexpr int none = -1;
 struct Unknowns {
-  std::vector<int> held, stays, again, in, out;
+  std::vector<int> resident, stays, recomputed, in, out;
 };
 
 class Builder {
@@ -142,9 +138,9 @@ class Builder {
     const std::vector<int> nothing(all, none);
     Unknowns of{nothing, nothing, nothing, nothing, nothing};
     for (std::size_t s = volume.from; s < volume.to; ++s) {
-      if (s > volume.from || volume.read) of.held[s] = program_.add_part();
-      if (of.held[s] != none && s + 1 < volume.to) of.stays[s] = program_.add_part();
-      if (s > volume.from && std::isfinite(volume.again_seconds)) of.again[s] = program_.add_part();
+      if (s > volume.from || volume.read) of.resident[s] = program_.add_part();
+      if (of.resident[s] != none && s + 1 < volume.to) of.stays[s] = program_.add_part();
+      if (s > volume.from && std::isfinite(volume.recompute_seconds)) of.recomputed[s] = program_.add_part();
       if (volume.read ? link_.linked() : movable_) of.in[s] = program_.add_part();
       if (!volume.read && movable_) of.out[s] = program_.add_part();
     }
@@ -155,47 +151,49 @@ class Builder {
     if (unknown != none) program_.add(unknown, coefficient);
   }
 
-  // What is there of a volume in a segment, on the right side.
-  void end_with_what_is_there(std::size_t v, std::size_t s, double less = 0) {
-    add_term(unknowns_[v].held[s], -1);
-    end_with_what_comes(v, s, less);
+  // The fraction of a volume available in a segment, on the right-hand side.
+  void end_with_available(std::size_t v, std::size_t s, double less = 0) {
+    add_term(unknowns_[v].resident[s], -1);
+    end_with_arriving(v, s, less);
   }
-  void end_with_what_comes(std::size_t v, std::size_t s, double less = 0) {
-    add_term(unknowns_[v].again[s], -1), add_term(unknowns_[v].in[s], -1);
-    program_.end_line(segments_.volumes[v].made[s] - less);
+  void end_with_arriving(std::size_t v, std::size_t s, double less = 0) {
+    add_term(unknowns_[v].recomputed[s], -1), add_term(unknowns_[v].in[s], -1);
+    program_.end_line(segments_.volumes[v].produced[s] - less);
   }
 
   void add_lines(std::size_t v, std::size_t s) {
     const MovedVolume& volume = segments_.volumes[v];
     const Unknowns& of = unknowns_[v];
-    if (volume.needed[s] > 0) end_with_what_is_there(v, s, std::min(1.0, volume.needed[s]));
+    if (volume.needed[s] > 0) end_with_available(v, s, std::min(1.0, volume.needed[s]));
     if (s + 1 < volume.to) {
-      add_term(of.held[s + 1], 1), add_term(of.stays[s], -1);
-      end_with_what_comes(v, s);
-      add_term(of.stays[s], 1), add_term(of.held[s], -1);
+      add_term(of.resident[s + 1], 1), add_term(of.stays[s], -1);
+      end_with_arriving(v, s);
+      add_term(of.stays[s], 1), add_term(of.resident[s], -1);
       program_.end_line(0);
     }
     if (of.out[s] != none) {
       const int before = s > volume.from ? of.out[s - 1] : none;
       add_term(of.out[s], 1), add_term(before, -1);
-      end_with_what_is_there(v, s);
+      end_with_available(v, s);
       add_term(of.out[s], -1), add_term(before, 1);
       program_.end_line(0);
       add_term(of.in[s], 1), add_term(of.out[s], -1);
       program_.end_line(0);
     }
-    if (of.again[s] == none) return;
+    if (of.recomputed[s] == none) return;
     for (const MovedVolume::Source& source : volume.sources) {
-      add_term(of.again[s], source.units);
-      end_with_what_is_there(source.volume, s);
+      add_term(of.recomputed[s], source.units);
+      end_with_available(source.volume, s);
     }
   }
 
-  // Its lanes, in units of the step's compute time, and its memory, in units of the room.
+  // The constraints of a segment's lanes, in units of the compute time, and of its memory, in units of the
+  // room.
   void add_segment_of(std::size_t s) {
     for (std::size_t v = 0; v < unknowns_.size(); ++v) {
       const MovedVolume& volume = segments_.volumes[v];
-      if (unknowns_[v].again[s] != none) add_term(unknowns_[v].again[s], volume.again_seconds / unit_);
+      if (unknowns_[v].recomputed[s] != none)
+        add_term(unknowns_[v].recomputed[s], volume.recompute_seconds / unit_);
       add_copies(v, s, true, true, volume.bytes * link_.delay / unit_);
     }
     add_term(seconds_[s], -1);
@@ -209,7 +207,7 @@ class Builder {
     }
     const double unit = segments_.all_room;
     for (std::size_t v = 0; v < unknowns_.size(); ++v)
-      add_term(unknowns_[v].held[s], segments_.volumes[v].bytes / unit);
+      add_term(unknowns_[v].resident[s], segments_.volumes[v].bytes / unit);
     program_.end_line(segments_.room[s] / unit);
     for (const VolumeMoment& moment : segments_.moments[s]) {
       std::vector<double> beside(unknowns_.size(), 1);
@@ -229,7 +227,7 @@ class Builder {
 
   const VolumeSegments& segments_;
   const CopyLimits link_;
-  const bool movable_;  // there are links, and a pool for all values
+  const bool movable_;  // there are links, and a pool large enough for all values
   const double unit_;   // seconds
   LinearProgram program_;
   std::vector<int> seconds_;  // per segment

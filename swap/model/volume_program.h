@@ -1,5 +1,5 @@
-// A lower bound of the step time for steps that pass over their volumes many times. Unlike the relaxation
-// (relaxation.h) this linear program knows that a recomputed value needs its inputs.
+// A lower bound of the step time for steps in slabs, which pass over their volumes many times. Unlike the
+// relaxation (relaxation.h), this linear program counts the inputs of recomputations.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,24 @@
 
 namespace voxswap::swap {
 
-// No plan is shorter. `node_seconds`: on the compute lane, so 0 for exchanges.
+// `node_seconds`: on the compute lane, so 0 for exchanges.
 // REQUIRES: every node's working set fits.
 double volume_program_seconds(const net::Graph& graph, const Needs& needs,
                               const std::vector<double>& node_seconds, const CostModel& costs,
                               const Budgets& budgets);
 
-// The step as passes over its volumes: what the linear program in volume_program.h is about. A volume is a
-// value, or all pieces of one (net/steps/pieces.h). Borders divide the step where the fewest volumes are half
-// made or half read, as at a norm's two passes; in a segment between two of them a volume is then needed
-// whole or not at all.
+// A volume of the linear program: a value, or all slabs of one (net/steps/pieces.h). Borders divide the step
+// where the fewest volumes are partly produced or partly read, as between the two passes of a norm. A segment
+// between two borders then mostly needs a volume whole or not at all.
 struct MovedVolume {
-  std::vector<net::ValueId> pieces;  // from the first planes to the last
+  std::vector<net::ValueId> slabs;  // by depth
   double bytes = 0;
-  bool read = false;             // an input, which lies outside too
-  std::size_t from = 0, to = 0;  // segments in which it may be of use, [from, to)
-  std::vector<double> made,
-      needed;  // of all segments: parts of it that nodes make and read for the first time
-  // To make all of it again, by the rate of the piece that takes least; infinite: it cannot be.
-  double again_seconds = std::numeric_limits<double>::infinity();
-  // Of every unit that is made again so many units of the source, in proportion to its bytes, have to be
-  // there.
+  bool read = false;                     // an input, with a copy in host memory
+  std::size_t from = 0, to = 0;          // segments in which it may be used, [from, to)
+  std::vector<double> produced, needed;  // per segment: fractions of it produced, and read for the first time
+  // To recompute all of it, at the rate of the cheapest slab; infinite: not recomputable.
+  double recompute_seconds = std::numeric_limits<double>::infinity();
+  // Recomputing a fraction of the volume needs `units` times that fraction of the source.
   struct Source {
     std::size_t volume = 0;
     double units = 0;
@@ -39,10 +36,10 @@ struct MovedVolume {
   std::vector<Source> sources;
 };
 
-// What the nodes of one operation need in a segment while they run, on average over them.
+// The memory of one operation in a segment, averaged over its nodes.
 struct VolumeMoment {
   double working = 0;  // bytes of their working sets
-  // Volumes they read, and at most which part of the nodes a byte of it is read by.
+  // Volumes they read, and the largest fraction of the nodes that read one byte of it.
   struct Read {
     std::size_t volume = 0;
     double part = 0;
@@ -53,14 +50,13 @@ struct VolumeMoment {
 struct VolumeSegments {
   std::vector<std::size_t> begins;  // per segment: its first node
   std::vector<double> compute;      // per segment: seconds of every node once
-  double all_room = 0;              // bytes of the device beside persistent values
-  std::vector<double> room;         // per segment: bytes for volumes when its first node begins
+  double all_room = 0;              // device bytes without persistent values
+  std::vector<double> room;         // per segment: bytes left for volumes when its first node begins
   std::vector<std::vector<VolumeMoment>> moments;  // per segment: operations with the largest working sets
   std::vector<MovedVolume> volumes;
 };
 
-// `room`: bytes of the device beside persistent values. Small volumes are left out, and those that are
-// exchanged.
+// `room`: device bytes without persistent values. Small volumes and exchanged ones are ignored.
 VolumeSegments find_segments(const net::Graph& graph, const Needs& needs,
                              const std::vector<double>& node_seconds, double room);
 

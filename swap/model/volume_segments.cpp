@@ -13,12 +13,12 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr double small_volume = 0.01;    // of the room: smaller ones count as always there
-constexpr double open_at_border = 0.02;  // of the room: half made or half read
-constexpr double least_segment = 0.01;   // of the step's compute time
+constexpr double small_volume = 0.01;    // relative to the room: smaller ones count as always resident
+constexpr double open_at_border = 0.02;  // relative to the room: bytes partly produced or partly read
+constexpr double least_segment = 0.01;   // relative to the compute time of the step
 constexpr std::size_t most_moments = 3;  // per segment
 
-// Of a piece: the part of its volume's bytes before it, and with it.
+// A slab as a range of its volume, from 0 to 1.
 struct Span {
   double from = 0, to = 0;
   double length() const { return to - from; }
@@ -44,7 +44,7 @@ class SegmentFinder {
     find_volumes();
     find_borders();
     find_uses();
-    for (MovedVolume& volume : found_.volumes) find_making(volume);
+    for (MovedVolume& volume : found_.volumes) find_recomputation(volume);
     find_moments();
     find_extents();
     return std::move(found_);
@@ -66,7 +66,7 @@ class SegmentFinder {
       const net::Value& value = graph_.value(id);
       if (value.persistent() || exchanged[index(id)] || needs_.last[index(id)] < 0) continue;
       MovedVolume& volume = by_name[net::split_piece_name(value.name).volume];
-      volume.pieces.push_back(id);
+      volume.slabs.push_back(id);
       volume.bytes += static_cast<double>(value.bytes());
     }
     for (auto& [name, volume] : by_name)
@@ -77,21 +77,20 @@ class SegmentFinder {
     const auto number = [&](net::ValueId id) {
       return net::split_piece_name(graph_.value(id).name).number();
     };
-    std::sort(volume.pieces.begin(), volume.pieces.end(),
+    std::sort(volume.slabs.begin(), volume.slabs.end(),
               [&](net::ValueId a, net::ValueId b) { return number(a) < number(b); });
     double before = 0;
-    for (const net::ValueId id : volume.pieces) {
+    for (const net::ValueId id : volume.slabs) {
       const double bytes = static_cast<double>(graph_.value(id).bytes()) / volume.bytes;
       spans_[index(id)] = {before, before + bytes};
       before += bytes;
       volume_[index(id)] = found_.volumes.size();
     }
-    volume.read = graph_.value(volume.pieces.front()).producer == net::none;
+    volume.read = graph_.value(volume.slabs.front()).producer == net::none;
     found_.volumes.push_back(std::move(volume));
   }
 
-  // Bytes of volumes that the nodes of one operation on all pieces make or read, while some of those nodes
-  // are over and some are not: per node, before it begins.
+  // Bytes of the volumes that started but unfinished operations produce or read: per node, before it begins.
   std::vector<double> open_bytes() const {
     struct Operation {
       std::size_t first = 0, last = 0;
@@ -148,7 +147,7 @@ class SegmentFinder {
   void find_uses() {
     const std::size_t segments = found_.begins.size();
     for (MovedVolume& volume : found_.volumes) {
-      volume.made.assign(segments, 0);
+      volume.produced.assign(segments, 0);
       volume.needed.assign(segments, 0);
     }
     std::vector<std::size_t> seen(graph_.values().size(), none);
@@ -162,25 +161,24 @@ class SegmentFinder {
         }
         for (const net::ValueId value : graph_.nodes()[node].outputs)
           if (volume_[index(value)] != none)
-            found_.volumes[volume_[index(value)]].made[segment] += spans_[index(value)].length();
+            found_.volumes[volume_[index(value)]].produced[segment] += spans_[index(value)].length();
       }
     }
   }
 
-  // Seconds and sources of a volume that may be made again: of a node that makes several volumes each counts
-  // a part.
-  void find_making(MovedVolume& volume) {
+  // Recomputation time and sources of a volume. A node that produces several volumes counts for each in part.
+  void find_recomputation(MovedVolume& volume) {
     double seconds = std::numeric_limits<double>::infinity();
     std::map<std::size_t, double> least;
-    for (std::size_t i = 0; i < volume.pieces.size(); ++i) {
-      const net::ValueId piece = volume.pieces[i];
-      const net::NodeId producer = graph_.value(piece).producer;
+    for (std::size_t i = 0; i < volume.slabs.size(); ++i) {
+      const net::ValueId slab = volume.slabs[i];
+      const net::NodeId producer = graph_.value(slab).producer;
       if (producer == net::none || !graph_.node(producer).updates.empty()) return;
       const net::Node& node = graph_.node(producer);
-      const Span span = spans_[index(piece)];
-      const auto made = std::count_if(node.outputs.begin(), node.outputs.end(),
-                                      [&](net::ValueId id) { return volume_[index(id)] != none; });
-      seconds = std::min(seconds, seconds_[index(producer)] / static_cast<double>(made) / span.length());
+      const Span span = spans_[index(slab)];
+      const auto produced = std::count_if(node.outputs.begin(), node.outputs.end(),
+                                          [&](net::ValueId id) { return volume_[index(id)] != none; });
+      seconds = std::min(seconds, seconds_[index(producer)] / static_cast<double>(produced) / span.length());
       std::map<std::size_t, double> read;
       for (const net::ValueId input : needs_.working[index(producer)].inputs)
         if (const std::size_t source = volume_[index(input)]; source != none)
@@ -188,12 +186,12 @@ class SegmentFinder {
       if (i == 0) least = read;
       for (auto& [source, units] : least) units = read.count(source) > 0 ? std::min(units, read[source]) : 0;
     }
-    volume.again_seconds = seconds;
+    volume.recompute_seconds = seconds;
     for (const auto& [source, units] : least)
       if (units > 0) volume.sources.push_back({source, std::min(1.0, units)});
   }
 
-  // Of each segment the operations that leave least room for what stays beside them.
+  // The operations of each segment that leave the least room for other volumes.
   void find_moments() {
     found_.moments.resize(found_.begins.size());
     for (std::size_t segment = 0; segment < found_.begins.size(); ++segment) {
@@ -228,12 +226,12 @@ class SegmentFinder {
     return moment;
   }
 
-  // From when a volume is made, or the begin, until it is read last or what is made of it could be made
-  // again.
+  // From the production of a volume, or the start of the step for an input, to its last use, including
+  // recomputations of the volumes computed from it.
   void find_extents() {
     for (MovedVolume& volume : found_.volumes)
-      for (std::size_t s = 0; s < volume.made.size(); ++s) {
-        if (volume.made[s] <= 0 && volume.needed[s] <= 0) continue;
+      for (std::size_t s = 0; s < volume.produced.size(); ++s) {
+        if (volume.produced[s] <= 0 && volume.needed[s] <= 0) continue;
         if (volume.to == 0) volume.from = volume.read ? 0 : s;
         volume.to = s + 1;
       }
@@ -252,7 +250,7 @@ class SegmentFinder {
   const Needs& needs_;
   const std::vector<double>& seconds_;
   const double room_;
-  std::vector<std::size_t> volume_;  // per value: its number; none: it is no part of the program
+  std::vector<std::size_t> volume_;  // per value: index of its volume; none: ignored
   std::vector<Span> spans_;          // per value
   VolumeSegments found_;
 };

@@ -20,7 +20,7 @@ struct Packing {
   Fit fit = Fit::first;
   std::vector<std::int64_t> offsets;  // per interval
   std::int64_t height = std::numeric_limits<std::int64_t>::max();
-  std::int64_t over = std::numeric_limits<std::int64_t>::max();  // sum of what reaches above the aim
+  std::int64_t over = std::numeric_limits<std::int64_t>::max();  // sum of bytes above the aim
 };
 
 bool overlap_in_time(const Interval& a, const Interval& b) {
@@ -34,7 +34,8 @@ std::int64_t find_gap(const Placed& placed, const Interval& interval, Fit fit) {
   for (const Interval& other : placed.beside(interval)) {
     const bool in_the_way = overlap_in_time(other, interval);
     const std::int64_t gap = other.offset - top;
-    if (in_the_way & (gap >= interval.bytes) & (gap < tightest)) {  // seldom; a jump for each would cost more
+    if (in_the_way & (gap >= interval.bytes) &
+        (gap < tightest)) {  // rarely true; separate branches cost more
       if (fit == Fit::first) return top;
       best = top;
       tightest = gap;
@@ -44,8 +45,8 @@ std::int64_t find_gap(const Placed& placed, const Interval& interval, Fit fit) {
   return best >= 0 ? best : top;
 }
 
-// Places what comes from `from` on in the order; what comes before keeps the offsets it has in `packing`.
-// Stops, with the rest not placed, when more than `most` is over the aim.
+// Places the intervals at positions `from` and later in the order; earlier ones keep their offsets in
+// `packing`. Stops early when more than `most` bytes are above the aim.
 void place_from(std::size_t from, const std::vector<Interval>& intervals, std::int64_t aim, std::int64_t most,
                 Packing& packing) {
   Placed placed(intervals);
@@ -88,15 +89,15 @@ Order by_falling(const std::vector<Interval>& intervals, const std::function<dou
   return order;
 }
 
-// What reaches above the aim, or what lies in the way of it (live at the same time), is moved to an earlier
-// turn, where it finds a better place. Keeps what came of it when no more is over the aim than before: as
-// much is another way to go on from.
+// Moves intervals that reach above the aim, or that are live together with one that does, to an earlier
+// position in the order, where they find a better place. Accepts orders that are no worse, because a
+// different order of equal quality is a new starting point.
 void repair(const std::vector<Interval>& intervals, const Philox& random, std::uint64_t& draw,
             std::int64_t aim, Packing& packing) {
   const Order& order = packing.order;
   std::vector<std::size_t> found(order.size());  // positions in the order
   const auto find = [&](auto is_meant) {
-    std::size_t count = 0;  // without jumps: half of them would be guessed wrong
+    std::size_t count = 0;  // branch-free: half of the branches would be mispredicted
     for (std::size_t k = 0; k < order.size(); ++k) {
       found[count] = k;
       count += is_meant(k) ? 1 : 0;
@@ -138,7 +139,7 @@ std::int64_t live_limit(const std::vector<Interval>& intervals) {
 
 namespace {
 
-// The best packing found of `intervals`, which stops at the first that is no higher than `aim`.
+// The best packing found; stops at the first that is no higher than `aim`.
 Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double effort) {
   const auto length = [](const Interval& i) { return static_cast<double>(i.last - i.first + 1); };
   const auto size = [](const Interval& i) { return static_cast<double>(i.bytes); };
@@ -160,7 +161,7 @@ Packing search(const std::vector<Interval>& intervals, std::int64_t aim, double 
 
   // A placement costs about n^2 / 2 comparisons.
   const auto n = static_cast<double>(intervals.size());
-  constexpr std::size_t tries = 3;  // starts that are worth repairing
+  constexpr std::size_t tries = 3;  // packings to repair
   const int repairs = static_cast<int>(std::clamp(effort / (n * n * tries), 10.0, 4000.0));
   const Philox random(0x7061636b, 0);
   std::uint64_t draw = 0;
@@ -184,7 +185,7 @@ std::int64_t sweep_within(std::vector<Interval>& intervals, std::int64_t aim, bo
   return height;
 }
 
-// A sweep uses all of what it aims at: so it is given little more than is live, where that is enough.
+// A sweep uses all memory up to its aim, so the aim starts little above the live limit.
 std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t limit, std::int64_t enough,
                             bool thorough) {
   for (const double more : {1.02, 1.1, 1.5}) {
@@ -197,7 +198,7 @@ std::int64_t pack_by_sweeps(std::vector<Interval>& intervals, std::int64_t limit
 
 }  // namespace
 
-// The large ones are few and decide; they are packed by themselves, and the small ones fill the gaps.
+// The few large intervals decide the height. They are packed first; the small ones then fill the gaps.
 std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough, double effort) {
   if (intervals.empty()) return 0;
   const std::int64_t limit = live_limit(intervals), aim = std::max(limit, enough);

@@ -8,48 +8,45 @@
 
 namespace voxswap::swap {
 
-// Something that needs memory from one instruction to another.
 constexpr std::int64_t place_alignment = 64;  // bytes: a cache line, and the widest vector register
 
+// A request for memory from one instruction to another.
 struct Interval {
   std::int64_t bytes = 0;            // a multiple of place_alignment
   std::int32_t first = 0, last = 0;  // both included
-  std::int64_t offset = 0;           // what pack() finds
+  std::int64_t offset = 0;           // set by pack()
 };
 
-// What a value of `bytes` occupies.
+// Bytes that a value of `bytes` occupies.
 inline std::int64_t occupied(std::int64_t bytes) {
   const std::int64_t least = bytes > 0 ? bytes : 1;
   return (least + place_alignment - 1) / place_alignment * place_alignment;
 }
 
-// Sets the offsets so that no two intervals that are live at the same time overlap; returns the height that
-// is needed. Deterministic. Places the intervals one after the other in several orders (by size, by size
-// times lifetime, by start), each at the lowest or at the tightest gap, then repairs the best packings by
-// placing what reaches too high earlier; stops when no more than `enough` or the live limit is needed. Very
-// many are packed in order of time instead (sweep.cpp), which takes some hundredths of a second.
-// `effort` is about the number of comparisons; the default takes some tenths of a second at most.
+// Sets the offsets so that no two intervals that are live at the same time overlap; returns the height. The
+// result is deterministic. Intervals are placed one by one in several orders (by size, by size times
+// lifetime, by start), in the lowest or the tightest gap. The best packings are then repaired by placing
+// intervals that reach too high earlier. Stops at a height of `enough` or the live limit. Thousands of
+// intervals are packed in order of time instead (sweep.cpp), in some hundredths of a second. `effort` is
+// about the number of comparisons; the default takes some tenths of a second at most.
 constexpr double usual_effort = 2e8;
 std::int64_t pack(std::vector<Interval>& intervals, std::int64_t enough = 0, double effort = usual_effort);
 
 // The largest sum of bytes live at one instruction: no packing is lower.
 std::int64_t live_limit(const std::vector<Interval>& intervals);
 
-// Packing in order of time: every interval gets its place when it begins, beside those that are live then.
-// Looking at what is live alone is fast where there are thousands, and packs pieces well, which are many of
-// one size.
-
-// The offset of every interval: of several sweeps, forwards and backwards in time, the first that is no
-// higher than `aim`, or the lowest. Thorough: of more than twice as many. REQUIRES: an aim that is a multiple
-// of place_alignment.
+// Packs in order of time: every interval is placed when it begins, next to the intervals that are live then.
+// This is fast for thousands of intervals and packs slabs well, of which many have one size. Returns the
+// offset of every interval, from the first of several sweeps, forwards and backwards in time, that is no
+// higher than `aim`, or from the lowest. `thorough` tries more than twice as many. REQUIRES: `aim` is a
+// multiple of place_alignment.
 std::vector<std::int64_t> sweep(const std::vector<Interval>& intervals, std::int64_t aim, bool thorough);
 
-// Intervals that have their places, found again by when they live: what is live beside a short interval is a
-// small part of all.
+// An index of placed intervals by time: only few of them are live together with a short interval.
 //
-// Time is divided into time slices, on several levels four times as fine each, which overlap by half: an
-// interval of up to half a time slice lies in one of them as a whole. Every time slice lists what lives in it
-// by rising offset.
+// Time is divided into slices that overlap by half, on several levels, each four times as fine as the one
+// before. An interval of up to half a slice is inside some slice as a whole. Every slice lists its intervals
+// by offset.
 class Placed {
  public:
   explicit Placed(const std::vector<Interval>& intervals) {
@@ -69,8 +66,7 @@ class Placed {
       list.insert(std::upper_bound(list.begin(), list.end(), interval, lower), interval);
     });
   }
-  // Many at once; sort() when all are there. In which order those of one offset are, makes no difference to a
-  // search for gaps.
+  // For many at once: call sort() after the last. The order of equal offsets does not matter.
   void append(const Interval& interval) {
     for_each_list(interval, [&](std::vector<Interval>& list) { list.push_back(interval); });
   }
@@ -79,7 +75,7 @@ class Placed {
       for (std::vector<Interval>& list : level.lists) std::sort(list.begin(), list.end(), lower);
   }
 
-  // All that live at the same time as `interval`, and others, by rising offset.
+  // All intervals that are live together with `interval`, and some others, by offset.
   const std::vector<Interval>& beside(const Interval& interval) const {
     for (std::size_t level = levels_.size() - 1; level > 0; --level)
       if (interval.last - interval.first < levels_[level].stride)
@@ -88,7 +84,7 @@ class Placed {
   }
 
  private:
-  // List i has what lives in [i stride, i stride + width).
+  // List i has the intervals that are live in [i stride, i stride + width).
   struct Level {
     std::int64_t stride, width;
     std::vector<std::vector<Interval>> lists;

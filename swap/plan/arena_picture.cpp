@@ -1,6 +1,6 @@
-// Plain SVG, written by hand: no scripts, names as tooltips. Across: the kernels in the order in which they
-// run; what a plan does between two kernels falls on the line between them. What is less than a pixel high or
-// wide is joined with its neighbours, so that the picture stays small for graphs of thousands of nodes.
+// Draws the arena as plain SVG without scripts, with names as tooltips. The horizontal axis counts kernels in
+// the order in which they run; copies fall between two kernels. Rectangles less than a pixel high or wide are
+// merged with their neighbours, so that the picture stays small for graphs of thousands of nodes.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,12 +25,12 @@ using svg::text_at;
 // The frame, in pixels; y grows downward.
 constexpr double width = 1200, left = 112, right = width - 16, top = 92, plot_height = 460;
 constexpr double bottom = top + plot_height, row_height = 34, bar_height = 26;
-constexpr double letter = 6.1;  // what a letter of the small font takes
+constexpr double letter = 6.1;  // width in the small font
 
 constexpr std::size_t shades = std::tuple_size_v<decltype(Style::shades)>;
 
-struct Volume {  // in pieces
-  std::size_t shade = 0, pieces = 0;
+struct Volume {  // in slabs
+  std::size_t shade = 0, slabs = 0;
 };
 
 class Picture {
@@ -60,7 +60,8 @@ class Picture {
   }
 
  private:
-  // Slot of an instruction: how many kernels run before it. A copy lies at the begin of its slot.
+  // Slot of an instruction: the number of kernels that run before it. Copies are drawn at the start of a
+  // slot.
   void find_slots() {
     int runs = 0;
     for (const Instruction& instruction : plan_.instructions) {
@@ -93,20 +94,20 @@ class Picture {
     }
     for (const Instruction& instruction : plan_.instructions) {
       if (instruction.kind != Instruction::Kind::run) fate_[index(instruction.value)] = Fate::swapped;
-      if (instruction.kind == Instruction::Kind::run && instruction.again)
+      if (instruction.kind == Instruction::Kind::run && instruction.recomputed)
         for (const net::ValueId value : graph_.node(instruction.node).outputs)
           fate_[index(value)] = Fate::recomputed;
     }
   }
-  // Volumes in pieces have shades in turn.
+  // Volumes in slabs have alternating shades.
   void find_volumes() {
     for (const net::Value& value : graph_.values()) {
       const net::PieceName name = net::split_piece_name(value.name);
       if (name.piece.empty()) continue;
-      ++volumes_.try_emplace(name.volume, Volume{volumes_.size() % shades, 0}).first->second.pieces;
+      ++volumes_.try_emplace(name.volume, Volume{volumes_.size() % shades, 0}).first->second.slabs;
     }
   }
-  const Volume* volume(const Residency& r) const {  // null: it is none of a volume in pieces
+  const Volume* volume(const Residency& r) const {  // null: not a slab
     if (r.value == net::none) return nullptr;
     const auto found = volumes_.find(net::split_piece_name(graph_.value(r.value).name).volume);
     return found == volumes_.end() ? nullptr : &found->second;
@@ -166,7 +167,7 @@ class Picture {
     double x0, y0, x1, y1;
   };
 
-  // Rectangles, and the names in them, which belong above the lines.
+  // Rectangles, and their names, which are drawn above the lines.
   struct Layers {
     std::string shapes, names;
   };
@@ -178,7 +179,7 @@ class Picture {
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Residency* a, const Residency* b) { return a->first < b->first; });
     Layers large;
-    std::map<std::string, std::string> groups;  // places of a volume, which light up together
+    std::map<std::string, std::string> groups;  // residencies of a volume, highlighted together
     std::map<std::tuple<Fate, double, double>, std::vector<Box>> tiny;  // by rows of pixels
     if (plan_.persistent_bytes > 0) add_persistent(large);
     for (const Residency* r : sorted) {
@@ -198,7 +199,7 @@ class Picture {
     return net::split_piece_name(graph_.value(r.value).name).volume;
   }
 
-  // At least one pixel; a place may even lie between two kernels.
+  // At least one pixel wide; a residency may even lie between two kernels.
   static Box whole_pixels(const Box& box) {
     const double x0 = std::min(std::floor(box.x0), right - 1), y0 = std::min(std::floor(box.y0), bottom - 1);
     return {x0, y0, std::max(std::ceil(box.x1), x0 + 1), std::max(std::ceil(box.y1), y0 + 1)};
@@ -221,7 +222,7 @@ class Picture {
     const std::string name = r.value == net::none ? "workspace" : graph_.value(r.value).name;
     add_name(names, box, css_class, {name, net::split_piece_name(name).piece});
   }
-  // The first of the names that there is room for.
+  // The first name for which there is room.
   static void add_name(std::string& names, const Box& box, const std::string& css_class,
                        const std::vector<std::string>& choice) {
     if (box.y1 - box.y0 < 13) return;
@@ -247,11 +248,11 @@ class Picture {
     const net::Value& value = graph_.value(r.value);
     const Volume* const whole = volume(r);
     return format("{}{}\n{} {}, {}\n{}", value.name,
-                  whole == nullptr ? "" : format(", one of {}", counted(whole->pieces, "piece")),
+                  whole == nullptr ? "" : format(", one of {}", counted(whole->slabs, "slab")),
                   value.shape.text(), net::element_name(value.type), style(fate(r)).label, where);
   }
 
-  // Neighbours of a row become one rectangle.
+  // Merges neighbours in a row into one rectangle.
   static std::string joined(std::map<std::tuple<Fate, double, double>, std::vector<Box>>& tiny) {
     std::string result;
     for (auto& [row, boxes] : tiny) {
@@ -271,7 +272,7 @@ class Picture {
     return result;
   }
 
-  // The most that is live at each kernel and since the one before; of long steps, at several of them.
+  // The largest live sum since the previous kernel; in long steps, since several.
   std::string live_sum() const {
     constexpr int most_points = 500;
     const int points = std::min(slots_, most_points);
@@ -297,7 +298,7 @@ class Picture {
     return line(left, y(bytes), right, y(bytes), "budget") + text_at(right - 4, y(bytes) - 5, "end", text);
   }
 
-  // Where the backward pass begins.
+  // The start of the backward pass.
   std::string phases() const {
     const auto first = std::find_if(runs_.begin(), runs_.end(), [&](const Instruction* run) {
       return graph_.node(run->node).phase == net::Phase::backward;
@@ -322,43 +323,44 @@ class Picture {
     return result + line(left, top, left, bottom, "axis") + line(left, bottom, right, bottom, "axis");
   }
 
-  // Bytes that a lane is given before each kernel; for the compute lane, which kernels run again.
+  // Bars of the bytes that a lane copies before each kernel; for the compute lane, of the kernels recomputed.
   std::string copies_row(Lane lane, double row_top) const {
     std::vector<std::int64_t> bytes(static_cast<std::size_t>(slots_), 0);
     std::vector<std::string> what(bytes.size());
     std::int64_t sum = 0, most = 0;
-    const bool again = lane == Lane::compute;
+    const bool recomputed = lane == Lane::compute;
     for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
       const Instruction& instruction = plan_.instructions[i];
-      if (instruction.lane() != lane || (again && !instruction.again)) continue;
+      if (instruction.lane() != lane || (recomputed && !instruction.recomputed)) continue;
       const auto slot = static_cast<std::size_t>(std::min(slot_[i], slots_ - 1));
-      bytes[slot] += again ? 1 : instruction.bytes;
-      sum += again ? 1 : instruction.bytes;
+      bytes[slot] += recomputed ? 1 : instruction.bytes;
+      sum += recomputed ? 1 : instruction.bytes;
       most = std::max(most, bytes[slot]);
       const std::string& name =
-          again ? graph_.node(instruction.node).name : graph_.value(instruction.value).name;
+          recomputed ? graph_.node(instruction.node).name : graph_.value(instruction.value).name;
       if (what[slot].find("\n" + name) == std::string::npos) what[slot] += "\n" + name;
     }
     if (sum == 0) return "";
     static constexpr const char* labels[] = {"recomputed", "swapped out", "swapped in", "to disk",
                                              "from disk"};
-    std::string result = text_at(left - 8, row_top + 13, "end", labels[static_cast<std::size_t>(lane)]) +
-                         text_at(left - 8, row_top + 25, "end pale",
-                                 again ? format("{} kernel{}", sum, sum == 1 ? "" : "s") : format_bytes(sum));
+    std::string result =
+        text_at(left - 8, row_top + 13, "end", labels[static_cast<std::size_t>(lane)]) +
+        text_at(left - 8, row_top + 25, "end pale",
+                recomputed ? format("{} kernel{}", sum, sum == 1 ? "" : "s") : format_bytes(sum));
     const double floor = row_top + bar_height;
     for (std::size_t slot = 0; slot < bytes.size(); ++slot) {
       if (bytes[slot] == 0) continue;
       const double height =
           std::max(1.0, bar_height * static_cast<double>(bytes[slot]) / static_cast<double>(most));
       const auto at = static_cast<double>(slot);
-      const std::string title =
-          (again ? "again:"
-                 : format("{} before {}:", format_bytes(bytes[slot]), kernel_name(static_cast<int>(slot)))) +
-          what[slot];
+      const std::string title = (recomputed ? "recomputed:"
+                                            : format("{} before {}:", format_bytes(bytes[slot]),
+                                                     kernel_name(static_cast<int>(slot)))) +
+                                what[slot];
       result +=
           format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"><title>{}</title></rect>\n",
                  pixels(x(at)), pixels(floor - height), pixels(std::max(0.8, x(at + 1) - x(at))),
-                 pixels(height), again ? "r" : "move", xml_escaped(title));
+                 pixels(height), recomputed ? "r" : "move", xml_escaped(title));
     }
     return result + line(left, floor, right, floor, "grid");
   }

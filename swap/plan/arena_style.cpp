@@ -11,7 +11,7 @@ std::string class_of(Fate fate, std::size_t shade) {
   return shade == 0 ? style(fate).css_class : format("{} t{}", style(fate).css_class, shade);
 }
 
-// Colours are legible on light and dark pages. Names in places have the place's colour around them.
+// Colours are legible on light and dark pages. Names have an outline in the colour of their rectangle.
 std::string arena_css() {
   std::string css =
       ".arena{color:#1f2328;--ground:#ffffff;font:11px system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif}"

@@ -11,7 +11,7 @@ namespace voxswap::swap {
 enum class Fate { persistent, stays, gradient, swapped, recomputed, workspace };
 struct Style {
   const char *css_class, *label;
-  std::array<const char*, 3> shades;  // of what is whole, and of some volumes in pieces, the first
+  std::array<const char*, 3> shades;  // the first for whole values; volumes in slabs alternate
 };
 inline constexpr Style styles[] = {
     {"p", "parameters and optimiser state", {"#a7adb5", "#a7adb5", "#a7adb5"}},
@@ -29,7 +29,7 @@ std::string class_of(Fate fate, std::size_t shade);  // "o", "o t1"
 
 std::string arena_css();
 
-// Pieces of SVG as text. Coordinates are pixels, y downward; classes are styled by the picture.
+// Elements of SVG as text. Coordinates are pixels, y downward; arena_css() styles the classes.
 
 namespace svg {
 
@@ -37,7 +37,7 @@ std::string pixels(double value);  // "12.3", "12"
 std::string text_at(double x, double y, std::string_view css_class, std::string_view text);
 std::string line(double x0, double y0, double x1, double y1, std::string_view css_class);
 
-// Of an axis: 1, 2 or 5 times a power of ten, and at most `most` intervals.
+// Distance of the ticks of an axis: 1, 2 or 5 times a power of ten, for at most `most` intervals.
 double round_step(double range, int most);
 
 }  // namespace svg

@@ -30,61 +30,61 @@ class Counter {
   std::map<double, std::int64_t> changes_;
 };
 
-// What the host pool or the scratch file holds: bytes count from the instruction that writes them to the last
-// that reads them before they are written again.
+// Occupancy of the host pool or the scratch file: bytes count from the instruction that writes them to the
+// last one that reads them before they are overwritten.
 class Store {
  public:
   void write(std::int64_t offset, std::int64_t bytes, std::int32_t instruction) {
     cut(offset, bytes);
-    for (auto piece = pieces_.lower_bound(offset); piece != pieces_.end() && piece->first < offset + bytes;) {
-      past_.push_back(piece->second);
-      piece = pieces_.erase(piece);
+    for (auto range = ranges_.lower_bound(offset); range != ranges_.end() && range->first < offset + bytes;) {
+      past_.push_back(range->second);
+      range = ranges_.erase(range);
     }
-    pieces_[offset] = {bytes, instruction, instruction};
+    ranges_[offset] = {bytes, instruction, instruction};
   }
   void read(std::int64_t offset, std::int64_t bytes, std::int32_t instruction) {
     cut(offset, bytes);
-    for (auto piece = pieces_.lower_bound(offset); piece != pieces_.end() && piece->first < offset + bytes;
-         ++piece)
-      piece->second.last = instruction;
+    for (auto range = ranges_.lower_bound(offset); range != ranges_.end() && range->first < offset + bytes;
+         ++range)
+      range->second.last = instruction;
   }
   Counter counter(const std::vector<double>& begin, const std::vector<double>& end) const {
     Counter counter;
-    const auto add = [&](const Piece& piece) {
-      counter.add(begin[index(piece.first)], end[index(piece.last)], piece.bytes);
+    const auto add = [&](const Range& range) {
+      counter.add(begin[index(range.first)], end[index(range.last)], range.bytes);
     };
-    for (const Piece& piece : past_) add(piece);
-    for (const auto& [offset, piece] : pieces_) add(piece);
+    for (const Range& range : past_) add(range);
+    for (const auto& [offset, range] : ranges_) add(range);
     return counter;
   }
 
  private:
-  struct Piece {
+  struct Range {
     std::int64_t bytes = 0;
     std::int32_t first = 0, last = 0;  // instructions
   };
 
-  // Pieces end at both bounds.
+  // Splits ranges at both bounds.
   void cut(std::int64_t offset, std::int64_t bytes) {
     for (const std::int64_t at : {offset, offset + bytes}) {
-      auto piece = pieces_.upper_bound(at);
-      if (piece == pieces_.begin()) continue;
-      --piece;
-      const std::int64_t before = at - piece->first;
-      if (before <= 0 || before >= piece->second.bytes) continue;
-      Piece rest = piece->second;
+      auto range = ranges_.upper_bound(at);
+      if (range == ranges_.begin()) continue;
+      --range;
+      const std::int64_t before = at - range->first;
+      if (before <= 0 || before >= range->second.bytes) continue;
+      Range rest = range->second;
       rest.bytes -= before;
-      piece->second.bytes = before;
-      pieces_[at] = rest;
+      range->second.bytes = before;
+      ranges_[at] = rest;
     }
   }
 
-  std::map<std::int64_t, Piece> pieces_;  // by offset
-  std::vector<Piece> past_;
+  std::map<std::int64_t, Range> ranges_;  // by offset
+  std::vector<Range> past_;
 };
 
-// A place counts from the begin of its first instruction to the end of its last; one that is written over
-// in place, to the begin of that instruction. Parameters and optimiser state stay for the next step.
+// A residency counts from the start of its first instruction to the end of its last, or to the start of the
+// instruction that overwrites it in place. Parameters and optimiser state stay for the next step.
 Counter device_counter(const net::Graph& graph, const Plan& plan, const std::vector<double>& begin,
                        const std::vector<double>& end) {
   const double step_end = end.empty() ? 0 : *std::max_element(end.begin(), end.end());

@@ -9,12 +9,12 @@
 namespace voxswap::swap {
 
 struct BytesFrom {
-  double seconds = 0;      // from here on, until the next
-  std::int64_t bytes = 0;  // are held
+  double seconds = 0;      // from this time until the next entry
+  std::int64_t bytes = 0;  // occupied
 };
 
 struct Occupancy {
-  std::vector<BytesFrom> device, host, disk;  // ascending in time; the last: what stays after the step
+  std::vector<BytesFrom> device, host, disk;  // ascending in time; the last entry: after the step
 };
 
 // `begin` and `end`: seconds of every instruction, simulated or measured.

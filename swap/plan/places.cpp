@@ -8,7 +8,7 @@ namespace voxswap::swap {
 
 namespace {
 
-// Of residencies in order of time, the one that spans the instruction.
+// The residency that spans the instruction. REQUIRES: residencies in order of time.
 const Residency* spanning(const std::vector<const Residency*>& residencies, std::int32_t instruction) {
   auto after = std::upper_bound(residencies.begin(), residencies.end(), instruction,
                                 [](std::int32_t i, const Residency* r) { return i < r->first; });
@@ -44,9 +44,9 @@ bool may_take_over(const net::Graph& graph, const net::Node& node, net::ValueId 
   const net::Value& from = graph.value(input);
   if (from.persistent() || from.role == net::Role::input) return false;
   if (from.bytes() < graph.value(output).bytes()) return false;
-  // Element over element: with another type the n-th output would lie over another input than the n-th.
+  // Element n of the output must overwrite element n of the input, so the types must agree.
   if (from.type != graph.value(output).type) return false;
-  // Read twice, it may be needed in two places at different times of the same kernel.
+  // An input read twice may be needed at two different times of the same kernel.
   if (std::count(node.inputs.begin(), node.inputs.end(), input) != 1) return false;
   return std::any_of(
       node.operation->in_place.begin(), node.operation->in_place.end(), [&](const std::pair<int, int>& pair) {

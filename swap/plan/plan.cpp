@@ -1,4 +1,4 @@
-// What all users of plans need: names, and sums over the instructions.
+// Names of lanes and instructions, and sums over the instructions of a plan.
 #include "swap/plan/plan.h"
 
 #include <algorithm>
@@ -51,11 +51,11 @@ PlanTotals totals(const Plan& plan) {
   using Kind = Instruction::Kind;
   PlanTotals result;
   std::set<net::ValueId> out;
-  std::set<net::NodeId> again;
+  std::set<net::NodeId> recomputed;
   for (const Instruction& instruction : plan.instructions) {
     switch (instruction.kind) {
       case Kind::run:
-        if (instruction.again) again.insert(instruction.node);
+        if (instruction.recomputed) recomputed.insert(instruction.node);
         break;
       case Kind::copy_out:
         result.out_bytes += instruction.bytes;
@@ -73,7 +73,7 @@ PlanTotals totals(const Plan& plan) {
     }
   }
   result.values_out = static_cast<std::int64_t>(out.size());
-  result.recomputed_nodes = static_cast<std::int64_t>(again.size());
+  result.recomputed_nodes = static_cast<std::int64_t>(recomputed.size());
   return result;
 }
 

@@ -27,7 +27,7 @@ Json entry(const net::Graph& graph, const Instruction& instruction, std::int64_t
     entry.update({{"node", instruction.node},
                   {"name", node.name},
                   {"operation", node.operation->name},
-                  {"again", instruction.again}});
+                  {"recomputed", instruction.recomputed}});
   } else {
     entry.update({{"value", instruction.value},
                   {"name", graph.value(instruction.value).name},
@@ -84,7 +84,7 @@ std::string percent(std::int64_t part, std::int64_t whole, int digits) {
 std::string describe(const net::Graph& graph, const Plan& plan, std::int32_t at) {
   const auto node_text = [&](const Instruction& run) {
     const net::Node& node = graph.node(run.node);
-    return format("'{}' ({}){}", node.name, node.operation->name, run.again ? ", again" : "");
+    return format("'{}' ({}){}", node.name, node.operation->name, run.recomputed ? ", recomputed" : "");
   };
   const Instruction& instruction = plan.instructions[static_cast<std::size_t>(at)];
   if (instruction.kind == Instruction::Kind::run) return node_text(instruction);
@@ -95,7 +95,7 @@ std::string describe(const net::Graph& graph, const Plan& plan, std::int32_t at)
   return text;
 }
 
-// Peaks beside budgets; the tiers below the device only where something leaves it.
+// Peaks beside budgets. Host and disk are listed only if something is swapped.
 std::string tiers_text(const Plan& plan) {
   std::vector<std::vector<std::string>> rows = {{"memory", "peak", "budget", "%"}};
   const auto add = [&](const char* tier, std::int64_t peak, std::int64_t budget) {
@@ -110,13 +110,13 @@ std::string tiers_text(const Plan& plan) {
   return table(rows);
 }
 
-// What the plan moves and repeats; nothing for a plan that does neither.
+// Bytes swapped and nodes recomputed; empty for a plan with neither.
 std::string work_text(const Plan& plan) {
   const PlanTotals sums = totals(plan);
-  std::int64_t count[lane_count] = {}, again = 0;
+  std::int64_t count[lane_count] = {}, recomputations = 0;
   for (const Instruction& instruction : plan.instructions) {
     ++count[static_cast<std::size_t>(instruction.lane())];
-    again += instruction.again ? 1 : 0;
+    recomputations += instruction.recomputed ? 1 : 0;
   }
   std::string text;
   const auto line = [&](Lane lane, const char* label, std::int64_t bytes, const std::string& remark) {
@@ -127,30 +127,30 @@ std::string work_text(const Plan& plan) {
     text += format("{:<20}{:>12}   of the step's inputs and outputs, in host memory besides the pool\n",
                    "streamed", format_bytes(plan.streamed_bytes));
   line(Lane::to_host, "device to host", sums.out_bytes,
-       format(", {} leave", counted(sums.values_out, "value")));
+       format(", {} swapped out", counted(sums.values_out, "value")));
   line(Lane::to_device, "host to device", sums.in_bytes, "");
   line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
   line(Lane::from_disk, "disk to host", sums.disk_in_bytes, "");
   if (const std::int64_t exchanges = count[static_cast<std::size_t>(Lane::exchange)]; exchanges > 0)
     text += format("{:<20}{:>12}   with other ranks, concurrent with computing\n", "exchanges", exchanges);
-  if (again > 0)
+  if (recomputations > 0)
     text += format("{:<20}{:>12}   recomputed, {} in total\n", "recomputed",
-                   counted(sums.recomputed_nodes, "node"), counted(again, "time"));
+                   counted(sums.recomputed_nodes, "node"), counted(recomputations, "time"));
   if (plan.predicted_seconds > 0)
     text += format("{:<20}{:>12}   predicted\n", "a step", format_seconds(plan.predicted_seconds));
   return text;
 }
 
-// Something that is live: a value, a workspace, or the pieces of a volume that are there.
+// A live value or workspace, or the live slabs of a volume.
 struct Live {
   std::string name, role, shape;
   std::int64_t bytes = 0;
   std::int32_t first = 0, last = 0;
-  std::vector<std::string> pieces;  // "[0]", "[1]"
+  std::vector<std::string> slabs;  // "[0]", "[1]"
 
   std::string name_text() const {
-    if (pieces.size() < 2) return name + (pieces.empty() ? "" : pieces[0]);
-    return format("{}, {}", name, counted(pieces.size(), "piece"));
+    if (slabs.size() < 2) return name + (slabs.empty() ? "" : slabs[0]);
+    return format("{}, {}", name, counted(slabs.size(), "slab"));
   }
 };
 
@@ -166,25 +166,25 @@ Live live_of(const net::Graph& graph, const Residency& r) {
                r.first,
                r.last,
                {}};
-  if (!name.piece.empty()) live.pieces.emplace_back(name.piece);
+  if (!name.piece.empty()) live.slabs.emplace_back(name.piece);
   return live;
 }
 
-// Pieces of a volume are one; the largest first.
+// Sorted by size, the largest first. The slabs of a volume are one entry.
 std::vector<Live> live_at(const net::Graph& graph, const Plan& plan, std::int32_t at) {
   std::vector<Live> list;
   std::map<std::string, std::size_t> volumes;
   for (const Residency& r : plan.residencies) {
     if (at < r.first || r.last < at) continue;
     Live live = live_of(graph, r);
-    if (!live.pieces.empty()) {
+    if (!live.slabs.empty()) {
       const auto [place, is_new] = volumes.try_emplace(live.name, list.size());
       if (!is_new) {
         Live& volume = list[place->second];
         volume.bytes += live.bytes;
         volume.first = std::min(volume.first, live.first);
         volume.last = std::max(volume.last, live.last);
-        volume.pieces.push_back(live.pieces[0]);
+        volume.slabs.push_back(live.slabs[0]);
         continue;
       }
     }

@@ -1,4 +1,4 @@
-// Which instructions of a plan are ordered: by the same stream, or by a chain of waits.
+// Determines which instructions of a plan are ordered: on the same stream, or by a chain of waits.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace voxswap::swap {
 
-// Vector clocks: per instruction and lane, the last instruction that is certainly done when it starts.
+// Vector clocks: per instruction and lane, the last instruction that is known to be done when it starts.
 class StreamOrder {
  public:
   // REQUIRES: waits on earlier instructions only.

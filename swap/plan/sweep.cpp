@@ -11,13 +11,13 @@ namespace voxswap::swap {
 namespace {
 
 struct Rule {
-  // What lives no longer, or is smaller, lies as high up below the aim as it can, the rest low.
+  // Intervals that end sooner, or are smaller, are placed as high below the aim as possible, the others low.
   std::int32_t short_life = 0;
   std::int64_t small = 0;
-  bool tightest = false;  // in the smallest gap that is large enough, not the outermost
+  bool tightest = false;  // use the smallest sufficient gap instead of the outermost
 };
 
-// What is free, by rising offset: where thousands are live there are few gaps between them.
+// Free gaps by offset. Even with thousands of live intervals there are few gaps.
 class Free {
  public:
   Free(const Rule& rule, std::int64_t aim) : rule_(rule), aim_(aim) {}
@@ -44,11 +44,11 @@ class Free {
   bool is_low(const Interval& interval) const {
     return interval.last - interval.first >= rule_.short_life && interval.bytes >= rule_.small;
   }
-  // The last gap has no end; what lies high in it lies below the aim.
+  // The last gap has no end; placing high in it means just below the aim.
   std::int64_t end_of(std::size_t gap) const { return gap + 1 < gaps_.size() ? gaps_[gap].end : aim_; }
   bool holds(std::size_t gap, std::int64_t bytes) const { return end_of(gap) - gaps_[gap].begin >= bytes; }
 
-  // The last one where none holds as much.
+  // The last gap if no other is large enough.
   std::size_t find_gap(std::int64_t bytes, bool low) const {
     const std::size_t count = gaps_.size();
     std::size_t found = count - 1;
@@ -101,10 +101,10 @@ class Free {
   Rule rule_;
   std::int64_t aim_;
   std::vector<Gap> gaps_{{}};
-  std::priority_queue<Interval, std::vector<Interval>, EndsLater> live_;  // and what ended not long ago
+  std::priority_queue<Interval, std::vector<Interval>, EndsLater> live_;  // and some that ended recently
 };
 
-// By where they begin, the large ones first.
+// Sorted by first instruction, then by falling size.
 std::vector<std::size_t> in_time(const std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -124,8 +124,8 @@ std::vector<Interval> backwards(std::vector<Interval> intervals) {
   return intervals;
 }
 
-// The large ones of nearly the same size take the same: pieces of volumes of other types and channels have a
-// few per cent more or less, and gaps that are a little too small for the next one add up.
+// Rounds large intervals of similar size up to one size. Slabs of different volumes differ by a few per cent,
+// and gaps that are slightly too small for the next slab add up.
 std::vector<Interval> in_slots(std::vector<Interval> intervals) {
   std::int64_t largest = 0;
   for (const Interval& interval : intervals) largest = std::max(largest, interval.bytes);
@@ -136,7 +136,7 @@ std::vector<Interval> in_slots(std::vector<Interval> intervals) {
   return intervals;
 }
 
-// In the order in which they seldom have to be tried all.
+// Ordered so that the first ones usually suffice.
 std::vector<Rule> rules(const std::vector<Interval>& intervals, bool thorough) {
   std::int32_t end = 0;
   std::int64_t largest = 0;
@@ -144,7 +144,7 @@ std::vector<Rule> rules(const std::vector<Interval>& intervals, bool thorough) {
     end = std::max(end, interval.last + 1);
     largest = std::max(largest, interval.bytes);
   }
-  constexpr std::int32_t parts[] = {64, 32, 16, 128, 256, 8, 4};  // of the time
+  constexpr std::int32_t parts[] = {64, 32, 16, 128, 256, 8, 4};  // of the step
   std::vector<Rule> all;
   for (const std::int32_t part : std::span(parts, thorough ? std::size(parts) : 3))
     for (const std::int64_t small : {largest / 2, std::int64_t{0}})

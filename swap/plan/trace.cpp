@@ -1,4 +1,4 @@
-// The time line: an event per instruction in the row of its lane, and counters of the memories.
+// Writes the time line: an event per instruction in the row of its lane, and counters of the memories.
 #include <algorithm>
 #include <map>
 
@@ -54,10 +54,11 @@ class Timeline {
     std::string name, category;
     if (instruction.kind == Instruction::Kind::run) {
       const net::Node& node = graph_.node(instruction.node);
-      name = node.name + (instruction.again ? " (again)" : "");
+      name = node.name + (instruction.recomputed ? " (recomputed)" : "");
       category = node.operation->name;
-      arguments.update(
-          {{"operation", category}, {"bytes", net::node_bytes(graph_, node)}, {"again", instruction.again}});
+      arguments.update({{"operation", category},
+                        {"bytes", net::node_bytes(graph_, node)},
+                        {"recomputed", instruction.recomputed}});
     } else {
       const net::Value& value = graph_.value(instruction.value);
       name = value.name;

@@ -15,7 +15,7 @@ namespace voxswap::swap {
 namespace {
 
 constexpr int attempts =
-    5;  // with less and less memory for the one sample, where no plan is within the budgets
+    5;  // with less and less memory for the one sample, until a plan is within the budgets
 
 std::int64_t bytes_of_inputs(const net::Graph& graph) {
   std::int64_t bytes = 0;
@@ -23,8 +23,8 @@ std::int64_t bytes_of_inputs(const net::Graph& graph) {
   return bytes;
 }
 
-// Of every pass of a step of all samples, the one that the step of one sample has there. Which sample it
-// is of does not matter: what is held beyond its last use takes no place.
+// For every pass of the step with all samples, the pass of the step with one sample. It may belong to any
+// sample: retaining a value beyond its last use takes no memory.
 std::vector<std::size_t> passes_of(const GraphFacts& all, const GraphFacts& one) {
   std::map<std::string, std::size_t> pass_of;  // by node
   for (std::size_t id = 0; id < one.nodes.size(); ++id)
@@ -38,28 +38,28 @@ std::vector<std::size_t> passes_of(const GraphFacts& all, const GraphFacts& one)
   return passes;
 }
 
-// What was decided for the values of one sample, for those of all.
-Decisions for_all(const GraphFacts& one, const Decisions& choice, const GraphFacts& all) {
+// Copies the decisions for one sample to all samples.
+Decisions for_all(const GraphFacts& one, const Decisions& decisions, const GraphFacts& all) {
   std::map<std::string, net::ValueId> ids;
   for (net::ValueId id = 0; index(id) < one.values.size(); ++id)
     ids.emplace(one.request->graph->value(id).name, id);
   Decisions result = keep_everything(all);
-  result.reserve = choice.reserve;
-  result.window = choice.window;
+  result.reserve = decisions.reserve;
+  result.reuse_window = decisions.reuse_window;
   const std::vector<std::size_t> passes = passes_of(all, one);
   for (net::ValueId id = 0; index(id) < all.values.size(); ++id) {
     const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->value(id).name);
     const auto found = name ? ids.find(*name) : ids.end();
     if (found == ids.end()) continue;
     const ValueFacts &of_all = all.values[index(id)], &of_one = one.values[index(found->second)];
-    result.alone[index(id)] = choice.alone[index(found->second)];
-    result.bias[index(id)] = choice.bias[index(found->second)];
+    result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(found->second)];
+    result.eviction_bias[index(id)] = decisions.eviction_bias[index(found->second)];
     for (std::size_t pass = 0; pass < all.passes; ++pass)
-      result.held[index(id) * all.passes + pass] =
-          choice.held[index(found->second) * one.passes + passes[pass]];
+      result.retain[index(id) * all.passes + pass] =
+          decisions.retain[index(found->second) * one.passes + passes[pass]];
     if (of_all.readers.size() != of_one.readers.size()) continue;
     for (GapId gap = 0; gap <= static_cast<GapId>(of_one.readers.size()); ++gap)
-      result.again[index(of_all.first_gap + gap)] = choice.again[index(of_one.first_gap + gap)];
+      result.recompute[index(of_all.first_gap + gap)] = decisions.recompute[index(of_one.first_gap + gap)];
   }
   return result;
 }
@@ -70,8 +70,8 @@ bool is_near_computing(const GraphFacts& facts, const Plan& plan) {
   return plan.predicted_seconds < 1.02 * facts.compute_seconds;
 }
 
-// Beside a sample lie the images of the others, or some of them, and sums of gradients: how much that is
-// shows when the plan for all is there.
+// While one sample is processed, images of other samples and sums of gradients are resident as well. How much
+// memory they take is known only from the plan for all samples, so several amounts are tried.
 Plan search_plan_by_sample(const PlanRequest& request, const std::string& planner,
                            const SearchOptions& options) {
   const GraphFacts all(request);
@@ -83,7 +83,7 @@ Plan search_plan_by_sample(const PlanRequest& request, const std::string& planne
     one.budgets.device = std::max(request.budgets.device - bytes, least);
     const GraphFacts facts(one);
     const Searched found = search_plan(facts, planner, options);
-    Plan plan = lay_out_within_budget(all, planner, options, for_all(facts, found.choice, all));
+    Plan plan = lay_out_within_budget(all, planner, options, for_all(facts, found.decisions, all));
     const bool fits = within(request.budgets, plan);
     const bool ahead = best && within(request.budgets, *best)
                            ? fits && plan.predicted_seconds < best->predicted_seconds

@@ -14,7 +14,7 @@ namespace voxswap::swap {
 Plan search_plan_by_sample(const PlanRequest& request, const std::string& planner,
                            const SearchOptions& options);
 
-// So that there is little to gain by another.
+// Whether the plan takes hardly longer than its nodes alone, so that no other plan gains much.
 bool is_near_computing(const GraphFacts& facts, const Plan& plan);
 
 }  // namespace voxswap::swap

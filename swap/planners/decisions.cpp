@@ -5,18 +5,18 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr net::NodeId near = 4;  // nodes between two readings that are not worth a run in between
+constexpr net::NodeId near = 4;  // gaps of at most this many nodes are not worth a recomputation
 
-void repeat_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Decisions& choice) {
+void recompute_in_long_gaps(const GraphFacts& facts, const VolumeFacts& volume, Decisions& decisions) {
   for (std::size_t gap = 0; gap + 1 < volume.gaps.size(); ++gap)
     for (const GapId id : volume.gaps[gap]) {
       const ValueFacts& value = facts.values[index(facts.value_of_gap[index(id)])];
-      const std::size_t reading = index(id - value.first_gap);
-      const net::NodeId before = reading == 0 ? value.producer : value.readers[reading - 1];
-      choice.again[index(id)] =
-          value.readers[reading] - before > (volume.pieces.size() > 1 ? nodes_of_neighbours : near);
+      const std::size_t reader = index(id - value.first_gap);
+      const net::NodeId before = reader == 0 ? value.producer : value.readers[reader - 1];
+      decisions.recompute[index(id)] =
+          value.readers[reader] - before > (volume.slabs.size() > 1 ? halo_nodes : near);
     }
-  for (const GapId id : volume.gaps.back()) choice.again[index(id)] = true;
+  for (const GapId id : volume.gaps.back()) decisions.recompute[index(id)] = true;
 }
 
 }  // namespace
@@ -27,36 +27,37 @@ Decisions keep_everything(const GraphFacts& facts) {
           std::vector<float>(facts.values.size(), 1)};
 }
 
-void set_gap(const VolumeFacts& volume, std::size_t gap, bool again, const PieceRange& range,
-             Decisions& choice) {
+void set_gap(const VolumeFacts& volume, std::size_t gap, bool recompute, const SlabRange& range,
+             Decisions& decisions) {
   const std::vector<GapId>& ids = volume.gaps[gap];
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (range.contains(i)) choice.again[index(ids[i])] = again;
+    if (range.contains(i)) decisions.recompute[index(ids[i])] = recompute;
 }
 
-void repeat_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& choice) {
+void recompute_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& decisions) {
   std::vector<int> chain(facts.volumes.size(), 0);
   for (std::size_t i = 0; i < facts.volumes.size(); ++i) {
     const VolumeFacts& volume = facts.volumes[i];
-    if (!volume.repeatable || !(volume.cheap || chains.costly) ||
+    if (!volume.recomputable || !(volume.cheap || chains.costly) ||
         volume.bytes < (volume.gradient ? chains.least_gradient : chains.least_bytes))
       continue;
     int length = 1;
     for (const std::int32_t source : volume.sources) length += chain[index(source)];
     if (length > chains.longest) continue;
     chain[i] = length;
-    repeat_in_long_gaps(facts, volume, choice);
+    recompute_in_long_gaps(facts, volume, decisions);
   }
 }
 
-void repeat_with_sources(const GraphFacts& facts, std::int32_t id, int depth, bool alone, Decisions& choice) {
+void recompute_with_sources(const GraphFacts& facts, std::int32_t id, int depth, bool per_use,
+                            Decisions& decisions) {
   const VolumeFacts& volume = facts.volumes[index(id)];
-  if (!volume.repeatable) return;
-  repeat_in_long_gaps(facts, volume, choice);
-  for (const net::ValueId piece : volume.pieces) choice.alone[index(piece)] = alone;
+  if (!volume.recomputable) return;
+  recompute_in_long_gaps(facts, volume, decisions);
+  for (const net::ValueId slab : volume.slabs) decisions.recompute_per_use[index(slab)] = per_use;
   if (depth == 0) return;
   for (const std::int32_t source : volume.sources)
-    repeat_with_sources(facts, source, depth - 1, alone, choice);
+    recompute_with_sources(facts, source, depth - 1, per_use, decisions);
 }
 
 }  // namespace voxswap::swap

@@ -1,4 +1,5 @@
-// What the search chooses between (search.h), and changes of it that concern several values at once.
+// The state of the search (search.h): what to recompute and what to retain, for every value, and moves that
+// change several of these decisions at once.
 #pragma once
 
 #include <limits>
@@ -9,42 +10,45 @@
 namespace voxswap::swap {
 
 struct Decisions {
-  std::vector<bool> again;  // per gap: made again there (sequence.h)
-  std::vector<bool> alone;  // per value: made for every reader anew, not kept from one to the next
-  // Per value and pass, in rows of GraphFacts::passes: where it is made again, what is there of it in
-  // the pass is not dropped before the next one ends.
-  std::vector<bool> held;
-  std::vector<float> bias;  // per value: leaves earlier (above 1) or later than Belady's rule has it
-  // Part of the memory beside persistent values that is left for copies on their way: what stays is chosen as
-  // if it were not there, so that copies come back before they are waited for.
+  std::vector<bool> recompute;  // per gap: free the value at the gap's start, recompute it at the next use
+  // Per value: recompute it for every reader. Otherwise a value that was recomputed as the input of another
+  // recomputation stays until its own reader.
+  std::vector<bool> recompute_per_use;
+  // Per value and pass, GraphFacts::passes entries per value: a value that is resident in this pass is kept
+  // until the next pass ends, although one of its gaps says recompute.
+  std::vector<bool> retain;
+  std::vector<float> eviction_bias;  // per value: above 1 evicts earlier than Belady's rule, below 1 later
+  // Share of the memory beside persistent values that is left to copies in flight. Evictions are chosen as if
+  // it did not exist, so that prefetches have room to finish before their values are needed.
   double reserve = 0;
-  // Of steps in pieces: nodes for which what was made for a reader alone is there for others.
-  net::NodeId window = nodes_of_neighbours;
+  // Steps in slabs: number of nodes for which a value that was recomputed for one reader stays for others.
+  net::NodeId reuse_window = halo_nodes;
 };
 
 Decisions keep_everything(const GraphFacts& facts);
 
+// Limits of recompute_in_chains().
 struct Chains {
-  int longest = 1;      // runs in a row
-  bool costly = false;  // not only what is cheap
+  int longest = 1;      // recomputations in a row
+  bool costly = false;  // include values that cost more than one pass over memory
   std::int64_t least_bytes = 0;
-  std::int64_t least_gradient = std::numeric_limits<std::int64_t>::max();  // the same of gradients
+  std::int64_t least_gradient = std::numeric_limits<std::int64_t>::max();  // least_bytes of gradients
 };
-// Makes again whatever can be within such chains. Only in long gaps: a value read by neighbours is not made
-// twice.
-void repeat_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& choice);
+// Recomputes all values that these limits allow, in long gaps only: a value that neighbouring nodes read is
+// not computed twice.
+void recompute_in_chains(const GraphFacts& facts, const Chains& chains, Decisions& decisions);
 
-// Some pieces of a volume, [from, to).
-struct PieceRange {
+// Slabs [from, to) of a volume.
+struct SlabRange {
   std::size_t from = 0, to = std::numeric_limits<std::size_t>::max();
-  bool contains(std::size_t piece) const { return from <= piece && piece < to; }
+  bool contains(std::size_t slab) const { return from <= slab && slab < to; }
 };
-void set_gap(const VolumeFacts& volume, std::size_t gap, bool again, const PieceRange& range,
-             Decisions& choice);
+void set_gap(const VolumeFacts& volume, std::size_t gap, bool recompute, const SlabRange& range,
+             Decisions& decisions);
 
-// Makes a volume again, and what it is made of, and what that is made of, `depth` times: to make it again is
-// little use as long as all of those are kept for it.
-void repeat_with_sources(const GraphFacts& facts, std::int32_t volume, int depth, bool alone,
-                         Decisions& choice);
+// Recomputes a volume and its sources, `depth` levels up. Recomputing a volume alone saves little while all
+// of its sources are kept for it.
+void recompute_with_sources(const GraphFacts& facts, std::int32_t volume, int depth, bool per_use,
+                            Decisions& decisions);
 
 }  // namespace voxswap::swap

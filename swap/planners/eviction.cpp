@@ -1,3 +1,4 @@
+// Belady's rule, the heart of swapping: chooses what is evicted (choose_evictions in scheduling.h).
 #include <algorithm>
 #include <cstddef>
 #include <queue>
@@ -10,101 +11,102 @@
 namespace voxswap::swap {
 namespace {
 
-class Chooser {
+class Evictions {
  public:
-  Chooser(const GraphFacts& facts, const std::vector<double>& begin, const std::vector<float>& bias,
-          const EvictionLimits& limits, Schedule& schedule)
+  Evictions(const GraphFacts& facts, const std::vector<double>& begin, const std::vector<float>& bias,
+            const EvictionLimits& limits, Schedule& schedule)
       : facts_(facts), begin_(begin), bias_(bias), limits_(limits), schedule_(schedule) {}
 
   void run() {
-    pick(idle_by_use(facts_, schedule_.sequence, limits_.least_bytes));
-    keep_what_can_stay();
+    pick(candidates_by_last_use(facts_, schedule_.sequence, limits_.least_bytes));
+    cancel_evictions_that_fit();
   }
 
  private:
-  std::int64_t bytes(const IdleTime& eviction) const {
-    return facts_.values[index(schedule_.sequence.lives[index(eviction.life)].value)].bytes;
+  std::int64_t bytes(const Eviction& eviction) const {
+    return facts_.values[index(schedule_.sequence.live_ranges[index(eviction.live_range)].value)].bytes;
   }
 
   struct Candidate {
-    double key;
-    std::int32_t needed, eviction;
+    double key;  // time of the next use, times the bias
+    std::int32_t next_use, eviction;
     bool operator<(const Candidate& other) const {
       return key != other.key ? key < other.key : eviction > other.eviction;
     }
   };
 
-  void pick(const std::vector<IdleTime>& all) {
-    std::priority_queue<Candidate> waiting;
-    std::vector<std::int64_t> back(schedule_.memory.size() + 1, 0);  // bytes that return at a step
-    std::int64_t away = 0;
+  void pick(const std::vector<Eviction>& all) {
+    std::priority_queue<Candidate> farthest;
+    std::vector<std::int64_t> returning(schedule_.memory.size() + 1, 0);  // bytes needed again at a step
+    std::int64_t evicted = 0;
     std::size_t next = 0;
     std::vector<std::int64_t>& memory = schedule_.memory;
-    const auto take = [&](const IdleTime& eviction) {
+    const auto take = [&](const Eviction& eviction) {
       schedule_.evictions.push_back(eviction);
-      away += bytes(eviction);
-      back[index(eviction.needed)] += bytes(eviction);
+      evicted += bytes(eviction);
+      returning[index(eviction.next_use)] += bytes(eviction);
     };
-    std::vector<bool> known(all.size(), false);
+    std::vector<bool> listed(all.size(), false);
     const auto consider = [&](std::size_t i) {
-      const IdleTime& eviction = all[i];
-      const net::ValueId value = schedule_.sequence.lives[index(eviction.life)].value;
-      waiting.push({begin_[index(eviction.needed)] * bias_[index(value)], eviction.needed,
-                    static_cast<std::int32_t>(i)});
-      known[i] = true;
+      const Eviction& eviction = all[i];
+      const net::ValueId value = schedule_.sequence.live_ranges[index(eviction.live_range)].value;
+      farthest.push({begin_[index(eviction.next_use)] * bias_[index(value)], eviction.next_use,
+                     static_cast<std::int32_t>(i)});
+      listed[i] = true;
     };
     for (std::int32_t t = 0; index(t) < memory.size(); ++t) {
-      away -= back[index(t)];
-      for (; next < all.size() && all[next].used < t; ++next)
-        if (!known[next]) consider(next);
-      if (memory[index(t)] - away > limits_.memory)
-        for (std::size_t i = next; i < all.size() && all[i].used == t; ++i)
-          if (heir_of(facts_, schedule_.sequence, all[i], net::none) != net::none) consider(i);
-      std::int32_t heir = net::none;
-      while (memory[index(t)] - away > limits_.memory && !waiting.empty()) {
-        const Candidate top = waiting.top();
-        waiting.pop();
-        if (top.needed <= t) continue;
-        IdleTime eviction = all[index(top.eviction)];
-        if (eviction.used == t) {
-          eviction.heir = heir_of(facts_, schedule_.sequence, eviction, heir);
-          known[index(top.eviction)] = eviction.heir != net::none;
-          if (eviction.heir == net::none) continue;
-          heir = eviction.heir;
+      evicted -= returning[index(t)];
+      for (; next < all.size() && all[next].last_use < t; ++next)
+        if (!listed[next]) consider(next);
+      if (memory[index(t)] - evicted > limits_.memory)
+        for (std::size_t i = next; i < all.size() && all[i].last_use == t; ++i)
+          if (in_place_successor_of(facts_, schedule_.sequence, all[i], net::none) != net::none) consider(i);
+      std::int32_t successor = net::none;
+      while (memory[index(t)] - evicted > limits_.memory && !farthest.empty()) {
+        const Candidate top = farthest.top();
+        farthest.pop();
+        if (top.next_use <= t) continue;
+        Eviction eviction = all[index(top.eviction)];
+        if (eviction.last_use == t) {
+          eviction.in_place_successor =
+              in_place_successor_of(facts_, schedule_.sequence, eviction, successor);
+          listed[index(top.eviction)] = eviction.in_place_successor != net::none;
+          if (eviction.in_place_successor == net::none) continue;
+          successor = eviction.in_place_successor;
         }
         take(eviction);
       }
     }
-    RangeAdd left(memory.size());
-    for (const IdleTime& eviction : schedule_.evictions)
-      left.add(index(eviction.free_from()), index(eviction.needed), -bytes(eviction));
-    left.apply(memory);
+    RangeAdd freed(memory.size());
+    for (const Eviction& eviction : schedule_.evictions)
+      freed.add(index(eviction.free_from()), index(eviction.next_use), -bytes(eviction));
+    freed.apply(memory);
   }
 
-  // The shortest absences are ended first.
-  void keep_what_can_stay() {
-    std::vector<IdleTime>& chosen = schedule_.evictions;
+  // Cancels the shortest evictions first.
+  void cancel_evictions_that_fit() {
+    std::vector<Eviction>& chosen = schedule_.evictions;
     std::vector<std::size_t> order(chosen.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-      return chosen[x].needed - chosen[x].used < chosen[y].needed - chosen[y].used;
+      return chosen[x].next_use - chosen[x].last_use < chosen[y].next_use - chosen[y].last_use;
     });
-    std::vector<bool> stays(chosen.size(), false);
+    std::vector<bool> cancelled(chosen.size(), false);
     RangeMax memory(schedule_.memory);
     RangeAdd kept(schedule_.memory.size());
     for (const std::size_t i : order) {
       const std::int64_t size = bytes(chosen[i]);
-      const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].needed);
-      stays[i] = from >= to || memory.most(from, to) + size <= limits_.memory;
-      if (!stays[i] || from >= to) continue;
+      const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].next_use);
+      cancelled[i] = from >= to || memory.most(from, to) + size <= limits_.memory;
+      if (!cancelled[i] || from >= to) continue;
       memory.add(from, to, size);
       kept.add(from, to, size);
     }
     kept.apply(schedule_.memory);
-    std::vector<IdleTime> rest;
+    std::vector<Eviction> needed;
     for (std::size_t i = 0; i < chosen.size(); ++i)
-      if (!stays[i]) rest.push_back(chosen[i]);
-    chosen = std::move(rest);
+      if (!cancelled[i]) needed.push_back(chosen[i]);
+    chosen = std::move(needed);
   }
 
   const GraphFacts& facts_;
@@ -118,7 +120,7 @@ class Chooser {
 
 void choose_evictions(const GraphFacts& facts, const std::vector<double>& begin,
                       const std::vector<float>& bias, const EvictionLimits& limits, Schedule& schedule) {
-  Chooser(facts, begin, bias, limits, schedule).run();
+  Evictions(facts, begin, bias, limits, schedule).run();
 }
 
 }  // namespace voxswap::swap

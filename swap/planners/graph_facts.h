@@ -1,4 +1,5 @@
-// Facts about a graph that planners need often, as flat arrays.
+// Facts about a graph that planners need often, as flat arrays: nodes, values and their gaps, volumes and
+// passes.
 #pragma once
 
 #include <utility>
@@ -8,46 +9,46 @@
 
 namespace voxswap::swap {
 
-// A gap is the time before the i-th reading of a value in the graph's order (i from 0), or after the last one
-// (i = number of readers); gaps of all values are numbered through.
+// Gap i of a value is the time before its i-th use in the graph's order (i from 0); gap i = number of readers
+// is the time after the last use. The gaps of all values are numbered consecutively.
 using GapId = std::int32_t;
 
-// Nodes in which the pieces next to one, whose windows need it too, have passed (net/steps/pieces.h).
-constexpr net::NodeId nodes_of_neighbours = 24;
+// Number of nodes within which the neighbouring slabs have read the halo of a slab (net/steps/pieces.h).
+constexpr net::NodeId halo_nodes = 24;
 
 struct NodeFacts {
-  std::vector<net::ValueId> reads, makes;  // without persistent values, each once
-  std::vector<net::ValueId> parameters;    // persistent values read
-  std::vector<net::ValueId> updates;       // persistent values written
-  std::vector<std::pair<net::ValueId, net::ValueId>>
-      over;                    // (made, read): what is made may lie over what was read
-  std::int64_t workspace = 0;  // occupied bytes
-  double seconds = 0;          // of the compute lane
-  bool exchanges = false;      // with other ranks, beside the nodes that follow
+  std::vector<net::ValueId> reads, writes;                      // without persistent values, each once
+  std::vector<net::ValueId> parameters;                         // persistent values read
+  std::vector<net::ValueId> updates;                            // persistent values written
+  std::vector<std::pair<net::ValueId, net::ValueId>> in_place;  // (output, input that it may overwrite)
+  std::int64_t workspace = 0;                                   // occupied bytes
+  double seconds = 0;                                           // on the compute lane
+  bool exchanges = false;  // communicates with other ranks, concurrently with the nodes that follow
   double exchange_seconds = 0;
-  std::vector<net::NodeId> awaits;  // exchanges of which it needs what they make
+  std::vector<net::NodeId> awaited_exchanges;  // exchanges that produce its inputs
 };
 
 struct ValueFacts {
   std::int64_t bytes = 0;  // occupied
   net::NodeId producer = net::none;
   bool persistent = false, kept = false;
-  bool streams = false;              // read or given by the step: lies in the host's memory beside the pool
-  bool repeatable = false;           // its node may run again
-  bool cheap = false;                // and is one pass over memory
-  bool gradient = false;             // made after the forward pass
+  bool streamed = false;             // an input or result of the step: stored in host memory outside the pool
+  bool recomputable = false;         // its node may run more than once
+  bool cheap = false;                // recomputable in one pass over memory
+  bool gradient = false;             // produced after the forward pass
   std::vector<net::NodeId> readers;  // ascending, each once
   GapId first_gap = 0;
-  std::int32_t volume = net::none;  // of which it is, or is a piece
+  std::int32_t volume = net::none;  // index into GraphFacts::volumes
 };
 
-// A value, or the pieces of a volume (net/steps/pieces.h): what is chosen for one piece mostly suits all.
+// A value, or the slabs of a volume (net/steps/pieces.h). A decision for one slab mostly suits all of them.
 struct VolumeFacts {
-  std::vector<net::ValueId> pieces;      // in the order in which they are made
-  std::vector<std::vector<GapId>> gaps;  // of the pieces, by who reads then: those with a common choice
-  std::vector<std::int32_t> sources;     // volumes of which it is made, without persistent values
-  std::int64_t bytes = 0;                // occupied
-  bool repeatable = false, cheap = false, gradient = false;  // as of its pieces
+  std::vector<net::ValueId> slabs;  // in the order of production
+  std::vector<std::vector<GapId>>
+      gaps;                           // [reader][slab]: gaps before a common reader; last: after the last use
+  std::vector<std::int32_t> sources;  // volumes from which it is computed, without persistent values
+  std::int64_t bytes = 0;             // occupied
+  bool recomputable = false, cheap = false, gradient = false;  // true for some slab
 };
 
 struct GraphFacts {
@@ -57,19 +58,19 @@ struct GraphFacts {
   std::vector<NodeFacts> nodes;
   std::vector<ValueFacts> values;
   std::vector<VolumeFacts> volumes;
-  bool in_pieces = false;  // some volume has several
+  bool in_slabs = false;  // some volume has several
   GapId gaps = 0;
   std::vector<net::ValueId> value_of_gap;
   std::int64_t persistent_bytes = 0;
   double compute_seconds = 0;
-  // Of steps in pieces, passes over the volumes, as the bound has them (swap/model/volume_program.h).
+  // Passes over the volumes of a step in slabs, as in the lower bound (swap/model/volume_program.h).
   std::vector<std::int32_t> pass;  // per node
   std::size_t passes = 1;
 
  private:
   void find_volumes();
   void find_gaps(VolumeFacts& volume);
-  void let_gradients_repeat();
+  void let_gradients_be_recomputed();
   void find_passes();
 };
 

@@ -19,19 +19,18 @@ struct Row {
 };
 
 constexpr std::array planner_table = {
-    Row{"keep", plan_keep},  // nothing leaves the device and nothing is computed again
-    // Keeps, swaps or computes again, whatever makes the step shortest within the budgets.
-    Row{"hybrid", plan_hybrid}, Row{"checkpoint", plan_checkpoint},  // computes again what does not fit
-    Row{"tflms", plan_tflms},  // TensorFlow Large Model Support: by distance in topological levels
-    Row{"lms-threshold",
-        plan_lms_threshold},  // Caffe LMS: what is larger than a threshold lives in host memory
+    Row{"keep", plan_keep},              // nothing is swapped, nothing is recomputed
+    Row{"hybrid", plan_hybrid},          // keeps, swaps or recomputes, so that the step is shortest
+    Row{"checkpoint", plan_checkpoint},  // recomputes what does not fit
+    Row{"tflms", plan_tflms},            // TensorFlow Large Model Support: by distance in topological levels
+    Row{"lms-threshold", plan_lms_threshold},  // Caffe LMS: values above a threshold are in host memory
 };
 
-// Everything stays, in managed memory, whose pages the driver moves between a GPU and its host. Not in the
-// table, because a device that computes on the host has no such memory.
+// Everything stays in managed memory, whose pages the driver moves between a GPU and its host. Not in the
+// table, because devices that compute on the host have no such memory.
 constexpr Row unified_row = {unified_planner, plan_unified};
 
-// Whether the step computes in a type wider than two bytes throughout.
+// Whether the step computes in four bytes per number throughout.
 bool could_be_narrower(const net::Graph& graph) {
   return std::none_of(graph.values().begin(), graph.values().end(), [](const net::Value& value) {
     return value.role == net::Role::input && net::element_bytes(value.type) == 2;
@@ -42,7 +41,7 @@ std::string whole_mebibytes(std::int64_t bytes) {
   return format("{}MiB", (bytes + 1048575) / 1048576);
 }
 
-// The least budget at which this planner has a plan, to a hundredth.
+// The smallest budget for which this planner has a plan, to within 1 %.
 std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::int64_t known_to_fit) {
   PlanRequest attempt = request;
   attempt.quick = true;
@@ -76,7 +75,7 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   std::int64_t needed =
       plan.paged ? (plan.peak_bytes + most_oversubscription - 1) / most_oversubscription : plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
-  // A search for what fits asks for many plans; the exact figure would take several more for each.
+  // Not for quick requests: a search for the largest size makes many, and each would take several plans more.
   if (!request.quick && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
     needed = least_budget_of(row, request, plan.peak_bytes);
   const net::Node& node = graph.node(at);
@@ -118,7 +117,7 @@ std::vector<std::string> planner_names() {
 Plan make_plan(const std::string& planner, const PlanRequest& request) {
   const Row& row = find_planner(planner);
   PlanRequest asked = request;
-  // No search finds what cannot be; the plan that is the nearest says what would be needed.
+  // Below the least budget no search can succeed: a quick plan is enough for the message.
   const Floor floor = least_budget(*request.graph, request.workspaces, request.kept);
   asked.quick = request.quick || request.budgets.device < floor.bytes;
   Plan plan = row.plan(asked);

@@ -1,5 +1,5 @@
-// The largest of a range of numbers to whose ranges is added: a tree, so that both take the logarithm of
-// their count. A step whose volumes are in pieces has thousands of nodes and of evictions between them.
+// Range maximum with range addition: a segment tree, both operations in logarithmic time. A step in slabs has
+// thousands of nodes and evictions.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class RangeMax {
     for (std::size_t i = leaves_ - 1; i > 0; --i) most_[i] = std::max(most_[2 * i], most_[2 * i + 1]);
   }
 
-  // Of [from, to). REQUIRES: from < to.
+  // The largest number in [from, to). REQUIRES: from < to.
   std::int64_t most(std::size_t from, std::size_t to) const { return most(1, 0, leaves_, from, to); }
   void add(std::size_t from, std::size_t to, std::int64_t number) { add(1, 0, leaves_, from, to, number); }
 
@@ -47,10 +47,10 @@ class RangeMax {
   }
 
   std::size_t leaves_ = 1;
-  std::vector<std::int64_t> most_, added_;  // added_: to all below, and counted in most_ already
+  std::vector<std::int64_t> most_, added_;  // added_: to the whole subtree; most_ includes it
 };
 
-// Sums up numbers that are added to ranges of `numbers`, all at once.
+// Collects additions to ranges and applies them all at once, in linear time.
 class RangeAdd {
  public:
   explicit RangeAdd(std::size_t count) : change_(count + 1, 0) {}

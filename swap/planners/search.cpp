@@ -5,15 +5,16 @@
 
 #include "base/parallel.h"
 #include "base/shape.h"
+#include "swap/planners/coarsening.h"
+#include "swap/planners/hill_climb.h"
 #include "swap/planners/layout.h"
-#include "swap/planners/planner.h"
 #include "swap/planners/spare_memory.h"
 
 namespace voxswap::swap {
 namespace {
 
 struct Start {
-  Decisions choice;
+  Decisions decisions;
   Score score;
   std::int64_t aim = 0;
 };
@@ -24,26 +25,26 @@ class Search {
       : facts_(facts), options_(options), budget_(facts.request->budgets.device) {
     climbing_.planner = planner;
     climbing_.may_swap = options.may_swap;
-    climbing_.may_repeat = options.may_repeat;
+    climbing_.may_recompute = options.may_recompute;
     climbing_.aim = budget_;
     climbing_.good_seconds = options.good_seconds;
     std::int64_t largest = 0, largest_volume = 0;
     for (const VolumeFacts& volume : facts.volumes) {
-      const ValueFacts& piece = facts.values[index(volume.pieces.front())];
-      if (piece.persistent) continue;
-      largest = std::max(largest, piece.bytes);
+      const ValueFacts& slab = facts.values[index(volume.slabs.front())];
+      if (slab.persistent) continue;
+      largest = std::max(largest, slab.bytes);
       largest_volume = std::max(largest_volume, volume.bytes);
     }
-    // Small graphs have as few choices as nodes.
+    // Small graphs have few gaps.
     constexpr double usual_nodes = 320;
     options_.effort *= std::min(1.0, static_cast<double>(facts.nodes.size()) / usual_nodes);
     climbing_.least_bytes = largest / 256;
     climbing_.least_volume = largest_volume / 256;
   }
 
-  // `from`: choices to begin with, if any.
+  // `from`: decisions to start with, if any.
   Searched run(const std::vector<Decisions>& from = {}) {
-    for (const Decisions& choice : from) begin_with(choice);
+    for (const Decisions& decisions : from) begin_with(decisions);
     sort_starts();
     if (starts_.empty() || starts_.front().score.excess > 0) {
       begin_with_chains();
@@ -57,20 +58,20 @@ class Search {
     return *std::move(best_);
   }
 
-  // The best choices, none of them packed; none where nothing that was found is within the budgets.
-  std::vector<Decisions> best_choices() {
+  // The best decisions found, not laid out; none if no schedule is within the budgets.
+  std::vector<Decisions> best_decisions() {
     begin_with_chains();
     improve_starts();
     if (starts_.front().score.excess > 0) return {};
     starts_.resize(std::min(worth_packing, starts_.size()));
     improve(starts_, options_.effort * effort * 0.4);
     sort_starts();
-    std::vector<Decisions> choices;
-    for (Start& start : starts_) choices.push_back(std::move(start.choice));
-    return choices;
+    std::vector<Decisions> candidates;
+    for (Start& start : starts_) candidates.push_back(std::move(start.decisions));
+    return candidates;
   }
 
-  Searched packed(const Decisions& choice) const { return packed(Start{choice, {}, budget_}); }
+  Searched packed(const Decisions& decisions) const { return packed(Start{decisions, {}, budget_}); }
 
  private:
   bool is_good() const {
@@ -78,14 +79,14 @@ class Search {
            best_->plan.predicted_seconds <= options_.good_seconds;
   }
 
-  Schedule schedule_of(const Decisions& choice, std::int64_t aim) const {
-    return voxswap::swap::schedule_of(facts_, choice, aim, climbing_.least_bytes);
+  Schedule schedule_of(const Decisions& decisions, std::int64_t aim) const {
+    return voxswap::swap::schedule_of(facts_, decisions, aim, climbing_.least_bytes);
   }
 
   void begin_with_chains() {
     begin();
     if (starts_.front().score.excess == 0) return;
-    climbing_.least_bytes = climbing_.least_volume = 0;  // everything counts when memory is scarce
+    climbing_.least_bytes = climbing_.least_volume = 0;  // consider small values, too
     begin();
   }
 
@@ -93,49 +94,50 @@ class Search {
     starts_.clear();
     const Decisions nothing = keep_everything(facts_);
     begin_with(nothing);
-    if (options_.may_repeat)
+    if (options_.may_recompute)
       for (const std::int64_t least : {climbing_.least_volume, 64 * climbing_.least_volume})
         for (const bool costly : {false, true})
           for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-            Decisions choice = nothing;
-            repeat_in_chains(facts_, {chain, costly, least}, choice);
-            begin_with(choice);
-            if (!costly || !facts_.in_pieces) continue;
-            choice.alone.assign(choice.alone.size(), true);
-            begin_with(choice);
+            Decisions decisions = nothing;
+            recompute_in_chains(facts_, {chain, costly, least}, decisions);
+            begin_with(decisions);
+            if (!costly || !facts_.in_slabs) continue;
+            decisions.recompute_per_use.assign(decisions.recompute_per_use.size(), true);
+            begin_with(decisions);
           }
-    if (options_.may_repeat && facts_.in_pieces && !options_.quick) begin_with_gradients();
+    if (options_.may_recompute && facts_.in_slabs && !options_.quick) begin_with_gradients();
     sort_starts();
     const auto same = [](const Start& a, const Start& b) {
-      return a.choice.again == b.choice.again && a.choice.alone == b.choice.alone &&
-             a.choice.held == b.choice.held;
+      return a.decisions.recompute == b.decisions.recompute &&
+             a.decisions.recompute_per_use == b.decisions.recompute_per_use &&
+             a.decisions.retain == b.decisions.retain;
     };
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
   }
 
-  // Where the link is slow beside the device, the largest gradients are made again as well.
+  // With a slow link it pays to recompute the largest gradients as well.
   void begin_with_gradients() {
     for (const std::int64_t least : {8, 32, 128})
       for (const std::int64_t least_gradient : {32, 128})
         for (const int chain : {6, 8, 10, 12, 16, 20, 24, 30, 36, 48, 64}) {
-          Decisions choice = keep_everything(facts_);
+          Decisions decisions = keep_everything(facts_);
           const Chains chains{chain, true, least * climbing_.least_volume,
                               least_gradient * climbing_.least_volume};
-          repeat_in_chains(facts_, chains, choice);
-          choice.alone.assign(choice.alone.size(), true);
-          begin_with(choice);
+          recompute_in_chains(facts_, chains, decisions);
+          decisions.recompute_per_use.assign(decisions.recompute_per_use.size(), true);
+          begin_with(decisions);
         }
   }
 
-  void begin_with(const Decisions& choice) {
-    const Schedule schedule = schedule_of(choice, budget_);
-    starts_.push_back({choice, score_of(facts_, schedule), budget_});
-    if (!facts_.in_pieces || options_.quick || schedule.sequence.steps.empty()) return;
+  void begin_with(const Decisions& decisions) {
+    const Schedule schedule = schedule_of(decisions, budget_);
+    starts_.push_back({decisions, score_of(facts_, schedule), budget_});
+    if (!facts_.in_slabs || options_.quick || schedule.sequence.steps.empty()) return;
     for (const double share : {1.0, 0.9}) {
       const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
       const auto room = facts_.persistent_bytes + static_cast<std::int64_t>(share * free);
-      for (const Decisions& filled : {keep_in_spare_memory(facts_, schedule, choice, room),
-                                      hold_in_spare_memory(facts_, schedule, choice, room)}) {
+      for (const Decisions& filled : {keep_in_spare_memory(facts_, schedule, decisions, room),
+                                      retain_in_spare_memory(facts_, schedule, decisions, room)}) {
         const Score score = score_of(facts_, schedule_of(filled, budget_));
         if (score < starts_.back().score) starts_.back() = {filled, score, budget_};
       }
@@ -147,22 +149,21 @@ class Search {
                      [](const Start& a, const Start& b) { return a.score < b.score; });
   }
 
-  // From the best starting points; leaves in `starts_` what came of them, best first. Of steps in pieces how
-  // good a starting point is says little of what comes of it, so more of them are tried, each for a short
-  // while.
+  // Improves the best starting points; the results are in starts_, best first. For steps in slabs the score
+  // of a starting point predicts little of the result, so more of them are tried, each with less effort.
   void improve_starts() {
-    const bool many = facts_.in_pieces && options_.effort >= 1;
+    const bool many = facts_.in_slabs && options_.effort >= 1;
     starts_.resize(std::min<std::size_t>(many ? 24 : 6, starts_.size()));
     improve(starts_, options_.effort * effort * (many ? 0.6 : 0.5));
     sort_starts();
   }
 
-  // What is live may take all of the budget and then not be packed into it: so further from the best choice
-  // with less memory to aim at too, which leads to other choices.
+  // Live values that fill the budget may not be packable into it. Improves the best decisions further, some
+  // with less memory, which leads to other decisions.
   void improve_for_less_memory() {
-    if (facts_.in_pieces) {
-      improve_what_can_be_packed(worth_packing);
-      return improve_what_can_be_packed(2);
+    if (facts_.in_slabs) {
+      improve_within_packable_memory(worth_packing);
+      return improve_within_packable_memory(2);
     }
     const auto free = static_cast<double>(budget_ - facts_.persistent_bytes);
     std::vector<Start> further;
@@ -174,9 +175,9 @@ class Search {
     starts_.insert(starts_.begin(), further.begin(), further.end());
   }
 
-  // Of thousands of places it shows early how much memory can be packed full: the search goes on with as
-  // much, from the best choices.
-  void improve_what_can_be_packed(std::size_t tried) {
+  // Lays out the best schedule to learn how much of the budget can be filled with thousands of allocations,
+  // and continues the search with that much memory.
+  void improve_within_packable_memory(std::size_t tried) {
     Searched first = packed(starts_.front());
     const std::int64_t aim = first.aim;
     take_if_better(std::move(first));
@@ -186,7 +187,8 @@ class Search {
     sort_starts();
   }
 
-  // Each by a search of its own, side by side; what they find does not depend on the number of threads.
+  // Improves every starting point by its own hill climb, in parallel. Results do not depend on the number of
+  // threads.
   void improve(std::vector<Start>& starts, double effort_to_spend) {
     std::vector<std::optional<Searched>> found(starts.size());
     const std::uint64_t seed = seeds_;
@@ -195,11 +197,11 @@ class Search {
       HillClimbOptions options = climbing_;
       options.aim = starts[i].aim;
       options.seed = seed + i;
-      HillClimb climb(facts_, options, starts[i].choice);
+      HillClimb climb(facts_, options, starts[i].decisions);
       climb.improve(static_cast<std::int64_t>(effort_to_spend / static_cast<double>(starts.size())));
       starts[i] = {climb.best(), climb.best_score(), options.aim};
       if (climb.found())
-        found[i] = Searched{std::move(climb.found()->plan), std::move(climb.found()->choice), options.aim};
+        found[i] = Searched{std::move(climb.found()->plan), std::move(climb.found()->decisions), options.aim};
     });
     for (std::optional<Searched>& packed : found)
       if (packed) take_if_better(std::move(*packed));
@@ -215,8 +217,8 @@ class Search {
     return !within(budgets, than) || plan.predicted_seconds < than.predicted_seconds;
   }
 
-  // What is the best choice by its schedule may lose when it is packed: so the next ones are packed too, but
-  // for those that are behind the best plan already.
+  // Packing may slow down the best schedule, so the next ones are packed too, unless they are already slower
+  // than the best plan.
   void pack_the_best() {
     std::vector<std::optional<Searched>> all(std::min(worth_packing, starts_.size()));
     parallel_for(all.size(), [&](std::size_t i) {
@@ -232,15 +234,15 @@ class Search {
            seconds < 1.005 * best_->plan.predicted_seconds;
   }
 
-  // Packing may need more than the sum of what is live: then with less memory to aim at, and less again.
+  // Packing may need more memory than the sum of live values: then schedules with less and less memory.
   Searched packed(const Start& start) const {
     const std::int64_t notch = (start.aim - facts_.persistent_bytes) / 80;
-    Searched best{{}, start.choice, start.aim};
+    Searched best{{}, start.decisions, start.aim};
     int good = 0;
     constexpr int attempts = 32;
     for (int attempt = 0; attempt < attempts && good < 2; ++attempt) {
       const std::int64_t aim = start.aim - attempt * notch;
-      const Schedule schedule = schedule_of(start.choice, aim);
+      const Schedule schedule = schedule_of(start.decisions, aim);
       if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
       const double packing_effort = options_.quick || attempt > 0 ? 1e7 : 5e7;
       Plan plan = lay_out(facts_, schedule, climbing_.planner, {.packing_effort = packing_effort});
@@ -256,34 +258,34 @@ class Search {
     return best;
   }
 
-  // The schedule's time is an estimate: the last changes are judged by plans that are laid out and simulated.
+  // A schedule's time is an estimate: the last random moves are judged by laying out and simulating plans.
   void polish() {
     HillClimbOptions options = climbing_;
     options.seed = seeds_;
-    HillClimb climb(facts_, options, best_->choice);
+    HillClimb climb(facts_, options, best_->decisions);
     const auto cost = static_cast<double>(best_->plan.instructions.size());
-    double estimate = schedule_of(best_->choice, best_->aim).seconds;
+    double estimate = schedule_of(best_->decisions, best_->aim).seconds;
     int failures = 0;
     const double most = std::min(1.0, options_.effort) * polishing;
     for (double spent = 0; spent < most && failures < 300 && climb.can_change() && !is_good();
          spent += 0.1 * cost + 1) {
-      Decisions choice = climb.disturbed(best_->choice);
-      const Schedule schedule = schedule_of(choice, best_->aim);
+      Decisions decisions = climb.disturbed(best_->decisions);
+      const Schedule schedule = schedule_of(decisions, best_->aim);
       if (schedule.excess > 0 || schedule.seconds > 1.2 * estimate) continue;
       spent += cost;
       Plan other = lay_out(facts_, schedule, climbing_.planner, {.packing_effort = quick_packing});
       ++failures;
       if (!better(other, best_->plan)) continue;
       failures = 0;
-      best_ = Searched{std::move(other), std::move(choice), best_->aim};
+      best_ = Searched{std::move(other), std::move(decisions), best_->aim};
       estimate = schedule.seconds;
     }
   }
 
   static constexpr std::size_t worth_packing = 6;
-  static constexpr double polishing = 60'000;  // instructions that are laid out for the last changes
-  // Steps and copies that are scheduled in all searches together: two or three seconds on one core. Of a
-  // usual graph.
+  static constexpr double polishing = 60'000;  // instructions laid out in polish()
+  // Steps and copies scheduled in all hill climbs together: two or three seconds on one core for a usual
+  // graph.
   static constexpr double effort = 60'000'000;
 
   const GraphFacts& facts_;
@@ -291,7 +293,7 @@ class Search {
   std::int64_t budget_;
   HillClimbOptions climbing_;
   std::vector<Start> starts_;  // best first
-  std::uint64_t seeds_ = 0;    // used up
+  std::uint64_t seeds_ = 0;    // used so far
   std::optional<Searched> best_;
 };
 
@@ -302,14 +304,14 @@ Searched search_plan(const GraphFacts& facts, const std::string& planner, const 
   const StepInFewerSlabs fewer(*facts.request);
   const GraphFacts coarse(fewer.request);
   std::vector<Decisions> from;
-  for (const Decisions& choice : Search(coarse, planner, options).best_choices())
-    from.push_back(for_finer(coarse, choice, facts));
+  for (const Decisions& decisions : Search(coarse, planner, options).best_decisions())
+    from.push_back(for_finer(coarse, decisions, facts));
   return Search(facts, planner, options).run(from);
 }
 
 Plan lay_out_within_budget(const GraphFacts& facts, const std::string& planner, const SearchOptions& options,
-                           const Decisions& choice) {
-  return Search(facts, planner, options).packed(choice).plan;
+                           const Decisions& decisions) {
+  return Search(facts, planner, options).packed(decisions).plan;
 }
 
 }  // namespace voxswap::swap

@@ -1,5 +1,5 @@
-// The order in which nodes run when some values are recomputed instead of kept: the graph's nodes in order,
-// with repeated runs of earlier nodes in between.
+// The order in which nodes run under the decisions of the search: the graph's nodes in order, with
+// recomputations of earlier nodes in between.
 #pragma once
 
 #include <numeric>
@@ -11,79 +11,75 @@
 
 namespace voxswap::swap {
 
-// One life of a value, from where it is made to its last use: steps in which it is needed on the device.
-struct Life {
+// The steps of a sequence in which a value must be resident, from its production to its last use. A value
+// that is recomputed has a further live range.
+struct LiveRange {
   net::ValueId value = net::none;
-  std::int32_t made = 0;          // step; -1: there before the first
-  std::int32_t last = 0;          // step of the last use, `made` without any; kept values: the last step
-  std::int32_t over = net::none;  // life whose place it takes over at `made`
-  bool left = false;              // some later life takes its place over
-  GapId gap = net::none;          // in which it was made again; none: its first life
+  std::int32_t produced = 0;             // step; -1: there before the first step
+  std::int32_t last_use = 0;             // step; `produced` without a use; the last step for kept values
+  std::int32_t in_place_of = net::none;  // live range whose memory it takes over in step `produced`
+  bool overwritten = false;              // a later live range takes over its memory
+  GapId gap = net::none;                 // in which it was recomputed; none: the value's first live range
 };
 
 struct SequenceStep {
   net::NodeId node = net::none;
-  bool again = false;
-  std::int32_t pass = 0;  // of the step (graph_facts.h), in which it runs
+  bool recomputed = false;
+  std::int32_t pass = 0;  // over the volumes (graph_facts.h)
 };
 
-// A time without a use of a life between two of them, and how a schedule lets the life leave in it
+// The eviction of a live range between two of its uses: a candidate here, with its copies in a schedule
 // (scheduling.h).
-struct IdleTime {
-  std::int32_t life = net::none;
-  // Steps of the uses around it; used = -1: before the first step; needed = number of steps: after the last
-  // one, from outside, and the life does not come back.
-  std::int32_t used = 0, needed = 0;
-  // Its place is given up after the one step and there again from the other on: used <= held_until < back_at
-  // <= needed. held_until = used - 1 where its place is taken over.
-  std::int32_t held_until = 0, back_at = 0;
-  // The life leaves here for the first time: later a copy is outside already, of inputs from the beginning.
+struct Eviction {
+  std::int32_t live_range = net::none;
+  // Steps of the uses before and after. last_use = -1: before the first step. next_use = number of steps: the
+  // value is read after the step, from outside the device, and is not swapped in.
+  std::int32_t last_use = 0, next_use = 0;
+  // Its memory is free from the step after `resident_until` to the one before `resident_from`:
+  // last_use <= resident_until < resident_from <= next_use. resident_until = last_use - 1 if another value
+  // takes over its memory.
+  std::int32_t resident_until = 0, resident_from = 0;
+  // The first eviction of the live range, which needs a copy out. For later ones, and for inputs, a copy
+  // outside the device exists already.
   bool first = true;
-  std::int32_t copied_after =
-      used;  // step after which the copy out starts, if first: at most used and held_until
-  std::int32_t heir =
-      net::none;          // life made at step `used` over this one, of which a copy is outside by then
-  GapId gap = net::none;  // of the value, in which it is idle
-  double waited = 0;      // seconds by which steps start later because its copies are not done
+  std::int32_t copied_out_after = last_use;     // step; at most last_use and resident_until, if first
+  std::int32_t in_place_successor = net::none;  // live range produced in step last_use in the same memory
+  GapId gap = net::none;                        // of the value
+  double stall_seconds = 0;                     // for which steps wait for its copies
 
-  std::int32_t free_from() const {
-    return heir == net::none ? used + 1 : used;
-  }  // first step that counts without it
+  // The first step that counts without it.
+  std::int32_t free_from() const { return in_place_successor == net::none ? last_use + 1 : last_use; }
 };
 
 struct Sequence {
   std::vector<SequenceStep> steps;
-  std::vector<Life> lives;
-  std::vector<IdleTime> idle;  // all times in which a life is idle for a step or more, by `needed`
+  std::vector<LiveRange> live_ranges;  // by `produced`
+  std::vector<Eviction> candidates;    // one for every two uses with a step in between, by `next_use`
 };
 
-// What is made again in a gap is dropped at the gap's begin and made again when it is next needed, unless it
-// is held. What was dropped and is needed to make something else again is made for that alone when it is
-// cheap to make again from what is on hand, and otherwise kept from then until its own reader, unless it is
-// one of those that are made for every reader anew. Empty when a node would have to run again after its
-// parameters were updated, or when there would be more than eight times as many runs as nodes.
-std::optional<Sequence> expand(const GraphFacts& facts, const Decisions& choice);
+// The sequence of these decisions. The source of a recomputation that is not resident is recomputed as well:
+// for this one use if that is cheap or recompute_per_use says so, otherwise it stays until its own reader.
+// Nothing when a node would run again after its parameters were updated, or when the sequence would have more
+// than eight times as many steps as the graph has nodes.
+std::optional<Sequence> expand(const GraphFacts& facts, const Decisions& decisions);
 
-// All idle times by life, then by `used`: candidates for planners with rules of their own.
-std::vector<IdleTime> idle_times(const Sequence& sequence);
+// All candidates by live range, then by last use, for planners with rules of their own.
+std::vector<Eviction> eviction_candidates(const Sequence& sequence);
 
-// Of those of at least so many bytes: by the step that uses the life last before, then what is needed last
-// first.
-std::vector<IdleTime> idle_by_use(const GraphFacts& facts, const Sequence& sequence,
-                                  std::int64_t least_bytes);
+// Candidates of at least `least_bytes`, by last use, then the farthest next use first.
+std::vector<Eviction> candidates_by_last_use(const GraphFacts& facts, const Sequence& sequence,
+                                             std::int64_t least_bytes);
 
-// A life that the step which uses the eviction's may make over it, of the same size, above `taken`; none:
-// there is none.
-std::int32_t heir_of(const GraphFacts& facts, const Sequence& sequence, const IdleTime& eviction,
-                     std::int32_t taken);
+// A live range of the same size that step eviction.last_use can produce in place of the evicted one, with a
+// number above `taken`; none if there is none.
+std::int32_t in_place_successor_of(const GraphFacts& facts, const Sequence& sequence,
+                                   const Eviction& eviction, std::int32_t taken);
 
-// Bytes per step when nothing leaves.
+// Bytes per step without evictions.
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Sequence& sequence);
 
-// Numbers of things in order of a step of each, in time that grows with their count and that of the steps: a
-// schedule in pieces has thousands of both, and is judged thousands of times.
-
-// step_of(number) is from -1 to `steps`; those of one step stay in their order.
+// Counting sort of `numbers` by step, stable, in linear time: a schedule in slabs has thousands of steps and
+// evictions, and the search builds thousands of schedules. REQUIRES: step_of(number) is from -1 to `steps`.
 template <class Of>
 void sort_by_step(std::vector<std::int32_t>& numbers, std::int32_t steps, Of step_of) {
   std::vector<std::int32_t> place(index(steps) + 3, 0);

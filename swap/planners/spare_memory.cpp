@@ -12,18 +12,18 @@
 namespace voxswap::swap {
 namespace {
 
-// Bytes per step, without what is away.
+// Bytes per step, without evicted values.
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Schedule& schedule) {
   std::vector<std::int64_t> memory = memory_of(facts, schedule.sequence);
   RangeAdd away(memory.size());
-  for (const IdleTime& eviction : schedule.evictions)
-    away.add(index(eviction.free_from()), index(eviction.needed),
-             -facts.values[index(schedule.sequence.lives[index(eviction.life)].value)].bytes);
+  for (const Eviction& eviction : schedule.evictions)
+    away.add(index(eviction.free_from()), index(eviction.next_use),
+             -facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)].bytes);
   away.apply(memory);
   return memory;
 }
 
-// Seconds at which steps begin, one after the other; one more entry at the end.
+// Seconds at which steps begin without stalls; one more entry for the end.
 std::vector<double> times_of(const GraphFacts& facts, const Sequence& sequence) {
   std::vector<double> begin(sequence.steps.size() + 1, 0);
   for (std::size_t t = 0; t < sequence.steps.size(); ++t)
@@ -31,82 +31,84 @@ std::vector<double> times_of(const GraphFacts& facts, const Sequence& sequence) 
   return begin;
 }
 
-// A gap in which a value is made again: once for its reader, before that maybe for others. Steps [from, to)
-// in which it is not there are those between each two of its lives.
-struct Dropped {
+// A gap whose value is recomputed: once for its own reader, and possibly before that for other
+// recomputations. In the steps [from, to) between two of its live ranges it is absent.
+struct RecomputedGap {
   net::ValueId value = net::none;
   GapId gap = net::none;
   std::int64_t bytes = 0;
   std::vector<std::pair<std::int32_t, std::int32_t>> absences;
-  double saved = 0;      // seconds of its runs
-  double gain_rate = 0;  // of that, for every byte and second that it would be there
+  double saved = 0;      // seconds of its recomputations
+  double gain_rate = 0;  // seconds saved per byte and second of residence
 };
 
-std::vector<Dropped> find_dropped(const GraphFacts& facts, const Sequence& sequence) {
+std::vector<RecomputedGap> find_recomputed_gaps(const GraphFacts& facts, const Sequence& sequence) {
   const std::vector<double> begin = times_of(facts, sequence);
-  std::vector<std::int32_t> before(facts.values.size(), net::none);  // the value's last life so far
-  std::vector<std::int32_t> at(index(facts.gaps), net::none);        // in `dropped`
-  std::vector<Dropped> dropped;
+  std::vector<std::int32_t> before(facts.values.size(), net::none);  // the latest live range of each value
+  std::vector<std::int32_t> at(index(facts.gaps), net::none);        // index into `gaps`
+  std::vector<RecomputedGap> gaps;
   std::vector<double> absent;  // seconds
-  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
-    const Life& life = sequence.lives[id];
-    const std::int32_t previous = std::exchange(before[index(life.value)], static_cast<std::int32_t>(id));
-    if (life.gap == net::none || previous == net::none) continue;
-    std::int32_t& place = at[index(life.gap)];
+  for (std::size_t id = 0; id < sequence.live_ranges.size(); ++id) {
+    const LiveRange& live_range = sequence.live_ranges[id];
+    const std::int32_t previous =
+        std::exchange(before[index(live_range.value)], static_cast<std::int32_t>(id));
+    if (live_range.gap == net::none || previous == net::none) continue;
+    std::int32_t& place = at[index(live_range.gap)];
     if (place == net::none) {
-      place = static_cast<std::int32_t>(dropped.size());
-      dropped.push_back({life.value, life.gap, facts.values[index(life.value)].bytes, {}, 0, 0});
+      place = static_cast<std::int32_t>(gaps.size());
+      gaps.push_back(
+          {live_range.value, live_range.gap, facts.values[index(live_range.value)].bytes, {}, 0, 0});
       absent.push_back(0);
     }
-    const Life& old = sequence.lives[index(previous)];
-    const std::int32_t from = old.left ? old.last : old.last + 1;
-    dropped[index(place)].absences.emplace_back(from, life.made);
-    dropped[index(place)].saved += facts.nodes[index(sequence.steps[index(life.made)].node)].seconds;
-    absent[index(place)] += begin[index(life.made)] - begin[index(from)];
+    const LiveRange& old = sequence.live_ranges[index(previous)];
+    const std::int32_t from = old.overwritten ? old.last_use : old.last_use + 1;
+    gaps[index(place)].absences.emplace_back(from, live_range.produced);
+    gaps[index(place)].saved += facts.nodes[index(sequence.steps[index(live_range.produced)].node)].seconds;
+    absent[index(place)] += begin[index(live_range.produced)] - begin[index(from)];
   }
-  for (std::size_t i = 0; i < dropped.size(); ++i)
-    dropped[i].gain_rate =
-        dropped[i].saved / (static_cast<double>(dropped[i].bytes) * std::max(absent[i], 1e-9));
-  return dropped;
+  for (std::size_t i = 0; i < gaps.size(); ++i)
+    gaps[i].gain_rate = gaps[i].saved / (static_cast<double>(gaps[i].bytes) * std::max(absent[i], 1e-9));
+  return gaps;
 }
 
-// Between two lives of a value of which the second is made again, in a later pass.
+// The time between two live ranges of a value, the second of them recomputed in a later pass.
 struct Absence {
   net::ValueId value = net::none;
   std::int64_t bytes = 0;
   std::int32_t from = 0, to = 0;     // steps without it, [from, to)
-  std::int32_t pass = 0, until = 0;  // held at the ends of passes [pass, until)
-  double gain_rate = 0;              // seconds saved for every byte and second that it would be there
+  std::int32_t pass = 0, until = 0;  // retained at the ends of passes [pass, until)
+  double gain_rate = 0;              // seconds saved per byte and second of residence
 };
 
-// Of every step, one after the other, the lives of what its node reads.
-std::vector<std::int32_t> lives_read(const GraphFacts& facts, const Sequence& sequence) {
+// The live ranges that the steps read, concatenated in the order of steps and inputs.
+std::vector<std::int32_t> live_ranges_read(const GraphFacts& facts, const Sequence& sequence) {
   std::vector<std::int32_t> present(facts.values.size(), net::none), read;
   std::size_t next = 0;
   for (std::int32_t step = 0; index(step) < sequence.steps.size(); ++step) {
-    for (; next < sequence.lives.size() && sequence.lives[next].made < step; ++next)
-      present[index(sequence.lives[next].value)] = static_cast<std::int32_t>(next);
+    for (; next < sequence.live_ranges.size() && sequence.live_ranges[next].produced < step; ++next)
+      present[index(sequence.live_ranges[next].value)] = static_cast<std::int32_t>(next);
     for (const net::ValueId value : facts.nodes[index(sequence.steps[index(step)].node)].reads)
       read.push_back(present[index(value)]);
   }
   return read;
 }
 
-// Of every step that makes something again its seconds and those of the runs for what it reads, of a run for
-// several its part.
+// Per step that recomputes: its seconds plus those of the recomputations for its inputs. The time of a
+// recomputation with several uses is shared among them.
 std::vector<double> seconds_with_sources(const GraphFacts& facts, const Sequence& sequence) {
-  const std::vector<std::int32_t> read = lives_read(facts, sequence);
-  std::vector<std::int32_t> uses(sequence.lives.size(), 0);
-  for (const std::int32_t life : read) ++uses[index(life)];
+  const std::vector<std::int32_t> read = live_ranges_read(facts, sequence);
+  std::vector<std::int32_t> uses(sequence.live_ranges.size(), 0);
+  for (const std::int32_t live_range : read) ++uses[index(live_range)];
   std::vector<double> seconds(sequence.steps.size(), 0);
   auto next = read.begin();
   for (std::size_t step = 0; step < sequence.steps.size(); ++step) {
     const SequenceStep& run = sequence.steps[step];
     const NodeFacts& node = facts.nodes[index(run.node)];
-    if (run.again) seconds[step] = node.seconds;
+    if (run.recomputed) seconds[step] = node.seconds;
     for (std::size_t i = 0; i < node.reads.size(); ++i, ++next)
-      if (const Life& life = sequence.lives[index(*next)]; run.again && life.gap != net::none)
-        seconds[step] += seconds[index(life.made)] / uses[index(*next)];
+      if (const LiveRange& live_range = sequence.live_ranges[index(*next)];
+          run.recomputed && live_range.gap != net::none)
+        seconds[step] += seconds[index(live_range.produced)] / uses[index(*next)];
   }
   return seconds;
 }
@@ -116,18 +118,23 @@ std::vector<Absence> find_absences(const GraphFacts& facts, const Sequence& sequ
   const std::vector<double> saved = seconds_with_sources(facts, sequence);
   std::vector<std::int32_t> before(facts.values.size(), net::none);
   std::vector<Absence> absences;
-  for (std::size_t id = 0; id < sequence.lives.size(); ++id) {
-    const Life& life = sequence.lives[id];
-    const std::int32_t previous = std::exchange(before[index(life.value)], static_cast<std::int32_t>(id));
-    if (life.gap == net::none || previous == net::none) continue;
-    const Life& old = sequence.lives[index(previous)];
-    Absence absence{life.value, facts.values[index(life.value)].bytes, old.left ? old.last : old.last + 1,
-                    life.made,  sequence.steps[index(old.last)].pass,  sequence.steps[index(life.made)].pass,
+  for (std::size_t id = 0; id < sequence.live_ranges.size(); ++id) {
+    const LiveRange& live_range = sequence.live_ranges[id];
+    const std::int32_t previous =
+        std::exchange(before[index(live_range.value)], static_cast<std::int32_t>(id));
+    if (live_range.gap == net::none || previous == net::none) continue;
+    const LiveRange& old = sequence.live_ranges[index(previous)];
+    Absence absence{live_range.value,
+                    facts.values[index(live_range.value)].bytes,
+                    old.overwritten ? old.last_use : old.last_use + 1,
+                    live_range.produced,
+                    sequence.steps[index(old.last_use)].pass,
+                    sequence.steps[index(live_range.produced)].pass,
                     0};
     if (absence.pass >= absence.until) continue;
     const double absent = begin[index(absence.to)] - begin[index(absence.from)];
     absence.gain_rate =
-        saved[index(life.made)] / (static_cast<double>(absence.bytes) * std::max(absent, 1e-9));
+        saved[index(live_range.produced)] / (static_cast<double>(absence.bytes) * std::max(absent, 1e-9));
     absences.push_back(absence);
   }
   return absences;
@@ -135,11 +142,11 @@ std::vector<Absence> find_absences(const GraphFacts& facts, const Sequence& sequ
 
 }  // namespace
 
-Decisions keep_in_spare_memory(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
+Decisions keep_in_spare_memory(const GraphFacts& facts, const Schedule& schedule, Decisions decisions,
                                std::int64_t budget, const VolumeFacts* volume) {
-  std::vector<Dropped> dropped = find_dropped(facts, schedule.sequence);
-  std::stable_sort(dropped.begin(), dropped.end(),
-                   [](const Dropped& a, const Dropped& b) { return a.gain_rate > b.gain_rate; });
+  std::vector<RecomputedGap> gaps = find_recomputed_gaps(facts, schedule.sequence);
+  std::stable_sort(gaps.begin(), gaps.end(),
+                   [](const RecomputedGap& a, const RecomputedGap& b) { return a.gain_rate > b.gain_rate; });
   RangeMax most(memory_of(facts, schedule));
   using Absences = std::span<const std::pair<std::int32_t, std::int32_t>>;
   const auto stay = [&](const Absences& absences, std::int64_t bytes) {
@@ -152,21 +159,21 @@ Decisions keep_in_spare_memory(const GraphFacts& facts, const Schedule& schedule
       if (from < to) most.add(index(from), index(to), bytes);
     return true;
   };
-  for (const Dropped& value : dropped) {
-    if (volume != nullptr && !std::binary_search(volume->pieces.begin(), volume->pieces.end(), value.value))
+  for (const RecomputedGap& value : gaps) {
+    if (volume != nullptr && !std::binary_search(volume->slabs.begin(), volume->slabs.end(), value.value))
       continue;
     const Absences absences = value.absences;
     if (stay(absences, value.bytes))
-      choice.again[index(value.gap)] = false;
-    else if (absences.size() > 1 && choice.alone[index(value.value)] &&
+      decisions.recompute[index(value.gap)] = false;
+    else if (absences.size() > 1 && decisions.recompute_per_use[index(value.value)] &&
              stay(absences.subspan(1), value.bytes))
-      choice.alone[index(value.value)] = false;
+      decisions.recompute_per_use[index(value.value)] = false;
   }
-  return choice;
+  return decisions;
 }
 
-Decisions hold_in_spare_memory(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
-                               std::int64_t budget) {
+Decisions retain_in_spare_memory(const GraphFacts& facts, const Schedule& schedule, Decisions decisions,
+                                 std::int64_t budget) {
   std::vector<Absence> absences = find_absences(facts, schedule.sequence);
   std::stable_sort(absences.begin(), absences.end(),
                    [](const Absence& a, const Absence& b) { return a.gain_rate > b.gain_rate; });
@@ -178,41 +185,42 @@ Decisions hold_in_spare_memory(const GraphFacts& facts, const Schedule& schedule
       most.add(from, to, absence.bytes);
     }
     for (std::int32_t pass = absence.pass; pass < absence.until; ++pass)
-      choice.held[index(absence.value) * facts.passes + static_cast<std::size_t>(pass)] = true;
+      decisions.retain[index(absence.value) * facts.passes + static_cast<std::size_t>(pass)] = true;
   }
-  return choice;
+  return decisions;
 }
 
-Decisions recompute_awaited_copies(const GraphFacts& facts, const Schedule& schedule, Decisions choice,
-                                   double share) {
+Decisions recompute_stalling_copies(const GraphFacts& facts, const Schedule& schedule, Decisions decisions,
+                                    double share) {
   std::vector<std::pair<double, GapId>> waits;
-  for (const IdleTime& eviction : schedule.evictions) {
-    const ValueFacts& value = facts.values[index(schedule.sequence.lives[index(eviction.life)].value)];
-    if (!value.repeatable || !(eviction.waited > 0)) continue;
+  for (const Eviction& eviction : schedule.evictions) {
+    const ValueFacts& value =
+        facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)];
+    if (!value.recomputable || !(eviction.stall_seconds > 0)) continue;
     const double seconds = facts.nodes[index(value.producer)].seconds;
-    waits.emplace_back(eviction.waited / std::max(seconds, 1e-9), eviction.gap);
+    waits.emplace_back(eviction.stall_seconds / std::max(seconds, 1e-9), eviction.gap);
   }
   std::sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
   const auto count = static_cast<std::size_t>(std::ceil(share * static_cast<double>(waits.size())));
-  for (std::size_t i = 0; i < count; ++i) choice.again[index(waits[i].second)] = true;
-  return choice;
+  for (std::size_t i = 0; i < count; ++i) decisions.recompute[index(waits[i].second)] = true;
+  return decisions;
 }
 
 std::vector<std::int32_t> costliest_volumes(const GraphFacts& facts, const Schedule& schedule) {
   const Sequence& sequence = schedule.sequence;
   const double rate = facts.request->costs->to_device.busy;
   std::vector<double> seconds(facts.volumes.size(), 0);
-  for (const IdleTime& eviction : schedule.evictions) {
-    const ValueFacts& value = facts.values[index(sequence.lives[index(eviction.life)].value)];
-    if (index(eviction.needed) < sequence.steps.size())
+  for (const Eviction& eviction : schedule.evictions) {
+    const ValueFacts& value = facts.values[index(sequence.live_ranges[index(eviction.live_range)].value)];
+    if (index(eviction.next_use) < sequence.steps.size())
       seconds[index(value.volume)] += static_cast<double>(value.bytes) / rate;
   }
-  for (const Life& life : sequence.lives)
-    if (life.gap != net::none)
-      seconds[index(facts.values[index(life.value)].volume)] +=
-          facts.nodes[index(sequence.steps[index(life.made)].node)].seconds;
+  for (const LiveRange& live_range : sequence.live_ranges)
+    if (live_range.gap != net::none)
+      seconds[index(facts.values[index(live_range.value)].volume)] +=
+          facts.nodes[index(sequence.steps[index(live_range.produced)].node)].seconds;
   std::vector<std::int32_t> order;
   for (std::size_t id = 0; id < seconds.size(); ++id)
     if (seconds[id] > 0) order.push_back(static_cast<std::int32_t>(id));

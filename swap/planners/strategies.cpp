@@ -1,5 +1,5 @@
-// The planners that memory.planner names, each a few lines over the schedule and the search that they share:
-// keep, unified, checkpoint, lms-threshold and hybrid. TFLMS has its own file (tflms.cpp).
+// The planners keep, unified, checkpoint, lms-threshold and hybrid, each a few lines around the shared
+// schedule and search. TFLMS has its own file (tflms.cpp).
 
 #include <algorithm>
 
@@ -15,11 +15,11 @@ namespace voxswap::swap {
 
 namespace {
 
-Plan plan_staying(const PlanRequest& request, const char* name) {
+Plan plan_resident(const PlanRequest& request, const char* name) {
   const GraphFacts facts(request);
   Schedule schedule;
   schedule.sequence = *expand(facts, keep_everything(facts));
-  schedule.on_disk.assign(schedule.sequence.lives.size(), false);
+  schedule.on_disk.assign(schedule.sequence.live_ranges.size(), false);
   return lay_out(facts, schedule, name);
 }
 
@@ -27,10 +27,10 @@ Plan plan_staying(const PlanRequest& request, const char* name) {
 
 // Nothing is swapped and nothing is recomputed.
 Plan plan_keep(const PlanRequest& request) {
-  return plan_staying(request, "keep");
+  return plan_resident(request, "keep");
 }
 Plan plan_unified(const PlanRequest& request) {
-  Plan plan = plan_staying(request, unified_planner);
+  Plan plan = plan_resident(request, unified_planner);
   plan.paged = true;
   if (plan.peak_bytes > request.budgets.device)
     plan.remarks = format("the driver moves pages of an arena of {}, which the prediction does not include",
@@ -53,14 +53,15 @@ Plan plan_checkpoint(const PlanRequest& request) {
   return search_plan(GraphFacts(inside), "checkpoint", options).plan;
 }
 
-// Caffe LMS (Le et al. 2018): values above a threshold live in host memory, are swapped in for each use and
-// swapped out after it, whatever the budget and the cost.
+// Caffe LMS (Le et al. 2018): values above a threshold are stored in host memory and swapped in for each use,
+// regardless of budget and cost.
 Plan plan_lms_threshold(const PlanRequest& request) {
   const GraphFacts facts(request);
   Schedule schedule;
   schedule.sequence = *expand(facts, keep_everything(facts));
-  for (IdleTime& eviction : idle_times(schedule.sequence)) {
-    const net::ValueId value = schedule.sequence.lives[static_cast<std::size_t>(eviction.life)].value;
+  for (Eviction& eviction : eviction_candidates(schedule.sequence)) {
+    const net::ValueId value =
+        schedule.sequence.live_ranges[static_cast<std::size_t>(eviction.live_range)].value;
     if (request.graph->value(value).bytes() > request.lms_threshold) schedule.evictions.push_back(eviction);
   }
   const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
@@ -77,13 +78,14 @@ void take_if_ahead(const Budgets& budgets, Plan other, Plan& best) {
   if (within(budgets, other) && ahead) best = std::move(other);
 }
 
-// Seconds that a plan need not fall below: what a cost model says of a step is not as true as that. The bound
-// of a step in pieces takes longer than it saves.
+// Seconds of a plan that ends the search: 0.1 % above the lower bound, less than the error of a cost model.
+// For steps in slabs the bound is the compute time, because computing the better bound takes longer than it
+// saves.
 double good_seconds(const PlanRequest& request, const GraphFacts& facts) {
-  const double least = facts.in_pieces ? facts.compute_seconds
-                                       : lower_bound(*request.graph, request.workspaces, request.kept,
-                                                     *request.costs, request.budgets)
-                                             .seconds;
+  const double least = facts.in_slabs ? facts.compute_seconds
+                                      : lower_bound(*request.graph, request.workspaces, request.kept,
+                                                    *request.costs, request.budgets)
+                                            .seconds;
   return 1.001 * least;
 }
 
@@ -97,35 +99,34 @@ Plan best_by_sample(const PlanRequest& request) {
   Plan best = search_plan_by_sample(request, "hybrid", {.quick = request.quick});
   const bool fits = within(request.budgets, best);
   if (request.quick || (fits && is_near_computing(GraphFacts(request), best))) return best;
-  const SearchOptions repeating{.may_swap = false, .effort = fits ? 0.25 : 1};
-  take_if_ahead(request.budgets, search_plan_by_sample(without_host(request), "hybrid", repeating), best);
+  const SearchOptions recomputing{.may_swap = false, .effort = fits ? 0.25 : 1};
+  take_if_ahead(request.budgets, search_plan_by_sample(without_host(request), "hybrid", recomputing), best);
   return best;
 }
 
 }  // namespace
 
 // Chooses for every value whether to keep, swap (to host or disk) or recompute it, so that the step is
-// shortest. The others' plans are among its choices; where one of them is ahead of what the search came to,
-// it is taken.
+// shortest. If the plan of another planner is faster than the search's, that one is taken.
 Plan plan_hybrid(const PlanRequest& request) {
   Plan best = plan_keep(request);
   if (!within(request.budgets, best) && request.one_sample != nullptr) {
     best = best_by_sample(request);
   } else if (!within(request.budgets, best)) {
-    // Choices of a step in thousands of pieces take longer to judge, and so does all else the more there are;
-    // making again alone is seldom of use there.
+    // Steps in thousands of slabs need more effort, because each schedule takes longer; recomputing alone
+    // seldom helps there.
     const GraphFacts facts(request);
     const auto nodes = static_cast<double>(facts.nodes.size());
-    const double more = facts.in_pieces ? 0.4 * std::min(nodes / 700, 12'000 / nodes) : 0;
+    const double more = facts.in_slabs ? 0.4 * std::min(nodes / 700, 12'000 / nodes) : 0;
     const double good = request.quick ? 0 : good_seconds(request, facts);
     best =
         search_plan(facts, "hybrid", {.effort = 1 + more, .quick = request.quick, .good_seconds = good}).plan;
     const bool is_good = within(request.budgets, best) && best.predicted_seconds <= good;
     if (!request.quick && !is_good) {
       const PlanRequest inside = without_host(request);
-      SearchOptions repeating{.may_swap = false, .effort = facts.in_pieces ? 0.1 : 1};
-      if (within(request.budgets, best)) repeating.to_beat = 1.02 * best.predicted_seconds;
-      take_if_ahead(request.budgets, search_plan(GraphFacts(inside), "hybrid", repeating).plan, best);
+      SearchOptions recomputing{.may_swap = false, .effort = facts.in_slabs ? 0.1 : 1};
+      if (within(request.budgets, best)) recomputing.to_beat = 1.02 * best.predicted_seconds;
+      take_if_ahead(request.budgets, search_plan(GraphFacts(inside), "hybrid", recomputing).plan, best);
       take_if_ahead(request.budgets, plan_tflms(request), best);
     }
   }

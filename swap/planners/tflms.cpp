@@ -2,11 +2,11 @@
 // neural models in TensorFlow", ISMM 2019): rules on topological levels, with a tuner that looks at memory
 // alone.
 //
-// A tensor whose reader is more than `swapout_threshold` levels after its producer leaves once its near
-// readers are done, and comes back for that reader, triggered by a node `swapin_ahead` levels earlier. Far
-// readers less than `swapin_groupby` levels apart share one return. The tuner takes the largest threshold
-// under which the step fits, then the earliest swap-in, then the widest groups. Unlike there, the plan is
-// fixed: what fits here fits when it runs.
+// A tensor with a reader more than `swapout_threshold` levels after its producer is swapped out after its
+// near readers and swapped in for the far one, triggered by a node `swapin_ahead` levels earlier. Far readers
+// less than `swapin_groupby` levels apart share one swap-in. The tuner chooses the largest threshold with
+// which the step fits, then the earliest swap-in, then the widest groups. Unlike the original, the plan is
+// fixed before the step runs.
 #include <algorithm>
 
 #include "base/shape.h"
@@ -19,7 +19,7 @@
 namespace voxswap::swap {
 namespace {
 
-struct Knobs {
+struct Parameters {
   std::int64_t threshold = 0, ahead = 1, groupby = 0;
 };
 
@@ -29,63 +29,64 @@ class Tflms {
       : request_(request),
         facts_(request),
         sequence_(*expand(facts_, keep_everything(facts_))),
-        idle_(idle_times(sequence_)),
+        candidates_(eviction_candidates(sequence_)),
         memory_(memory_of(facts_, sequence_)) {
     std::vector<std::int64_t> value_level(facts_.values.size(), 0);
     for (const NodeFacts& node : facts_.nodes) {
       std::int64_t level = 0;
       for (const net::ValueId value : node.reads) level = std::max(level, value_level[index(value)]);
-      for (const net::ValueId value : node.makes) value_level[index(value)] = level + 1;
+      for (const net::ValueId value : node.writes) value_level[index(value)] = level + 1;
       levels_.push_back(level);
       deepest_ = std::max(deepest_, level);
     }
   }
 
-  // The sums may fit where packing does not: then the tuner is told of less memory, and less again.
+  // The sum of live values may fit although packing does not: then the tuner gets less and less memory.
   Plan run() {
     Plan best;
     const std::int64_t budget = request_.budgets.device;
     for (int percent = 100; percent > 60; percent -= 3) {
       aim_ = budget / 100 * percent;
-      const Knobs knobs = tune();
-      Plan plan = plan_with(knobs);
-      plan.remarks = format("swapout_threshold {}, swapin_ahead {}, swapin_groupby {}, sync_mode {}",
-                            knobs.threshold, knobs.ahead, knobs.groupby, request_.tflms.sync_mode);
+      const Parameters parameters = tune();
+      Plan plan = plan_with(parameters);
+      plan.remarks =
+          format("swapout_threshold {}, swapin_ahead {}, swapin_groupby {}, sync_mode {}",
+                 parameters.threshold, parameters.ahead, parameters.groupby, request_.tflms.sync_mode);
       const bool good = within(request_.budgets, plan);
       if (best.instructions.empty() || good || plan.peak_bytes < best.peak_bytes) best = std::move(plan);
-      if (good || !fits(knobs)) break;
+      if (good || !fits(parameters)) break;
     }
     return best;
   }
 
  private:
-  Knobs tune() const {
+  Parameters tune() const {
     const TflmsOptions& given = request_.tflms;
-    Knobs knobs;
-    knobs.ahead = given.swapin_ahead.value_or(waits_for_in() ? 0 : 1);
-    knobs.groupby = given.swapin_groupby.value_or(0);
-    knobs.threshold = given.swapout_threshold.value_or(0);
-    const auto try_knob = [&](std::int64_t& knob, std::int64_t least) {
-      Knobs attempt = knobs;
-      std::int64_t& number = &knob == &knobs.threshold ? attempt.threshold
-                             : &knob == &knobs.ahead   ? attempt.ahead
-                                                       : attempt.groupby;
-      knob = largest(deepest_, least, [&](std::int64_t candidate) {
+    Parameters parameters;
+    parameters.ahead = given.swapin_ahead.value_or(waits_for_in() ? 0 : 1);
+    parameters.groupby = given.swapin_groupby.value_or(0);
+    parameters.threshold = given.swapout_threshold.value_or(0);
+    const auto tune_one = [&](std::int64_t& parameter, std::int64_t least) {
+      Parameters attempt = parameters;
+      std::int64_t& number = &parameter == &parameters.threshold ? attempt.threshold
+                             : &parameter == &parameters.ahead   ? attempt.ahead
+                                                                 : attempt.groupby;
+      parameter = largest(deepest_, least, [&](std::int64_t candidate) {
         number = candidate;
         return fits(attempt);
       });
     };
-    if (!given.swapout_threshold) try_knob(knobs.threshold, 0);
-    if (!given.swapin_ahead && !waits_for_in()) try_knob(knobs.ahead, 1);
-    if (!given.swapin_groupby) try_knob(knobs.groupby, 0);
-    return knobs;
+    if (!given.swapout_threshold) tune_one(parameters.threshold, 0);
+    if (!given.swapin_ahead && !waits_for_in()) tune_one(parameters.ahead, 1);
+    if (!given.swapin_groupby) tune_one(parameters.groupby, 0);
+    return parameters;
   }
 
   bool waits_for_out() const { return request_.tflms.sync_mode == 1 || request_.tflms.sync_mode == 3; }
   bool waits_for_in() const { return request_.tflms.sync_mode >= 2; }
 
-  // The largest number from `most` down to `least` that fits, tried at no more than a few hundred places;
-  // `least` if none does.
+  // The largest number from `most` down to `least` that fits, of a few hundred that are tried; `least` if
+  // none does.
   template <class Fits>
   std::int64_t largest(std::int64_t most, std::int64_t least, Fits fits) const {
     const std::int64_t stride = std::max<std::int64_t>((most - least) / 300, 1);
@@ -99,33 +100,33 @@ class Tflms {
     return step < 0 ? 0 : levels_[index(sequence_.steps[index(step)].node)];
   }
 
-  std::vector<IdleTime> evictions_with(const Knobs& knobs) const {
-    std::vector<IdleTime> evictions;
-    std::int32_t life = net::none;
-    std::int64_t group = 0;  // level of the far reader that the tensor last came back for
+  std::vector<Eviction> evictions_with(const Parameters& parameters) const {
+    std::vector<Eviction> evictions;
+    std::int32_t live_range = net::none;
+    std::int64_t group = 0;  // level of the far reader of the last swap-in
     std::size_t next = 0;
-    for (std::int32_t id = 0; index(id) < sequence_.lives.size(); ++id) {
-      const std::int64_t made = level_at(sequence_.lives[index(id)].made);
+    for (std::int32_t id = 0; index(id) < sequence_.live_ranges.size(); ++id) {
+      const std::int64_t produced = level_at(sequence_.live_ranges[index(id)].produced);
       bool far = false;
-      life = id;
-      for (; next < idle_.size() && idle_[next].life == life; ++next) {
-        IdleTime eviction = idle_[next];
-        const std::int64_t level = level_at(eviction.needed);
-        if (level - made <= knobs.threshold) continue;
-        if (far && level - group <= knobs.groupby) continue;
+      live_range = id;
+      for (; next < candidates_.size() && candidates_[next].live_range == live_range; ++next) {
+        Eviction eviction = candidates_[next];
+        const std::int64_t level = level_at(eviction.next_use);
+        if (level - produced <= parameters.threshold) continue;
+        if (far && level - group <= parameters.groupby) continue;
         far = true;
         group = level;
-        if (!waits_for_in() && index(eviction.needed) < sequence_.steps.size())
-          while (eviction.back_at - 1 > eviction.used + 1 &&
-                 level_at(eviction.back_at - 1) > level - knobs.ahead)
-            --eviction.back_at;
+        if (!waits_for_in() && index(eviction.next_use) < sequence_.steps.size())
+          while (eviction.resident_from - 1 > eviction.last_use + 1 &&
+                 level_at(eviction.resident_from - 1) > level - parameters.ahead)
+            --eviction.resident_from;
         evictions.push_back(eviction);
       }
     }
     return evictions;
   }
 
-  Schedule schedule_of(std::vector<IdleTime> evictions) const {
+  Schedule schedule_of(std::vector<Eviction> evictions) const {
     Schedule schedule;
     schedule.sequence = sequence_;
     schedule.evictions = std::move(evictions);
@@ -133,18 +134,18 @@ class Tflms {
     return schedule;
   }
 
-  Plan plan_with(const Knobs& knobs) const {
-    return lay_out(facts_, schedule_of(evictions_with(knobs)), "tflms", {true, waits_for_out(), 2e7});
+  Plan plan_with(const Parameters& parameters) const {
+    return lay_out(facts_, schedule_of(evictions_with(parameters)), "tflms", {true, waits_for_out(), 2e7});
   }
 
-  // Most of what is tried is over the device's memory, which shows without a schedule.
-  bool fits(const Knobs& knobs) const {
-    std::vector<IdleTime> evictions = evictions_with(knobs);
+  // Checks the memory first: most attempts exceed it, and then need no schedule.
+  bool fits(const Parameters& parameters) const {
+    std::vector<Eviction> evictions = evictions_with(parameters);
     std::vector<std::int64_t> memory = memory_;
     RangeAdd away(memory.size());
-    for (const IdleTime& eviction : evictions)
-      away.add(index(eviction.free_from()), index(eviction.back_at),
-               -facts_.values[index(sequence_.lives[index(eviction.life)].value)].bytes);
+    for (const Eviction& eviction : evictions)
+      away.add(index(eviction.free_from()), index(eviction.resident_from),
+               -facts_.values[index(sequence_.live_ranges[index(eviction.live_range)].value)].bytes);
     away.apply(memory);
     if (*std::max_element(memory.begin(), memory.end()) > aim_) return false;
     return schedule_of(std::move(evictions)).excess == 0;
@@ -153,11 +154,11 @@ class Tflms {
   const PlanRequest& request_;
   GraphFacts facts_;
   Sequence sequence_;
-  std::vector<IdleTime> idle_;
-  std::vector<std::int64_t> memory_;  // per step, when nothing leaves
+  std::vector<Eviction> candidates_;
+  std::vector<std::int64_t> memory_;  // per step, without evictions
   std::vector<std::int64_t> levels_;  // per node
   std::int64_t deepest_ = 0;
-  std::int64_t aim_ = 0;  // device memory that the tuner counts on
+  std::int64_t aim_ = 0;  // device memory that the tuner may use
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace voxswap::swap {
 namespace {
 
 constexpr std::int32_t never = -1;
-using Latest = std::array<std::int32_t, lane_count>;  // per lane: the last instruction meant
+using Latest = std::array<std::int32_t, lane_count>;  // per lane: an instruction, or never
 
 constexpr Latest nobody = [] {
   Latest all{};
@@ -24,10 +24,10 @@ void raise(Latest& latest, const Latest& other) {
   for (std::size_t lane = 0; lane < lane_count; ++lane) latest[lane] = std::max(latest[lane], other[lane]);
 }
 
-// Who used which bytes of one memory last. Cells do not overlap; their keys are where they begin.
+// The latest users of every byte of one memory, in disjoint cells keyed by their first byte.
 class Users {
  public:
-  // What a reader of [begin, end) has to come after.
+  // Records a read of [begin, end); adds the instructions that it must follow to `after`.
   void read(std::int64_t begin, std::int64_t end, std::size_t lane, std::int32_t by, Latest& after) {
     split(begin);
     split(end);
@@ -41,7 +41,7 @@ class Users {
     }
     if (at < end) cells_[at] = Cell{end, nobody, with(lane, by)};
   }
-  // What a writer of [begin, end) has to come after.
+  // The same for a write.
   void write(std::int64_t begin, std::int64_t end, std::size_t lane, std::int32_t by, Latest& after) {
     split(begin);
     split(end);
@@ -96,7 +96,7 @@ class Waits {
       instruction.waits.clear();
       touch(i, instruction, lane, after);
       Latest& clock = clocks_[lane];
-      // Later instructions first: what they wait for themselves need not be waited for again.
+      // Later instructions first: their own waits are then implied.
       std::array<std::size_t, lane_count> order{};
       for (std::size_t other = 0; other < lane_count; ++other) order[other] = other;
       std::sort(order.begin(), order.end(),
@@ -167,8 +167,8 @@ class Waits {
   Plan& plan_;
   Places places_;
   Users device_, host_, disk_;
-  std::array<Latest, lane_count> clocks_;  // per lane: what is surely done when its next instruction starts
-  std::vector<Latest> history_;            // the same after each instruction
+  std::array<Latest, lane_count> clocks_;  // per lane: instructions known to be done when its next one starts
+  std::vector<Latest> history_;            // clock of the lane after each instruction
 };
 
 }  // namespace

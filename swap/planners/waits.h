@@ -1,4 +1,4 @@
-// Which instructions of a plan must wait for which of other lanes.
+// Determines for which instructions of other lanes each instruction of a plan must wait.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace voxswap::swap {
 
-// Sets `waits` of every instruction to the fewest that order it after whoever wrote what it reads and after
-// whoever used what it overwrites, byte by byte in the arena, the host pool and the scratch file; waits that
-// are there already stay. REQUIRES: places are set, workspaces (bytes per node) those of the plan.
+// Sets `waits` of every instruction to the fewest that order it after the writers of all bytes that it reads
+// and after all users of the bytes that it overwrites, in the arena, the host pool and the scratch file.
+// Existing waits are kept. REQUIRES: offsets are set; `workspaces` (bytes per node) are those of the plan.
 void add_waits(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan);
 
 }  // namespace voxswap::swap

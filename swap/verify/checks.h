@@ -1,4 +1,4 @@
-// The faults of a plan that verification has found, as text.
+// The list of violations that verification collects, and its two parts.
 #pragma once
 
 #include <string>
@@ -25,26 +25,26 @@ class Violations {
 
 // The part of verify() that follows every byte of the three memories.
 //
-// The list is walked once, with a shadow of each memory (shadow.h) that knows what every byte holds, who
-// wrote it and who read it since. The list itself is one order that is possible; that all others give the
-// same follows if any two accesses to the same byte, one of them a write, are ordered by streams and waits
-// (stream_order.h), which the shadows check at every access.
+// Walks the list once with a shadow of each memory (shadow.h), which knows for every byte its content, its
+// writer and its readers since. The list is one possible order of execution. All other orders give the same
+// result if any two accesses to a byte, at least one of them a write, are ordered by streams and waits
+// (stream_order.h); the shadows check this at every access.
 
-// Every read finds what it is to read, persistent values in the version that the graph's order gives, and
-// everything is ordered after what it needs. Values that are kept and persistent ones are there at the end.
-// REQUIRES: instructions and residencies in range.
+// Checks that every read finds the right content (persistent values in the version of the graph's order),
+// that every instruction is ordered after those it depends on, and that kept and persistent values are
+// resident at the end. REQUIRES: instructions and residencies in range.
 void check_memory(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const Plan& plan,
                   Violations& violations);
 
-// The part of verify() that checks residencies alone.
-// Of something that exists, within the list and inside the arena, aligned, large enough. False when not: the
-// checks below and whoever follows the plan index by what is checked here.
+// The part of verify() that checks residencies.
+// Checks that each belongs to an existing value or node, is within the list and the arena, aligned and large
+// enough. Returns false otherwise; later checks index by these numbers.
 bool check_place_ranges(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                         const Plan& plan, Violations& violations);
 
-// One per value and instruction, none over another that is live at the same time (but an output
-// over an input that ends there, where the operation allows it), persistent values at the bottom and
-// throughout, sums that are those of the places. REQUIRES: ranges as above.
+// Checks that a value has one residency per instruction; that no two overlap at the same time, except an
+// output over an input that ends there, if the operation allows it; that persistent values are at the bottom
+// throughout; and that the sums are right. REQUIRES: ranges as above.
 void check_places(const net::Graph& graph, const Plan& plan, Violations& violations);
 
 }  // namespace voxswap::swap

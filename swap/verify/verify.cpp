@@ -19,7 +19,7 @@ bool on_disk(const Instruction& instruction) {
   return instruction.kind == Kind::write_disk || instruction.kind == Kind::read_disk;
 }
 
-// That every instruction is one, by itself: what later checks index by. False when not.
+// Checks the fields of every instruction, by which later checks index. Returns false if one is invalid.
 class InstructionChecker {
  public:
   InstructionChecker(const net::Graph& graph, const Plan& plan, Violations& violations)
@@ -130,7 +130,7 @@ class InstructionChecker {
   bool good_ = true;
 };
 
-// Every node once, and again only if that changes nothing.
+// Checks that every node runs once, and is recomputed only if that changes nothing.
 void check_runs(const net::Graph& graph, const Plan& plan, Violations& violations) {
   std::vector<std::int32_t> first(graph.nodes().size(), net::none);
   for (std::int32_t i = 0; index(i) < plan.instructions.size(); ++i) {
@@ -138,13 +138,14 @@ void check_runs(const net::Graph& graph, const Plan& plan, Violations& violation
     if (instruction.kind != Kind::run) continue;
     const net::Node& node = graph.node(instruction.node);
     std::int32_t& before = first[index(instruction.node)];
-    if (before == net::none && instruction.again)
-      violations.add("instruction {} runs '{}' again, but it did not run before", i, node.name);
-    if (before != net::none && !instruction.again)
+    if (before == net::none && instruction.recomputed)
+      violations.add("instruction {} recomputes '{}', which did not run before", i, node.name);
+    if (before != net::none && !instruction.recomputed)
       violations.add("node '{}' runs twice: instruction {} is not marked as a recomputation of {}", node.name,
                      i, before);
     if (before != net::none && !node.updates.empty())
-      violations.add("instruction {} runs '{}' again, which would update its values twice", i, node.name);
+      violations.add("instruction {} runs '{}' a second time, which would update its values twice", i,
+                     node.name);
     if (before == net::none) before = i;
   }
   for (std::size_t node = 0; node < first.size(); ++node)

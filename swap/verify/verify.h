@@ -10,13 +10,13 @@
 
 namespace voxswap::swap {
 
-// Every violation, in words. Follows every byte of the three memories through the list: each instruction must
-// find there what it is to read (the right bytes of the right value, persistent ones in the right version),
-// written by an instruction that is ordered before it, and may write only where everybody who used what lay
-// there is ordered before it. Also: nodes missing or in a wrong order, waits on later or unknown
-// instructions, places outside their memory, misaligned, too small or missing, persistent values elsewhere
-// than at the bottom or not resident throughout, kept values gone at the end, a budget exceeded, sums that
-// are not those of the places. Empty for a good plan. Knows nothing of how the plan was made.
+// Returns every violation, in words; empty for a valid plan. Independent of the planners. Follows every byte
+// of the three memories through the list: each instruction must read the right content (the right bytes of
+// the right value, persistent values in the right version), written by an instruction ordered before it, and
+// may overwrite only bytes whose users are all ordered before it. Other violations: nodes missing or in a
+// wrong order; waits on later or unknown instructions; residencies outside their memory, misaligned, too
+// small or missing; persistent values not at the bottom or not resident throughout; kept values missing at
+// the end; a budget exceeded; wrong sums.
 std::vector<std::string> verify(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                                 const Plan& plan);
 

@@ -53,7 +53,8 @@ class Walk {
     ShadowMemory shadow;
   };
 
-  // How often each persistent value that a node reads was updated before it, in the graph's order.
+  // The version of each persistent value that a node reads: its number of earlier updates in the graph's
+  // order.
   void find_versions() {
     std::vector<int> version(graph_.values().size(), 0);
     for (const net::Node& node : graph_.nodes()) {
@@ -116,7 +117,7 @@ class Walk {
   }
 
   void move(std::int32_t at, const Instruction& i) {
-    const std::int64_t in_host = i.host - i.begin;  // where byte 0 would lie
+    const std::int64_t in_host = i.host - i.begin;  // offset of byte 0
     switch (i.kind) {
       case Kind::run:
         return;
@@ -144,7 +145,7 @@ class Walk {
     }
   }
 
-  // What fills the last block of a disk access.
+  // The padding of the last block of a disk access.
   void pass_rest(std::int32_t at, const Instruction& i) {
     const std::int64_t rest = whole_blocks(i.bytes) - i.bytes;
     if (rest == 0) return;
@@ -240,8 +241,8 @@ class Walk {
   const Places places_;
   const StreamOrder order_;
   Memory device_, host_, disk_;
-  std::vector<std::vector<int>> expected_;  // versions of what a node reads: inputs, then updates
-  std::vector<int> version_;                // now
+  std::vector<std::vector<int>> expected_;  // per node: versions of its inputs, then updates
+  std::vector<int> version_;                // current
 };
 
 }  // namespace

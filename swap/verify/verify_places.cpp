@@ -36,7 +36,7 @@ class PlaceChecker {
         violations_.add("{} is at another offset at instruction {}", what(*places[i - 1]), places[i]->first);
   }
 
-  // Executors that share an arena rely on where these lie.
+  // Executors that share an arena rely on these offsets.
   void check_persistent() {
     std::int64_t offset = 0;
     for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) {
@@ -58,7 +58,7 @@ class PlaceChecker {
       violations_.add("persistent values take {} bytes, the plan says {}", offset, plan_.persistent_bytes);
   }
 
-  // `later` written over `earlier`, whose place ends where the node runs that makes `later` of it.
+  // Whether `later` overwrites `earlier` in place: `earlier` ends at the node that computes `later` from it.
   bool in_place(const Residency& earlier, const Residency& later) const {
     if (earlier.value == net::none || later.value == net::none || earlier.last != later.first) return false;
     if (earlier.offset != later.offset || earlier.bytes < later.bytes) return false;
@@ -89,7 +89,7 @@ class PlaceChecker {
     check_sums(change, twice);
   }
 
-  // The sum of what is live, a place that changes hands counted once.
+  // The sum of live bytes; memory overwritten in place counts once.
   void check_sums(const std::vector<std::int64_t>& change, const std::vector<std::int64_t>& twice) {
     std::vector<std::int64_t> sums(twice.size());
     std::int64_t live = 0, peak = 0;

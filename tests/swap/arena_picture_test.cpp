@@ -151,7 +151,7 @@ TEST(ArenaPicture, GivesThePiecesOfAVolumeOneShadeAndLetsThemLightUpTogether) {
   const std::string svg =
       arena_svg(step.graph, test::swap_everything(step.graph, workspaces, {step.loss}, {}));
   ASSERT_TRUE(Xml(svg).good());
-  EXPECT_NE(svg.find("encoder.0.input.conv[3], one of 4 pieces"), std::string::npos);
+  EXPECT_NE(svg.find("encoder.0.input.conv[3], one of 4 slabs"), std::string::npos);
   std::set<std::string> volumes, shades;
   std::size_t in_pieces = 0;
   for (std::size_t begin = svg.find("<g>"); begin != svg.npos; begin = svg.find("<g>", begin + 1)) {

@@ -78,7 +78,7 @@ TEST(Executor, ReallyMovesBytesInEveryVariantThatSaysSo) {
     EXPECT_EQ(moved_bytes(none_moved.plan, lane), 0);
   }
   EXPECT_GT(std::count_if(none_moved.plan.instructions.begin(), none_moved.plan.instructions.end(),
-                          [](const Instruction& instruction) { return instruction.again; }),
+                          [](const Instruction& instruction) { return instruction.recomputed; }),
             0);
 }
 

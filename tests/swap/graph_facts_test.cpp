@@ -32,29 +32,29 @@ struct Facts {
 };
 
 TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
-  const Facts whole(test::step_in_pieces(net::whole_volumes));
+  const Facts whole(test::step_in_slabs(net::whole_volumes));
   const GraphFacts& one_each = whole.facts;
-  EXPECT_FALSE(one_each.in_pieces);
+  EXPECT_FALSE(one_each.in_slabs);
   ASSERT_EQ(one_each.volumes.size(), one_each.values.size());
   for (std::size_t id = 0; id < one_each.values.size(); ++id)
     EXPECT_EQ(one_each.volumes[id].gaps.size(), one_each.values[id].readers.size() + 1);
 
-  const Facts cut(test::step_in_pieces(8));
+  const Facts cut(test::step_in_slabs(8));
   const GraphFacts& facts = cut.facts;
-  EXPECT_TRUE(facts.in_pieces);
+  EXPECT_TRUE(facts.in_slabs);
   std::size_t pieces = 0, found = 0;
   std::set<GapId> gaps;
   for (const VolumeFacts& volume : facts.volumes) {
-    pieces += volume.pieces.size();
+    pieces += volume.slabs.size();
     for (const std::vector<GapId>& together : volume.gaps)
       for (const GapId gap : together) EXPECT_TRUE(gaps.insert(gap).second) << "in two choices";
-    const std::string& name = cut.step.graph.value(volume.pieces.front()).name;
+    const std::string& name = cut.step.graph.value(volume.slabs.front()).name;
     if (net::split_piece_name(name).volume != "encoder.0.input") continue;
     ++found;
     // Read by the next convolution and its weight gradient, three pieces of each, the residual and more.
-    EXPECT_EQ(volume.pieces.size(), 4U);
+    EXPECT_EQ(volume.slabs.size(), 4U);
     EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per piece, not per piece of the convolution";
-    EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.pieces[1])].readers.size());
+    EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.slabs[1])].readers.size());
   }
   EXPECT_EQ(pieces, facts.values.size());
   EXPECT_EQ(found, 1U);
@@ -62,7 +62,7 @@ TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
 
 // Convolutions of the step give moments: values that the pass adds come last, though others are made of them.
 net::TrainingStep with_moments(std::int64_t pieces) {
-  net::TrainingStep step = test::step_in_pieces(pieces);
+  net::TrainingStep step = test::step_in_slabs(pieces);
   net::fuse_moments(step.graph, [](const net::Graph&, const net::Node&) { return true; });
   return step;
 }
@@ -80,8 +80,8 @@ TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOfAndLetConvolutionsRunAgainThatGi
     for (const net::Node& node : fused.step.graph.nodes()) {
       if (!node.attributes.flag("moments")) continue;
       ++summing;
-      EXPECT_TRUE(facts.values[index(node.outputs[0])].repeatable) << node.name;
-      EXPECT_FALSE(facts.values[index(node.outputs[1])].repeatable) << node.name;
+      EXPECT_TRUE(facts.values[index(node.outputs[0])].recomputable) << node.name;
+      EXPECT_FALSE(facts.values[index(node.outputs[1])].recomputable) << node.name;
     }
     EXPECT_GT(summing, 10);
     const std::int64_t most = make_plan("keep", fused.request).peak_bytes;
@@ -90,7 +90,7 @@ TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOfAndLetConvolutionsRunAgainThatGi
     EXPECT_LE(plan.peak_bytes, most / 2);
     EXPECT_EQ(verify(fused.step.graph, fused.request.workspaces, plan), std::vector<std::string>());
     EXPECT_TRUE(std::any_of(plan.instructions.begin(), plan.instructions.end(), [&](const Instruction& run) {
-      return run.again && fused.step.graph.node(run.node).attributes.flag("moments");
+      return run.recomputed && fused.step.graph.node(run.node).attributes.flag("moments");
     }));
   }
 }

@@ -205,7 +205,7 @@ inline const std::vector<Mutation>& mutations() {
          reorder(m.plan, order, true);
          bool ran = false;
          for (Instruction& i : m.plan.instructions)
-           if (i.kind == Kind::run && i.node == node) i.again = std::exchange(ran, true);
+           if (i.kind == Kind::run && i.node == node) i.recomputed = std::exchange(ran, true);
        }},
       {"drop a wait",
        [](Mutant& m) {

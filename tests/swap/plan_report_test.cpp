@@ -70,7 +70,7 @@ TEST(PlanText, TellsMemoriesAgainstTheirBudgetsAndWhatIsMovedAndRepeated) {
        format_bytes(plan.host_bytes), format_bytes(plan.disk_bytes), "device to host",
        format_bytes(sums.out_bytes), "host to device", format_bytes(sums.in_bytes), "host to disk",
        format_bytes(sums.disk_out_bytes), "disk to host", format_bytes(sums.disk_in_bytes),
-       format("{} values leave", sums.values_out), format("{} nodes", sums.recomputed_nodes), "1.5 s"});
+       format("{} values swapped out", sums.values_out), format("{} nodes", sums.recomputed_nodes), "1.5 s"});
 }
 
 // Else 32 pieces of one volume would be all that it tells of.
@@ -83,10 +83,10 @@ TEST(PlanText, TellsThePiecesOfAVolumeInOneLine) {
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
   const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
   const std::string text = plan_text(step.graph, plan);
-  expect_parts(text, {", 4 pieces"});
+  expect_parts(text, {", 4 slabs"});
   std::map<std::string, int> lines;
   for (const std::string& line : split(text.substr(text.find("live there:")), '\n'))
-    if (const std::size_t end = line.find(", 4 pieces"); end != line.npos) ++lines[line.substr(0, end)];
+    if (const std::size_t end = line.find(", 4 slabs"); end != line.npos) ++lines[line.substr(0, end)];
   EXPECT_GE(lines.size(), 3u);
   for (const auto& [volume, count] : lines) EXPECT_EQ(count, 1) << volume;
 }
@@ -119,8 +119,8 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
     EXPECT_EQ(entry["waits"], instruction.waits);
     if (instruction.kind == Instruction::Kind::run) {
       EXPECT_EQ(entry["node"], instruction.node);
-      EXPECT_EQ(entry["again"], instruction.again);
-      runs_again += instruction.again ? 1 : 0;
+      EXPECT_EQ(entry["recomputed"], instruction.recomputed);
+      runs_again += instruction.recomputed ? 1 : 0;
       continue;
     }
     EXPECT_EQ(entry["value"], instruction.value);
@@ -150,7 +150,7 @@ TEST(Totals, CountBytesEachWayValuesThatLeaveAndNodesThatRunAgain) {
   move(Kind::write_disk, 1, 5000);
   move(Kind::read_disk, 1, 70000);
   for (const bool again : {false, true, true})
-    plan.instructions.push_back({.node = 4, .again = again, .waits = {}});
+    plan.instructions.push_back({.node = 4, .recomputed = again, .waits = {}});
   const PlanTotals sums = totals(plan);
   EXPECT_EQ(sums.out_bytes, 70);
   EXPECT_EQ(sums.in_bytes, 300);

@@ -205,31 +205,31 @@ struct Chain {
   }
 };
 
-// The best over every set of values to make again and every set of evictions to be away in.
+// The best plan over all sets of recomputations and all sets of evictions.
 double best_of_all(const PlanRequest& request) {
   const GraphFacts facts(request);
   std::vector<GapId> flags;
   for (const ValueFacts& value : facts.values)
-    for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap)
+    for (std::size_t gap = 0; value.recomputable && gap <= value.readers.size(); ++gap)
       flags.push_back(value.first_gap + static_cast<GapId>(gap));
-  std::set<std::vector<std::int32_t>> seen;  // different flags may come to the same order
+  std::set<std::vector<std::int32_t>> seen;  // different flags may give the same order
   double best = std::numeric_limits<double>::max();
-  for (std::uint32_t again = 0; again < (1U << flags.size()); ++again) {
-    Decisions choice = keep_everything(facts);
+  for (std::uint32_t recomputed = 0; recomputed < (1U << flags.size()); ++recomputed) {
+    Decisions decisions = keep_everything(facts);
     for (std::size_t i = 0; i < flags.size(); ++i)
-      if (again >> i & 1U) choice.again[static_cast<std::size_t>(flags[i])] = true;
-    const std::optional<Sequence> sequence = expand(facts, choice);
+      if (recomputed >> i & 1U) decisions.recompute[static_cast<std::size_t>(flags[i])] = true;
+    const std::optional<Sequence> sequence = expand(facts, decisions);
     if (!sequence) continue;
     std::vector<std::int32_t> order;
     for (const SequenceStep& step : sequence->steps) order.push_back(step.node);
-    for (const Life& life : sequence->lives) order.push_back(life.last);
+    for (const LiveRange& live_range : sequence->live_ranges) order.push_back(live_range.last_use);
     if (!seen.insert(order).second) continue;
-    const std::vector<IdleTime> all = idle_times(*sequence);
-    for (std::uint32_t away = 0; away < (1U << all.size()); ++away) {
+    const std::vector<Eviction> all = eviction_candidates(*sequence);
+    for (std::uint32_t evicted = 0; evicted < (1U << all.size()); ++evicted) {
       Schedule schedule;
       schedule.sequence = *sequence;
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (away >> i & 1U) schedule.evictions.push_back(all[i]);
+        if (evicted >> i & 1U) schedule.evictions.push_back(all[i]);
       finish_schedule(facts, {request.budgets.device, Prefetch::early, 0}, false, schedule);
       if (schedule.excess > 0 || schedule.seconds > 1.5 * best) continue;
       const Plan plan = lay_out(facts, schedule, "any");

@@ -260,9 +260,8 @@ TEST(RankPlans, ExchangeOnALaneOfItsOwnBesideWhatIsLeftToCompute) {
                 .seconds);
 }
 
-// What is sent to another rank and recomputed before the answer is used, in every gap or in gaps drawn at
-// random.
-TEST(RankPlans, HaveAValueInOnePlaceAtATimeWhereItIsRecomputed) {
+// A value sent to another rank may be recomputed before the answer is used: in every gap, or in random gaps.
+TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
   for (const std::int64_t rank : {0, 1}) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
@@ -276,20 +275,20 @@ TEST(RankPlans, HaveAValueInOnePlaceAtATimeWhereItIsRecomputed) {
     int expanded = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       const Philox random(seed, 7);
-      Decisions choice = keep_everything(facts);
+      Decisions decisions = keep_everything(facts);
       for (const ValueFacts& value : facts.values)
-        for (std::size_t gap = 0; value.repeatable && gap <= value.readers.size(); ++gap) {
+        for (std::size_t gap = 0; value.recomputable && gap <= value.readers.size(); ++gap) {
           const std::size_t id = index(value.first_gap) + gap;
-          choice.again[id] = seed == 0 || random.uniform(id) < static_cast<float>(seed) / 200;
+          decisions.recompute[id] = seed == 0 || random.uniform(id) < static_cast<float>(seed) / 200;
         }
-      const std::optional<Sequence> sequence = expand(facts, choice);
+      const std::optional<Sequence> sequence = expand(facts, decisions);
       if (!sequence) continue;
       ++expanded;
-      std::vector<std::int32_t> last(facts.values.size(), -2);  // step of the last life so far
-      for (const Life& life : sequence->lives) {
-        ASSERT_GT(life.made, last[index(life.value)])
-            << step.graph.value(life.value).name << ", rank " << rank << ", seed " << seed;
-        last[index(life.value)] = life.last;
+      std::vector<std::int32_t> last(facts.values.size(), -2);  // last step of the latest live range
+      for (const LiveRange& live_range : sequence->live_ranges) {
+        ASSERT_GT(live_range.produced, last[index(live_range.value)])
+            << step.graph.value(live_range.value).name << ", rank " << rank << ", seed " << seed;
+        last[index(live_range.value)] = live_range.last_use;
       }
     }
     EXPECT_GT(expanded, 50);

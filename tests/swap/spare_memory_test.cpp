@@ -1,4 +1,4 @@
-// Choices that use what a schedule leaves unused, and the memory that is left for copies.
+// Moves of the search that use spare memory, and the memory reserved for copies in flight.
 #include "swap/planners/spare_memory.h"
 
 #include <gtest/gtest.h>
@@ -19,11 +19,11 @@ namespace {
 
 constexpr double second = 1;
 
-// A chain of volumes of the same size, of which the first four are read again from the last to the first.
-// Each takes a second to make.
+// A chain of volumes of one size. The first four are read a second time, from the last to the first. Each
+// node takes a second.
 struct Chain {
   net::Graph graph;
-  std::vector<net::ValueId> made;
+  std::vector<net::ValueId> volumes;
   CostModel costs;
   std::int64_t bytes;
 
@@ -31,64 +31,66 @@ struct Chain {
     const net::ValueId x =
         graph.add_value("x", Shape{1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
     for (int i = 0; i < 5; ++i)
-      made.push_back(graph.apply("sigmoid", "n" + std::to_string(i), {i == 0 ? x : made.back()}));
+      volumes.push_back(graph.apply("sigmoid", "n" + std::to_string(i), {i == 0 ? x : volumes.back()}));
     for (int i = 3; i >= 0; --i)
-      made.push_back(graph.apply("add", "sum" + std::to_string(i), {made.back(), made[index(i)]}));
+      volumes.push_back(graph.apply("add", "sum" + std::to_string(i), {volumes.back(), volumes[index(i)]}));
     bytes = graph.value(x).bytes();
     costs.node_seconds.assign(graph.nodes().size(), second);
     const double rate = static_cast<double>(bytes) / (4 * second);
     costs.to_host = costs.to_device = {rate, rate};
   }
-  PlanRequest request(std::int64_t volumes, std::int64_t host) const {
+  PlanRequest request(std::int64_t count, std::int64_t host) const {
     return {&graph,
             std::vector<std::int64_t>(graph.nodes().size(), 0),
-            {volumes * bytes, host, 0},
-            {made.back()},
+            {count * bytes, host, 0},
+            {volumes.back()},
             &costs};
   }
 };
 
-Schedule schedule_of(const GraphFacts& facts, const Decisions& choice, std::int64_t reserve = 0) {
+Schedule schedule_of(const GraphFacts& facts, const Decisions& decisions, std::int64_t reserve = 0) {
   ScheduleOptions options;
   options.device_budget = facts.request->budgets.device;
   options.reserve = reserve;
-  return schedule(facts, *expand(facts, choice), choice.bias, options);
+  return schedule(facts, *expand(facts, decisions), decisions.eviction_bias, options);
 }
 
-Decisions everything_again(const GraphFacts& facts) {
-  Decisions choice = keep_everything(facts);
+Decisions recompute_everything(const GraphFacts& facts) {
+  Decisions decisions = keep_everything(facts);
   for (net::ValueId id = 0; index(id) < facts.values.size(); ++id)
-    if (facts.values[index(id)].repeatable) choice.again[index(facts.values[index(id)].first_gap + 1)] = true;
-  return choice;
+    if (facts.values[index(id)].recomputable)
+      decisions.recompute[index(facts.values[index(id)].first_gap + 1)] = true;
+  return decisions;
 }
 
-std::ptrdiff_t runs_again(const Schedule& schedule) {
+std::ptrdiff_t recomputations(const Schedule& schedule) {
   const auto& steps = schedule.sequence.steps;
-  return std::count_if(steps.begin(), steps.end(), [](const SequenceStep& step) { return step.again; });
+  return std::count_if(steps.begin(), steps.end(), [](const SequenceStep& step) { return step.recomputed; });
 }
 
-// Seconds that runs again take, and copies in, four each.
+// Seconds of recomputations, and of copies in (four each).
 std::vector<double> seconds_spent(const GraphFacts& facts, const Schedule& schedule) {
   std::vector<double> seconds(facts.volumes.size(), 0);
   const auto& steps = schedule.sequence.steps;
   for (const SequenceStep& step : steps)
-    if (step.again)
-      seconds[index(facts.values[index(facts.nodes[index(step.node)].makes.front())].volume)] += second;
-  for (const IdleTime& eviction : schedule.evictions)
-    if (index(eviction.needed) < steps.size())
-      seconds[index(facts.values[index(schedule.sequence.lives[index(eviction.life)].value)].volume)] +=
+    if (step.recomputed)
+      seconds[index(facts.values[index(facts.nodes[index(step.node)].writes.front())].volume)] += second;
+  for (const Eviction& eviction : schedule.evictions)
+    if (index(eviction.next_use) < steps.size())
+      seconds[index(
+          facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)].volume)] +=
           4 * second;
   return seconds;
 }
 
-TEST(SpareMemory, TellsOnWhichVolumesAScheduleSpendsMostTime) {
+TEST(SpareMemory, SortsVolumesByTheTimeThatAScheduleSpendsOnThem) {
   const Chain chain;
   const PlanRequest request = chain.request(4, unlimited);
   const GraphFacts facts(request);
   Decisions some = keep_everything(facts);
-  some.again[index(facts.values[index(chain.made[1])].first_gap + 1)] = true;
-  for (const Decisions& choice : {keep_everything(facts), some, everything_again(facts)}) {
-    const Schedule schedule = schedule_of(facts, choice);
+  some.recompute[index(facts.values[index(chain.volumes[1])].first_gap + 1)] = true;
+  for (const Decisions& decisions : {keep_everything(facts), some, recompute_everything(facts)}) {
+    const Schedule schedule = schedule_of(facts, decisions);
     std::vector<double> left = seconds_spent(facts, schedule);
     EXPECT_GT(*std::max_element(left.begin(), left.end()), 0);
     for (const std::int32_t id : costliest_volumes(facts, schedule)) {
@@ -99,39 +101,39 @@ TEST(SpareMemory, TellsOnWhichVolumesAScheduleSpendsMostTime) {
   }
 }
 
-TEST(SpareMemory, IsFilledWithWhatWouldBeMadeAgain) {
+TEST(SpareMemory, IsFilledWithValuesThatWouldBeRecomputed) {
   const Chain chain;
   std::ptrdiff_t before = std::numeric_limits<std::ptrdiff_t>::max();
   for (const std::int64_t volumes : {5, 6, 7, 10}) {
     const PlanRequest request = chain.request(volumes, 0);
     const GraphFacts facts(request);
-    const Decisions again = everything_again(facts);
-    const Schedule dropped = schedule_of(facts, again);
-    ASSERT_EQ(dropped.excess, 0) << volumes;
+    const Decisions everything = recompute_everything(facts);
+    const Schedule recomputed = schedule_of(facts, everything);
+    ASSERT_EQ(recomputed.excess, 0) << volumes;
     const Schedule kept =
-        schedule_of(facts, keep_in_spare_memory(facts, dropped, again, request.budgets.device));
+        schedule_of(facts, keep_in_spare_memory(facts, recomputed, everything, request.budgets.device));
     EXPECT_EQ(kept.excess, 0) << volumes;
-    EXPECT_LE(runs_again(kept), runs_again(dropped)) << volumes;
-    EXPECT_LE(runs_again(kept), before) << volumes;
-    before = runs_again(kept);
+    EXPECT_LE(recomputations(kept), recomputations(recomputed)) << volumes;
+    EXPECT_LE(recomputations(kept), before) << volumes;
+    before = recomputations(kept);
   }
   EXPECT_EQ(before, 0) << "everything fits into the last budget";
 }
 
-TEST(SpareMemory, MakesAgainWhatIsWaitedFor) {
+TEST(SpareMemory, RecomputesValuesThatStall) {
   const Chain chain;
   const PlanRequest request = chain.request(3, 100 * chain.bytes);
   const GraphFacts facts(request);
   const Decisions nothing = keep_everything(facts);
   const Schedule copied = schedule_of(facts, nothing);
-  ASSERT_EQ(runs_again(copied), 0);
+  ASSERT_EQ(recomputations(copied), 0);
   const auto waits = std::count_if(copied.evictions.begin(), copied.evictions.end(),
-                                   [](const IdleTime& eviction) { return eviction.waited > 0; });
+                                   [](const Eviction& eviction) { return eviction.stall_seconds > 0; });
   ASSERT_GT(waits, 1) << "the link is slower than the nodes";
   std::ptrdiff_t before = 0;
   for (const double share : {0.0, 0.5, 1.0}) {
-    const Decisions choice = recompute_awaited_copies(facts, copied, nothing, share);
-    const std::ptrdiff_t flags = std::count(choice.again.begin(), choice.again.end(), true);
+    const Decisions decisions = recompute_stalling_copies(facts, copied, nothing, share);
+    const std::ptrdiff_t flags = std::count(decisions.recompute.begin(), decisions.recompute.end(), true);
     EXPECT_LE(flags, waits);
     EXPECT_GE(flags, before);
     EXPECT_EQ(flags > 0, share > 0);
@@ -139,7 +141,7 @@ TEST(SpareMemory, MakesAgainWhatIsWaitedFor) {
   }
 }
 
-TEST(SpareMemory, IsLeftForCopiesOnTheirWay) {
+TEST(SpareMemory, IsReservedForCopiesInFlight) {
   const Chain chain;
   const PlanRequest request = chain.request(4, 100 * chain.bytes);
   const GraphFacts facts(request);
@@ -149,9 +151,9 @@ TEST(SpareMemory, IsLeftForCopiesOnTheirWay) {
   EXPECT_EQ(schedule_of(facts, nothing, chain.bytes).excess, 0);
 }
 
-// A small network's step in pieces, and the choice to make everything again for each of its readers.
-struct Pieces {
-  net::TrainingStep step = test::step_in_pieces(4);
+// The step of a small network in slabs, and the decisions to recompute everything per use.
+struct Slabs {
+  net::TrainingStep step = test::step_in_slabs(4);
   CostModel costs = estimate_costs(step.graph, find_device_rates("v100"));
   PlanRequest request{&step.graph,
                       std::vector<std::int64_t>(step.graph.nodes().size()),
@@ -159,20 +161,20 @@ struct Pieces {
                       {step.loss},
                       &costs};
 
-  Pieces() = default;
-  Pieces(const Pieces&) = delete;
+  Slabs() = default;
+  Slabs(const Slabs&) = delete;
 
-  static Decisions everything_again(const GraphFacts& facts) {
-    Decisions choice = keep_everything(facts);
-    repeat_in_chains(facts, {64, true, 0, 0}, choice);
-    choice.alone.assign(choice.alone.size(), true);
-    return choice;
+  static Decisions recompute_everything(const GraphFacts& facts) {
+    Decisions decisions = keep_everything(facts);
+    recompute_in_chains(facts, {64, true, 0, 0}, decisions);
+    decisions.recompute_per_use.assign(decisions.recompute_per_use.size(), true);
+    return decisions;
   }
 };
 
-TEST(Passes, AreThoseOfStepsInPieces) {
-  const Pieces pieces;
-  const GraphFacts facts(pieces.request);
+TEST(Passes, AreThoseOfStepsInSlabs) {
+  const Slabs slabs;
+  const GraphFacts facts(slabs.request);
   EXPECT_GT(facts.passes, 10u) << "two for every norm of the finest level, there and back";
   EXPECT_TRUE(std::is_sorted(facts.pass.begin(), facts.pass.end()));
   EXPECT_EQ(facts.pass.front(), 0);
@@ -182,59 +184,61 @@ TEST(Passes, AreThoseOfStepsInPieces) {
   EXPECT_EQ(GraphFacts(request).passes, 1u);
 }
 
-TEST(Passes, AreBridgedByWhatIsHeld) {
-  const Pieces pieces;
-  const GraphFacts facts(pieces.request);
-  Decisions choice = Pieces::everything_again(facts);
-  const std::optional<Sequence> dropped = expand(facts, choice);
-  ASSERT_TRUE(dropped);
+TEST(Passes, AreBridgedByRetainedValues) {
+  const Slabs slabs;
+  const GraphFacts facts(slabs.request);
+  Decisions decisions = Slabs::recompute_everything(facts);
+  const std::optional<Sequence> recomputed = expand(facts, decisions);
+  ASSERT_TRUE(recomputed);
   const auto pass_of = [](const Sequence& sequence, std::int32_t step) {
     return index(sequence.steps[index(step)].pass);
   };
-  std::vector<const Life*> before(facts.values.size(), nullptr);
+  std::vector<const LiveRange*> before(facts.values.size(), nullptr);
   int bridged = 0, shorter = 0;
-  for (const Life& life : dropped->lives) {
-    const Life* previous = std::exchange(before[index(life.value)], &life);
-    if (life.gap == net::none || previous == nullptr) continue;
-    const std::size_t from = pass_of(*dropped, previous->last), to = pass_of(*dropped, life.made);
+  for (const LiveRange& live_range : recomputed->live_ranges) {
+    const LiveRange* previous = std::exchange(before[index(live_range.value)], &live_range);
+    if (live_range.gap == net::none || previous == nullptr) continue;
+    const std::size_t from = pass_of(*recomputed, previous->last_use),
+                      to = pass_of(*recomputed, live_range.produced);
     if (from == to) continue;
-    Decisions held = choice;
+    Decisions retaining = decisions;
     for (std::size_t pass = from; pass < to; ++pass)
-      held.held[index(life.value) * facts.passes + pass] = true;
-    const std::optional<Sequence> without = expand(facts, held);
+      retaining.retain[index(live_range.value) * facts.passes + pass] = true;
+    const std::optional<Sequence> without = expand(facts, retaining);
     ASSERT_TRUE(without);
-    EXPECT_LE(without->steps.size(), dropped->steps.size());
-    shorter += without->steps.size() < dropped->steps.size();
-    for (const Life& other : without->lives)
-      EXPECT_FALSE(other.value == life.value && other.gap == life.gap && pass_of(*without, other.made) == to);
+    EXPECT_LE(without->steps.size(), recomputed->steps.size());
+    shorter += without->steps.size() < recomputed->steps.size();
+    for (const LiveRange& other : without->live_ranges)
+      EXPECT_FALSE(other.value == live_range.value && other.gap == live_range.gap &&
+                   pass_of(*without, other.produced) == to);
     if (++bridged == 20) break;
   }
   EXPECT_EQ(bridged, 20);
-  EXPECT_GT(shorter, 10) << "but for what is made for a later use then";
+  EXPECT_GT(shorter, 10) << "unless a value is then recomputed for a later use";
 }
 
-TEST(Passes, AreBridgedWhereThereIsRoom) {
-  Pieces pieces;
-  const GraphFacts all(pieces.request);
-  const Decisions again = Pieces::everything_again(all);
-  const Schedule dropped = schedule_of(all, again);
-  const std::vector<std::int64_t> memory = memory_of(all, dropped.sequence);
+TEST(Passes, AreBridgedIfThereIsSpareMemory) {
+  Slabs slabs;
+  const GraphFacts all(slabs.request);
+  const Decisions everything = Slabs::recompute_everything(all);
+  const Schedule recomputed = schedule_of(all, everything);
+  const std::vector<std::int64_t> memory = memory_of(all, recomputed.sequence);
   const std::int64_t least = *std::max_element(memory.begin(), memory.end());
-  std::ptrdiff_t before = runs_again(dropped);
+  std::ptrdiff_t before = recomputations(recomputed);
   for (const std::int64_t more : {0, 1, 4, 16}) {
-    pieces.request.budgets.device = least + more * least / 16;
-    const GraphFacts facts(pieces.request);
-    const Decisions choice =
-        hold_in_spare_memory(facts, schedule_of(facts, again), again, pieces.request.budgets.device);
-    const Schedule held = schedule_of(facts, choice);
-    EXPECT_EQ(choice.again, again.again);
-    EXPECT_LE(runs_again(held), before) << more;
-    before = runs_again(held);
+    slabs.request.budgets.device = least + more * least / 16;
+    const GraphFacts facts(slabs.request);
+    const Decisions decisions = retain_in_spare_memory(facts, schedule_of(facts, everything), everything,
+                                                       slabs.request.budgets.device);
+    const Schedule retaining = schedule_of(facts, decisions);
+    EXPECT_EQ(decisions.recompute, everything.recompute);
+    EXPECT_LE(recomputations(retaining), before) << more;
+    before = recomputations(retaining);
   }
-  EXPECT_LT(before, runs_again(dropped) / 2);
+  EXPECT_LT(before, recomputations(recomputed) / 2);
 }
 
-TEST(Schedule, OfWhatTakesTooLongIsNotWorkedOut) {
+TEST(Schedule, IsAbandonedIfItTakesTooLong) {
   const Chain chain;
   const PlanRequest request = chain.request(4, 100 * chain.bytes);
   const GraphFacts facts(request);
@@ -242,9 +246,9 @@ TEST(Schedule, OfWhatTakesTooLongIsNotWorkedOut) {
   ScheduleOptions options;
   options.device_budget = request.budgets.device;
   options.most_seconds = 8 * second;  // there are nine nodes
-  EXPECT_GT(schedule(facts, *expand(facts, nothing), nothing.bias, options).excess, 0);
+  EXPECT_GT(schedule(facts, *expand(facts, nothing), nothing.eviction_bias, options).excess, 0);
   options.most_seconds = 100 * second;
-  EXPECT_EQ(schedule(facts, *expand(facts, nothing), nothing.bias, options).excess, 0);
+  EXPECT_EQ(schedule(facts, *expand(facts, nothing), nothing.eviction_bias, options).excess, 0);
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ class SwapEverything {
       places_.push_back({{net::none, id, 0, swap::occupied(workspaces_[at(id)]), now(), now()}, groups_++});
     swap::Instruction instruction;
     instruction.node = id;
-    instruction.again = again;
+    instruction.recomputed = again;
     plan_.instructions.push_back(instruction);
   }
 

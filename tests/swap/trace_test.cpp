@@ -63,7 +63,7 @@ TEST(Timeline, HasEveryInstructionInTheRowOfItsLaneWithItsTimesAndWhatItDoes) {
     EXPECT_EQ(event["args"]["waits"], instruction.waits);
     if (instruction.kind == Instruction::Kind::run) {
       const net::Node& node = traced.step.graph.node(instruction.node);
-      EXPECT_EQ(event["name"], node.name + (instruction.again ? " (again)" : ""));
+      EXPECT_EQ(event["name"], node.name + (instruction.recomputed ? " (recomputed)" : ""));
       EXPECT_EQ(event["args"]["operation"], node.operation->name);
       EXPECT_EQ(event["args"]["bytes"], net::node_bytes(traced.step.graph, node));
     } else {

@@ -285,7 +285,7 @@ struct Updated {
   void run_again(net::NodeId node) {
     Instruction again;
     again.node = node;
-    again.again = true;
+    again.recomputed = true;
     plan.instructions.push_back(again);
     for (Residency& r : plan.residencies)
       if (graph.value(r.value).persistent() || r.value == x || r.value == y || r.value == sum) r.last = 3;
@@ -307,12 +307,12 @@ TEST(Verify, CatchesRunsThatReadAnUpdatedParameterUpdateTwiceOrSayWronglyWhether
             "after 1 updates instead of 0"},
            {"the convolution again", [](Updated& u) { u.run_again(1); }, "after 1 updates instead of 0"},
            {"the update again", [](Updated& u) { u.run_again(u.update); }, "would update its values twice"},
-           {"a first run that says it is none", [](Updated& u) { u.plan.instructions[0].again = true; },
+           {"a first run that says it is none", [](Updated& u) { u.plan.instructions[0].recomputed = true; },
             "did not run before"},
            {"a second run that does not say so",
             [](Updated& u) {
               u.run_again(0);
-              u.plan.instructions.back().again = false;
+              u.plan.instructions.back().recomputed = false;
             },
             "not marked as a recomputation"}}) {
     Updated updated;

@@ -1,4 +1,6 @@
-// Steps in many pieces are searched first in fewer of them.
+// Steps in many slabs are searched with fewer slabs first.
+#include "swap/planners/coarsening.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "net/graph/names.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
-#include "swap/planners/search.h"
 #include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
 
@@ -15,7 +16,7 @@ namespace voxswap::swap {
 namespace {
 
 struct InTwoSizes {
-  net::TrainingStep fine = test::step_in_pieces(2), coarse = test::step_in_pieces(8);
+  net::TrainingStep fine = test::step_in_slabs(2), coarse = test::step_in_slabs(8);
   CostModel costs = estimate_costs(fine.graph, find_device_rates("v100"));
   PlanRequest request{
       &fine.graph, std::vector<std::int64_t>(fine.graph.nodes().size()), {}, {fine.loss}, &costs};
@@ -30,58 +31,59 @@ double seconds_of(const CostModel& costs) {
   return std::accumulate(costs.node_seconds.begin(), costs.node_seconds.end(), 0.0);
 }
 
-TEST(StepInFewerSlabs, TakeWhatTheFinerOnesTake) {
+TEST(StepInFewerSlabs, TakeAsLongAsTheFinerStep) {
   const InTwoSizes steps;
   const StepInFewerSlabs fewer(steps.request);
   EXPECT_EQ(fewer.request.graph, &steps.coarse.graph);
   EXPECT_EQ(fewer.request.in_fewer_slabs, nullptr);
   EXPECT_NEAR(seconds_of(fewer.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
-      << "but for sums over pieces of what is whole there";
+      << "except sums over slabs of values that are whole in the other";
   EXPECT_EQ(fewer.request.workspaces.size(), steps.coarse.graph.nodes().size());
   EXPECT_EQ(fewer.request.workspaces.back(), 4096);
   EXPECT_EQ(fewer.request.kept, std::vector<net::ValueId>{steps.coarse.loss});
 }
 
-// Pieces of 8 planes in place of 2: the choice for the second is that for four.
-TEST(StepInFewerSlabs, TellWhatToChooseForThePiecesThatAreInThem) {
+// Slabs of 8 planes instead of 2: decisions for the second slab apply to four.
+TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
   const InTwoSizes steps;
   const StepInFewerSlabs fewer(steps.request);
   const GraphFacts coarse(fewer.request), fine(steps.request);
-  Decisions choice = keep_everything(coarse);
-  choice.reserve = 0.25;
-  choice.window = 48;
+  Decisions decisions = keep_everything(coarse);
+  decisions.reserve = 0.25;
+  decisions.reuse_window = 48;
   for (std::size_t id = 0; id < coarse.values.size(); ++id) {
     if (steps.coarse.graph.value(static_cast<net::ValueId>(id)).name != "encoder.0.input[1]") continue;
     const ValueFacts& value = coarse.values[id];
-    choice.alone[id] = true;
-    choice.bias[id] = 2;
-    std::fill_n(choice.held.begin() + static_cast<std::ptrdiff_t>(id * coarse.passes), coarse.passes, true);
-    choice.again[static_cast<std::size_t>(value.first_gap)] = true;
-    choice.again[static_cast<std::size_t>(value.first_gap) + value.readers.size()] = true;
+    decisions.recompute_per_use[id] = true;
+    decisions.eviction_bias[id] = 2;
+    std::fill_n(decisions.retain.begin() + static_cast<std::ptrdiff_t>(id * coarse.passes), coarse.passes,
+                true);
+    decisions.recompute[static_cast<std::size_t>(value.first_gap)] = true;
+    decisions.recompute[static_cast<std::size_t>(value.first_gap) + value.readers.size()] = true;
   }
-  const Decisions found = for_finer(coarse, choice, fine);
+  const Decisions found = for_finer(coarse, decisions, fine);
   EXPECT_EQ(found.reserve, 0.25);
-  EXPECT_EQ(found.window, 48);
+  EXPECT_EQ(found.reuse_window, 48);
   std::size_t chosen = 0;
   for (std::size_t id = 0; id < fine.values.size(); ++id) {
     const net::PieceName name =
         net::split_piece_name(steps.fine.graph.value(static_cast<net::ValueId>(id)).name);
     const bool within = name.volume == "encoder.0.input" && name.number() / 4 == 1;
     chosen += within;
-    EXPECT_EQ(found.alone[id], within) << name.volume << name.piece;
-    EXPECT_EQ(found.bias[id], within ? 2 : 1);
+    EXPECT_EQ(found.recompute_per_use[id], within) << name.volume << name.piece;
+    EXPECT_EQ(found.eviction_bias[id], within ? 2 : 1);
     for (std::size_t pass = 0; pass < fine.passes; ++pass)
-      EXPECT_EQ(found.held[id * fine.passes + pass], within);
+      EXPECT_EQ(found.retain[id * fine.passes + pass], within);
     const ValueFacts& value = fine.values[id];
     for (std::size_t gap = 0; gap <= value.readers.size(); ++gap)
-      EXPECT_EQ(found.again[static_cast<std::size_t>(value.first_gap) + gap],
+      EXPECT_EQ(found.recompute[static_cast<std::size_t>(value.first_gap) + gap],
                 within && (gap == 0 || gap == value.readers.size()))
           << name.volume << name.piece << ", gap " << gap;
   }
   EXPECT_EQ(chosen, 4U);
 }
 
-TEST(StepInFewerSlabs, GivePlansThatAreVerifiedOfTheFinerOnes) {
+TEST(StepInFewerSlabs, LeadToVerifiedPlansOfTheFinerStep) {
   InTwoSizes steps;
   steps.request.budgets = {std::int64_t{2} << 20, std::int64_t{1} << 30, 0};
   const Plan plan = make_plan("hybrid", steps.request);

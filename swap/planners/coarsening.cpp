@@ -1,3 +1,5 @@
+#include "swap/planners/coarsening.h"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -5,7 +7,6 @@
 #include "base/shape.h"
 #include "net/graph/graph.h"
 #include "net/graph/names.h"
-#include "swap/planners/search.h"
 
 namespace voxswap::swap {
 namespace {
@@ -14,7 +15,7 @@ std::string volume_of(const std::string& name) {
   return net::split_piece_name(name).volume;
 }
 
-// What the nodes of an operation take in pieces.
+// The nodes of an operation, summed over slabs.
 struct Operation {
   double seconds = 0;
   std::int64_t workspace = 0;
@@ -30,7 +31,7 @@ std::map<std::string, Operation> operations_of(const PlanRequest& request) {
   return operations;
 }
 
-// Numbers of the readings of a value, by the operation that reads: of several nodes of one, the first.
+// The gap before the first node of every operation that reads a value.
 std::map<std::string, GapId> gaps_by_reader(const GraphFacts& facts, net::ValueId id) {
   const ValueFacts& value = facts.values[index(id)];
   std::map<std::string, GapId> gaps;
@@ -44,7 +45,7 @@ GapId last_gap(const ValueFacts& value) {
   return value.first_gap + static_cast<GapId>(value.readers.size());
 }
 
-// Pieces by volume and number.
+// Slabs by volume and number.
 using Volumes = std::map<std::string, std::map<std::size_t, net::ValueId>>;
 
 Volumes volumes_of(const GraphFacts& facts) {
@@ -56,7 +57,7 @@ Volumes volumes_of(const GraphFacts& facts) {
   return volumes;
 }
 
-// Where the middle of every pass of `fine` lies in `coarse`, by the time of the nodes before it.
+// For every pass of `fine`, the pass of `coarse` that runs at the same fraction of the compute time.
 std::vector<std::size_t> passes_of(const GraphFacts& fine, const GraphFacts& coarse) {
   const auto ends = [](const GraphFacts& facts) {
     std::vector<double> seconds(facts.passes, 0);
@@ -101,30 +102,30 @@ StepInFewerSlabs::StepInFewerSlabs(const PlanRequest& finer) : costs(*finer.cost
     if (kept.count(volume_of(request.graph->value(id).name)) > 0) request.kept.push_back(id);
 }
 
-Decisions for_finer(const GraphFacts& coarse, const Decisions& choice, const GraphFacts& fine) {
+Decisions for_finer(const GraphFacts& coarse, const Decisions& decisions, const GraphFacts& fine) {
   Decisions result = keep_everything(fine);
-  result.reserve = choice.reserve;
-  result.window = choice.window;
+  result.reserve = decisions.reserve;
+  result.reuse_window = decisions.reuse_window;
   const std::vector<std::size_t> passes = passes_of(fine, coarse);
   const Volumes of_coarse = volumes_of(coarse);
-  for (const auto& [name, pieces] : volumes_of(fine)) {
+  for (const auto& [name, slabs] : volumes_of(fine)) {
     const auto found = of_coarse.find(name);
     if (found == of_coarse.end()) continue;
-    for (const auto& [number, id] : pieces) {
-      const std::size_t at = (2 * number + 1) * found->second.size() / (2 * pieces.size());
-      const auto piece = found->second.find(at);
-      if (piece == found->second.end()) continue;
-      const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(piece->second)];
-      result.alone[index(id)] = choice.alone[index(piece->second)];
-      result.bias[index(id)] = choice.bias[index(piece->second)];
+    for (const auto& [number, id] : slabs) {
+      const std::size_t at = (2 * number + 1) * found->second.size() / (2 * slabs.size());
+      const auto slab = found->second.find(at);
+      if (slab == found->second.end()) continue;
+      const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(slab->second)];
+      result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(slab->second)];
+      result.eviction_bias[index(id)] = decisions.eviction_bias[index(slab->second)];
       for (std::size_t pass = 0; pass < fine.passes; ++pass)
-        result.held[index(id) * fine.passes + pass] =
-            choice.held[index(piece->second) * coarse.passes + passes[pass]];
-      result.again[index(last_gap(value))] = choice.again[index(last_gap(from))];
-      const std::map<std::string, GapId> gaps = gaps_by_reader(coarse, piece->second);
+        result.retain[index(id) * fine.passes + pass] =
+            decisions.retain[index(slab->second) * coarse.passes + passes[pass]];
+      result.recompute[index(last_gap(value))] = decisions.recompute[index(last_gap(from))];
+      const std::map<std::string, GapId> gaps = gaps_by_reader(coarse, slab->second);
       for (const auto& [reader, gap] : gaps_by_reader(fine, id))
         if (const auto same = gaps.find(reader); same != gaps.end())
-          result.again[index(gap)] = choice.again[index(same->second)];
+          result.recompute[index(gap)] = decisions.recompute[index(same->second)];
     }
   }
   return result;
