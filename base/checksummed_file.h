@@ -1,5 +1,5 @@
-// Cached text in a file whose first line is a checksum of the file's name and content. A file that was
-// changed or renamed is not read.
+// Cached text in a file whose first line is a checksum of the file's name and content. A modified or renamed
+// file is ignored.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,7 @@ namespace voxswap {
 
 void write_checksummed(const fs::path& path, std::string_view text);
 
-// Returns nullopt when there is no such file. When the file cannot be read or fails its checksum, it also
-// warns.
+// Returns nullopt if the file does not exist. Also warns if it cannot be read or its checksum is wrong.
 std::optional<std::string> read_checksummed(const fs::path& path);
 
 }  // namespace voxswap

@@ -1,6 +1,6 @@
-// Enumerations whose values have names, so that one is chosen by its name.
+// Enumerations with names for their values, so that a value can be chosen by name.
 //
-// Beside `enum class Crop { foreground, none };` stands, in the order of its values,
+// An enumeration `enum class Crop { foreground, none };` has a function with the names in the same order:
 // `constexpr std::array<std::string_view, 2> names_of(Crop) { return {"foreground", "none"}; }`.
 #pragma once
 

@@ -26,7 +26,7 @@ size_t Csv::column(std::string_view name, std::string_view where) const {
 
 namespace {
 
-// With as many apostrophes before it as may be: those of a name are kept.
+// Also true after leading apostrophes, so that an apostrophe in the data is not removed on reading.
 bool looks_like_formula(std::string_view field) {
   const std::size_t begin = field.find_first_not_of('\'');
   return begin != field.npos && std::string_view("=+-@\t\r").find(field[begin]) != std::string_view::npos &&
@@ -47,7 +47,7 @@ Csv parse_csv(std::string_view text, std::string_view where) {
   if (!is_utf8(text)) fail(Exit::bad_data, "{}: is not UTF-8. Save it in that encoding", where);
   std::vector<std::vector<std::string>> records(1);
   std::string field;
-  bool quoted = false, any = false;  // any: the record has seen a character
+  bool quoted = false, any = false;  // any: the record has at least one character
   int line = 1, opened = 0;
   const auto end_field = [&] {
     const bool marked = field.starts_with('\'') && looks_like_formula(field);

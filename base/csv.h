@@ -1,8 +1,7 @@
-// Comma-separated tables as RFC 4180 defines them, with a header line; lines end in \n on writing, \r\n is
-// read too.
+// Comma-separated tables as in RFC 4180, with a header line. Lines end in \n; \r\n is also accepted.
 //
-// A spreadsheet takes a field that begins with = + - @, a tab or a carriage return for a formula, which can
-// call programs. Unless it is a number, an apostrophe is written before it, and taken away on reading.
+// Spreadsheets interpret a field that begins with = + - @, a tab or a carriage return as a formula, which can
+// call programs. Unless the field is a number, an apostrophe is written before it and removed on reading.
 #pragma once
 
 #include <string>
@@ -13,12 +12,12 @@
 
 namespace voxswap {
 
-// A column and what it holds, with its unit: for the header and for the reference pages.
+// A column: its name and its meaning with unit, for the header and the reference pages.
 struct CsvColumn {
   std::string name, meaning;
 };
 
-// The names.
+// The names of the columns.
 std::vector<std::string> header_of(const std::vector<CsvColumn>& columns);
 
 struct Csv {
@@ -32,6 +31,6 @@ struct Csv {
 Csv parse_csv(std::string_view text, std::string_view where);  // throws Exit::bad_data with the line number
 Csv read_csv(const fs::path& path);
 std::string csv_text(const Csv& csv);
-void write_csv(const fs::path& path, const Csv& csv);  // whole, renamed into place
+void write_csv(const fs::path& path, const Csv& csv);  // written completely, then renamed
 
 }  // namespace voxswap

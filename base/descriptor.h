@@ -29,7 +29,7 @@ auto uninterrupted(Call call) {
 class Descriptor {
  public:
   Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}  // which is open
+  explicit Descriptor(int number) : number_(number) {}  // must be open
   // Like open(2), with close-on-exec. On failure number() is -1 and error() is the error number.
   Descriptor(const std::string& path, int flags);
   ~Descriptor();
@@ -39,7 +39,7 @@ class Descriptor {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
   int error() const { return error_; }
-  int release();  // gives up ownership: the caller closes it
+  int release();  // gives up ownership; the caller must close it
   int close();    // 0, or the error number that says why earlier writes are lost
 
  private:
@@ -56,7 +56,7 @@ ssize_t read_up_to(int descriptor, void* bytes, std::size_t size);
 // Flushes the file to the device (fsync). Returns 0 or the error number.
 int sync(int descriptor);
 
-// The same for a folder's entries, so that a new file name survives a power cut.
+// Flushes a folder's entries, so that a new file name survives a power cut.
 int sync_folder(const std::string& folder);
 
 }  // namespace voxswap

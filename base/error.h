@@ -1,6 +1,6 @@
-// Errors are thrown where the fact is known and caught once, in main().
+// Errors are thrown where they are detected and caught once, in main().
 //
-// A message says what was expected, what was found, where, and what to do. Programmer faults are asserts
+// A message says what was expected, what was found, where, and what to do. Programming errors are asserts
 // instead.
 #pragma once
 

@@ -35,7 +35,7 @@ Exit exit_of_reading(int system_error) {
   }
 }
 
-// Hands `take` the bytes of a file, at most `most`, in pieces.
+// Passes the bytes of a file, at most `most`, to `take` in chunks.
 template <class Take>
 void read_pieces(const fs::path& path, std::size_t most, Take take) {
   const Descriptor file = open_file(path);
@@ -71,7 +71,7 @@ Descriptor open_file(const fs::path& path) {
 }
 
 std::string no_such_folder(const fs::path& path) {
-  // The first part that does not exist is the one that is misspelt.
+  // The first component that does not exist is the misspelt one.
   fs::path wrong = path.filename() == "." ? path.parent_path() : path;
   error_code ignored;
   while (wrong.has_parent_path() && !fs::exists(wrong.parent_path(), ignored)) wrong = wrong.parent_path();
@@ -113,7 +113,7 @@ void check_name(const fs::path& path, Exit exit) {
 void make_directories(const fs::path& directory) {
   check_name(fs::absolute(directory), Exit::usage);
   error_code error;
-  std::vector<fs::path> made_in;  // folders that will hold new ones
+  std::vector<fs::path> made_in;  // parents of new folders
   for (fs::path there = plain(fs::absolute(directory));
        !fs::exists(there, error) && there.has_relative_path(); there = there.parent_path()) {
     if (holds_folder(there.string()))
@@ -172,7 +172,7 @@ fs::path seen_from(const fs::path& folder, const fs::path& path) {
 
 fs::path plain(const fs::path& path) {
   fs::path result;
-  for (const fs::path& part : path) {  // a separator at the end is a part "."
+  for (const fs::path& part : path) {  // a trailing separator is a component "."
     const bool below_something = result.has_filename() && result.filename() != "..";
     if (part == ".") continue;
     if (part != ".." || !below_something)

@@ -1,5 +1,5 @@
-// float16 (IEEE 754 binary16): 5 bits of exponent, 10 of mantissa. Rounded to nearest even; infinite from
-// 65520 on; NaN stays NaN.
+// float16 (IEEE 754 binary16): 5 exponent bits, 10 mantissa bits. Rounds to nearest even; values from 65520
+// on become infinite; NaN stays NaN.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ inline std::uint16_t to_float16(float value) {
   if (magnitude > infinity) return sign | 0x7e00u;
   if (magnitude >= overflows) return sign | 0x7c00u;
   if (magnitude < least_normal) {
-    // The last place of numbers from 0.5 to 1 is 2^-24, as that of the subnormals here: adding 0.5 rounds.
+    // The spacing of floats between 0.5 and 1 is 2^-24, as that of float16 subnormals, so adding 0.5 rounds.
     const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) - 0x3f000000u));
   }
@@ -25,7 +25,8 @@ inline std::uint16_t to_float16(float value) {
 }
 
 inline float from_float16(std::uint16_t value) {
-  constexpr std::uint32_t infinity = 0x7f800000u, exponents = 0x0f800000u;  // all ones, still in its place
+  constexpr std::uint32_t infinity = 0x7f800000u,
+                          exponents = 0x0f800000u;  // exponents: all ones, not yet shifted
   const std::uint32_t sign = (value & 0x8000u) << 16, magnitude = (value & 0x7fffu) << 13;
   if (magnitude >= exponents) return std::bit_cast<float>(sign | infinity | magnitude);
   return std::bit_cast<float>(sign |

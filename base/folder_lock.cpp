@@ -19,7 +19,7 @@ namespace voxswap {
 
 namespace {
 
-// Whether the file still has this name: the one before may have removed it between open() and flock().
+// False if the previous holder removed the file between open() and flock().
 bool has_name(int descriptor, const fs::path& file) {
   struct stat open = {}, named = {};
   return ::fstat(descriptor, &open) == 0 && ::stat(file.c_str(), &named) == 0 &&
@@ -51,7 +51,7 @@ FolderLock::FolderLock(const fs::path& folder)
     remove_made();
     throw;
   }
-  remove_abandoned(folder_.string(), 2);  // as deep as a run keeps its files
+  remove_abandoned(folder_.string(), 2);  // the depth of a run's folder
 }
 
 FolderLock::~FolderLock() {
@@ -79,12 +79,12 @@ bool FolderLock::try_to_hold() {
   }
   const std::string me = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor_, 0) != 0 || ::pwrite(descriptor_, me.data(), me.size(), 0) < 0)
-    log::debug("{}: {}", file_.string(), std::strerror(errno));  // only tells others whom to look for
+    log::debug("{}: {}", file_.string(), std::strerror(errno));  // the process id is only informative
   return true;
 }
 
 void FolderLock::remove_made() {
-  error_code ignored;  // one that is not empty stays
+  error_code ignored;  // folders that are not empty stay
   for (const fs::path& one : made_) fs::remove(one, ignored);
 }
 

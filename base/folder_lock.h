@@ -7,12 +7,11 @@
 
 namespace voxswap {
 
-// Holds the folder until it is destroyed or the process ends, however it ends. The lock is on a file `.lock`
-// in it, which is removed at the end, as are the folders that had to be made, where nothing was put into
-// them.
+// Locks the folder until destruction or the end of the process. The lock is on a file `.lock`, which is
+// removed at the end; folders that were created and are still empty are removed, too.
 class FolderLock {
  public:
-  // Makes the folder where it is not there. Throws Exit::failed at once when another process holds it.
+  // Creates the folder if necessary. Throws Exit::failed immediately if another process has locked it.
   explicit FolderLock(const fs::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -23,13 +22,13 @@ class FolderLock {
   void remove_made();
 
   fs::path folder_, file_;
-  std::vector<fs::path> made_;  // the innermost first
+  std::vector<fs::path> made_;  // innermost first
   int descriptor_ = -1;
 };
 
 bool is_held(const fs::path& folder);  // by a FolderLock of any process
 
-// Beside locks and what a killed process had not yet renamed into place, whose names begin with a dot.
+// Ignores locks and temporary files of killed processes, whose names begin with a dot.
 bool holds_anything(const fs::path& folder);
 
 }  // namespace voxswap

@@ -13,11 +13,12 @@ namespace voxswap {
 HeapRetention::HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  // Threads beside the first have heaps of 64 MiB. glibc unmaps an empty one unless this is as large.
+  // Other threads than the first have heaps of 64 MiB. glibc unmaps an empty heap unless M_TOP_PAD is this
+  // large.
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
-// What glibc's thresholds come to by themselves after large buffers were freed.
+// The values that glibc's dynamic thresholds reach after large buffers have been freed.
 HeapRetention::~HeapRetention() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);

@@ -1,11 +1,11 @@
-// Large buffers that reuse their pages: the system clears each page before it gives it to a process, which
+// Lets large buffers reuse their pages: the system clears each page before it gives it to a process, which
 // takes longer than much of the work on volumes.
 #pragma once
 
 namespace voxswap {
 
-// While one lives, freed memory stays with the process for the next buffer; at its end it goes back to the
-// system. Changes time and nothing else; nothing at all where the C library is not glibc.
+// During its lifetime, freed memory stays in the process for the next buffer; at the end it is returned to
+// the system. Only affects speed; does nothing without glibc.
 class HeapRetention {
  public:
   HeapRetention();

@@ -7,7 +7,7 @@ namespace voxswap {
 
 namespace {
 
-std::mutex held_mutex;  // guards what follows
+std::mutex held_mutex;  // guards `held`
 std::set<std::string> held;
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Folders that this process holds (folder_lock.h). One that somebody removes meanwhile is not created again:
-// half of a run would be left there.
+// Folders locked by this process (folder_lock.h). If one is removed during the run, it is not recreated,
+// since it would contain an incomplete run.
 #pragma once
 
 #include <string>
 
 namespace voxswap {
 
-// Absolute paths, as plain() has them.
+// Absolute paths in the form of plain().
 void hold_folder(const std::string& folder);
 void release_folder(const std::string& folder);
 bool holds_folder(const std::string& folder);

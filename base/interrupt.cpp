@@ -11,9 +11,8 @@ namespace voxswap {
 
 namespace {
 
-// A signal meets any thread, and threads look at these meanwhile: without a lock, which a handler may not
-// take.
-std::atomic<int> requests = 0;  // of somebody who may lose patience
+// Signals are handled on any thread while others read these; a handler must not lock, so they are atomic.
+std::atomic<int> requests = 0;  // of interrupts by the user
 std::atomic<bool> announced = false, asked_in_scope = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 

@@ -1,21 +1,20 @@
-// Ctrl-C as a flag that long loops check: the first asks for a stop at the next safe point, the second stops
-// at once. A closed terminal and a system shutdown set the same flag. SIGUSR1, with which a batch system
-// announces the time limit, sets it too, however often it comes.
+// Ctrl-C as a flag that long loops check: the first one requests a stop at the next safe point, the second
+// one ends the program at once. A closed terminal and a system shutdown set the same flag. SIGUSR1, with
+// which batch systems announce the time limit, only sets the flag, even if repeated.
 #pragma once
 
 #include <csignal>
 
 namespace voxswap {
 
-// Handles SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored (nohup), SIGHUP; a file that grows beyond its
-// limit and a reader that has gone are errors of the write that meets them instead of signals that end the
-// process.
+// Handles SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored (nohup), SIGHUP. Ignores SIGXFSZ and SIGPIPE, so
+// that a file size limit or a closed pipe is an error of write() instead of ending the process.
 void watch_for_interrupt();
-bool interrupted();           // asked to stop?
+bool interrupted();           // has a stop been requested?
 void throw_if_interrupted();  // throws Exit::interrupted
 
-// For a library within a program of others: while it lives, Ctrl-C asks for a stop; then the program's own
-// handler is back, and nothing is asked for any more.
+// For the library in other programs: during its lifetime, Ctrl-C requests a stop. At the end, restores the
+// program's handler and clears the request.
 class InterruptScope {
  public:
   InterruptScope();

@@ -1,4 +1,5 @@
-// A file that other programs can follow while a command runs: entries are appended whole and never change.
+// A file that other programs can follow while a command runs: entries are appended in one write and never
+// change.
 #pragma once
 
 #include <string_view>
@@ -11,8 +12,7 @@ namespace voxswap {
 class Journal {
  public:
   Journal() = default;  // writes nothing
-  // Opens `path` for appending and creates the folders above it. Throws Exit::failed when it cannot be
-  // opened.
+  // Opens `path` for appending and creates its parent folders. Throws Exit::failed if it cannot be opened.
   explicit Journal(const fs::path& path);
 
   // Appends `bytes`. A full disk stops the journal with a warning, not the command.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int deepest = 200;
 
-// Brackets outside of strings, as far as the text is valid.
+// Counts brackets outside strings; assumes valid JSON.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool quoted = false;
@@ -30,7 +30,7 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-// Handed out from its beginning to its end; whole again as soon as all of it was given back.
+// Memory is allocated from the beginning, and reset once all allocations have been freed.
 struct Reserve {
   std::mutex mutex;  // guards everything below
   std::size_t taken = 0, pieces = 0;

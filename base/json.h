@@ -1,11 +1,9 @@
-// JSON with keys in insertion order: nlohmann's, with a destructor that cannot fail.
+// JSON with keys in insertion order: nlohmann's, with a destructor that cannot fail and fast access to
+// objects with many keys.
 //
-// Before it destroys an array or object it moves the values onto a stack that it makes for that, so that deep
-// nesting needs no deep recursion. The stack takes memory, the destructor may not throw, and where memory had
-// run out the program ended by a signal. Here the stack is made from a reserve where there is no other
-// memory.
-//
-// Objects of many keys have an index of them, which nlohmann's own lack: theirs are searched from the start.
+// To avoid deep recursion, nlohmann's destructor moves nested values to a stack that it allocates. If memory
+// is exhausted, the allocation throws in the destructor, which terminates the program. Here, the stack falls
+// back to a static reserve. Objects with many keys have a hash index; nlohmann's are searched linearly.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +21,8 @@
 
 namespace voxswap {
 
-// What arrays and objects are made with; nothing but another name, so that Json is a type of our own and the
-// memory of std::vector<Json>, which that stack is, can be told from it.
+// Allocator of arrays and objects. A distinct type, so that Json is a distinct type, and the memory of
+// std::vector<Json> (the destructor's stack) can be treated separately.
 template <typename T>
 struct JsonAllocator : std::allocator<T> {
   JsonAllocator() = default;
@@ -36,7 +34,7 @@ struct JsonAllocator : std::allocator<T> {
   };
 };
 
-// A list of keys and values, as nlohmann's, with a hash table of the keys' places as soon as there are many.
+// An ordered list of keys and values like nlohmann's, with a hash index once there are many keys.
 template <typename Key, typename Value, typename Less, typename Allocator>
 class IndexedMap : private nlohmann::ordered_map<Key, Value, Less, Allocator> {
   using Base = nlohmann::ordered_map<Key, Value, Less, Allocator>;
@@ -90,11 +88,11 @@ class IndexedMap : private nlohmann::ordered_map<Key, Value, Less, Allocator> {
   }
 
  private:
-  static constexpr std::size_t few = 16;  // are searched one after the other
+  static constexpr std::size_t few = 16;  // searched linearly
 
   const Base& bare() const { return *this; }
 
-  // The end where there is no such key.
+  // Index of the key's entry, or size().
   std::ptrdiff_t place(std::string_view key) const {
     if (slots_.empty())
       return std::find_if(begin(), end(), [&](const auto& entry) { return entry.first == key; }) - begin();
@@ -117,20 +115,20 @@ class IndexedMap : private nlohmann::ordered_map<Key, Value, Less, Allocator> {
     for (const auto& entry : *this) slots_[free_slot(entry.first)] = ++number;
   }
 
-  std::vector<std::size_t> slots_;  // places of entries, counted from 1; 0: free. Empty where they are few
+  std::vector<std::size_t> slots_;  // hash table of entry indices + 1; 0: free. Empty for few entries
 };
 
 using Json = nlohmann::basic_json<IndexedMap, std::vector, std::string, bool, std::int64_t, std::uint64_t,
                                   double, JsonAllocator>;
 
-// All texts are parsed by these, because nlohmann copies and compares by recursion: what is nested deeper
-// than 200 levels counts as invalid. parse_json() returns a discarded value for an invalid text,
-// checked_json() throws Json::parse_error.
+// The only parsers used, because nlohmann copies and compares recursively: nesting deeper than 200 levels is
+// rejected as invalid. parse_json() returns a discarded value for invalid text, checked_json() throws
+// Json::parse_error.
 Json parse_json(std::string_view text);
 Json checked_json(std::string_view text);
 
-// Memory, of the reserve (1 MiB, the values of 30,000 entries) where there is no other; std::bad_alloc when
-// that is used up.
+// Allocates memory, from the reserve (1 MiB, enough for 30,000 values) if no other is available; throws
+// std::bad_alloc if the reserve is exhausted.
 void* take_or_reserve(std::size_t bytes);
 void give_back(void* memory) noexcept;
 

@@ -1,9 +1,7 @@
-// Keys of the experiment file, for directories that experiments/ depends on: they name keys in advice and
-// reports.
-//
-// A message takes them from here: fail(Exit::usage, "{}: expected 1 to 8, found {}", key::network_depth, 9).
-// tests/experiments/named_keys_test.cpp checks that every entry is a key, so messages name no key that was
-// removed.
+// Keys of the experiment file as constants, for rooms that experiments/ depends on, which name keys in
+// messages: fail(Exit::usage, "{}: expected 1 to 8, found {}", key::network_depth, 9).
+// tests/experiments/named_keys_test.cpp checks that every entry exists, so that messages do not name removed
+// keys.
 #pragma once
 
 #define VOXSWAP_NAMED_KEYS(X)                                             \

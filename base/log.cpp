@@ -22,9 +22,9 @@ namespace {
 using Sinks = spdlog::sinks::dist_sink_mt;
 using Kept = spdlog::sinks::ringbuffer_sink_mt;
 
-constexpr std::size_t most_kept = 1000;  // messages before there is a file for them
+constexpr std::size_t most_kept = 1000;  // messages kept until there is a file
 
-// The terminal; and while there is a record, its file, or what is kept for it.
+// The terminal and, if messages are recorded, the file or the buffer for it.
 struct Voice {
   std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal;
   std::shared_ptr<Sinks> sinks = std::make_shared<Sinks>();
@@ -68,7 +68,7 @@ void Voice::record_in(std::shared_ptr<spdlog::sinks::sink> sink) {
   resolve_levels();
 }
 
-// A record has at least what is usually said, whatever the terminal is spared.
+// A record contains at least info messages, even if the terminal shows fewer.
 void Voice::resolve_levels() {
   const Level recorded = std::min<Level>(shown, Level::info);
   terminal->set_level(as_spdlog(shown));
@@ -100,7 +100,7 @@ void begin_record(const std::string& title) {
 
 void record_to(const fs::path& path) {
   std::shared_ptr<spdlog::sinks::basic_file_sink_mt> file;
-  if (error_code none; fs::exists(path, none) && !fs::is_regular_file(path, none))  // a pipe would wait
+  if (error_code none; fs::exists(path, none) && !fs::is_regular_file(path, none))  // a pipe could block
     fail(Exit::failed, "{}: cannot be written: it is not a file", path.string());
   try {
     file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());

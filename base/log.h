@@ -1,4 +1,4 @@
-// Messages for people, on stderr. Results (tables, JSON) go to stdout and never through here.
+// Messages for users, on stderr. Results (tables, JSON) are printed to stdout instead.
 #pragma once
 
 #include <string>

@@ -19,14 +19,14 @@ namespace voxswap {
 
 namespace {
 
-// Size and time of last change, as they appear in a line of the record before the name.
+// Size and modification time in the format of the record.
 std::string looks_of(const struct stat& status) {
   return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// Replaces size and time while a file is being written: the second when writing began and, when one of our
-// files is replaced, the size and time of that file. If the command is killed, the old or the new file is
-// still recognised as ours.
+// Prefix of an entry while its file is being written: followed by the start time and, if a file of ours is
+// replaced, its size and time. If the command is killed, both the old and the new file are recognised as
+// ours.
 constexpr const char* being_written = "writing ";
 
 std::string looks_while_written(const std::string& former) {
@@ -41,7 +41,7 @@ fs::path record_of(const fs::path& output) {
   return output.parent_path() / ".voxswap";
 }
 
-// Name -> size and time. Empty when there is no record.
+// Maps names to size and time. Empty if there is no record.
 std::map<std::string, std::string> read_record(const fs::path& record) {
   std::map<std::string, std::string> entries;
   error_code error;
@@ -56,7 +56,7 @@ std::map<std::string, std::string> read_record(const fs::path& record) {
 bool are_looks_of(const std::string& entry, const struct stat& status) {
   std::string looks = looks_of(status);
   if (entry == looks) return true;
-  // A command was killed before its file was in place, or between writing the file and recording it.
+  // The command was killed before its file was renamed, or before the file was recorded.
   constexpr std::int64_t most_seconds = 60;
   if (!entry.starts_with(being_written)) return false;
   std::replace(looks.begin(), looks.end(), ' ', ',');
@@ -143,7 +143,7 @@ std::vector<fs::path> WrittenFiles::remove(const std::vector<fs::path>& files, c
   return kept;
 }
 
-// Entries without looks are taken out, and so is a record without entries.
+// Removes entries without size and time, and the record if it has no entries.
 void WrittenFiles::update(const std::map<std::string, std::string>& looks) {
   const std::scoped_lock lock(mutex_);
   auto entries = read_record(record_);
@@ -187,7 +187,7 @@ void Outputs::protect_below(const fs::path& folder) {
 void Outputs::check(const fs::path& output) const {
   struct stat status;
   if (::stat(output.c_str(), &status) != 0) {
-    if (::lstat(output.c_str(), &status) != 0) return;  // nothing exists here, not even a dangling link
+    if (::lstat(output.c_str(), &status) != 0) return;  // does not exist, not even as a dangling link
   } else if (inputs_.contains({status.st_dev, status.st_ino})) {
     refuse_input(output);
   }
@@ -217,7 +217,7 @@ void check_output_file(const std::string& option, const fs::path& file) {
   check_output_folder(folder);
 }
 
-// The nearest folder above it that is there counts.
+// Checks the nearest existing parent folder.
 void check_output_folder(const fs::path& folder) {
   fs::path there = plain(fs::absolute(folder));
   error_code error;

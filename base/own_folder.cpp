@@ -31,7 +31,7 @@ std::string hash_of(const fs::path& file) {
 struct Owned {
   fs::path root;
   bool is_ours;
-  std::set<std::string> known;  // sizes with times, and hashes
+  std::set<std::string> known;  // entries of size with time, and hashes
 
   fs::path record() const { return root / ".voxswap_written"; }
 
@@ -44,7 +44,7 @@ struct Owned {
       fail(exit_of(error), "{}: cannot be written: {}", record().string(), std::strerror(error));
   }
 
-  // Other ranks write the record, too.
+  // Rereads the record, which other ranks also write.
   void read() {
     error_code error;
     if (fs::exists(record(), error)) {
@@ -68,14 +68,14 @@ struct Owned {
   }
 };
 
-std::mutex mutex;  // guards the folders and all in them
+std::mutex mutex;  // guards `folders` and their content
 std::vector<std::unique_ptr<Owned>> folders;
 
 fs::path place_of(const fs::path& path) {
   return plain(fs::absolute(path));
 }
 
-// The innermost one.
+// The innermost owned folder that contains the file.
 Owned* owner_of(const fs::path& file) {
   if (folders.empty()) return nullptr;
   const fs::path place = place_of(file);

@@ -24,7 +24,7 @@ namespace voxswap {
 
 namespace {
 
-// Eight hexadecimal digits that stand for this machine.
+// Eight hexadecimal digits that identify this machine.
 const std::string& machine() {
   static const std::string digits = [] {
     char names[320] = {};
@@ -36,8 +36,8 @@ const std::string& machine() {
   return digits;
 }
 
-// The machine of the process that wrote the file or folder with this name; empty: the file is none of ours.
-// Version 0.2 named no machine, and put the extension behind the name.
+// Machine of the process that wrote a file or folder with this name; empty if the name is not ours. Version
+// 0.2 did not include the machine and appended the extension.
 std::string writer_of(const std::string& name) {
   char writer[9] = "";
   long process = 0, count = 0;
@@ -51,8 +51,8 @@ std::string writer_of(const std::string& name) {
   return old ? "unknown" : "";
 }
 
-// Whether a lock that a process of any machine holds is seen here. Network file systems may keep locks to the
-// machine that took them (NFS with nolock or local_lock, Lustre with localflock).
+// True if locks of processes on other machines are visible. Network file systems may keep locks local to a
+// machine (NFS with nolock or local_lock, Lustre with localflock).
 bool sees_all_locks(int descriptor) {
   struct statfs system {};
   if (::fstatfs(descriptor, &system) != 0) return false;
@@ -67,8 +67,8 @@ bool sees_all_locks(int descriptor) {
   return std::find(local.begin(), local.end(), static_cast<long>(system.f_type)) != local.end();
 }
 
-// Calls `see(name, may_be_folder)` for the entries of a folder. Not by a library's iterator, which ends the
-// program where memory runs out.
+// Calls `see(name, may_be_folder)` for the entries of a folder. Does not use fs::directory_iterator, which
+// terminates the program if memory is exhausted.
 template <class See>
 void for_entries(const std::string& folder, int flags, See see) {
   struct Close {
@@ -103,7 +103,7 @@ bool lock_part(const Descriptor& file) {
 
 void remove_abandoned(const std::string& folder, int levels) {
   static std::mutex mutex;
-  static std::set<std::pair<std::string, int>> looked_at;  // by this process
+  static std::set<std::pair<std::string, int>> looked_at;  // already processed by this process
   {
     const std::lock_guard guard(mutex);
     if (!looked_at.insert({folder, levels}).second) return;

@@ -1,10 +1,9 @@
-// Files that are being written: their names, their locks, and the removal of those that killed processes
-// left.
+// Temporary files during writing: names, locks, and removal of files left by killed processes.
 //
-// The name, `.voxswap-MACHINE-PROCESS-COUNT.part`, ends as no image does, so that no other program takes it
-// for one. A part is locked while it is written: one without a lock was left by a process that was killed,
-// and the next command that uses the folder removes it. Where the file system may hide the locks of other
-// machines, only this machine's are removed.
+// The name, `.voxswap-MACHINE-PROCESS-COUNT.part`, has no image extension, so that other programs do not read
+// it. A file is locked while it is being written; one without lock was left by a killed process and is
+// removed by the next command that uses the folder. If the file system may hide locks of other machines, only
+// files of this machine are removed.
 #pragma once
 
 #include <string>
@@ -15,13 +14,13 @@
 namespace voxswap {
 
 std::string
-new_part_name();  // a file, or a folder with a file `content.EXTENSION` for libraries that go by it
+new_part_name();  // a file, or a folder with a file `content.EXTENSION` for libraries that need the extension
 constexpr std::string_view part_content = "content";
 
-// True: this process may have it. Where there are no locks, no file is ever taken for abandoned.
+// True if the lock was acquired. Without support for locks, no file is ever considered abandoned.
 bool lock_part(const Descriptor& file);
 
-// Removes what killed processes left in a folder, and in folders that many levels below it; once per process
+// Removes temporary files of killed processes in a folder and `levels` levels of subfolders, once per process
 // and folder. Best effort: errors are ignored.
 void remove_abandoned(const std::string& folder, int levels = 0);
 

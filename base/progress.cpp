@@ -75,7 +75,7 @@ void Progress::draw() {
     log::info("{}: {}", state_.what, progress_figures(state_));
 }
 
-// A search does the same many times.
+// Avoids repeated messages, for example in a search.
 static bool is_first_time(const std::string& what) {
   static std::mutex mutex;
   static std::set<std::string> said;
@@ -137,7 +137,7 @@ std::string progress_figures(const ProgressState& state) {
 
 std::string progress_line(const ProgressState& state, std::size_t columns) {
   const std::string count = format("{}/{}", state.done, state.total), counted = count + " " + state.unit;
-  // From the longest to the shortest.
+  // From longest to shortest.
   const std::vector<std::string> choices = {
       progress_figures(state), joined({counted, rate_text(state), left_text(state)}),
       joined({counted, left_text(state)}), joined({count, left_text(state)}), count};

@@ -27,12 +27,12 @@ std::string progress_figures(const ProgressState& state);
 // `columns`.
 std::string progress_line(const ProgressState& state, std::size_t columns);
 
-void set_quiet(bool quiet);  // silences all of them
+void set_quiet(bool quiet);  // silences all Progress and Doing
 
 class Progress {
  public:
-  // `what`: "epoch 3/20"; `unit`: what is counted, plural ("steps", "cases"); `done`: by somebody before;
-  // `expected`: as in expect().
+  // `what`: "epoch 3/20"; `unit`: what is counted, plural ("steps", "cases"); `done`: completed before;
+  // `expected`: see expect().
   Progress(std::string what, std::string unit, std::int64_t total, std::int64_t done = 0,
            std::optional<double> expected = std::nullopt);
   ~Progress();  // clears the line
@@ -41,8 +41,8 @@ class Progress {
 
   void advance(std::int64_t by = 1, const std::string& note = "");  // note: "loss -0.71"
 
-  // What is left of the whole when this is a part of it; else what is left of this is told. Holds until the
-  // next call.
+  // Sets the remaining time of a larger task that this one is part of, until the next call. By default, the
+  // remaining time of this task is shown.
   void expect(double seconds_left);
 
  private:
@@ -55,8 +55,8 @@ class Progress {
   bool terminal_;
 };
 
-// For work that nobody knows the length of: on a terminal its name stands at the bottom while it lasts,
-// elsewhere it is said once per process.
+// For work of unknown length: shows its name in the terminal's status line; without a terminal, logs it once
+// per process.
 class Doing {
  public:
   explicit Doing(const std::string& what);  // "planning"

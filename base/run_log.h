@@ -1,4 +1,4 @@
-// A file that records all messages with times, also those that --quiet hides.
+// Records all messages with times in a file, including those hidden by --quiet.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace voxswap::log {
 
-// From here on messages are kept until there is a file for them, behind `title`, which is not said elsewhere.
-// Those of before are forgotten, a file that was written to is let go of.
+// Starts recording: buffers `title` (not shown elsewhere) and all messages until record_to() sets a file.
+// Discards earlier messages and closes an earlier file.
 void begin_record(const std::string& title);
 
-// What was kept since begin_record(), and everything from now on, is added to the end of `file`. Throws
-// Exit::failed when it cannot be opened. A disk that fills later costs the record, not the run.
+// Appends the buffered messages and all later ones to `file`. Throws Exit::failed if it cannot be opened. If
+// the disk fills up later, recording stops but the run continues.
 void record_to(const fs::path& file);
 
 }  // namespace voxswap::log

@@ -24,9 +24,9 @@ class Shape {
   }
   const std::vector<std::int64_t>& extents() const { return extents_; }
 
-  // Number of elements; 64-bit: 512^3 x 16 channels is 2^31 already.
+  // Number of elements, 64-bit: 512^3 x 16 channels is already 2^31.
   std::int64_t count() const { return count_from(0); }
-  // Elements of the axes from `axis` inwards: those of one step along the axis before it.
+  // Elements of the axes from `axis` inwards: the stride of the preceding axis.
   std::int64_t count_from(std::int64_t axis) const {
     std::int64_t product = 1;
     for (auto i = static_cast<std::size_t>(axis); i < extents_.size(); ++i) product *= extents_[i];

@@ -14,9 +14,9 @@
 namespace voxswap {
 namespace {
 
-int first_error = 0;  // of writing to stdout
+int first_error = 0;  // of writes to stdout
 
-// A pipe without a reader, or a terminal that was closed.
+// True for a pipe without a reader or a closed terminal.
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
@@ -26,7 +26,7 @@ bool reader_is_gone() {
 
 void open_standard_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest free number is given, and those below are open by now.
+    // open() returns the lowest free number, and all lower ones are open by now.
     if (::fcntl(number, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/dev/null", O_RDWR));
   }
 }

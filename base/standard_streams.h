@@ -1,5 +1,5 @@
-// The three standard streams: always open, even if the caller closed them. Results that cannot be written are
-// an error. Messages go through log.h.
+// The three standard streams: always open, even if the caller closed them. Failure to write results is an
+// error. For messages, see log.h.
 #pragma once
 
 #include <string_view>
@@ -8,23 +8,23 @@
 
 namespace voxswap {
 
-// A stream that was closed is opened as /dev/null. Otherwise the next file would take its number, and
-// messages would be written into that. Call it before anything opens a file.
+// Opens closed streams as /dev/null. Otherwise the next opened file would get the stream's number and receive
+// messages. Call it before anything opens a file.
 void open_standard_streams();
 
-// Writes to stdout, for people: printable() of the text. Nothing else writes there.
+// Prints text for users to stdout, made printable(). All output to stdout uses these functions.
 void print(std::string_view text);
 template <class... Arguments>
 void print(fmt::format_string<Arguments...> pattern,
            Arguments&&... arguments) requires(sizeof...(Arguments) > 0) {
   print(std::string_view(fmt::format(pattern, std::forward<Arguments>(arguments)...)));
 }
-// The text as it is: JSON, and what moves the cursor.
+// Prints text unchanged: JSON, and cursor control.
 void print_exactly(std::string_view text);
 
-// Throws Exit::does_not_fit or Exit::failed if something that was printed to stdout could not be written.
-// Call it at the end. Output whose reader has gone is dropped without an error: whoever runs `voxswap run |
-// head` has read what they wanted, and the exit code is that of the work.
+// Throws Exit::does_not_fit or Exit::failed if something printed to stdout could not be written. Call it at
+// the end. A reader that has closed its pipe is not an error: in `voxswap run | head`, the exit code is that
+// of the work.
 void check_standard_output();
 
 }  // namespace voxswap

@@ -43,7 +43,7 @@ TemporaryFile::TemporaryFile(const fs::path& target, bool with_extension) : targ
   }
 }
 
-// False: the name is taken, or another process took the file for abandoned before it had its lock.
+// Returns false if the name exists, or another process considered the file abandoned before it was locked.
 bool TemporaryFile::try_to_make(const std::string& extension) {
   path_ = folder_of(target_) / new_part_name();
   folder_ = extension.empty() ? fs::path() : path_;
@@ -81,7 +81,8 @@ void TemporaryFile::commit() {
   if (const int error = sync(file_.number()); error != 0) fail_writing(target_, error);
   keep_others(target_);
   note_written(path_, target_);
-  // The lock goes with the name: without it another process would take the file for abandoned.
+  // Rename before closing, which releases the lock: without it another process would consider the file
+  // abandoned.
   if (::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   committed_ = true;
   remove_folder();

@@ -1,7 +1,5 @@
-// A file that is written beside its final place, synced and renamed, and then its folder is synced, so that
-// neither a kill nor a power cut leaves half of it.
-//
-// Until then its name and lock are those of part_files.h.
+// A file that is written to a temporary name, synced and renamed, after which its folder is synced, so that
+// neither a kill nor a power cut leaves an incomplete file. Temporary names and locks: part_files.h.
 #pragma once
 
 #include "base/descriptor.h"
@@ -11,10 +9,10 @@ namespace voxswap {
 
 class TemporaryFile {
  public:
-  // `with_extension`, for libraries that go by it: a folder has that name, and in it is a file with the
-  // target's extension.
+  // `with_extension`: for libraries that need the target's extension; the temporary name is then a folder
+  // that contains a file with this extension.
   explicit TemporaryFile(const fs::path& target, bool with_extension = false);
-  ~TemporaryFile();  // removes it unless it was committed
+  ~TemporaryFile();  // removes the file unless committed
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
@@ -31,7 +29,7 @@ class TemporaryFile {
   bool committed_ = false;
 };
 
-// Throws what has become of writing `path`: Exit::does_not_fit where disk or memory ran out, else
+// Throws for a failure to write `path`: Exit::does_not_fit if disk or memory is exhausted, otherwise
 // Exit::failed.
 [[noreturn]] void fail_writing(const fs::path& path, int system_error);
 

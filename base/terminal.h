@@ -19,14 +19,14 @@ Screen screen();
 // True if the user disabled colours: NO_COLOR is set and not empty (no-color.org).
 bool without_colours();
 
-// Draws the status line, printable() and cut to the terminal: a line that wraps cannot be redrawn. REQUIRES:
-// draws_on_terminal().
+// Draws the status line, made printable() and cut to the terminal's width, since a wrapped line cannot be
+// redrawn. REQUIRES: draws_on_terminal().
 void draw_line(const std::string& line);
-void clear_line();  // does nothing when no line is drawn
+void clear_line();  // does nothing if no line is drawn
 
 // Width in columns. UTF-8 continuation bytes have no width.
 std::size_t shown_width(std::string_view text);
-// The longest beginning of `text` that fits in `columns`, cut between characters.
+// The longest prefix of `text` that fits in `columns`, cut between characters.
 std::string cut_to_width(std::string_view text, std::size_t columns);
 
 }  // namespace voxswap

@@ -117,7 +117,7 @@ std::string escaped(std::string_view text, std::string_view kept) {
   while (!text.empty()) {
     const std::size_t size = utf8_bytes(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(size, 1));
-    // Control characters end at U+001F, or begin at U+007F and end at U+009F.
+    // Control characters: up to U+001F, and from U+007F to U+009F.
     const bool control = size == 1
                              ? (byte(text[0]) < 0x20 && kept.find(text[0]) == kept.npos) || text[0] == 0x7F
                              : size == 2 && byte(text[0]) == 0xC2 && byte(text[1]) < 0xA0;
@@ -161,7 +161,7 @@ bool looks_numeric(std::string_view cell) {
            std::isdigit(static_cast<unsigned char>(cell[1]))));
 }
 
-// Columns on the screen: UTF-8 continuation bytes take no room.
+// Width on the screen: UTF-8 continuation bytes have no width.
 size_t display_width(std::string_view cell) {
   return static_cast<size_t>(std::count_if(
       cell.begin(), cell.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -184,7 +184,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 namespace {
 
-// Most of its cells are numbers.
+// True if more than half of its cells are numbers.
 bool is_numeric_column(const std::vector<std::vector<std::string>>& rows, size_t column) {
   size_t numbers = 0, cells = 0;
   for (size_t r = 1; r < rows.size(); ++r) {
@@ -224,7 +224,7 @@ std::string number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[400];
-  // Plain decimals (no exponent) whenever that stays readable, the shortest form otherwise.
+  // Plain decimals if readable, otherwise scientific notation.
   const double size = std::fabs(value);
   const auto style =
       size != 0 && (size < 1e-7 || size >= 1e17) ? std::chars_format::scientific : std::chars_format::fixed;

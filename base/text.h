@@ -1,5 +1,4 @@
-// Text: numbers with the noun that they count, fmt's format under the project's name, and the few string
-// helpers that several rooms need.
+// Text: counted nouns, fmt's format under the project's name, and string helpers used by several rooms.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +10,8 @@
 
 namespace voxswap {
 
-// `noun` in the singular, with its adjectives: counted(2, "validation case") is "2 validation cases". Its
-// last word gets the plural by the rules of English, with those exceptions that the program's words need.
+// `noun` in the singular, with adjectives: counted(2, "validation case") is "2 validation cases". Knows the
+// plurals of the program's words, regular or not.
 std::string counted(std::int64_t count, std::string_view noun);
 
 using fmt::format;
@@ -25,24 +24,24 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::string snake_case(std::string_view text);  // "Non-enhancing tumor" -> "non_enhancing_tumor"
 bool ends_with(std::string_view text, std::string_view suffix);
 
-// The candidate with the smallest edit distance to `word`; empty when none is near enough to be a likely
-// slip.
+// The candidate with the smallest edit distance to `word`; empty if none is similar enough to be a typing
+// error.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// Bytes of the character that begins `text`, which is not empty; 0 where none does (RFC 3629: no overlong
-// forms, no surrogates).
+// Number of bytes of the first character of `text`, which must not be empty; 0 if invalid (RFC 3629: no
+// overlong forms, no surrogates).
 std::size_t utf8_bytes(std::string_view text);
 bool is_utf8(std::string_view text);
 
-// As it may be shown on a terminal, which would otherwise obey a file's name: control characters and bytes
-// that are not UTF-8 as \x1b, line feeds and tabs as they are.
+// Makes text safe for a terminal, which would interpret control sequences in a file's name: control
+// characters and bytes that are not UTF-8 become \x1b and the like; line feeds and tabs are kept.
 std::string printable(std::string_view text);
 
 // A table for a terminal: columns padded to their widest cell, numbers right-aligned, first row is the
-// header. Cells are printable() and have one line.
+// header. Cells are made printable() and fit on one line.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-// The shortest decimal text that reads back as the same number; "nan", "inf", "-inf" otherwise.
+// The shortest decimal text that parses to the same number, or "nan", "inf", "-inf".
 std::string number(double value);
 
 }  // namespace voxswap

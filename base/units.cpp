@@ -15,7 +15,8 @@ struct Unit {
   double factor;
 };
 
-// GB, gib and G for GiB; GiB/s for GB/s. Never taken for it: a power of 1000 is not one of 1024.
+// True for likely typing errors: GB, gib and G for GiB; GiB/s for GB/s. They are rejected rather than
+// accepted, since powers of 1000 are not powers of 1024.
 bool is_likely_slip(std::string_view written, std::string_view unit) {
   const auto bare = [](std::string_view name) {
     std::string text = lower(name);

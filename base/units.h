@@ -1,5 +1,5 @@
-// Sizes (16GiB), rates (12GB/s) and durations, to and from text. Bytes are int64, rates bytes per second,
-// times seconds.
+// Sizes (16GiB), rates (12GB/s) and durations, to and from text. Bytes are int64, rates are bytes per second,
+// times are seconds.
 #pragma once
 
 #include <charconv>
@@ -19,9 +19,8 @@ double parse_rate(std::string_view text);
 std::string format_bytes(std::int64_t bytes);  // "1.50 GiB"
 std::string format_seconds(double seconds);    // "850 ms", "12.3 s", "4 min 05 s", "2 h 03 min"
 
-// Text to numbers, the same in every locale.
-// What the whole of a text is as a number of this type: nothing for what is none, has more behind it, or does
-// not fit. Floating point takes "nan" and "inf" as well.
+// Parses the whole text as a number, independent of the locale: nullopt for invalid text, trailing characters
+// or overflow. Floating point also accepts "nan" and "inf".
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};

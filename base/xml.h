@@ -1,4 +1,4 @@
-// Text from outside for pictures and pages: made valid UTF-8 that XML allows.
+// Makes external text valid UTF-8 and XML for pictures and pages.
 #pragma once
 
 #include <string>
@@ -6,12 +6,11 @@
 
 namespace voxswap {
 
-// The text with U+FFFD for every byte that belongs to no character, and a space for every control character
-// but line feeds and tabs: XML knows no others.
+// Replaces invalid bytes by U+FFFD, and control characters except line feeds and tabs, which XML forbids, by
+// spaces.
 std::string as_utf8(std::string_view text);
 
-// The same with characters for entities where they would be markup: for content and attributes, of XML and
-// HTML.
+// as_utf8() with markup characters replaced by entities: for content and attributes of XML and HTML.
 std::string xml_escaped(std::string_view text);
 
 void replace_all(std::string& text, std::string_view from, std::string_view to);

@@ -11,9 +11,10 @@ namespace voxswap::cli {
 
 namespace {
 
-// A cell that a killed sweep left stops by itself, at a checkpoint; one that does not is told of by the next.
+// A cell left by a killed sweep stops at a checkpoint. If it does not stop in time, starting the cell reports
+// it.
 void wait_for_who_was_there(const fs::path& folder) {
-  constexpr int patience = 3000;  // looks: a minute
+  constexpr int patience = 3000;  // polls: one minute
   for (int look = 0; look < patience && is_held(folder) && !interrupted(); ++look)
     std::this_thread::sleep_for(poll_interval);
 }
@@ -49,7 +50,7 @@ class RunsHere final : public CellRunner {
   pid_t child_ = 0;
 };
 
-// What rank 0 tells another: the number of a cell, or one of these.
+// Message from rank 0 to another rank: a cell index, or one of these.
 constexpr std::int64_t stop = -1, go_home = -2;
 
 struct Ending {

@@ -1,4 +1,4 @@
-// Runs cells of a sweep one at a time: in a share of this machine, or on another rank in its share of its
+// Runs cells of a sweep one at a time: in a share of this machine, or on another rank in a share of its
 // machine.
 #pragma once
 
@@ -18,19 +18,19 @@ constexpr auto poll_interval = std::chrono::milliseconds(20);
 class CellRunner {
  public:
   virtual ~CellRunner() = default;
-  virtual void start(std::size_t cell) = 0;  // REQUIRES: none runs here
-  virtual std::optional<int> poll() = 0;     // the exit status of the one that ran, once it has ended
-  virtual void interrupt() = 0;              // as Ctrl-C does, the one that runs
-  virtual bool was_interrupted() const { return false; }  // by somebody else than this process
-  virtual void dismiss() {}                               // there will be no more
+  virtual void start(std::size_t cell) = 0;               // REQUIRES: no cell is running
+  virtual std::optional<int> poll() = 0;                  // exit status once the running cell has ended
+  virtual void interrupt() = 0;                           // like Ctrl-C
+  virtual bool was_interrupted() const { return false; }  // by another process
+  virtual void dismiss() {}                               // no more cells will be started
 };
 
-// Both keep what they are given by reference.
+// Both store references to their arguments.
 std::unique_ptr<CellRunner> run_here(const experiments::Sweep& sweep, const SweepShares& shares,
                                      std::size_t share);
 std::unique_ptr<CellRunner> run_on_rank(net::Ranks& ranks, int rank);
 
-// The other side of run_on_rank(): runs here what rank 0 asks for, until it dismisses this rank.
+// Counterpart of run_on_rank(): runs cells for rank 0 until it dismisses this rank.
 void serve_cells(net::Ranks& ranks, CellRunner& here);
 
 }  // namespace voxswap::cli

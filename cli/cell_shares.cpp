@@ -19,7 +19,7 @@ bool uses_gpus(const experiments::Sweep& sweep) {
   return device == "cuda" || (device == "auto" && net::device_count("cuda") > 0);
 }
 
-// Cells that run at once are bound to no device by its number, and all compute on the same kind.
+// Cells that run in parallel must use the same kind of device without a fixed device number.
 void check_devices(const experiments::Sweep& sweep, const std::string& jobs) {
   const std::string& device = sweep.cells[0].experiment.run.memory.device;
   for (const experiments::SweepCell& cell : sweep.cells) {
@@ -53,7 +53,7 @@ SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, st
   if (static_cast<std::int64_t>(result.shares.size()) < jobs)
     log::warn("--jobs {}: running {} in parallel, because no more can have {} of their own", jobs,
               result.shares.size(), result.on_gpus ? "a GPU" : "a core");
-  // A limit that was asked for holds for one cell at a time as well.
+  // An explicit limit also applies to a single cell at a time.
   if (result.shares.size() == 1 && host_bytes == 0) result.host_bytes = 0;
   return result;
 }
@@ -94,7 +94,7 @@ std::vector<CellShare> all_shares(net::Ranks& ranks, const SweepShares& here) {
 std::vector<std::string> share_overrides(const experiments::SweepCell& cell, const SweepShares& shares,
                                          const pipeline::MachineShare& share) {
   if (shares.shares.size() == 1 && shares.host_bytes == 0) return {};
-  if (!cell.question.as.empty()) return {};  // of a device that is not here nothing is shared
+  if (!cell.question.as.empty()) return {};  // a device that is not in this machine is not shared
   const pipeline::MemoryOptions& asked = cell.experiment.run.memory;
   const pipeline::MemoryOptions settled = pipeline::within_share(asked, share, shares.on_gpus);
   std::vector<std::string> overrides;

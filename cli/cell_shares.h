@@ -1,4 +1,4 @@
-// Shares of this machine, or of the machines of ranks, for cells of a sweep that run in parallel.
+// Divides this machine, or the machines of all ranks, among cells of a sweep that run in parallel.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 
 namespace voxswap::cli {
 
-// Where the machine is shared: what was cut, and on what.
+// The shares of a machine.
 struct SweepShares {
   std::vector<pipeline::MachineShare> shares;
-  std::int64_t host_bytes = 0;  // for all of them together
+  std::int64_t host_bytes = 0;  // sum of all shares
   bool on_gpus = false;
   std::int64_t asked = 1;  // --jobs
 };
 constexpr std::int64_t one_per_device = 0;  // --jobs auto
 
-// Throws Exit::usage when cells are bound to a GPU by their number and could not run at once.
+// Throws Exit::usage if cells set a GPU by number and therefore cannot run in parallel.
 SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, std::int64_t host_bytes);
-// The shares of the ranks on this machine; on GPUs they may be fewer than the ranks.
+// The shares of the ranks on this machine; with GPUs, there may be fewer shares than ranks.
 SweepShares share_among_ranks(const experiments::Sweep& sweep, std::int64_t host_bytes);
 
-// The memory keys that hold a cell within its share, as overrides; none where there is one share.
+// Overrides of memory keys that keep a cell within its share; empty if there is a single share.
 std::vector<std::string> share_overrides(const experiments::SweepCell& cell, const SweepShares& shares,
                                          const pipeline::MachineShare& share);
 
-// A share of some machine, as the process sees it that hands cells out.
+// A share of any machine, as seen by the process that distributes cells.
 struct CellShare {
   int rank = 0;
-  std::string machine;          // shares of one machine have its memory together
-  std::int64_t host_bytes = 0;  // of the share
+  std::string machine;          // shares of a machine also share its memory
+  std::int64_t host_bytes = 0;  // of this share
   bool on_gpus = false;
 };
-// Those of all ranks; a rank for which there is no GPU has none. All ranks call this.
+// Collective. The shares of all ranks; a rank without a GPU of its own has none.
 std::vector<CellShare> all_shares(net::Ranks& ranks, const SweepShares& here);
 
 }  // namespace voxswap::cli

@@ -37,7 +37,7 @@ std::string size_text(const data::Size3& size) {
                                                   : format("[{}, {}, {}]", size[0], size[1], size[2]);
 }
 
-// A value of every case counted, the most frequent first.
+// A value with its number of cases; sorted by frequency.
 struct Frequency {
   std::string text;
   std::int64_t cases;
@@ -86,7 +86,7 @@ std::string grids_table(const data::CheckReport& report) {
   return text;
 }
 
-// Per label value: how many cases have it, and voxels over those.
+// For a label value: number of cases that contain it, and voxel counts in them.
 struct LabelFacts {
   std::int64_t cases = 0;
   metrics::BoxStatistics voxels;
@@ -100,7 +100,7 @@ LabelFacts label_facts(const data::CheckReport& report, int value) {
   return {static_cast<std::int64_t>(voxels.size()), metrics::box_statistics(voxels)};
 }
 
-// Those of the data set first, then what else occurs.
+// Labels of the data set, followed by other values that occur.
 std::vector<std::pair<std::string, int>> all_labels(const data::CheckReport& report) {
   std::vector<std::pair<std::string, int>> labels = report.dataset.labels;
   if (report.dataset.ignore_label != 0) labels.emplace_back("(ignored)", report.dataset.ignore_label);
@@ -156,7 +156,7 @@ Json case_json(const data::CaseFacts& facts) {
   return json;
 }
 
-// What was read out of names of series.
+// How series were assigned to channels by their names.
 std::string guesses_table(const data::Dataset& dataset) {
   if (dataset.guesses.empty()) return {};
   Rows rows = {{"used as", "series", "cases"}};
@@ -166,7 +166,7 @@ std::string guesses_table(const data::Dataset& dataset) {
          "to change this, set data.files, e.g. layout: dicom, files: {t1ce: \"*T1*POST*\"}\n";
 }
 
-// A finding with its remedy. On a terminal the text is wrapped to its width.
+// A finding and its remedy, wrapped to the width of a terminal.
 std::string finding(const std::string& severity, const std::string& what, const std::string& fix) {
   constexpr std::size_t indent = 9;
   const std::size_t width = ::isatty(STDOUT_FILENO) == 1 ? std::max<std::size_t>(40, screen().columns) : 0;
@@ -194,11 +194,11 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// Problems of several cases that differ in names and numbers only.
+// Problems of several cases whose texts differ only in names and numbers.
 struct ProblemGroup {
   data::Problem first;
   std::vector<std::string> cases;
-  std::string what;  // of the first, with CASE for its name where that makes all the same; else empty
+  std::string what;  // common text, with CASE for the name; empty if the texts still differ
 };
 
 std::vector<ProblemGroup> groups_of(const data::CheckReport& report) {

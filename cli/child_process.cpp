@@ -19,7 +19,8 @@ namespace voxswap::cli {
 
 namespace {
 
-// The parent's, with what binds the child. Made before the fork: afterwards nothing may be allocated.
+// The parent's environment plus variables for the child. Made before fork(), after which memory must not be
+// allocated.
 std::vector<std::string> environment_of(const ChildRequest& request) {
   std::vector<std::string> set;
   if (!request.cores.empty()) set.push_back(format("OMP_NUM_THREADS={}", request.cores.size()));
@@ -31,7 +32,7 @@ std::vector<std::string> environment_of(const ChildRequest& request) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string variable = *entry;
     const std::string name = variable.substr(0, variable.find('=') + 1);
-    bool replaced = net::makes_a_rank(name);  // which the child is not, whatever this process is
+    bool replaced = net::makes_a_rank(name);  // the child is not a rank
     for (const std::string& other : set) replaced = replaced || other.starts_with(name);
     if (!replaced) all.push_back(variable);
   }
@@ -61,7 +62,7 @@ pid_t start_child(const ChildRequest& request) {
   if (child == 0) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGINT);
-    if (::getppid() != parent) ::_exit(static_cast<int>(Exit::interrupted));  // it died before that
+    if (::getppid() != parent) ::_exit(static_cast<int>(Exit::interrupted));  // the parent has already died
     ::signal(SIGINT, SIG_DFL);
     ::signal(SIGTERM, SIG_DFL);
     ::signal(SIGUSR1, SIG_DFL);
@@ -76,7 +77,7 @@ pid_t start_child(const ChildRequest& request) {
   const int trouble = errno;
   ::close(log);
   if (child < 0) fail(Exit::failed, "cannot start another process: {}", std::strerror(trouble));
-  ::setpgid(child, child);  // whoever comes first
+  ::setpgid(child, child);  // in parent and child, since either may run first
   return child;
 }
 
@@ -87,7 +88,7 @@ std::optional<int> poll_child(pid_t child) {
 }
 
 void interrupt_child(pid_t child) {
-  ::kill(child, SIGUSR1);  // which it may get besides what a launcher sends to all processes of a job
+  ::kill(child, SIGUSR1);  // harmless if a launcher has already signalled all processes of the job
 }
 
 }  // namespace voxswap::cli

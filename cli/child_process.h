@@ -1,4 +1,4 @@
-// Runs this program as a child process: with its own log, cores and GPU.
+// Runs this program as a child process with its own log, cores and GPU.
 #pragma once
 
 #include <sys/types.h>
@@ -12,19 +12,19 @@
 namespace voxswap::cli {
 
 struct ChildRequest {
-  std::vector<std::string> arguments;  // behind the program's name
-  fs::path log;                        // stdout and stderr are appended to it
-  std::vector<int> cores;              // empty: as the parent
-  std::string gpu;                     // empty: as the parent
+  std::vector<std::string> arguments;  // after the program's name
+  fs::path log;                        // receives stdout and stderr, appended
+  std::vector<int> cores;              // empty: those of the parent
+  std::string gpu;                     // empty: that of the parent
 };
 
-// In a process group of its own, so that Ctrl-C on the terminal reaches the parent alone; asked to stop when
-// the parent dies. Throws Exit::failed.
+// Starts a child in its own process group, so that Ctrl-C on the terminal only reaches the parent; it is
+// interrupted when the parent dies. Throws Exit::failed.
 pid_t start_child(const ChildRequest& request);
 
-// The exit status of a child that has ended, 128 + N when signal N ended it.
+// The exit status of an ended child, or 128 + N if signal N ended it.
 std::optional<int> poll_child(pid_t child);
 
-void interrupt_child(pid_t child);  // as Ctrl-C does, also where it was interrupted already
+void interrupt_child(pid_t child);  // like Ctrl-C, even if it was already interrupted
 
 }  // namespace voxswap::cli

@@ -1,4 +1,4 @@
-// The subcommands: an explicit table, one function and one file in commands/ for each.
+// The subcommands: an explicit table, with a function and a file in commands/ for each.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace voxswap::cli {
 
-using Arguments = std::vector<std::string>;  // what follows the command's name
+using Arguments = std::vector<std::string>;  // after the command's name
 
 struct Command {
   const char* name;

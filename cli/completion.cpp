@@ -9,21 +9,21 @@ namespace voxswap::cli {
 
 namespace {
 
-// Between single quotes of a shell.
+// Quotes text for a shell.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
 }
 
-// The first line, without what shells and roff would take for more than a word.
+// The first line, without characters that are special for shells and roff.
 std::string plain_line(const std::string& text) {
   std::string line = text.substr(0, text.find('\n'));
   std::erase_if(line, [](char c) { return c == '`' || c == '[' || c == ']' || c == ':' || c == '\\'; });
   return line;
 }
 
-// The words that a key may have as its value, where it may have no others or few: "auto | none | a size".
+// The words among the values of a key: "auto | none | a size" -> auto, none.
 std::vector<std::string> words_of(const experiments::Key& key) {
   std::vector<std::string> words;
   for (const std::string& part : split(key.expected, '|')) {
@@ -49,7 +49,7 @@ std::vector<std::string> option_names(const CommandDescription& command) {
 
 // --- bash
 
-// Lines of a `case`: what an option of a command is followed by. Empty: a file.
+// Branches of a `case` with the values of each option; without values, files are completed.
 std::string bash_values(const CommandDescription& command) {
   std::string text;
   for (const OptionDescription& option : command.options)

@@ -1,4 +1,4 @@
-// What `voxswap configure` and `voxswap run DATASET` share.
+// Functions shared by `voxswap configure` and `voxswap run DATASET`.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace voxswap::cli {
 
-// Throws Exit::bad_data listing the cases that cannot be read, unless they are to be left out.
+// Throws Exit::bad_data that lists the unreadable cases, unless `leave_out`.
 pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& request, bool leave_out);
 
-bool is_dataset_folder(const fs::path& path);  // a folder that is no run's
-// The experiment of `voxswap run DATASET`: chosen now, or with `resume` the one that the run there has.
+bool is_dataset_folder(const fs::path& path);  // a folder that is not a run
+// The experiment of `voxswap run DATASET`: chosen now or, with `resume`, read from the existing run.
 experiments::Experiment configured(const ExperimentArguments& where, bool resume);
 
-// What `voxswap configure` found and chose, as tables, as a page and as JSON.
+// The results of `voxswap configure` as tables, HTML page and JSON.
 std::string fingerprint_text(const pipeline::Fingerprint& fingerprint);
 std::string configuration_text(const experiments::Configuration& configuration);
 std::string configuration_page(const pipeline::Fingerprint& fingerprint,

@@ -12,9 +12,9 @@ namespace voxswap::cli {
 
 namespace {
 
-CommandDescription* asked = nullptr;  // by describe(), on the one thread that runs commands
+CommandDescription* asked = nullptr;  // set by describe(), in the single thread that runs commands
 
-// CLI11 tells of a value as "TEXT", "TEXT:{onnx,pytorch}" or "FLOAT:FLOAT in [0 - 1]".
+// CLI11 describes a value as "TEXT", "TEXT:{onnx,pytorch}" or "FLOAT:FLOAT in [0 - 1]".
 void take_value(OptionDescription& option, const std::string& type) {
   const std::size_t colon = type.find(':');
   option.value = type.substr(0, colon);

@@ -1,4 +1,4 @@
-// What commands leave behind: every file, and of its tables every column. For the reference pages.
+// Lists every file that commands write, with the columns of tables, for the reference pages.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace voxswap::cli {
 
 struct FileDescription {
-  std::string name, meaning;  // CASE, N, NAME stand for names of the data
+  std::string name, meaning;  // CASE, N and NAME are placeholders
   std::vector<CsvColumn> columns{};
 };
 

@@ -21,7 +21,7 @@ std::string bytes_both_ways(std::int64_t out, std::int64_t in) {
   return out + in == 0 ? "nothing" : format("{} out, {} in", format_bytes(out), format_bytes(in));
 }
 
-// How far a time is above the bound; nothing where no plan is within the budgets or the bound is not known.
+// Relative distance to the lower bound; "-" if there is no plan or the bound is unknown.
 std::string above(double seconds, double bound) {
   return std::isfinite(bound) && bound > 0 ? format("{:.1f} %", 100 * (seconds / bound - 1)) : "-";
 }
@@ -70,7 +70,7 @@ Json ranks_figures(const pipeline::RanksForecast& ranks) {
           {"limit", ranks.limit()}};
 }
 
-// nlohmann writes an infinite number as null, which is what it means here: there is none.
+// nlohmann writes infinity as null, which here means that there is no value.
 Json plan_figures(const swap::Plan& plan, const swap::Bound& bound) {
   const swap::PlanTotals moved = swap::totals(plan);
   return {{"planner", plan.planner},

@@ -1,5 +1,5 @@
-// voxswap: an experiment runner for 3D segmentation on whole MRI volumes. Chooses the command; all errors end
-// here.
+// voxswap: an experiment runner for 3D segmentation on whole MRI volumes. Dispatches commands and handles all
+// errors.
 
 #include <cstdio>
 #include <exception>
@@ -52,7 +52,7 @@ Exit reference(const Arguments& arguments) {
   return Exit::done;
 }
 
-// What holds of every argument, whatever command it is for.
+// Checks arguments of all commands.
 void check_arguments(const Arguments& arguments) {
   for (const std::string& argument : arguments) {
     check_name(argument, Exit::usage);
@@ -63,7 +63,7 @@ void check_arguments(const Arguments& arguments) {
   }
 }
 
-// Runs `voxswap ARGUMENTS...`, help and wrong command names included.
+// Runs `voxswap ARGUMENTS...`, including help and unknown commands.
 Exit dispatch(const Arguments& arguments) {
   if (arguments.empty()) {
     std::fputs(help().c_str(), stderr);
@@ -96,18 +96,18 @@ void tell(const std::string& error) {
   if (let_first_rank_speak()) log::error("{}{}", of_rank(), error);
 }
 
-// The exit code of the program; errors have been told.
+// Returns the program's exit code; errors have been reported.
 Exit run_alone(const Arguments& arguments) {
   try {
     check_arguments(arguments);
     join_ranks(arguments);
     const Exit exit = dispatch(arguments);
-    net::leave_ranks();  // whatever it came to, all have come to the end of it
+    net::leave_ranks();  // all ranks have finished, successfully or not
     check_standard_output();
     return exit;
   } catch (const Error& error) {
     if (error.exit() == Exit::interrupted) {
-      if (net::have_left() && is_silent_rank()) return error.exit();  // the first says so
+      if (net::have_left() && is_silent_rank()) return error.exit();  // the first rank reports it
       let_first_rank_speak();
       log::warn("{}interrupted; the same command with --resume continues a run", of_rank());
     } else {
@@ -125,7 +125,7 @@ Exit run_alone(const Arguments& arguments) {
     else
       tell(format("{}: {}", error.path1().string(), error.code().message()));
     return exit_of(error.code().value());
-  } catch (const std::system_error& error) {  // of threads
+  } catch (const std::system_error& error) {  // for example, when starting a thread
     tell(error.what());
     return exit_of(error.code().value());
   } catch (const std::exception& error) {
@@ -136,7 +136,7 @@ Exit run_alone(const Arguments& arguments) {
 
 Exit run(const Arguments& arguments) {
   const Exit exit = run_alone(arguments);
-  net::end_all_ranks(static_cast<int>(exit));  // where they have not parted
+  net::end_all_ranks(static_cast<int>(exit));  // unless they have left already
   return exit;
 }
 
@@ -151,7 +151,7 @@ int main(int count, char** values) {
     voxswap::watch_for_interrupt();
     return static_cast<int>(
         voxswap::cli::run(voxswap::cli::Arguments(values + (count > 0 ? 1 : 0), values + count)));
-  } catch (...) {  // not even the memory for a message
+  } catch (...) {  // no memory for a message
     std::fputs("error: out of memory\n", stderr);
     return static_cast<int>(voxswap::Exit::does_not_fit);
   }

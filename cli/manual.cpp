@@ -7,7 +7,7 @@ namespace voxswap::cli {
 
 namespace {
 
-// A line of roff begins with no dot or quote of its own, and its hyphens stay hyphens.
+// Escapes leading dots and quotes, backslashes and hyphens for roff.
 std::string escaped(const std::string& text) {
   std::string result;
   bool at_start = true;

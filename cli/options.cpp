@@ -40,7 +40,7 @@ std::string keys_footer(bool all) {
   return "\n" + text;
 }
 
-// CLI11's own words for a stray argument do not say what could have been meant.
+// CLI11's message for an unknown argument does not suggest a similar one.
 [[noreturn]] void refuse(const CLI::App& app, const std::string& message) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -56,7 +56,7 @@ std::string keys_footer(bool all) {
        app.get_name());
 }
 
-// CLI11 reads nan and inf as numbers, and no comparison of its ranges refuses nan.
+// CLI11 accepts nan and inf as numbers, and its range checks do not reject nan.
 void check_numbers(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_type_name().starts_with("FLOAT")) continue;
@@ -85,7 +85,7 @@ void add_force(CLI::App& app, bool& force) {
 bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) {
   if (told_instead(app)) return false;
   Arguments arguments = given;
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse order
   const bool has_keys = app.get_option_no_throw("EXPERIMENT") != nullptr;
   const auto all_help = std::find(arguments.begin(), arguments.end(), "--help=all");
   const bool all_keys = has_keys && all_help != arguments.end();
@@ -140,7 +140,7 @@ experiments::Experiment load(const ExperimentArguments& arguments) {
 }
 
 void warn_of_keys_without_effect(const experiments::Experiment& experiment) {
-  if (experiment.file.filename() == experiments::cell_file) return;  // the sweep has told
+  if (experiment.file.filename() == experiments::cell_file) return;  // the sweep has already warned
   for (const auto& [key, why] : experiment.without_effect) log::warn("{} has no effect: {}", key, why);
 }
 

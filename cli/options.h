@@ -1,4 +1,4 @@
-// Options that commands share.
+// Options shared by several commands.
 #pragma once
 
 #include <string>
@@ -21,18 +21,18 @@ struct CommonOptions {
 };
 void add_common(CLI::App& app, CommonOptions& options, bool with_json = false);
 
-// --force, of commands that write files where they are told to.
+// --force, for commands that write to user-specified files.
 void add_force(CLI::App& app, bool& force);
 
-// Reads the arguments and applies the common options. False: help was asked for and has been printed, or
-// told to who asked (describe.h). Throws Exit::usage for what the command does not know.
+// Parses the arguments and applies the common options. False: help has been printed, or the options were
+// recorded (describe.h). Throws Exit::usage for unknown arguments.
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);
 
-// Voxels as "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage naming the option.
+// Parses voxels "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage that names the option.
 data::Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
                        std::int64_t largest);
 
-// What `read` makes of an option's value; the option is named where it makes nothing of it.
+// Calls `read` for an option's value and prepends the option's name to errors.
 template <class Read>
 auto value_of(const std::string& option, Read read) {
   try {
@@ -46,11 +46,11 @@ auto value_of(const std::string& option, Read read) {
 struct ExperimentArguments {
   std::string file;
   std::vector<std::string> overrides;
-  std::string out;  // --out, where the command has it
+  std::string out;  // --out, if the command has it
 };
 void add_experiment(CLI::App& app, ExperimentArguments& arguments);
 experiments::Experiment load(const ExperimentArguments& arguments);
-// A warning for each key that was given in vain.
+// Logs a warning for each key without effect.
 void warn_of_keys_without_effect(const experiments::Experiment& experiment);
 
 }  // namespace voxswap::cli

@@ -93,7 +93,7 @@ std::string machine_name() {
   return name;
 }
 
-// Of so many bytes there and back: half of the shortest time of a few.
+// One-way time of a message: half of the shortest round trip.
 double seconds_one_way(net::Ranks& ranks, int other, std::int64_t bytes, int times) {
   std::string message(static_cast<std::size_t>(bytes), 'x');
   double best = 1e9;
@@ -112,7 +112,7 @@ struct Link {
   double bytes_per_second = 0, seconds = 0;
 };
 
-// Between the first and each of the others, one after the other; nothing on itself.
+// Links from the first rank to every other rank, measured one at a time.
 std::vector<Link> measure_links(net::Ranks& ranks) {
   constexpr std::int64_t large = 8 << 20;
   std::vector<Link> links(static_cast<std::size_t>(ranks.count()));

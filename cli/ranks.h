@@ -1,4 +1,4 @@
-// The program as one of several ranks: which rank prints messages, and how all end.
+// Runs the program as one of several ranks: controls which rank prints messages and how all end.
 #pragma once
 
 #include <string>
@@ -12,31 +12,31 @@
 
 namespace voxswap::cli {
 
-// Before anything else: where the launcher left all cores of a machine to each of its ranks, this one takes
-// its part of them, or one thread where ranks are more than cores, and begins again so that every library
-// finds as many. Unless OMP_NUM_THREADS says otherwise; a sweep gives them to its cells instead.
+// Called first in main(). If the launcher did not bind the ranks on a machine to cores, binds this rank to
+// its share (a single thread if there are more ranks than cores) and restarts, so that all libraries see the
+// binding. Skipped if OMP_NUM_THREADS is set; a sweep binds its cells instead.
 void take_cores(char** values);
 
-// Before any command. Where several ranks were launched, all but the first keep silent from now on, on
-// standard output whatever they are asked. Throws Exit::usage for a command that several cannot share, and
-// where their command lines differ.
+// Called before any command. With several ranks, silences all but the first, including standard output.
+// Throws Exit::usage for a command that does not support ranks, or if command lines differ.
 void join_ranks(const Arguments& arguments);
 
-// Once all have joined: tells of cores that the launcher bound several ranks to.
+// Warns if the launcher bound several ranks to the same cores. Called after all have joined.
 void warn_of_shared_cores(net::Ranks& ranks);
 
-bool is_silent_rank();  // one of several, and not the first
+bool is_silent_rank();  // one of several ranks, but not the first
 
-// Before an error is told. A rank that is not the first lets the first speak, which usually has met the same
-// one, and ends all; so one of them tells it. False: the launcher ended all ranks meanwhile.
+// Called before an error is reported, so that only one rank reports it: other ranks wait for the first, which
+// usually has the same error and ends all. False: the launcher has ended all ranks in the meantime.
 bool let_first_rank_speak();
-std::string of_rank();  // "rank 3: " where it is not the first, to be said before an error
+std::string of_rank();  // "rank 3: " for other ranks than the first, a prefix of error messages
 
-// The ranks in `voxswap info`: machine, device, and latency and rate to the first.
-// All ranks call this; each gets the list of all.
+// Collective. The ranks for `voxswap info`: machine, device, latency and rate to the first rank. Returns the
+// list on all ranks.
 Json rank_list(net::Ranks& ranks);
 
-// A line for each: "rank 1", "node7, cores 8-15, oneDNN ..., 30.1 GiB of memory; 11.2 GB/s to rank 0, 2 us".
+// One line per rank: "rank 1", "node7, cores 8-15, oneDNN ..., 30.1 GiB of memory; 11.2 GB/s to rank 0, 2
+// us".
 std::vector<std::pair<std::string, std::string>> rank_lines(const Json& list);
 
 }  // namespace voxswap::cli

@@ -26,7 +26,7 @@ std::string code(const std::string& text) {
   return "`" + text + "`";
 }
 
-// A cell must hold no line end, and no bar that would end it.
+// Escapes text for a table cell: no line ends, no unescaped bars.
 std::string cell(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -89,7 +89,8 @@ Row row_of(const OptionDescription& option) {
   if (option.positional) value.clear();
   std::string otherwise = option.otherwise;
   if (otherwise.empty() && option.required) otherwise = "required";
-  const std::string meaning = option.meaning.substr(0, option.meaning.find('\n'));  // a list may follow
+  const std::string meaning =
+      option.meaning.substr(0, option.meaning.find('\n'));  // without a list that may follow
   return {join(names, ", "), value, meaning, otherwise};
 }
 
@@ -109,7 +110,7 @@ std::string commands_page() {
   return text;
 }
 
-// Whether a run may be resumed with another value.
+// Whether a resumed run may have another value.
 std::string when_resumed(const experiments::Key& key) {
   pipeline::RunOptions options = experiments::default_options();
   options.training.schedule.name = pipeline::Schedule::plateau;
@@ -119,7 +120,7 @@ std::string when_resumed(const experiments::Key& key) {
   return always ? "yes" : sometimes ? "unless the schedule or averaging depends on it" : "no";
 }
 
-// The metrics have a page of their own.
+// Metrics are listed on a separate page.
 std::string values_of(const experiments::Key& key) {
   return key.path == "evaluate.metrics" ? "all | a list of [metrics](metrics.md)" : key.expected;
 }
@@ -200,7 +201,7 @@ std::string networks_page() {
   for (const std::string& name : net::network_names()) {
     pipeline::RunOptions options = experiments::default_options();
     options.network.name = name;
-    options.network.depth = 0;  // another than the default
+    options.network.depth = 0;  // differs from the default
     const bool fixed =
         experiments::without_effect({{"network.depth", {}}}, options).contains("network.depth");
     const auto [least, most] = net::network_depths(name);

@@ -1,5 +1,5 @@
-// The pages of docs/reference/: commands, keys, files, exit codes, metrics, networks, losses and layouts,
-// from the tables that the program itself uses.
+// Generates the pages of docs/reference/ (commands, keys, files, exit codes, metrics, networks, losses,
+// layouts) from the program's own tables.
 #pragma once
 
 #include <string>
@@ -15,17 +15,16 @@ struct ReferencePage {
 };
 std::vector<ReferencePage> reference_pages();
 
-// Writes all of them into the folder, which is made.
+// Writes all pages into the folder, which is created.
 void write_reference(const fs::path& folder);
 
-// The manual page, voxswap(1), in roff, from the tables behind help.
+// The manual page voxswap(1) in roff, from the same tables.
 std::string manual_page();
 
-// Completion scripts for shells: commands, options, their values and the keys of an experiment, from the
-// tables behind help.
+// Shell completion scripts for commands, options, their values and experiment keys, from the same tables.
 std::vector<std::string> completed_shells();  // bash, zsh, fish
 
-// REQUIRES: one of these.
+// REQUIRES: one of completed_shells().
 std::string completion_script(const std::string& shell);
 
 }  // namespace voxswap::cli

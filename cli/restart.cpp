@@ -12,7 +12,7 @@ namespace voxswap::cli {
 
 namespace {
 
-// Turns of a waiting loop: about ten microseconds, as long as waking a thread that sleeps takes.
+// Iterations of a spin loop: about ten microseconds, as long as waking a sleeping thread takes.
 constexpr const char* spins = "1000";
 
 bool has_one_thread() {
@@ -25,10 +25,9 @@ bool has_one_thread() {
 
 void restart(char** values) {
   boost::system::error_code unknown;
-  const fs::path own =
-      fs::read_symlink("/proc/self/exe", unknown);  // under which name others see the process
+  const fs::path own = fs::read_symlink("/proc/self/exe", unknown);  // the name shown in process lists
   if (!unknown) ::execv(own.c_str(), values);
-  ::execv("/proc/self/exe", values);  // where its file was replaced meanwhile
+  ::execv("/proc/self/exe", values);  // if the file was replaced in the meantime
 }
 
 void let_waiting_threads_sleep(char** values) {

@@ -1,14 +1,14 @@
-// Restarts the program with another environment, for libraries that read theirs only when they are loaded.
+// Restarts the program with a changed environment, for libraries that read it when they are loaded.
 #pragma once
 
 namespace voxswap::cli {
 
-// Returns where it cannot be done. Nothing that this process has opened or begun may be lost by it.
+// Returns only on failure. REQUIRES: nothing that this process has opened or started is still needed.
 void restart(char** values);
 
-// Before anything else. Threads of OpenMP that wait for one another sleep after some microseconds, unless the
-// environment says how they are to wait: GNU's spin for milliseconds, and beside another program take the
-// cores from those that they wait for.
+// Called first in main(). Makes waiting OpenMP threads sleep after some microseconds unless the environment
+// sets another policy: GNU's threads spin for milliseconds, which takes cores from other programs and from
+// the threads they wait for.
 void let_waiting_threads_sleep(char** values);
 
 }  // namespace voxswap::cli

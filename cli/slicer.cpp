@@ -14,7 +14,7 @@ namespace voxswap::cli {
 
 namespace {
 
-// Slicer's parser refuses a hyphen within the name of a flag: predict takes these names with _, too.
+// Slicer's parser rejects hyphens within flag names, so predict also accepts these names with underscores.
 constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
 <executable>
   <category>Segmentation</category>
@@ -70,7 +70,7 @@ constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
 </executable>
 )";
 
-// NIfTI's axes point to the right and to the front, ITK's to the left and to the back.
+// NIfTI's axes point right and anterior, ITK's left and posterior.
 std::array<double, 12> affine_of(const data::Geometry& grid) {
   std::array<double, 12> affine{};
   for (std::size_t row = 0; row < 3; ++row) {

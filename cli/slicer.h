@@ -8,10 +8,10 @@
 
 namespace voxswap::cli {
 
-// The parameters of `voxswap predict` by the Slicer Execution Model.
+// The parameters of `voxswap predict` in XML of the Slicer Execution Model.
 std::string slicer_description();
 
-// The label map of one image, into one file. `tells`: writes the model's progress to standard output.
+// Predicts the label map of one image. `tells`: print the progress to standard output in Slicer's format.
 void predict_image(const std::vector<std::string>& runs, const std::string& input,
                    const std::string& label_map, const PredictOptions& options, bool tells);
 

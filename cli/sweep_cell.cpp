@@ -23,7 +23,7 @@ fs::path outcome_file(const experiments::SweepCell& cell) {
   return folder_of(cell) / "outcome.json";
 }
 
-// What stands on the command line beside the experiment, its folder and the share of the machine.
+// Command-line arguments besides the experiment, its folder and the share of the machine.
 std::vector<std::string> question_words(const experiments::SweepQuestion& question,
                                         const std::string& command) {
   std::vector<std::string> words;

@@ -1,7 +1,7 @@
-// A cell of a sweep on disk: its command, whether it is finished, and how it ended.
+// A cell of a sweep on disk: its command, whether it has finished, and its outcome.
 //
-// Its folder holds cell.yaml, the whole experiment with the command as the first line; log.txt, what the
-// process said; outcome.json when the process has ended by itself; and what the command wrote.
+// Its folder contains cell.yaml, the whole experiment with the command in the first line; log.txt, the output
+// of the process; outcome.json, unless the process was killed; and the files that the command wrote.
 #pragma once
 
 #include <optional>
@@ -15,29 +15,30 @@ namespace voxswap::cli {
 
 struct CellOutcome {
   int exit = 0;
-  double seconds = 0;   // of the process that ended so
-  std::string message;  // why it failed: its last error
+  double seconds = 0;   // run time of the process
+  std::string message;  // last error message of a failed cell
 };
 
-// Throws Exit::usage when the cell's folder was made for something else than what is asked now, naming the
-// keys; Exit::failed when it holds something that is no cell.
+// Throws Exit::usage that names the differing keys if the folder belongs to another experiment or command;
+// Exit::failed if it is not a cell.
 void check_cell(const experiments::SweepCell& cell, const std::string& command);
 
-// How it ended before; nothing when it did not.
+// The outcome of an earlier call; nullopt if there is none.
 std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell);
 
-// Whether that settles it: it is done, or it is known that it does not fit where that is an answer.
+// True if the cell need not run again: it succeeded, or does not fit and the command accepts that as a
+// result.
 bool is_settled(const CellOutcome& outcome, const std::string& command);
 
 void begin_cell(const experiments::SweepCell& cell, const std::string& command);     // writes cell.yaml
 CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds);  // writes outcome.json
 
-// The arguments of the process, with memory keys that its share of the machine settles.
+// The arguments of the process, with memory keys set to its share of the machine.
 std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
                                         const std::vector<std::string>& overrides);
 fs::path cell_log(const experiments::SweepCell& cell);
 
-// How far a run is: "epoch 3/20, Dice 0.412"; empty where nothing is known.
+// Progress of a run: "epoch 3/20, Dice 0.412"; empty if unknown.
 std::string cell_progress(const experiments::SweepCell& cell);
 
 // The status of a cell of a sweep.
@@ -45,8 +46,8 @@ enum class CellState { waiting, running, done, failed };
 
 struct CellStatus {
   CellState state = CellState::waiting;
-  bool before = false;                 // settled by an earlier call
-  std::optional<CellOutcome> outcome;  // of this call, or what settled it before
+  bool before = false;                 // by an earlier call
+  std::optional<CellOutcome> outcome;  // of this or an earlier call
   double running_seconds = 0;
 };
 

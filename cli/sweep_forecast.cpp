@@ -21,7 +21,7 @@ struct CellForecast {
   double seconds = 0;
 };
 
-// The experiment as the cell's process gets it: within its share, and with the split that is yet to be drawn.
+// The cell's experiment as its process will run it: within its share, and with the split not yet made.
 pipeline::RunOptions as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
                             const SweepShares& shares) {
   experiments::Experiment experiment = cell.experiment;
@@ -62,7 +62,7 @@ std::string planned_only(const experiments::Sweep& sweep) {
          format("\n{}, planned but not run (seconds each)\n", counted(sweep.cells.size(), "cell"));
 }
 
-// Of the cells that fit.
+// Totals over the cells that fit.
 struct Total {
   std::size_t cells = 0, fitting = 0;
   std::int64_t most = 0, disk = 0;
@@ -83,7 +83,7 @@ std::string total_text(const Total& total, std::size_t jobs) {
   return text + "\n";
 }
 
-// null where it does not fit.
+// Values are null if the cell does not fit.
 Json forecast_json(const experiments::SweepCell& cell, const CellForecast& told) {
   const auto known = [&](auto value) { return told.fits ? Json(value) : Json(nullptr); };
   return {{"cell", cell.name},

@@ -90,7 +90,7 @@ class Jobs {
     table_.ended(job.cell, status);
   }
 
-  // In their order: a cell that needs much memory is not overtaken for ever by small ones.
+  // Starts cells in order, so that small cells do not delay one that needs much memory indefinitely.
   bool start_next() {
     const auto next = std::find_if(statuses_.begin(), statuses_.end(), [](const CellStatus& status) {
       return status.state == CellState::waiting;
@@ -115,7 +115,7 @@ class Jobs {
                         [&](const Job& job) { return job.place == &place; });
   }
 
-  // A machine on which nothing runs takes any cell.
+  // A machine without running cells accepts any cell.
   bool has_room(const std::string& machine, std::int64_t claim) const {
     std::int64_t taken = 0, all = 0;
     bool is_idle = true;

@@ -11,33 +11,32 @@
 
 namespace voxswap::cli {
 
-// A place where one cell at a time runs.
+// A place that runs one cell at a time.
 struct CellPlace {
   std::unique_ptr<CellRunner> runner;
   CellShare share;
 };
-// The shares of this machine, or one on every rank. All ranks call this.
+// Collective. The shares of this machine, or one on every rank.
 std::vector<CellPlace> cell_places(const experiments::Sweep& sweep, const SweepShares& here,
                                    net::Ranks& ranks);
 
-// What was run to its end, by whomever, as far as it goes.
+// The status of all cells; settled cells may come from other processes or earlier calls.
 std::vector<CellStatus> settled_cells(const experiments::Sweep& sweep);
 
 struct SweptCells {
   std::vector<CellStatus> statuses;
   bool interrupted = false;
 };
-// Runs what is not settled. When the user interrupts it, the running cells are interrupted, each leaving a
-// state that a later call takes up, and waited for; they are `waiting` then.
+// Runs all cells that are not settled. On an interrupt, interrupts the running cells and waits for them; they
+// get the state `waiting` and can be resumed by a later call.
 SweptCells run_cells(const experiments::Sweep& sweep, const std::vector<CellPlace>& places);
 
-// A lock on a sweep's folder: one sweep at a time, or one for each part of its cells.
-// Held by this process and, inherited, by the cells' processes: whoever comes after a sweep that was killed
-// waits until they have ended.
+// A lock on a sweep's folder for the whole sweep or for each part of its cells. Inherited by the cells'
+// processes, so that the next sweep waits until cells of a killed sweep have ended.
 class SweepLock {
  public:
-  // On the file `name` in the folder. What to do where a living process holds it: `waits` for it, as what it
-  // does is brief, or throw Exit::failed.
+  // Locks the file `name` in the folder. If a living process holds it: waits if `waits` is set, since it is
+  // only held briefly, otherwise throws Exit::failed.
   SweepLock(const fs::path& folder, const std::string& name, bool waits);
   ~SweepLock();
   SweepLock(const SweepLock&) = delete;

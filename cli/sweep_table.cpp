@@ -75,7 +75,7 @@ void SweepTable::finish(const std::vector<CellStatus>& statuses) {
     log::info("{}", summary(statuses));
 }
 
-// What runs, what failed and what is next are worth their lines; where the screen is short, not what is done.
+// On a short screen, running and failed cells have priority, then finished ones, then waiting ones.
 void SweepTable::draw(const std::vector<CellStatus>& statuses) {
   const Screen size = screen();
   std::vector<std::size_t> shown;

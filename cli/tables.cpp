@@ -42,7 +42,7 @@ Json one_largest(const pipeline::Largest& largest) {
   return json;
 }
 
-// "784", or "784 to 816" where those between were not tried.
+// "784", or "784 to 816" if the sizes between were not tried.
 std::string range(const std::string& size, const std::string& up_to) {
   if (up_to.empty()) return size.empty() ? "none" : size;
   return size.empty() ? "at most " + up_to : format("{} to {}", size, up_to);

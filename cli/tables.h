@@ -1,5 +1,5 @@
-// Tables that commands print, as text for people and as JSON for scripts: the results of check, the largest
-// sizes that fit, forecasts and measurements of a step, the progress and the forecast of a sweep, CSV files.
+// Tables printed by commands, as text and as JSON: results of check, largest sizes, forecasts and
+// measurements of a step, progress and forecast of a sweep, CSV files.
 #pragma once
 
 #include <chrono>
@@ -26,40 +26,39 @@ std::int64_t count_problems(const data::CheckReport& report, const std::string& 
 std::string check_text(const data::CheckReport& report);
 std::string check_json(const data::CheckReport& report);
 
-// The largest sizes that fit, as text for people and as JSON.
-// Of one dimension, a row for each amount of host memory.
+// The largest sizes that fit, as text and as JSON: for one dimension, a row per amount of host memory.
 std::string largest_text(const std::vector<pipeline::Largest>& all);
 std::string largest_json(const std::vector<pipeline::Largest>& all);
 
-// Forecasts and measurements of a run or a step, as tables and as JSON.
-// Two columns, both aligned to the left: values here are sentences more often than numbers.
+// Forecasts and measurements of a run or a step, as tables and as JSON. Two columns, both left-aligned, since
+// most values are text.
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
-std::string exact_seconds(double seconds);  // in ms, s or min; "none": infinite
+std::string exact_seconds(double seconds);  // in ms, s or min; infinity: "none"
 
 std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
-// The same for scripts: figures of the plan, of memory, disk and time.
+// The forecast as JSON: plan, memory, disk and time.
 Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
-// plan_json() with the forecast in it.
+// plan_json() with the forecast added.
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
                           const std::optional<pipeline::RanksForecast>& ranks = {});
 
-// The figures alone, with those of the simulated step.
+// Only the numbers, with those of the simulated step.
 std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap::Simulation& simulation,
                                   const swap::Sharing& sharing,
                                   const std::optional<pipeline::RanksForecast>& ranks = {});
-// A step of several ranks that train together.
+// A step on several ranks that train together.
 std::string ranks_text(const pipeline::RanksForecast& ranks);
-// A step of one of several devices that run it at once.
+// A step on one of several devices that run it in parallel.
 std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing);
 
-// Planners side by side, and below why some have no plan.
+// Planners side by side, followed by reasons for missing plans.
 std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound);
 std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound);
 
 std::string benchmark_table(const pipeline::Benchmark& benchmark);
 std::string benchmark_json(const pipeline::Benchmark& benchmark);
 
-// The progress of a sweep: a table that is redrawn on a terminal, a line per event elsewhere, nothing with
+// The progress of a sweep: a table that is redrawn on a terminal, otherwise a line per event; nothing with
 // --quiet.
 class SweepTable {
  public:
@@ -67,8 +66,8 @@ class SweepTable {
 
   void started(std::size_t cell);
   void ended(std::size_t cell, const CellStatus& status);
-  void show(const std::vector<CellStatus>& statuses);    // not more often than is of use
-  void finish(const std::vector<CellStatus>& statuses);  // the last time
+  void show(const std::vector<CellStatus>& statuses);    // rate-limited
+  void finish(const std::vector<CellStatus>& statuses);  // final state
 
  private:
   void draw(const std::vector<CellStatus>& statuses);
@@ -79,15 +78,13 @@ class SweepTable {
   std::chrono::steady_clock::time_point drawn_{};
 };
 
-// Forecast of a sweep, cell by cell, without running it.
-// A table with memory, disk and time of every cell, and what that comes to. `estimate`: costs from rates,
-// nothing is measured. `json`: for scripts, a list of the cells.
+// Forecast of a sweep without running it: a table with memory, disk and time of every cell, and totals.
+// `estimate`: use estimated costs instead of measuring. `json`: a list of the cells.
 std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& shares, bool estimate,
                            bool json = false);
 
-// Tables for scripts: a CSV file of a run as JSON.
-// A list of rows, each with its columns by name. Numbers become numbers and `nan` null; names of runs, cases,
-// regions, grids and resolutions stay text, whatever they look like.
+// Converts a CSV file to JSON: a list of rows with columns by name. Numbers become numbers and `nan` becomes
+// null; names of runs, cases, regions, grids and resolutions remain text even if they look like numbers.
 Json table_json(const Csv& csv);
 
 }  // namespace voxswap::cli

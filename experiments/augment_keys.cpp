@@ -51,7 +51,7 @@ Key flip() {
           allowed::any_of({allowed::number({0, 1}), allowed::list_of(allowed::number({0, 1}), 3, 3)})};
 }
 
-// What a plain number a stands for as a range.
+// How a single number a is interpreted as a range.
 enum class Short { around_zero, up_to, around_one, down_to };
 
 data::Draw range_of(Short how, double a) {
@@ -88,7 +88,7 @@ void read_range(const Yaml& value, const std::string& path, const Range& bounds,
   if (draw.low > draw.high) wrong(value, path, "[least, most] in this order");
 }
 
-// 0, a number for every sample, or a map. What the map does not name stays as the preset has it.
+// 0, a number for every sample, or a map. Entries missing in the map keep the preset's value.
 template <class Field>
 Key draw(const std::string& name, const std::string& meaning, Short how, Range bounds, Field field) {
   const std::string path = section + name;

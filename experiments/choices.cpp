@@ -16,11 +16,11 @@ namespace {
 
 using pipeline::Fingerprint;
 
-constexpr double worth_cropping = 0.1;      // share of the voxels
-constexpr double mostly_background = 0.25;  // from here on nnU-Net normalizes within the mask
-constexpr double of_air = -200;             // in Hounsfield units; no other modality goes so low
+constexpr double worth_cropping = 0.1;      // fraction of the voxels
+constexpr double mostly_background = 0.25;  // threshold from which nnU-Net normalises within the mask
+constexpr double of_air = -200;             // in Hounsfield units; other modalities have no such values
 constexpr std::int64_t most_levels = 5;
-constexpr std::int64_t image_multiple = 32;  // feature maps of 2D networks are down to that
+constexpr std::int64_t image_multiple = 32;  // largest downsampling factor of 2D networks
 
 bool is_ct(const Fingerprint& fingerprint) {
   const std::vector<std::string>& names = fingerprint.dataset.modalities;
@@ -29,7 +29,7 @@ bool is_ct(const Fingerprint& fingerprint) {
   return false;
 }
 
-// The data set does not name them: data::observed_labels() does.
+// True if data::observed_labels() made the names because the data set has none.
 bool has_unnamed_labels(const data::Dataset& dataset) {
   const data::Labels& labels = dataset.labels;
   return !dataset.classes && !labels.empty() &&
@@ -197,7 +197,7 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
   return choices;
 }
 
-// A part of the volume, 1 for all of it.
+// `parts`: fraction 1/parts of the median case; 0: whole volumes.
 Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid, std::int64_t parts,
                        std::int64_t batch) {
   const bool whole = parts == 0;

@@ -1,5 +1,5 @@
-// What voxswap configure chooses from a fingerprint alone: values of keys, each with its reason, and the
-// candidates that are then planned.
+// Choices of `voxswap configure` that only need a fingerprint: values of keys with reasons, and the
+// candidates to plan.
 #pragma once
 
 #include <cstdint>
@@ -15,54 +15,54 @@ namespace voxswap::experiments {
 
 struct ConfigureRequest {
   fs::path root;                         // of the data set
-  fs::path file = "experiment.yaml";     // to be written
-  std::vector<std::string> overrides;    // "key=value": not to be chosen
-  std::optional<std::int64_t> memory{};  // bytes; none: what is free
+  fs::path file = "experiment.yaml";     // to write
+  std::vector<std::string> overrides;    // "key=value": set by the user, not chosen
+  std::optional<std::int64_t> memory{};  // bytes; nullopt: free memory
   double hours = 1;
-  std::string as{};  // as in pipeline::ForecastOptions
+  std::string as{};  // see pipeline::ForecastOptions
   bool estimate = false;
   std::int64_t folds = 5;
-  std::int64_t candidates = 1;  // more: a sweep over the best ones
+  std::int64_t candidates = 1;  // more than 1: write a sweep over the best ones
 };
 
 struct Choice {
   std::string key, value, why;
 };
 
-// The grids that cases are prepared on, in voxels that the network can halve.
+// The training grids of the cases, in voxels, rounded to multiples that the network supports.
 struct TrainingGrid {
-  data::Spacing spacing{};                   // mm; of the median case where all are resized to one grid
+  data::Spacing spacing{};                   // mm; of the median case if all cases are resized to one grid
   data::Size3 median{}, largest{}, usual{};  // usual: see CaseSizes
 };
 
-// What the network sees at a time, and the plan of a step on it.
+// A candidate for the network's input size and batch, and the plan of its step.
 struct Candidate {
   std::string context;  // "whole volumes", "1/2 of the median case"
   data::Size3 size{};
-  data::Size3 median{};  // more than that is padding, mostly
+  data::Size3 median{};  // of the median case; anything larger is mostly padding
   std::int64_t batch = 1;
-  std::vector<Choice> choices;  // that follow from them
-  std::string why_not;          // it does not fit; empty: it does
+  std::vector<Choice> choices;  // that depend on size and batch
+  std::string why_not;          // reason if it does not fit, otherwise empty
   std::int64_t memory_bytes = 0, epoch_steps = 0;
-  double step_seconds = 0, epoch_seconds = 0;  // an epoch with its validation
+  double step_seconds = 0, epoch_seconds = 0;  // an epoch includes its validation
 
-  double voxels() const;  // of the context
+  double voxels() const;  // in the input
   double median_voxels() const;
-  double seconds_per_voxel() const;  // that is not padding
+  double seconds_per_voxel() const;  // without padding
 };
 
-std::string list_text(const data::Size3& size);  // [40, 56, 40]; of an image [64, 64]
-std::string name_of(const fs::path& root);       // of an experiment on this data set
+std::string list_text(const data::Size3& size);  // [40, 56, 40]; images: [64, 64]
+std::string name_of(const fs::path& root);       // default name of an experiment on this data set
 std::string network_name(const data::Dataset& dataset);
 
 std::vector<Choice> data_choices(const pipeline::Fingerprint& fingerprint, const ConfigureRequest& request);
-// `resize`: to one grid, in place of one spacing.
+// `resize`: resize cases to one grid instead of one spacing.
 std::vector<Choice> preprocess_choices(const pipeline::Fingerprint& fingerprint, bool resize);
-// REQUIRES: the spacing of `options`, where they have one, is not auto.
+// REQUIRES: `options` have no automatic spacing.
 TrainingGrid training_grid(const pipeline::Fingerprint& fingerprint, const data::PrepareOptions& options);
 std::vector<Choice> training_choices(const pipeline::Fingerprint& fingerprint,
                                      const ConfigureRequest& request, bool on_gpu);
-// `parts`: into which the median case would be cut; 0: whole volumes.
+// `parts`: number of parts along which the median case is cut; 0: whole volumes.
 Candidate candidate_of(const pipeline::Fingerprint& fingerprint, const TrainingGrid& grid, std::int64_t parts,
                        std::int64_t batch);
 

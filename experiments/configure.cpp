@@ -23,16 +23,18 @@ namespace {
 
 using pipeline::Fingerprint;
 
-constexpr double most_time_per_voxel = 1.25;  // of the fastest candidate's
-constexpr double worth_a_batch = 0.9;         // of the time per voxel: a smaller batch takes more steps
-constexpr double for_the_rest = 0.05;         // of the hours: preparing, predicting, the report
+constexpr double most_time_per_voxel = 1.25;  // relative to the fastest candidate
+constexpr double worth_a_batch =
+    0.9;  // a larger batch must reduce the time per voxel to this fraction, since it makes fewer steps
+constexpr double for_the_rest = 0.05;  // fraction of the hours for preparing, predicting and the report
 constexpr std::int64_t most_epochs = 1000;
-// Beyond so many steps of one network, a further network gains more (docs/results/dice.md).
+// After this number of steps, training another network gains more (docs/results/dice.md).
 constexpr std::int64_t steps_of_a_network = 15'000, most_networks = 5;
-constexpr std::int64_t fewest_steps = 500;  // fewer teach a network next to nothing
-constexpr double small_part = 8;            // of the median case: patches beyond it see little of the anatomy
+constexpr std::int64_t fewest_steps = 500;  // minimum for useful training
+constexpr double small_part =
+    8;  // voxels of the median case per voxel of a patch; above it, patches see little of the anatomy
 
-// What was chosen, under what the user asked for.
+// The choices, overridden by the user's settings.
 Settings settings_of(const std::vector<Choice>& choices, const Settings& asked_for) {
   Settings settings = asked_for;
   for (const Choice& choice : choices)
@@ -65,7 +67,7 @@ class Chooser {
     result_.choices = data_choices(fingerprint, request);
     if (asked_.contains("data.split.file") || asked_.contains("data.split.validation"))
       std::erase_if(result_.choices, [](const Choice& one) { return one.key.starts_with("data.split."); });
-    // Who asks for a grid has cases resized to it.
+    // If the user sets a resolution, cases are resized to it.
     const auto spacing = asked_.find("preprocess.spacing");
     const bool resize = spacing == asked_.end() ? asked_.contains("preprocess.resolution")
                                                 : value_types::is_word(spacing->second, "none");
@@ -110,7 +112,7 @@ class Chooser {
     return options;
   }
 
-  // What is auto in the grid, from the fingerprint.
+  // Replaces automatic spacing and resolution by values from the fingerprint.
   void resolve(pipeline::RunOptions& options) const {
     data::PrepareOptions& preprocess = options.preprocess;
     if (preprocess.automatic_spacing) preprocess.spacing = fingerprint_.target_spacing();
@@ -118,12 +120,12 @@ class Chooser {
     if (preprocess.automatic_resolution) resolve_resolution(options, case_sizes(fingerprint_, preprocess));
   }
 
-  // Fills in what the plan says.
+  // Plans the candidate and fills in the results.
   void plan(Candidate& candidate) {
     const pipeline::RunOptions options = run(candidate.choices);
     log::info("candidate: {}, {}, batch {}", candidate.context, list_text(candidate.size), candidate.batch);
     try {
-      // What does not fit is not measured.
+      // Check with estimated costs first, so that a step that does not fit is not measured.
       const bool measured = !request_.estimate && request_.as.empty();
       if (measured)
         pipeline::StepForecast(options, data_, {.estimate = true, .as = ""})
@@ -133,7 +135,7 @@ class Chooser {
       candidate.memory_bytes = forecast.arena_bytes;
       candidate.step_seconds = forecast.plan.predicted_seconds;
       candidate.epoch_steps = pipeline::epoch_steps(forecast, options);
-      // A prediction takes about a third of a step.
+      // Inference takes about a third of a training step.
       const double augmenting = measured ? pipeline::augmenting_seconds(options, data_) : 0;
       candidate.epoch_seconds =
           pipeline::epoch_seconds(forecast, options) * (1 + augmenting / candidate.step_seconds) *
@@ -147,7 +149,7 @@ class Chooser {
     }
   }
 
-  // All but the network's levels, which follow from the sides of each candidate.
+  // Options without the network's levels, which depend on each candidate's size.
   pipeline::RunOptions run_of_any_size() const {
     Settings settings = settings_of(result_.choices, asked_);
     std::erase_if(settings, [](const auto& one) {
@@ -169,7 +171,7 @@ class Chooser {
     result_.folds = options.split.folds;
     const bool images = fingerprint_.dataset.images;
     bool fits = false;
-    // Parts beyond a quarter only where nothing larger fits.
+    // Parts smaller than a quarter are tried only if nothing larger fits.
     const bool whole = asked_.contains(key::training_patch) ||
                        !warn_of_outliers(fingerprint_, grid, options.preprocess.spacing);
     for (std::int64_t parts = whole ? 0 : 1; parts <= (images ? 0 : 4) || !fits;
@@ -187,7 +189,7 @@ class Chooser {
         fits = fits || candidate.why_not.empty();
         result_.candidates.push_back(std::move(candidate));
       }
-      if (images || result_.candidates.size() == before) break;  // nothing is smaller
+      if (images || result_.candidates.size() == before) break;  // no smaller candidates
     }
     if (!fits) {
       const Candidate& least = *std::min_element(
@@ -199,8 +201,8 @@ class Chooser {
     }
   }
 
-  // Of the candidates with other contexts than `taken`: the largest context among the fast ones; of equal
-  // ones the smaller batch, unless the other pays. Where none is fast, the fastest. Null: there is none.
+  // Among candidates with other contexts than `taken`, the largest context that is fast; on ties, the smaller
+  // batch, unless the larger one pays off. If none is fast, the fastest. Null if none remains.
   const Candidate* best_beside(const std::vector<const Candidate*>& taken) const {
     double fastest = std::numeric_limits<double>::infinity(), left = fastest;
     const auto is_taken = [&](const Candidate& one) {
@@ -246,8 +248,8 @@ class Chooser {
     return static_cast<std::int64_t>(request_.hours * 3600 * (1 - for_the_rest) / candidate.epoch_seconds);
   }
 
-  // Several where the hours have room, whose predictions are averaged. Who has decided on epochs or repeats
-  // gets those.
+  // Trains several networks and averages their predictions if time allows, unless the user has set epochs or
+  // repeats.
   void choose_networks(const Candidate& candidate) {
     networks_ = run(candidate.choices).training.repeats;
     if (asked_.contains(key::training_repeats) || asked_.contains(key::training_epochs)) return;
@@ -288,7 +290,7 @@ class Chooser {
                        static_cast<double>(candidate.epoch_steps)));
   }
 
-  // The part `sweep` of the file: what the user has not decided of each candidate.
+  // The section `sweep` of the file: choices of each candidate except those set by the user.
   std::string sweep_text() const {
     if (result_.swept.empty()) return "";
     std::string text = "# the best candidates, for `voxswap sweep`\nsweep:\n  settings:\n";
@@ -301,7 +303,8 @@ class Chooser {
       if (one.batch > 1) label += format("_batch_{}", one.batch);
       text += format("    # {}\n    {}:\n", one.context, label);
       std::vector<Choice> choices = one.choices;
-      for (const char* key : {"network.strides", "network.kernels"})  // or it would have the chosen one's
+      for (const char* key : {"network.strides",
+                              "network.kernels"})  // otherwise it would inherit those of the chosen candidate
         if (has_key(result_.candidates[result_.chosen].choices, key) && !has_key(choices, key))
           choices.push_back({key, "auto", ""});
       choices.push_back(epochs_of(one));

@@ -1,5 +1,5 @@
-// voxswap configure: an experiment for a data set, chosen from its fingerprint and from plans, with a reason
-// for every key.
+// `voxswap configure`: chooses an experiment for a data set from its fingerprint and from memory plans, with
+// a reason for every key.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ struct Configuration {
   std::vector<Choice> choices;  // all keys of the file
   std::vector<Candidate> candidates;
   std::size_t chosen = 0;
-  std::vector<std::size_t> swept;                    // the best candidates where several were asked for
-  std::string device, precision, costs;              // of the plans
-  std::int64_t networks = 1, epochs = 0, folds = 0;  // epochs of each network
-  double training_seconds = 0;                       // of the chosen candidate, all networks
+  std::vector<std::size_t> swept;                    // the best candidates, if several were requested
+  std::string device, precision, costs;              // for which steps were planned
+  std::int64_t networks = 1, epochs = 0, folds = 0;  // epochs: per network
+  double training_seconds = 0;                       // of the chosen candidate, for all networks
   Experiment experiment;
-  std::string text;  // the file
+  std::string text;  // content of the file
 };
 
-// What is known before the data set is looked at: where the data and the run's folder are.
+// The experiment before the data set is read: only its data and output folders.
 Experiment unconfigured(const ConfigureRequest& request);
 
-// `split`: the file with splits_text(), where cases are left out; empty: folds are drawn. Throws
-// Exit::does_not_fit when no candidate fits, or not a single epoch.
+// `split`: file with splits_text(), needed if cases are skipped; empty: random folds. Throws
+// Exit::does_not_fit if no candidate fits, or not a single epoch fits into the time.
 Configuration configure(const pipeline::Fingerprint& fingerprint, const ConfigureRequest& request,
                         const fs::path& split = {});
 
-// The folds of the cases that can be read, as in nnU-Net's splits_final.json.
+// The folds of the readable cases, in the format of nnU-Net's splits_final.json.
 std::string splits_text(const pipeline::Fingerprint& fingerprint, std::int64_t folds);
 
 }  // namespace voxswap::experiments

@@ -12,7 +12,7 @@ namespace voxswap::experiments {
 
 namespace {
 
-constexpr double most_padding = 2;  // times the voxels of the largest case but for outliers
+constexpr double most_padding = 2;  // voxels relative to the largest case without outliers
 
 double voxels(const data::Size3& size) {
   return static_cast<double>(size[0]) * static_cast<double>(size[1]) * static_cast<double>(size[2]);
@@ -20,7 +20,7 @@ double voxels(const data::Size3& size) {
 
 }  // namespace
 
-// No split has such a label in both parts of every fold.
+// With so few cases, no split has the label in both parts of every fold.
 void warn_of_rare_labels(const pipeline::Fingerprint& fingerprint, std::int64_t folds) {
   for (const auto& [name, value] : fingerprint.dataset.labels) {
     const auto cases = std::count_if(fingerprint.cases.begin(), fingerprint.cases.end(),

@@ -234,7 +234,7 @@ Key evaluated_at() {
           allowed::any_of({grid, allowed::set_of(grid)})};
 }
 
-// csv stands for the tables, which a run is not without.
+// csv stands for the tables, which are always written.
 Key logs() {
   const std::string path = "training.log";
   const Choices choices = {"csv", "tensorboard", "jsonl"};

@@ -44,8 +44,8 @@ std::string read_experiment_file(const fs::path& file) {
   }
 }
 
-// The keys that hold a path. What nobody set is meant from the current folder, but for the data, which the
-// default has beside the file.
+// Keys that contain a path. Default paths are relative to the current folder, except data.root, whose default
+// is relative to the file's folder.
 struct PathKey {
   const char* key;
   fs::path& (*of)(pipeline::RunOptions& options);
@@ -70,7 +70,7 @@ fs::path from_folder(const fs::path& folder, const fs::path& path) {
   return plain(error ? joined : canonical);
 }
 
-// Not every shell replaces ~ behind a "=", and none does in a file.
+// Shells do not always expand ~ after "=", and nothing expands it in a file.
 fs::path from_home(const PathKey& key, const fs::path& path) {
   const std::string text = path.string();
   if (!text.starts_with('~')) return path;
@@ -90,7 +90,7 @@ bool is_beside_file(const PathKey& key, const Settings& settings) {
   return (entry == nullptr ? found->second : *entry).where != on_the_line;
 }
 
-// A relative path in a file is meant from where the file lies, one on the command line from the current
+// Relative paths in a file are relative to the file's folder, those on the command line to the current
 // folder.
 void settle_paths(const fs::path& file, const Settings& settings, pipeline::RunOptions& options) {
   for (const PathKey& key : path_keys) {
@@ -100,7 +100,7 @@ void settle_paths(const fs::path& file, const Settings& settings, pipeline::RunO
   }
 }
 
-// So that what is written down holds wherever it is read.
+// Absolute paths make the resolved file independent of its location.
 pipeline::RunOptions with_absolute_paths(pipeline::RunOptions options) {
   for (const PathKey& key : path_keys) key.of(options) = from_folder(fs::current_path(), key.of(options));
   return options;
@@ -120,13 +120,13 @@ pipeline::SettingList settings_of(const pipeline::RunOptions& given) {
   pipeline::SettingList settings;
   for (const Key& key : keys()) {
     if (key.path == "data.split.fold" && !pipeline::has_folds(options.split))
-      continue;  // which would be refused
+      continue;  // it would be rejected
     settings.push_back({key.path, key.print(options), key.decides});
   }
   return settings;
 }
 
-// A key that this version does not know is taken for one that matters.
+// Unknown keys of other versions are assumed to affect the model.
 void flatten(const Yaml& value, const std::string& path, pipeline::SettingList& settings) {
   const Key* key = find_key(path);
   if (value.kind == Yaml::Kind::map && key == nullptr) {
@@ -145,7 +145,7 @@ void flatten(const Yaml& value, const std::string& path, pipeline::SettingList& 
 
 Settings load_settings(const fs::path& file) {
   Settings settings = read_settings(parse_yaml(read_experiment_file(file), file.string()));
-  // Version 0.1 wrote the default into every resolved file, which always ends with an empty `sweep`.
+  // Version 0.1 wrote the default fold into every resolved file, which always ends with an empty `sweep`.
   const auto sweep = settings.find("sweep"), fold = settings.find("data.split.fold");
   const bool resolved =
       sweep != settings.end() && sweep->second.kind == Yaml::Kind::map && sweep->second.entries.empty();
@@ -157,7 +157,7 @@ Experiment make_experiment(const fs::path& file, Settings settings) {
   Experiment experiment;
   experiment.file = file;
   experiment.run = default_options();
-  // Without a name, the file's: read like any other, so that it is checked like any other.
+  // Default name: that of the file, validated like any other.
   if (!settings.count("name")) settings["name"] = yaml_text(file.stem().string(), file.string());
   const Settings asked_for = settings;
   std::vector<std::string> preset = add_preset(settings);
@@ -194,7 +194,7 @@ void write_settings(Experiment& experiment) {
 std::string experiment_text(const pipeline::SettingList& settings,
                             const std::map<std::string, std::string>& comments) {
   std::string text;
-  std::vector<std::string> open;  // the sections that the last line lies in
+  std::vector<std::string> open;  // sections of the previous line
   for (const pipeline::Setting& setting : settings) {
     std::vector<std::string> parts = split(setting.key, '.');
     const std::string name = parts.back();
@@ -230,7 +230,7 @@ Experiment load_run(const fs::path& run_directory) {
     experiment.run.output = run_directory;
     return experiment;
   } catch (const Error& trouble) {
-    // What would be wrong usage in an experiment that somebody wrote is damage in one that a run wrote.
+    // A usage error in a file written by a run means that the file is damaged.
     const Exit exit = trouble.exit() == Exit::usage ? Exit::bad_data : trouble.exit();
     fail(exit, "{}: its experiment file cannot be used: {}", run_directory.string(), trouble.what());
   }
@@ -253,12 +253,12 @@ pipeline::SettingList read_settings_of_run(const fs::path& file) {
     return one.key == "evaluate.ensemble" && one.value == "true";
   };
   if (std::any_of(settings.begin(), settings.end(),
-                  is_ensemble))  // the mean of more networks is another model
+                  is_ensemble))  // with more networks, their mean is a different model
     for (pipeline::Setting& setting : settings)
       if (setting.key == key::training_repeats) setting.decides = pipeline::Decides::model;
   const fs::path cell = file.parent_path() / cell_file;
   if (!fs::exists(cell)) return settings;
-  // What memory a cell got depends on how many ran beside it, and is no difference between cells.
+  // The memory available to a cell depends on how many ran in parallel; this does not distinguish cells.
   flatten(parse_yaml(read_experiment_file(cell), cell.string()), "", asked);
   for (pipeline::Setting& setting : settings) {
     if (setting.decides != pipeline::Decides::memory) continue;

@@ -1,5 +1,5 @@
-// The experiment file: YAML with overrides becomes one struct with all defaults, or an error that names file,
-// line and the nearest known key.
+// The experiment file: reads YAML and overrides into a struct with all defaults. Errors name file, line and
+// the most similar key.
 #pragma once
 
 #include <map>
@@ -15,41 +15,40 @@ namespace voxswap::experiments {
 struct Experiment {
   pipeline::RunOptions run;
   fs::path file;
-  std::vector<std::string> preset;                    // "key: value" of what training.preset set (presets.h)
-  std::map<std::string, std::string> without_effect;  // keys that were given in vain, and why (rules.h)
+  std::vector<std::string> preset;                    // "key: value" set by training.preset (presets.h)
+  std::map<std::string, std::string> without_effect;  // keys without effect, with reasons (rules.h)
 };
 
-// Reads FILE, applies "dotted.key=value" overrides in order (value is YAML), checks everything that can be
-// checked without the data. Relative paths in the file are taken from the file's folder, those on the command
-// line from the current one, as are the defaults of data.cache and output.dir. run.resolved holds the file as
-// it would be written with every key, all paths absolute; data.split.fold only where there are folds.
-// Throws Exit::usage.
+// Reads FILE, applies "dotted.key=value" overrides in order (values are YAML), and checks everything that
+// does not need the data. Relative paths in the file are relative to its folder; those on the command line,
+// and the defaults of data.cache and output.dir, to the current folder. run.resolved is the file with every
+// key and absolute paths; data.split.fold only if there are folds. Throws Exit::usage.
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides);
 
-// The two halves of it, for who changes settings by other means than a line: the file as it stands, and the
-// experiment that settings make.
+// The two halves of load_experiment(), for callers that edit settings programmatically: reading the file, and
+// making an experiment from settings.
 Settings load_settings(const fs::path& file);
 Experiment make_experiment(const fs::path& file, Settings settings);
 
-// Fills in run.settings and run.resolved after a change of options.
+// Updates run.settings and run.resolved after a change of options.
 void write_settings(Experiment& experiment);
 
 // The experiment of a finished run: RUN_DIR/experiment.yaml with output.dir = RUN_DIR. Throws Exit::bad_data
-// when it is no run.
+// if the folder is not a run.
 Experiment load_run(const fs::path& run_directory);
 
-// As a file; a key's comment, one line, stands above it.
+// The text of a file; a key's comment, a single line, is above it.
 std::string experiment_text(const pipeline::SettingList& settings,
                             const std::map<std::string, std::string>& comments = {});
 
-// The keys whose values differ, with those of `after`: what a resumed run would do differently.
+// The keys whose values differ, with the values of `after`: the changes of a resumed run.
 pipeline::SettingList changed_settings(const pipeline::RunOptions& before, const pipeline::RunOptions& after);
 
-// In the folder of a sweep's cell: the experiment as it was asked for.
+// In the folder of a sweep's cell: the experiment before the machine was divided among cells.
 constexpr const char* cell_file = "cell.yaml";
 
-// What a run was made with, of whatever version it was: the pipeline::ReadSettings of reports. Of a sweep's
-// cell the memory keys are as asked for, whatever share of the machine it got.
+// pipeline::ReadSettings for reports: the settings of a run, written by any version. For a cell of a sweep,
+// memory keys are those of cell.yaml, independent of its share of the machine.
 pipeline::SettingList read_settings_of_run(const fs::path& file);
 
 }  // namespace voxswap::experiments

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Why a key has no effect; nothing where it has one.
+// Why a key has no effect; empty if it has one.
 using Reason = std::function<std::string(const pipeline::RunOptions&)>;
 
 struct Row {
@@ -18,7 +18,7 @@ struct Row {
   Reason reason;
 };
 
-// They mean something only where another key has one of these values.
+// For keys that only have an effect if another key has one of these values.
 template <class Field>
 Reason unless(const std::string& key, const Words& values, Field field) {
   return [=](const pipeline::RunOptions& o) {
@@ -34,7 +34,7 @@ Reason unless_planner(const Words& names) {
   return unless("memory.planner", names, [](const pipeline::RunOptions& o) { return o.memory.planner; });
 }
 
-// None of the metrics whose names begin like one of these is asked for.
+// For keys that only affect metrics whose names begin with one of these.
 Reason unless_scored(const Words& metrics) {
   return [=](const pipeline::RunOptions& o) {
     const auto begins = [&](const std::string& name) {

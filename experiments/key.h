@@ -1,4 +1,4 @@
-// One key of the experiment file: path, meaning, how to read and how to print it.
+// One key of the experiment file: path, meaning, reading and printing.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ struct Key {
   std::string expected;  // "a number above 0", "plateau | poly | cosine | constant"
   std::string meaning;   // one line
   std::function<void(const Yaml&, pipeline::RunOptions&)>
-      read;  // throws Exit::usage with place, key, expected and found
-  std::function<std::string(const pipeline::RunOptions&)> print;  // as YAML, on one line
+      read;  // throws Exit::usage with location, key, expected and actual value
+  std::function<std::string(const pipeline::RunOptions&)> print;  // as YAML on one line
   enum class Shape { value, text, map, map_of_text } shape = Shape::value;
-  // text: an override is taken as it stands, not as YAML. map: an override may set one entry.
-  Json allowed{};                                        // its values, as JSON Schema (value_types.h)
-  pipeline::Decides decides = pipeline::Decides::model;  // the table says it of every key (keys.cpp)
+  // text: an override is taken literally, not as YAML. map: an override may set a single entry.
+  Json allowed{};                                        // valid values as JSON Schema (value_types.h)
+  pipeline::Decides decides = pipeline::Decides::model;  // set for every key in keys.cpp
 };
 
 }  // namespace voxswap::experiments

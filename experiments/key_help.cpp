@@ -54,7 +54,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> sections 
      {"evaluate", "Evaluation"},
      {"", "Experiment"}}};
 
-// Of the first section whose name begins the path.
+// Heading of the first section whose name is a prefix of the path.
 std::string_view heading_of(std::string_view path) {
   for (const auto& [name, heading] : sections) {
     if (name.empty() || (path.starts_with(name) && path.substr(name.size()).starts_with('.'))) return heading;

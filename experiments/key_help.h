@@ -1,4 +1,4 @@
-// The keys of an experiment as text for --help, under headings.
+// Help on experiment keys for --help, grouped by headings.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace voxswap::experiments {
 
-enum class Keys { common, all };  // common: those that most experiments set
+enum class Keys { common, all };  // common: keys that most experiments set
 
 struct KeySection {
   std::string heading;  // "Data"
@@ -16,10 +16,10 @@ struct KeySection {
 };
 std::vector<KeySection> key_sections();  // all keys, in the order of --help
 
-// What a key is without a file that sets it, as text.
+// The default value of a key as text.
 std::string default_text(const Key& key);
 
-// A line per key: its path, its default and what it is.
+// One line per key: path, default and meaning.
 std::string describe_keys(Keys which);
 
 }  // namespace voxswap::experiments

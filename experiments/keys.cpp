@@ -10,7 +10,7 @@
 #include "experiments/value_types.h"
 #include "net/networks/networks.h"
 
-// Where a value lies in the options, for reading and for printing.
+// Accessor of a member of the options, for reading and printing.
 #define AT(member)       \
   [](auto& o) -> auto& { \
     return o.member;     \
@@ -22,9 +22,9 @@ namespace {
 
 using namespace value_types;
 
-// --- Kinds that only one key has
+// --- Kinds of single keys
 
-// A name becomes a folder: nothing in it may mean something to a shell or a file system.
+// The name becomes a folder, so it must be safe for shells and file systems.
 Key experiment_name() {
   const auto read = [](const Yaml& value, pipeline::RunOptions& o) {
     const std::string name = read_text(value, "name");
@@ -90,7 +90,7 @@ Key text_or_none(const std::string& path, const std::string& takes, const std::s
           allowed::text()};
 }
 
-// A viewer of no bytes is none.
+// A viewer size of 0 bytes means no viewer.
 Key viewer() {
   const std::string path = "output.viewer", expected = "none or a size above 0B, such as 32MiB";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
@@ -113,8 +113,8 @@ Choices layouts() {
   return names;
 }
 
-// What `voxswap sweep` reads itself (experiments/sweep.cpp) before it makes the experiment of a cell; any
-// other command would leave it out without a word.
+// `voxswap sweep` reads this key itself (experiments/sweep.cpp) before it makes the experiments of cells;
+// other commands reject it, since they would ignore it.
 Key combinations() {
   const auto read = [](const Yaml& value, pipeline::RunOptions&) {
     if (value.kind == Yaml::Kind::nothing || (value.kind == Yaml::Kind::map && value.entries.empty())) return;
@@ -360,7 +360,7 @@ const std::vector<Key>& keys() {
     add_preprocess(rows);
     add_network(rows);
     add_training(rows);
-    for (Key& key : memory_keys()) rows.push_back(std::move(key));  // which say themselves what they decide
+    for (Key& key : memory_keys()) rows.push_back(std::move(key));  // these set `decides` themselves
     add_rest(rows);
     return rows;
   }();

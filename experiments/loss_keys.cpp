@@ -4,7 +4,7 @@
 #include "experiments/keys.h"
 #include "experiments/value_types.h"
 
-// Where a value lies in the options, for reading and for printing.
+// Accessor of a member of the options, for reading and printing.
 #define AT(member)       \
   [](auto& o) -> auto& { \
     return o.member;     \

@@ -10,13 +10,13 @@ namespace voxswap::experiments::value_types {
 
 namespace {
 
-constexpr Range label_values{1, 32767};  // what a label map's voxels hold; 0 is background
+constexpr Range label_values{1, 32767};  // valid in label maps; 0 is background
 
 Json automatic() {
   return allowed::choice({"auto"});
 }
 
-// Names that check_name() lets pass.
+// A map with names accepted by check_name().
 Json named(const Json& entry) {
   Json map = allowed::map_of(entry, 1);
   map["propertyNames"] = {{"pattern", "^[a-z0-9_]+$"}};
@@ -27,7 +27,7 @@ bool is_auto(const Yaml& value) {
   return value.kind == Yaml::Kind::scalar && value.text == "auto";
 }
 
-// Names become CSV cells, file names and the labels of plots.
+// Names become CSV cells, file names and plot labels.
 void check_name(const std::string& name, const Yaml& value, const std::string& path) {
   const std::string proper = snake_case(name);
   const bool fits = std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -107,7 +107,7 @@ void read_patterns(const Yaml& value, const std::string& path, pipeline::RunOpti
     options.data.files[name] = read_text(entry, path + "." + name);
     if (name != "truth") order.push_back(name);
   }
-  // Without data.modalities the channels come in the order in which the patterns were written down.
+  // By default, channels are in the order of the patterns in the file.
   if (options.data.modalities.empty()) options.data.modalities = order;
 }
 

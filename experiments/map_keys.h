@@ -1,4 +1,4 @@
-// The keys that hold lists and maps of names: modalities, file patterns, labels, regions.
+// Keys that contain lists and maps of names: modalities, file patterns, labels, regions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace voxswap::experiments {
 
-// A data set's files as written down: the order of a std::map is not the order of the file.
+// Channels of data.files in the order of the experiment file, which std::map does not preserve.
 std::vector<std::string> channel_order(const pipeline::RunOptions& options);
 
 namespace value_types {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace value_types;
 
-// Every entry of a map is one of `names`.
+// Checks that all entries of a map are in `names`.
 void check_entries(const Yaml& map, const std::string& path, const std::vector<std::string>& names) {
   for (const auto& [name, value] : map.entries) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
@@ -22,13 +22,13 @@ void check_entries(const Yaml& map, const std::string& path, const std::vector<s
   }
 }
 
-// What a GPU is called by other programs.
+// True for names of GPUs in other programs.
 bool is_gpu_elsewhere(const std::string& name) {
   return name == "gpu" || name == "nvidia" || name.starts_with("gpu:") ||
          (name != "cuda" && name.starts_with("cuda") && !name.starts_with("cuda:"));
 }
 
-// Whether a device that could exist does exist is found out when it is opened, not here.
+// Only checks the syntax; whether the device exists is determined when it is opened.
 Key device() {
   const std::string path = "memory.device";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
@@ -159,7 +159,7 @@ Key link() {
                allowed::record({{"to_host", allowed::rate()}, {"to_device", allowed::rate()}}, {}, 1)})};
 }
 
-// A number, or `auto` (-1, as TFLMS writes it): then the planner's tuner finds it.
+// A number, or `auto` (-1 as in TFLMS), for which the planner searches.
 template <class Field>
 Key tflms_knob(const std::string& name, const std::string& meaning, Field field) {
   const std::string path = "memory.tflms." + name;
@@ -265,7 +265,7 @@ std::vector<Key> memory_keys() {
       slabs()};
   for (Key& key : table) key.decides = pipeline::Decides::memory;
   Key cuts = pieces();
-  cuts.decides = pipeline::Decides::model;  // sums are rounded by where the cuts lie
+  cuts.decides = pipeline::Decides::model;  // cuts affect rounding of sums
   table.insert(table.begin() + 6, std::move(cuts));
   return table;
 }

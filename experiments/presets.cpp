@@ -11,9 +11,9 @@ namespace voxswap::experiments {
 
 namespace {
 
-// Isensee et al., "nnU-Net: a self-configuring method for deep learning-based biomedical image segmentation",
-// 2021, and its program's defaults: clipping, the share of patches around labels, and the filters of 3D
-// networks.
+// Isensee et al. 2021, "nnU-Net: a self-configuring method for deep learning-based biomedical image
+// segmentation", and defaults of its code: clipping, the fraction of foreground patches, and the filters of
+// 3D networks.
 const std::vector<std::pair<std::string, std::string>>& nnunet() {
   static const std::vector<std::pair<std::string, std::string>> settings = {
       {"network.name", "plain_unet"},
@@ -66,8 +66,8 @@ std::vector<std::string> settle_preset(pipeline::RunOptions& options, const Give
 
 namespace {
 
-constexpr std::int64_t least_side = 4;  // that nnU-Net leaves of an axis
-constexpr double coarse = 2;            // times as long as the shortest
+constexpr std::int64_t least_side = 4;  // minimum size of an axis in nnU-Net
+constexpr double coarse = 2;            // spacing relative to the finest axis
 
 }  // namespace
 

@@ -26,7 +26,7 @@ void check_depth(const pipeline::RunOptions& options, const Where& where) {
          options.network.name, least, most, options.network.depth);
 }
 
-// What the network sees has sides that it can halve at every level: the patch, or the whole volume.
+// The network's input, a patch or whole volume, must be divisible by the strides of all levels.
 void check_sides(const pipeline::RunOptions& options, const Where& where) {
   if (options.preprocess.automatic_resolution && !options.training.patch) return;
   const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
@@ -117,7 +117,7 @@ void check_table(const pipeline::RunOptions& options, const Where& where) {
          where("data.split.patient"), split.patient);
 }
 
-// Where there are no folds, a fold would be the same as every other.
+// Without folds, data.split.fold would have no effect.
 void check_fold(const pipeline::RunOptions& options, const Where& where, const Given& given) {
   const pipeline::SplitOptions& split = options.split;
   if (split.folds > 0 && !split.file.empty())
@@ -199,7 +199,7 @@ void check_loss(const pipeline::RunOptions& options, const Where& where) {
          where("training.batch_dice"), options.network.name);
 }
 
-// More would have to be cut off so that the deformation does not fold: see data/augment/spatial_map.h.
+// Limits the displacement so that the deformation does not fold: see data/augment/spatial_map.h.
 void check_elastic(const pipeline::RunOptions& options, const Where& where) {
   const data::AugmentOptions& augment = options.training.augment;
   const double most = augment.elastic_grid / 6;
@@ -213,7 +213,7 @@ void check_elastic(const pipeline::RunOptions& options, const Where& where) {
 
 void check_tta(const pipeline::RunOptions& options, const Where& where) {
   std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
-  axes[2] = axes[2] && !net::takes_images(options.network.name);  // an image is the same from behind
+  axes[2] = axes[2] && !net::takes_images(options.network.name);  // a 2D image has no depth axis to mirror
   if (options.evaluate.tta && axes == std::array<bool, 3>{})
     fail(Exit::usage,
          "{}: evaluate.tta: training mirrors nothing, so predictions of mirrored images would be unreliable. "
@@ -223,7 +223,7 @@ void check_tta(const pipeline::RunOptions& options, const Where& where) {
 
 }  // namespace
 
-// nnU-Net's slope, where no other is asked for.
+// Default slope as in nnU-Net.
 void settle_network(pipeline::RunOptions& options, const Given& given) {
   if (net::has_levels(options.network.name) && !given("network.slope")) options.network.slope = 0.01;
 }

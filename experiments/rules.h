@@ -1,4 +1,4 @@
-// What must hold between keys before any data is looked at.
+// Rules between keys that can be checked without data.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,27 @@
 
 namespace voxswap::experiments {
 
-using Where = std::function<std::string(const std::string& path)>;  // the place at which a key was set
-using Given = std::function<bool(const std::string& path)>;         // whether it was
+using Where = std::function<std::string(const std::string& path)>;  // the location where a key was set
+using Given = std::function<bool(const std::string& path)>;         // whether a key was set
 
-// The slope that a network was published with, unless another was given.
+// Sets the published slope of the network's activations unless the key is given.
 void settle_network(pipeline::RunOptions& options, const Given& given);
 
-// With a spacing, the cases say which resolution they have, unless one was given.
+// With a spacing, the cases determine the resolution unless the key is given.
 void settle_resolution(pipeline::RunOptions& options, const Given& given);
 
-// What one number says of all sides of a volume, it says of both sides of an image; and the loss of a network
-// that gives an image one class is, unless another was given, the only one that it takes.
+// For 2D networks: a resolution given as one number applies to both sides of the image. Classification
+// networks get the only loss that they support unless the key is given.
 void settle_images(pipeline::RunOptions& options, const Given& given);
 
-// Throws Exit::usage with the place of the key that breaks a rule.
+// Throws Exit::usage with the location of the key that violates a rule.
 void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given);
 
-// Which keys have no effect because of other keys: a factor of a schedule without one, a slope of a network
-// without leaky ReLUs.
+// Finds keys that have no effect because of other keys, such as the factor of an unused schedule, or the
+// slope for a network without leaky ReLUs.
 
-// The keys that were given another value than their default, and in vain: key -> why, as in "network.name is
-// unet3d".
+// Keys without effect that were set to other values than their defaults, with the reason, such as
+// "network.name is unet3d".
 std::map<std::string, std::string> without_effect(const Settings& given, const pipeline::RunOptions& options);
 
 }  // namespace voxswap::experiments

@@ -14,7 +14,7 @@ Json reference(const std::string& path) {
   return {{"$ref", "#/definitions/" + path}};
 }
 
-// A value as the resolved file has it.
+// Converts a value of the resolved file to JSON.
 Json value_of(const Yaml& yaml) {
   if (yaml.kind == Yaml::Kind::list) {
     Json list = Json::array();
@@ -39,7 +39,7 @@ Json definition_of(const Key& key) {
   return schema;
 }
 
-// The section "a.b" among the definitions, and in the section above it.
+// Adds a key to its section "a.b" in the definitions, and that section to its parent.
 void add_to_section(Json& definitions, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   const std::string section = dot == path.npos ? "" : path.substr(0, dot);
@@ -49,7 +49,7 @@ void add_to_section(Json& definitions, const std::string& path) {
   if (is_new) add_to_section(definitions, section);
 }
 
-// A section may be empty; one with a preset may be that alone.
+// A section may be empty; one with a preset may be just the name of a preset.
 void close_section(Json& section, const std::string& path) {
   Json properties = std::move(section["properties"]);
   const bool preset = properties.contains("preset");
@@ -58,7 +58,7 @@ void close_section(Json& section, const std::string& path) {
   if (preset) section = allowed::any_of({section, reference(path + ".preset")});
 }
 
-// One value, a list of them, or a map from labels to them.
+// A value, a list of values, or a map from labels to values.
 Json swept(const Json& value) {
   return allowed::any_of({value, allowed::list_of(value, 1), allowed::map_of(value, 1)});
 }
@@ -88,7 +88,7 @@ Json sweep_schema(const Json& definitions) {
     if (path != "sweep" && path != "name" && !path.starts_with("output"))
       properties[path] = swept(reference(path));
   properties[sweep_settings] = {{"type", "object"}, {"additionalProperties", {{"type", "object"}}}};
-  for (const Key& key : keys())  // an entry of a map by itself
+  for (const Key& key : keys())  // single entries of maps
     if (key.shape != Key::Shape::value && key.shape != Key::Shape::text && key.path != "sweep")
       patterns["^" + join(split(key.path, '.'), "\\.") + "\\."] = Json::object();
   return {{"type", {"object", "null"}},

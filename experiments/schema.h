@@ -1,13 +1,13 @@
-// The experiment file as a JSON Schema (draft 7), for editors that complete and check it: made from the table
-// of keys.
+// The experiment file as a JSON Schema (draft 7) for completion and validation in editors, generated from the
+// table of keys.
 #pragma once
 
 #include "base/json.h"
 
 namespace voxswap::experiments {
 
-// What it refuses the reader refuses too. What hangs on several keys (rules.h), on paths or on the data it
-// does not know.
+// Everything that the schema rejects is also rejected by the reader. It does not cover rules between keys
+// (rules.h), paths or the data.
 Json schema();
 
 }  // namespace voxswap::experiments

@@ -14,7 +14,7 @@ bool is_section(const std::string& path) {
                      [&](const Key& key) { return key.path.starts_with(path + "."); });
 }
 
-// The map-valued key that `path` names an entry of: data.labels of data.labels.oedema.
+// The map-valued key that contains the entry `path`: data.labels for data.labels.oedema.
 const Key* map_key(const std::string& path) {
   for (const Key& key : keys()) {
     const bool map = key.shape == Key::Shape::map || key.shape == Key::Shape::map_of_text;
@@ -27,7 +27,7 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('.') + 1);
 }
 
-// The path a person most likely meant: spelled nearly so, or the right word in another section.
+// The most likely intended path: similar spelling, or the same name in another section.
 std::string suggestion(const std::string& path) {
   std::vector<std::string> paths, words;
   for (const Key& key : keys()) {
@@ -67,7 +67,7 @@ std::string keys_of_section(const std::string& path) {
   return join(names, ", ");
 }
 
-// What a key was called before, in experiments and runs of then.
+// Maps former names of keys to current ones.
 const std::string& name_now(const std::string& path) {
   static const std::map<std::string, std::string> names = {{"training.weights", "network.init"}};
   const auto found = names.find(path);
@@ -76,7 +76,7 @@ const std::string& name_now(const std::string& path) {
 
 void collect(const Yaml& map, const std::string& prefix, Settings& settings, bool replace);
 
-// One entry of a file or an override: a key's value, or a section of more entries.
+// Adds an entry of a file or an override: the value of a key, or a section of entries.
 void collect_entry(const std::string& written, const Yaml& value, Settings& settings, bool replace) {
   const std::string& path = name_now(written);
   if (find_key(path)) {
@@ -110,7 +110,7 @@ Settings read_settings(const Yaml& file) {
     fail(Exit::usage, "{}: expected an experiment, which is a map of keys such as `name: study`, found {}",
          file.where, describe(file));
   for (const auto& [name, value] : file.entries) {
-    if (name != "ran_with") collect_entry(name, value, settings, false);  // what a run noted about itself
+    if (name != "ran_with") collect_entry(name, value, settings, false);  // written by a run about itself
   }
   return settings;
 }
@@ -118,7 +118,7 @@ Settings read_settings(const Yaml& file) {
 Yaml setting_value(const std::string& path, const std::string& text, const std::string& where) {
   const Key* key = find_key(name_now(path));
   const Key* map = key ? nullptr : map_key(path);
-  // Paths and patterns are taken as they stand: {case} is not the beginning of a YAML map.
+  // Paths and patterns are literal text: {case} is not a YAML map.
   const bool literal =
       (key && key->shape == Key::Shape::text) || (map && map->shape == Key::Shape::map_of_text);
   return literal ? yaml_text(text, where) : parse_yaml_value(text, where);

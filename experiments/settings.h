@@ -1,5 +1,5 @@
-// From a YAML tree and overrides to one value per key: finds the key that each path names, refuses unknown
-// ones with the nearest that is known.
+// Converts a YAML tree and overrides to one value per key. Unknown keys are rejected with the most similar
+// known key.
 #pragma once
 
 #include <map>
@@ -10,22 +10,22 @@
 
 namespace voxswap::experiments {
 
-// By path; what is not in it keeps its default.
+// Values by path; missing keys keep their defaults.
 using Settings = std::map<std::string, Yaml>;
 
-// The keys of a whole file. Throws Exit::usage with the line for an unknown key, or one that is set twice.
+// Reads the keys of a file. Throws Exit::usage with the line for an unknown key or one that is set twice.
 Settings read_settings(const Yaml& file);
 
-// The place of what was given there, for messages.
+// Location of command-line settings, for messages.
 inline const std::string on_the_line = "on the command line";
 
-// "dotted.key=value" in its two parts; throws Exit::usage when it is none.
+// Splits "dotted.key=value"; throws Exit::usage if it has another form.
 std::pair<std::string, std::string> parse_assignment(const std::string& assignment);
-// The text of a value as the key takes it: YAML, or for paths and patterns the text as it stands.
+// Parses the text of a value for a key: YAML or, for paths and patterns, literal text.
 Yaml setting_value(const std::string& path, const std::string& text, const std::string& where);
-// Replaces what the settings hold for the key; a section takes a map; a map's entry is set by itself.
+// Replaces the setting of a key. A section takes a map; entries of map-valued keys can be set one by one.
 void assign_setting(Settings& settings, const std::string& path, const Yaml& value);
-// "dotted.key=value": replaces what the settings hold for the key; a section takes a map.
+// assign_setting() for "dotted.key=value".
 void override_setting(Settings& settings, const std::string& assignment);
 
 }  // namespace voxswap::experiments

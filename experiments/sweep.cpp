@@ -20,7 +20,7 @@ constexpr std::size_t longest_name = 100;
 
 // --- Names
 
-// The last parts of paths, as many as tell them apart.
+// The shortest suffixes of the paths that distinguish them.
 std::vector<std::string> short_names(const std::vector<Axis>& axes) {
   const auto tail = [](const std::string& path, std::size_t parts) {
     std::size_t at = path.size();
@@ -39,7 +39,7 @@ std::vector<std::string> short_names(const std::vector<Axis>& axes) {
   return names;
 }
 
-// Of a path only the last part; nothing that means something to a shell or a file system.
+// Reduces a path to its last component and removes characters that are special for shells or file systems.
 std::string as_file_name(const std::string& label) {
   const std::size_t slash = label.rfind('/');
   const bool is_path = label.starts_with('/') || label.starts_with('.');
@@ -63,7 +63,7 @@ void name_cells(Sweep& sweep) {
   }
 }
 
-// --- What the command is asked
+// --- Options of the command
 
 std::string text_of(const Yaml& value, const std::string& path) {
   return value_types::read_text(value, "sweep." + path);
@@ -81,7 +81,7 @@ void ask(SweepQuestion& question, const std::string& path, const Yaml& value) {
   if (path == "trace") question.trace = value_types::read_switch(value, where);
 }
 
-// An answer that nobody would give is an error, not left out.
+// An option that the command would ignore is an error.
 void check_question(const std::string& path, const std::string& command, const std::string& where) {
   const std::vector<std::string> of = path == "steps"   ? std::vector<std::string>{"bench"}
                                       : path == "trace" ? std::vector<std::string>{"run", "bench"}
@@ -111,7 +111,7 @@ pipeline::ChartColumns read_plot(const Yaml& value) {
   return plot;
 }
 
-// A list of maps: rows, with a column for every name in any of them.
+// A list of maps becomes rows, with a column for every name in any of them.
 Csv read_published(const Yaml& value) {
   Csv csv;
   if (value.kind != Yaml::Kind::list) value_types::wrong(value, "sweep.published", "a list of maps");
@@ -152,7 +152,7 @@ void assign_settings(Settings& settings, const Yaml& value) {
   }
 }
 
-// One value per axis; the settings are filled in, the experiment is made when the cell has its name.
+// Combines one value per axis in `settings`; the experiment is made once the cell has its name.
 SweepCell combine(const Draft& draft, const std::vector<std::size_t>& at, Settings& settings) {
   SweepCell cell;
   for (const auto& [path, value] : draft.stated) ask(cell.question, path, value);
@@ -183,7 +183,7 @@ bool draws_splits(const Axis& axis) {
   });
 }
 
-// The next combination, the last axis first; false after the last one.
+// Advances to the next combination, last axis first; false after the last one.
 bool next_combination(const std::vector<Axis>& axes, std::vector<std::size_t>& at) {
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (++at[i] < axes[i].values.size()) return true;
@@ -198,7 +198,7 @@ void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& c
   if (sweep.command == "run" && !sweep.draws_splits) {
     settings["data.split.file"] = yaml_text(split_file(sweep).string(), on_the_line);
     for (const char* key : {"data.split.fold", "data.split.folds", "data.split.stratify"})
-      settings.erase(key);  // they chose that split
+      settings.erase(key);  // they were used to make that split
   }
   try {
     cell.experiment = make_experiment(file, std::move(settings));
@@ -207,7 +207,7 @@ void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& c
   }
 }
 
-// The experiment without what every cell has of its own, and what is asked about it.
+// Everything that distinguishes the experiment and options of a cell, without name and output folder.
 std::string substance(const SweepCell& cell) {
   const SweepQuestion& question = cell.question;
   std::string text = format("{} {} {} {} {} {}\n", question.as, question.largest, question.devices,
@@ -217,7 +217,7 @@ std::string substance(const SweepCell& cell) {
   return text;
 }
 
-// The same cell twice would compute twice for one answer, and count twice in a mean.
+// A duplicate cell would compute twice and count twice in means.
 void check_cells(const Sweep& sweep) {
   std::map<std::string, const SweepCell*> known;
   for (const SweepCell& cell : sweep.cells) {
@@ -229,7 +229,7 @@ void check_cells(const Sweep& sweep) {
   }
 }
 
-// Of the keys that were given in vain, those that mean nothing in any cell.
+// Keeps the keys that have no effect in any cell.
 void keep_what_no_cell_needs(Sweep& sweep) {
   std::erase_if(sweep.base.without_effect, [&](const auto& entry) {
     return std::any_of(sweep.cells.begin(), sweep.cells.end(), [&](const SweepCell& cell) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_cells = 10000;
 
-// A list is a list of values, a map one from labels to values; anything else is one value.
+// A list contains values, a map has labelled values; anything else is a single value.
 std::vector<SweptValue> values_of(const std::string& path, const Yaml& entry) {
   std::vector<SweptValue> values;
   if (entry.kind == Yaml::Kind::list)

@@ -1,4 +1,4 @@
-// A sweep before its values are combined: the keys of file and command line, with their values.
+// A sweep before its values are combined: keys and values of the file and command line.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 namespace voxswap::experiments {
 
 struct SweptValue {
-  std::string label;  // readable, not yet a file name
+  std::string label;  // readable, may not be a valid file name
   Yaml value;
 };
 
@@ -22,19 +22,18 @@ struct Axis {
 };
 
 struct Draft {
-  Settings base;           // with what all cells share
-  std::vector<Axis> axes;  // of keys and questions
+  Settings base;           // shared by all cells
+  std::vector<Axis> axes;  // keys and options
   std::map<std::string, Yaml> stated;
 };
 
-// Reads the file and then the arguments, which replace what the file says. `out`: --out, or nothing. Throws
-// Exit::usage.
+// Reads the file, then the arguments, which override it. `out`: --out, or empty. Throws Exit::usage.
 Draft read_draft(const fs::path& file, const std::vector<std::string>& arguments, const std::string& out);
 
-// "[40,56,40],[20,28,20]" in two; quotes around a whole piece are taken off.
+// "[40,56,40],[20,28,20]" -> two values; quotes around a whole value are removed.
 std::vector<std::string> split_values(const std::string& text);
 
-// One line that a person reads: 12GB/s, 40x56x40, 12GB/s_8GB/s.
+// A short label for display: 12GB/s, 40x56x40, 12GB/s_8GB/s.
 std::string label_of(const Yaml& value);
 
 }  // namespace voxswap::experiments

@@ -33,7 +33,7 @@ CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const data::Spacing
   return sizes;
 }
 
-// Without a crop the headers are enough.
+// Without a crop, the headers are sufficient.
 CaseSizes sizes_from_files(const pipeline::RunOptions& run, const data::Dataset& dataset) {
   if (run.preprocess.crop == data::Crop::none)
     return sizes_of(data::grids_of(dataset), run.preprocess.spacing);
@@ -51,8 +51,8 @@ CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::Prepa
   std::vector<data::Geometry> boxes;
   for (const pipeline::CaseFingerprint& one : fingerprint.cases) {
     data::Geometry box = one.grid;
-    // The fingerprint's background is the corners', else 0. With another one the whole image is an upper
-    // bound.
+    // The fingerprint's background is the value of the corners, or 0 if they differ. With another background,
+    // the whole image is an upper bound.
     const bool same = options.corner_background || (options.background == 0 && !one.background_in_corners);
     if (options.crop == data::Crop::foreground && same) box.size = one.foreground;
     boxes.push_back(box);

@@ -1,5 +1,4 @@
-// What follows from the sizes of a data set's cases: the grid that they are trained on, where the experiment
-// leaves it to them.
+// Determines the training grid from the sizes of the cases, if the experiment sets it to auto.
 #pragma once
 
 #include "experiments/experiment.h"
@@ -7,19 +6,20 @@
 
 namespace voxswap::experiments {
 
-// Sizes of the cases after the crop, at options.spacing. REQUIRES: it has one.
+// Sizes of the cases after cropping, at options.spacing. REQUIRES: a spacing is set.
 struct CaseSizes {
   data::Size3 median{}, largest{};  // per axis
-  data::Size3 usual{};              // the largest but for the 5 % with the longest side, one at least
+  data::Size3 usual{};              // the largest without the 5 % (at least one) with the longest side
 };
 CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::PrepareOptions& options);
 
-// Where preprocess.resolution is auto: whole volumes are padded to the largest case, and an epoch takes as
-// many patches of a case as make the median one. Both have sides that the network can halve.
+// If preprocess.resolution is auto: whole volumes are padded to the largest case; with patches, an epoch has
+// enough patches per case to cover the median one. Both sizes are rounded to multiples that the network
+// supports.
 void resolve_resolution(pipeline::RunOptions& run, const CaseSizes& sizes);
 
-// Replaces what is auto in preprocess.spacing and preprocess.resolution by what the cases say. They are read
-// for it, with a crop all their voxels, and what was found is cached.
+// Replaces automatic preprocess.spacing and preprocess.resolution by values from the cases. Reads their
+// headers (with cropping, all voxels) and caches the result.
 void resolve_grid(Experiment& experiment);
 
 }  // namespace voxswap::experiments

@@ -9,7 +9,7 @@ namespace voxswap::experiments::value_types {
 
 namespace {
 
-// The whole of a plain scalar as a number.
+// Parses an unquoted scalar completely as a number.
 template <class Number>
 std::optional<Number> parse(const Yaml& value) {
   if (value.kind != Yaml::Kind::scalar || value.quoted) return std::nullopt;
@@ -21,7 +21,7 @@ bool within(double value, const Range& range) {
          (range.without_highest ? value < range.highest : value <= range.highest);
 }
 
-// What `parse` makes of the scalar; its own words, with the place before them, when it is none.
+// Parses a scalar with `parse`; its errors get the location and key prepended.
 template <class Parse>
 auto read_quantity(const Yaml& value, const std::string& path, const std::string& expected, Parse parse) {
   if (value.kind != Yaml::Kind::scalar) wrong(value, path, expected);
@@ -151,7 +151,7 @@ Json text_like(const std::string& pattern) {
   return {{"type", "string"}, {"pattern", pattern}};
 }
 
-// A word that YAML reads as a number may stand there without quotes as well.
+// YAML may read a word as a number, so both forms are accepted.
 Json choice(const std::vector<std::string>& words) {
   Json list = Json::array();
   for (const std::string& word : words) {

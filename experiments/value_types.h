@@ -1,7 +1,6 @@
-// The kinds of values that experiment keys have: each function makes one row of the table in keys.cpp.
-//
-// A field is a generic lambda that finds the value in the options, `[](auto& o) -> auto& { return o.name; }`:
-// the same one serves reading and printing.
+// The kinds of values of experiment keys: each function makes one row of the table in keys.cpp. A field is a
+// generic lambda that returns a reference to the option, `[](auto& o) -> auto& { return o.name; }`, for both
+// reading and printing.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +23,14 @@ struct Range {
   bool without_lowest = false, without_highest = false;
 };
 
-constexpr double any_size = 1e15;  // no upper limit worth naming, and still exact as a double
+constexpr double any_size = 1e15;  // practically unlimited, and exact as a double
 
-// The allowed values of a key as JSON Schema: an editor refuses what the reader refuses.
+// JSON Schema of a key's valid values: editors reject the same values as the reader.
 namespace allowed {
 
 Json number(const Range& range);
 Json whole(const Range& range);
-Json text();  // any scalar: YAML reads 12 as a number, and it is a name as well
+Json text();  // any scalar: a name such as 12 is a number in YAML
 Json text_like(const std::string& pattern);
 Json choice(const std::vector<std::string>& words);
 Json on_off();
@@ -39,9 +38,9 @@ Json size();  // "16GiB"
 Json rate();  // "12GB/s"
 Json any_of(std::vector<Json> schemas);
 Json list_of(const Json& item, std::size_t least, std::size_t most = std::numeric_limits<std::size_t>::max());
-Json set_of(const Json& item);  // at least one, none twice
+Json set_of(const Json& item);  // at least one item, no duplicates
 Json map_of(const Json& entry, std::size_t least);
-// A map with no other entries than these.
+// A map with no other entries.
 Json record(const std::vector<std::pair<std::string, Json>>& entries,
             const std::vector<std::string>& required, std::size_t least = 0);
 
@@ -59,11 +58,11 @@ std::uint64_t read_seed(const Yaml& value, const std::string& path);
 double read_number(const Yaml& value, const std::string& path, const Range& range);
 bool read_switch(const Yaml& value, const std::string& path);
 std::string read_text(const Yaml& value, const std::string& path);
-// Above 0, in bytes and bytes per second.
+// Positive sizes in bytes and rates in bytes per second.
 std::int64_t read_size(const Yaml& value, const std::string& path, const std::string& expected);
 double read_rate(const Yaml& value, const std::string& path, const std::string& expected);
 bool is_word(const Yaml& value, std::string_view word);
-std::string size_text(std::int64_t bytes);  // reads back as the same number of bytes
+std::string size_text(std::int64_t bytes);  // parses to the same number of bytes
 
 using Choices = std::vector<std::string>;
 std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices);
@@ -123,7 +122,7 @@ Key choice(const std::string& path, const std::string& meaning, Field field, con
           allowed::choice(choices)};
 }
 
-// Of an enumeration (base/choice.h).
+// For an enumeration (base/choice.h).
 template <class Field>
 Key choice(const std::string& path, const std::string& meaning, Field field) {
   using Option = std::remove_reference_t<decltype(field(std::declval<pipeline::RunOptions&>()))>;
@@ -140,7 +139,7 @@ Key choice(const std::string& path, const std::string& meaning, Field field) {
 
 std::string spacing_text(const data::Spacing& spacing);  // "[1, 1, 2.5]"
 
-// Kinds of values that only one key has: one function per key.
+// Keys with their own kind of value.
 Key resolution();       // preprocess.resolution
 Key spacing();          // preprocess.spacing
 Key background();       // preprocess.background

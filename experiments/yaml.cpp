@@ -10,11 +10,11 @@ namespace voxswap::experiments {
 
 namespace {
 
-// Aliases let a few bytes stand for a tree without end; an experiment needs neither depth nor bulk.
+// Aliases can expand to unlimited size; experiments need neither depth nor size.
 constexpr int deepest = 32;
 constexpr int most_values = 20000;
 
-// Texts become names and JSON, which are UTF-8.
+// Texts become names and JSON, which must be UTF-8.
 void check_utf8(const std::string& text, const std::string& where) {
   if (!is_utf8(text)) fail(Exit::usage, "{}: is not UTF-8. Save or write it in that encoding", where);
 }
@@ -25,7 +25,7 @@ std::string line_of(const YAML::Mark& mark, const std::string& file) {
 
 class Converter {
  public:
-  // With `lines`, places are file:line; otherwise `file` is the place.
+  // With `lines`, locations are file:line; otherwise `file` is the location.
   Converter(const std::string& file, bool lines) : file_(file), lines_(lines) {}
 
   Yaml convert(const YAML::Node& node, const std::string& where, int depth = 0) {

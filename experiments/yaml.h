@@ -1,6 +1,5 @@
-// YAML as a plain tree in which every value knows the line it came from, so that any message about it can say
-// where. Stricter than YAML itself: a key that stands twice, a key that is no text and a second document are
-// errors.
+// YAML as a tree in which every value has its line number for messages. Stricter than YAML: duplicate keys,
+// keys that are not text, and several documents are errors.
 #pragma once
 
 #include <string>
@@ -12,14 +11,14 @@ namespace voxswap::experiments {
 struct Yaml {
   enum class Kind { nothing, scalar, list, map };
   Kind kind = Kind::nothing;
-  std::string text;         // of a scalar, without its quotes
-  bool quoted = false;      // a quoted scalar is text, never a number
+  std::string text;         // of a scalar, without quotes
+  bool quoted = false;      // a quoted scalar is always text
   std::vector<Yaml> items;  // of a list
   struct Entry;
-  std::vector<Entry> entries;  // of a map, in the order of the file
-  std::string where;           // "study.yaml:12", or what the caller passed
+  std::vector<Entry> entries;  // of a map, in file order
+  std::string where;           // "study.yaml:12", or the location given by the caller
 
-  const Yaml* find(std::string_view key) const;  // of a map; nullptr when it is not there
+  const Yaml* find(std::string_view key) const;  // of a map; nullptr if missing
 };
 
 struct Yaml::Entry {
@@ -27,26 +26,26 @@ struct Yaml::Entry {
   Yaml value;
 };
 
-// `file` names the source; each value's `where` is file:line, for a value in a map the line of its key.
-// Throws Exit::usage with the line for anything that is not well-formed.
+// `file`: name of the source. Locations are file:line; for a value in a map, the line of its key. Throws
+// Exit::usage with the line for malformed YAML.
 Yaml parse_yaml(const std::string& text, const std::string& file);
 
-// The value of an override: one YAML value, all of it at `where`.
+// Parses the value of an override; all of it has the location `where`.
 Yaml parse_yaml_value(const std::string& text, const std::string& where);
 
-// A scalar that is `text`, taken literally.
+// A scalar with this literal text.
 Yaml yaml_text(const std::string& text, const std::string& where);
 
-// One line, for messages: 'abc', [1, 2], {a: 1}, nothing. Long ones are cut.
+// One line for messages: 'abc', [1, 2], {a: 1}, nothing. Truncated if long.
 std::string describe(const Yaml& value);
 
-// The same uncut and as it would be written: abc, [1, 2], {a: 1}; nothing is empty.
+// One line as it would be written, not truncated: abc, [1, 2], {a: 1}; empty for nothing.
 std::string one_line(const Yaml& value);
 
-// The text as a YAML scalar that reads back as itself; quoted only where needed.
+// A YAML scalar that parses to `text`; quoted only if needed.
 std::string yaml_scalar(const std::string& text);
 
-// The library that reads it, for `voxswap info`.
+// Name and version of the YAML library, for `voxswap info`.
 std::string yaml_library();
 
 }  // namespace voxswap::experiments

@@ -26,7 +26,7 @@ char* copy_of(const Json& json) {
   return copy;
 }
 
-// What `work` returns, or why it did not.
+// Returns the result of `work`, or its error.
 char* answer(const std::function<Json()>& work) {
   Json json;
   try {

@@ -1,4 +1,4 @@
-// What an Experiment of the public headers holds.
+// The content of an Experiment in the public headers.
 #pragma once
 
 #include "experiments/experiment.h"

@@ -16,7 +16,7 @@ namespace voxswap {
 
 namespace {
 
-// The run as it is to be used: how the new scans lie there may be said anew, what the network is may not.
+// The options of a run for prediction. Only overrides that describe the new images are allowed.
 pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
   pipeline::RunOptions run = experiments::load_run(folder).run;
   if (overrides.empty()) return run;
@@ -46,7 +46,7 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
   return run;
 }
 
-// The runs in a sweep's folder, one for each cell that trained; of a run's own folder, that one.
+// The runs in a sweep's folder, one per trained cell; for a run's folder, the run itself.
 std::vector<std::string> runs_in(const std::string& folder) {
   std::vector<std::string> runs, unfinished;
   for (const fs::path& cell : library::cells_in(folder)) {
@@ -57,11 +57,11 @@ std::vector<std::string> runs_in(const std::string& folder) {
     fail(Exit::bad_data,
          "{}: {} of its cells are not finished runs (the first is {}). Complete the sweep first", folder,
          unfinished.size(), unfinished.front());
-  if (runs.empty()) return {folder};  // what is missing of a run is told there
+  if (runs.empty()) return {folder};  // errors are reported when the run is read
   return runs;
 }
 
-// Where it stands what is done to label maps: of a run in its folder, of several in that of their sweep.
+// Location of the post-processing steps: for one run its folder, for several that of their sweep.
 fs::path postprocessing_of(const std::vector<std::string>& folders, const std::vector<std::string>& runs,
                            const std::string& asked) {
   if (asked == "none") return {};
@@ -74,7 +74,7 @@ fs::path postprocessing_of(const std::vector<std::string>& folders, const std::v
   return places.size() == 1 && fs::exists(file) ? file : fs::path();
 }
 
-// Finished runs, and how they predict.
+// Finished runs and prediction options.
 struct Predicting {
   std::vector<pipeline::RunOptions> runs;
   pipeline::PredictOptions how;
@@ -132,7 +132,8 @@ pipeline::MemoryPredictor::Result predicted(pipeline::MemoryPredictor& predictor
   if (image.channels != static_cast<std::int64_t>(modalities.size()))
     fail(Exit::bad_data, "the image has {}, but the network takes {}: {}", counted(image.channels, "channel"),
          modalities.size(), join(modalities, ", "));
-  data::Affine lps = image.affine;  // NIfTI's axes point to the right and to the front
+  data::Affine lps =
+      image.affine;  // NIfTI's axes point right and anterior, those of data::Affine left and posterior
   for (std::size_t i = 0; i < 8; ++i) lps[i] = -lps[i];
   const data::Geometry stored = data::geometry_from("the image", lps, image.size);
   data::Volume volume;

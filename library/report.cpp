@@ -19,7 +19,7 @@ std::vector<pipeline::EnsembleScores> score_ensembles(const std::vector<fs::path
   return pipeline::score_ensembles(runs, pairs);
 }
 
-// Of a sweep's folder, the cells that have begun; a report of them may be in it.
+// The started cells of a sweep's folder, which may also contain a report on them.
 std::vector<fs::path> begun_runs_in(const fs::path& folder) {
   std::vector<fs::path> runs;
   for (const fs::path& cell : library::cells_in(folder))

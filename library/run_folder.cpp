@@ -20,7 +20,7 @@ namespace voxswap::library {
 
 namespace {
 
-// What was learnt in an epoch cannot be taken back.
+// Completed epochs cannot be undone, so training.epochs must not be less than their number.
 void check_epochs(const fs::path& folder, std::int64_t epochs) {
   std::int64_t done = 0;
   for (const pipeline::EpochRow& row : pipeline::rows_in<pipeline::EpochRow>(folder / "epochs.csv"))
@@ -30,12 +30,13 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), counted(done, "epoch"), epochs);
 }
 
-// A run that was killed before its first file, or that a sweep is about to begin, leaves no experiment.yaml.
+// A run killed before its first file, or a cell about to start, has no experiment.yaml.
 bool may_begin_in(const fs::path& folder) {
   if (fs::exists(folder / experiments::cell_file)) return true;
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();
-    return name.starts_with(".") || name == "checksums.json";  // which is written before what it vouches for
+    return name.starts_with(".") ||
+           name == "checksums.json";  // written before the files whose checksums it contains
   });
 }
 
@@ -49,7 +50,7 @@ std::string now() {
   return text;
 }
 
-// Of a run that is asked to go on for another number of epochs.
+// Explains why a resumed run cannot have another number of epochs.
 std::string why_length_matters(const std::vector<std::string>& changed, const pipeline::RunOptions& run) {
   if (std::find(changed.begin(), changed.end(), key::training_epochs) == changed.end()) return "";
   const std::string schedule = choice_name(run.training.schedule.name);

@@ -1,4 +1,4 @@
-// The folder of a run: whether it may be used, and what is recorded about the program.
+// The folder of a run: whether it may be used, and its record of the program.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace voxswap::library {
 
-// Holds a run's folder until the end: two that write to one run would mix their results. Throws Exit::failed
-// when another process holds it or it cannot be written.
+// Locks a run's folder, since two processes that write to one run would mix their results. Throws
+// Exit::failed if another process has locked it or it is not writable.
 std::unique_ptr<FolderLock> lock_run(const fs::path& folder);
-// The same for any output: of the run that it lies in, or else of the folder itself.
+// Locks the folder of any output, or the run that contains it.
 std::unique_ptr<FolderLock> lock_output(const fs::path& folder);
 
-// Throws before anything is written: Exit::usage when the folder holds something and `resume` is not asked
-// for, or holds a run of another experiment.
+// Throws before anything is written: Exit::usage if the folder is not empty and `resume` is false, or
+// contains a run of another experiment.
 void check_run_folder(const experiments::Experiment& experiment, bool resume);
 
-// The cells of a sweep's folder, by name; none of a run's folder or another.
+// The cells in a sweep's folder, by name; empty for other folders.
 std::vector<fs::path> cells_in(const fs::path& folder);
 
-// The `ran_with` section of experiment.yaml. No dates: the same run gives the same bytes.
+// The `ran_with` section of experiment.yaml. Contains no dates, so that the same run gives the same bytes.
 std::string ran_with(const pipeline::RunOptions& options);
 
 }  // namespace voxswap::library

@@ -1,6 +1,5 @@
-// Quartiles by linear interpolation between order statistics (NumPy's default, Hyndman and Fan's type 7),
-// whiskers at the last datum within 1.5 interquartile ranges of the box (Tukey, as Matplotlib's
-// boxplot_stats).
+// Quartiles by linear interpolation between order statistics (NumPy's default; type 7 of Hyndman and Fan),
+// whiskers at the last value within 1.5 interquartile ranges of the box (Tukey; Matplotlib's boxplot_stats).
 #include "metrics/box_statistics.h"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ double sorted_quantile(const std::vector<double>& sorted, double q) {
   const std::size_t below = static_cast<std::size_t>(position);
   const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
   const double part = position - static_cast<double>(below);
-  // From the nearer end, as NumPy does: exact at both ends, and monotonic.
+  // From the nearer end, as in NumPy: exact at both ends, and monotonic.
   return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
 }
 
@@ -42,8 +41,7 @@ void set_whiskers(BoxStatistics& box, const std::vector<double>& sorted) {
   const double reach = 1.5 * (box.q3 - box.q1);
   const auto first = std::lower_bound(sorted.begin(), sorted.end(), box.q1 - reach);
   const auto last = std::upper_bound(sorted.begin(), sorted.end(), box.q3 + reach);
-  // A whisker never ends inside the box, even where interpolation puts no datum between the box and the
-  // fence.
+  // A whisker never ends inside the box, even if interpolation leaves no value between the box and the fence.
   box.whisker_low = first == sorted.end() ? box.q1 : std::min(*first, box.q1);
   box.whisker_high = last == sorted.begin() ? box.q3 : std::max(*(last - 1), box.q3);
   for (double value : sorted) {

@@ -19,7 +19,8 @@ double Calibration::Bin::error() const {
 }
 
 void Calibration::add(double probability, bool belongs) {
-  const double p = std::clamp(probability, 0.0, 1.0);  // sums of several networks may be rounded beyond
+  const double p =
+      std::clamp(probability, 0.0, 1.0);  // sums over several networks may exceed the range by rounding
   Bin& bin = bins_[std::min(bins - 1, static_cast<std::size_t>(p * static_cast<double>(bins)))];
   ++bin.voxels;
   bin.belonging += belongs ? 1 : 0;

@@ -1,8 +1,7 @@
 // Calibration: how well predicted probabilities match observed frequencies.
 //
 // Expected and maximum calibration error over 15 bins of equal width (Naeini et al. 2015, Guo et al. 2017),
-// of one output by itself (class-wise: Nixon et al. 2019), and two scores of probabilities: Brier's and the
-// log loss.
+// per output (class-wise: Nixon et al. 2019), and two proper scores: Brier score and log loss.
 #pragma once
 
 #include <array>
@@ -19,12 +18,12 @@ class Calibration {
   void add(const Calibration& other);
 
   std::int64_t voxels() const;
-  // Over the bins that are not empty: the mean, by voxels, and the largest of the differences between the
-  // mean probability and the share that belongs. NaN without voxels.
+  // Differences between mean probability and observed frequency over the non-empty bins: their mean, weighted
+  // by voxels, and their maximum. NaN without voxels.
   double expected_error() const;
   double maximum_error() const;
   double brier() const;     // mean of (p - t)^2
-  double log_loss() const;  // mean of -log of what the truth was given, which is taken for 1e-7 at least
+  double log_loss() const;  // mean of -log of the probability of the true class, clamped at 1e-7
 
  private:
   struct Bin {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double penalty = 374;  // mm
 
-// Each round reaches one voxel further from what the last one added.
+// Each iteration extends the region by one voxel from the voxels added last.
 Mask dilated(const Mask& mask, std::int64_t times) {
   static const std::vector<Extent> offsets = neighbours(2);
   Mask result = mask;
@@ -32,7 +32,7 @@ Mask dilated(const Mask& mask, std::int64_t times) {
   return result;
 }
 
-// The smallest box around the voxels of each label 1, 2, … for which `counts` holds.
+// Bounding boxes of the voxels of labels 1, 2, … that satisfy `counts`.
 template <class Counts>
 std::vector<VoxelBox> boxes(const std::vector<std::int32_t>& labels, std::size_t count, const Extent& size,
                             Counts counts) {
@@ -49,11 +49,11 @@ std::vector<VoxelBox> boxes(const std::vector<std::int32_t>& labels, std::size_t
   return found;
 }
 
-// What one case looks like: lesions are numbered by the components of the dilated truth.
+// Components of a case: lesions are numbered by the components of the dilated ground truth.
 struct Scene {
   const Mask& truth;
   Components lesions, predicted;
-  std::vector<std::set<std::int32_t>> found_by;  // per lesion: components of the prediction
+  std::vector<std::set<std::int32_t>> found_by;  // per lesion: components of the prediction that overlap it
   std::vector<VoxelBox> lesion_boxes, predicted_boxes;
 };
 
@@ -73,7 +73,7 @@ Scene look_at(const Mask& truth, const Mask& prediction, std::int64_t dilation) 
   return scene;
 }
 
-// A lesion and what found it, cut to the box around both.
+// A lesion and the components that found it, cut to their bounding box.
 struct Pair {
   Mask truth, prediction;
 };

@@ -1,4 +1,4 @@
-// A region cut out of a label map, in which surfaces, components and lesions are found.
+// A region cut out of a label map, as input for surfaces, components and lesions.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace voxswap::metrics {
 using Extent = std::array<std::int64_t, 3>;  // voxels along x, y, z
 using Spacing = std::array<double, 3>;       // mm along x, y, z
 
-// A box of voxels of a larger grid, x fastest; 1 inside the region, 0 outside. What lies outside the box is
+// Voxels of a box in a larger grid, x fastest; 1 inside the region, 0 outside. All voxels outside the box are
 // outside the region.
 struct Mask {
   Extent size{0, 0, 0};
   std::vector<std::uint8_t> voxels;
 
-  std::int64_t count() const;  // of the voxels inside
+  std::int64_t count() const;  // voxels inside the region
 };
 
 struct VoxelBox {
@@ -25,21 +25,20 @@ struct VoxelBox {
   bool empty() const { return size[0] == 0; }
   Extent end() const { return {start[0] + size[0], start[1] + size[1], start[2] + size[2]}; }
 };
-void include(VoxelBox& box, const VoxelBox& other);  // the smallest box around both
+void include(VoxelBox& box, const VoxelBox& other);  // extends `box` to the bounding box of both
 
-// The part in `box` of the region that the label values `region` make in `labels`, a grid of `size`.
+// The part of a region inside `box`. `region`: its label values in `labels`, a grid of `size`.
 Mask cut(std::span<const std::int16_t> labels, const Extent& size, const VoxelBox& box,
          std::span<const int> region);
 
-// The box and `margin` voxels around it, as far as the grid goes.
+// The box extended by `margin` voxels, clipped to the grid.
 VoxelBox grown(const VoxelBox& box, std::int64_t margin, const Extent& size);
 
-// Voxel offsets (x, y, z) of a neighbourhood: those of the cube of 27 that differ from the centre in 1 to
+// Voxel offsets (x, y, z) of a neighbourhood: those in the 3 x 3 x 3 cube that differ from the centre in 1 to
 // `most_axes` coordinates. 1: 6 neighbours, 2: 18, 3: 26.
 std::vector<Extent> neighbours(int most_axes);
 
-// Calls visit(index) for every voxel of a grid of `size` that lies at one of `offsets` from the voxel
-// `index`.
+// Calls visit(index) for every voxel inside a grid of `size` at one of `offsets` from voxel `index`.
 template <class Visit>
 void for_neighbours(std::size_t index, const Extent& size, std::span<const Extent> offsets, Visit visit) {
   const auto at = static_cast<std::int64_t>(index);

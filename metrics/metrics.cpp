@@ -1,4 +1,4 @@
-// The table of metrics, and how a case is scored.
+// The table of metrics, and the scoring of a case.
 #include "metrics/metrics.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> given_trut
                                         const Spacing& spacing, std::span<const std::vector<int>> regions,
                                         std::span<const std::string> wanted, const MetricOptions& options) {
   std::int64_t left_out = 0;
-  std::vector<std::int16_t> known_truth, known_prediction;  // where some are left out
+  std::vector<std::int16_t> known_truth, known_prediction;  // copies without ignored voxels
   if (options.ignored != 0) {
     known_truth.assign(given_truth.begin(), given_truth.end());
     known_prediction.assign(given_prediction.begin(), given_prediction.end());

@@ -1,4 +1,4 @@
-// Counting and the ratios of counts. Where a ratio is 0/0 the named empty rule decides; nothing is smoothed.
+// Counts and ratios of counts. For 0/0, the empty rule decides; there is no smoothing.
 #include "metrics/overlap.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ double empty_score(bool both_empty, EmptyRule rule) {
   return rule == EmptyRule::brats ? 1 : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Runs of one pair are counted whole: label maps are long runs of the same.
+// Runs of equal pairs along x are counted at once, since label maps consist of long runs.
 std::vector<LabelPair> label_pairs(std::span<const std::int16_t> truth,
                                    std::span<const std::int16_t> prediction, const Extent& size) {
   assert(truth.size() == prediction.size());

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_exact = 50;
 
-// Order of magnitude, and what becomes of it: ranks from 1, equal values share the mean of theirs.
+// Ranks by magnitude from 1; ties share their mean rank.
 struct Ranks {
   std::vector<double> of;  // per value
   double tie_sum = 0;      // of t^3 - t over groups of t equal values
@@ -39,7 +39,7 @@ Ranks ranks_of(const std::vector<double>& magnitudes) {
   return ranks;
 }
 
-// How many of the 2^n choices of signs give each rank sum, one rank after the other. Exact in doubles: at
+// Counts how many of the 2^n sign combinations give each rank sum, one rank at a time. Exact in doubles: at
 // most 2^50.
 double exact_p(std::size_t n, double rank_sum) {
   std::vector<double> ways(n * (n + 1) / 2 + 1, 0);
@@ -110,7 +110,7 @@ double normal_cdf(double x) {
   return std::erfc(-x / std::sqrt(2.0)) / 2;
 }
 
-// By bisection: a few calls per interval, so nothing faster is needed.
+// Bisection is fast enough for a few calls per interval.
 double normal_quantile(double p) {
   double low = -40, high = 40;
   for (int i = 0; i < 100; ++i) {
@@ -133,7 +133,7 @@ std::vector<double> resampled_means(const std::vector<double>& values, const Boo
     Philox::Block words{};
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (i % 4 == 0) words = draws.block(static_cast<std::uint32_t>(i / 4));
-      // A word times n, its upper half: even up to n / 2^32.
+      // Upper half of word times n: uniform up to n / 2^32.
       sum += values[static_cast<std::size_t>(std::uint64_t{words[i % 4]} * values.size() >> 32)];
     }
     means.push_back(sum / static_cast<double>(values.size()));
@@ -141,8 +141,8 @@ std::vector<double> resampled_means(const std::vector<double>& values, const Boo
   return means;
 }
 
-// The share of resamples below the estimate, those equal to it (but for rounding) counted half, as a normal
-// deviate.
+// The fraction of resamples below the estimate, counting equal ones (up to rounding) half, as a normal
+// quantile.
 double bias_correction(const std::vector<double>& means, double estimate, double largest) {
   double below = 0;
   for (const double value : means) {
@@ -152,7 +152,7 @@ double bias_correction(const std::vector<double>& means, double estimate, double
   return normal_quantile(below / static_cast<double>(means.size()));
 }
 
-// From the means with one value left out; of a mean they are the values again, shrunk and mirrored.
+// Jackknife estimate; for a mean, the leave-one-out means are affine in the values.
 double acceleration(const std::vector<double>& values, double estimate) {
   double squares = 0, cubes = 0;
   for (const double value : values) {

@@ -8,21 +8,21 @@
 namespace voxswap::metrics {
 
 struct SignedRankTest {
-  std::size_t n = 0;      // differences that are numbers and not zero: what is ranked
-  std::size_t zeros = 0;  // left out, as Wilcoxon does
+  std::size_t n = 0;                                    // ranked differences: neither NaN nor zero
+  std::size_t zeros = 0;                                // excluded, as in Wilcoxon's test
   double rank_sum_positive = 0, rank_sum_negative = 0;  // ties share their mean rank
-  double statistic = 0;                                 // the smaller of both
-  double p = 1;        // two-sided; NaN when every difference is zero or there is none
-  bool exact = false;  // from all 2^n signs; otherwise from the normal approximation
+  double statistic = 0;                                 // the smaller one
+  double p = 1;                                         // two-sided; NaN if there is no nonzero difference
+  bool exact = false;  // computed from all 2^n signs instead of the normal approximation
 };
 
 // Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1945. Exact up to 50 differences
 // without zeros and ties; otherwise the normal approximation with the variance corrected for ties, without a
-// correction for continuity: as scipy.stats.wilcoxon. NaN is left out.
+// continuity correction, as scipy.stats.wilcoxon. NaN is ignored.
 SignedRankTest signed_rank_test(const std::vector<double>& differences);
 
-// Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 1979: p values of one
-// family, adjusted, in the order given. NaN stays and does not count.
+// Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 1979: adjusted p values
+// of one family, in the given order. NaN is kept and does not count.
 std::vector<double> holm(const std::vector<double>& p);
 
 // Bootstrap confidence interval of a mean.
@@ -37,8 +37,8 @@ struct Interval {
 };
 
 // The bias-corrected and accelerated (BCa) interval of the mean: Efron, "Better bootstrap confidence
-// intervals", JASA 1987, as scipy.stats.bootstrap computes it. The same values, options and order give the
-// same bits. NaN is left out; of fewer than two values the interval is NaN, of equal ones it is that value.
+// intervals", JASA 1987, as in scipy.stats.bootstrap. Equal values, options and order give identical results.
+// NaN is ignored; for fewer than two values the interval is NaN, for equal values it is that value.
 Interval bootstrap_mean(const std::vector<double>& values, const BootstrapOptions& options = {});
 
 }  // namespace voxswap::metrics

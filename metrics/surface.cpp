@@ -35,7 +35,7 @@ Mask surface(const Mask& region) {
   Mask result;
   result.size = region.size;
   result.voxels.resize(region.voxels.size());
-  // What lies above and below an image is nothing, not background.
+  // The missing planes above and below a 2D image do not make its voxels surface voxels.
   const auto& [nx, ny, nz] = region.size;
   const std::size_t needed = nz == 1 && nx > 1 && ny > 1 ? 4 : faces.size();
   for (std::size_t i = 0; i < region.voxels.size(); ++i) {
@@ -90,7 +90,7 @@ namespace {
 
 Mask rim(const Mask& region, double width, const Spacing& spacing) {
   const std::vector<double> distances = squared_distances(surface(region), spacing);
-  constexpr double rounding = 1 + 1e-9;  // what is the width but for that is within
+  constexpr double rounding = 1 + 1e-9;  // tolerates rounding at exactly `width`
   Mask result = region;
   for (std::size_t i = 0; i < result.voxels.size(); ++i)
     if (distances[i] > width * width * rounding * rounding) result.voxels[i] = 0;
@@ -113,13 +113,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One line of voxels at a time, with the memory that its parabolas take.
+// Transforms one line of voxels at a time; holds the buffers for its parabolas.
 class Line {
  public:
   Line(std::size_t length, double spacing)
       : spacing_(spacing), values_(length), apex_(length), begin_(length + 1) {}
 
-  // The squared distances at `first`, `first + stride`, … become those in one dimension more.
+  // Updates the squared distances at `first`, `first + stride`, … to include this axis.
   void pass(double* first, std::size_t stride) {
     const std::size_t length = values_.size();
     for (std::size_t i = 0; i < length; ++i) values_[i] = first[i * stride];
@@ -133,7 +133,7 @@ class Line {
   }
 
  private:
-  // Which parabola is lowest from where on. False when all are infinitely high.
+  // Computes the intervals in which each parabola is lowest. False if all are infinite.
   bool build_envelope() {
     count_ = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -151,7 +151,7 @@ class Line {
     return count_ > 0;
   }
 
-  // Where the parabola of `right` goes below that of `left`, in voxels.
+  // Position, in voxels, from which the parabola of `right` is below that of `left`.
   double crossing(std::size_t left, std::size_t right) const {
     const double a = static_cast<double>(left), b = static_cast<double>(right);
     return (a + b) / 2 + (values_[right] - values_[left]) / (2 * spacing_ * spacing_ * (b - a));

@@ -1,4 +1,4 @@
-// voxswap bench: measures training steps on random volumes, beside their prediction.
+// voxswap bench: measures training steps on random volumes and compares them with the prediction.
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"

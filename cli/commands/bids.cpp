@@ -1,5 +1,5 @@
-// voxswap bids: a BIDS App (https://bids-apps.neuroimaging.io): label maps of the participants of a BIDS data
-// set as a derivative, and a table of their volumes.
+// voxswap bids: a BIDS App (https://bids-apps.neuroimaging.io) that writes label maps of a BIDS data set as a
+// derivative, and a table of their volumes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -30,7 +30,7 @@ std::vector<fs::path> label_maps_below(const fs::path& folder) {
   return found;
 }
 
-// Names of the values, as the derivative's dseg.tsv has them.
+// Label names in the derivative's dseg.tsv.
 std::map<int, std::string> names_in(const fs::path& folder) {
   std::map<int, std::string> names;
   for (const std::string& line : split(read_file(folder / "dseg.tsv"), '\n')) {
@@ -42,7 +42,7 @@ std::map<int, std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// A row per case and label.
+// Writes one row per case and label.
 void write_volumes(const fs::path& folder, const Outputs& outputs) {
   const std::vector<fs::path> files = label_maps_below(folder);
   if (files.empty())

@@ -1,4 +1,4 @@
-// voxswap check: every case of a data set, all problems, and the sizes of the foregrounds.
+// voxswap check: checks every case of a data set and lists all problems.
 #include <CLI/CLI.hpp>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace voxswap::cli {
 
 namespace {
 
-// A folder with options of its own, or an experiment that has them written down.
+// `path`: a folder, with options from the command line, or an experiment file with its own options.
 data::CheckOptions what_to_check(const std::string& path, const std::string& layout,
                                  const std::string& background) {
   data::CheckOptions what;
@@ -34,7 +34,7 @@ data::CheckOptions what_to_check(const std::string& path, const std::string& lay
   return what;
 }
 
-// Errors are bad data, unless all of them are a lack of memory.
+// Errors are Exit::bad_data, unless all are due to a lack of memory.
 Exit exit_of(const data::CheckReport& report, bool strict) {
   bool errors = false, bad_data = false;
   for (const data::Problem& problem : report.problems) {

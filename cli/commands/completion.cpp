@@ -1,4 +1,4 @@
-// voxswap completion: a script for the shell.
+// voxswap completion, voxswap schema: completion scripts for shells, and the schema for editors.
 
 #include <CLI/CLI.hpp>
 
@@ -24,7 +24,7 @@ Exit completion_command(const Arguments& arguments) {
   return Exit::done;
 }
 
-// voxswap schema: the schema of the experiment file, for editors.
+// Schema of the experiment file for editors.
 Exit schema_command(const Arguments& arguments) {
   CLI::App app(
       "Print a JSON Schema (draft 7) of the experiment file. Editors use it to complete and check files that "

@@ -1,4 +1,4 @@
-// voxswap configure: from a data set to an experiment file, with a reason for every key.
+// voxswap configure: writes an experiment file for a data set, with a reason for every key.
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
@@ -53,7 +53,7 @@ void check_is_free(const fs::path& file) {
     fail(Exit::usage, "{}: exists already and is not overwritten. Choose another file", file.string());
 }
 
-// What to do with the file.
+// The commands that use the file.
 std::string next_commands(const experiments::Configuration& configuration, const std::string& file) {
   if (configuration.swept.empty()) return format("  voxswap plan {}\n  voxswap run {}\n", file, file);
   return format("  voxswap sweep {} --dry-run\n  voxswap sweep {}\n  voxswap report {} --ensembles\n", file,

@@ -1,4 +1,4 @@
-// voxswap convert: writes a data set of any layout as nnU-Net's.
+// voxswap convert: converts a data set of any layout to that of nnU-Net.
 #include <CLI/CLI.hpp>
 
 #include "base/outputs.h"
@@ -12,7 +12,7 @@ namespace voxswap::cli {
 
 namespace {
 
-// A folder with a layout of its own, or an experiment that has its data written down.
+// `path`: a folder, or an experiment file that defines its data.
 data::DatasetOptions data_of(const std::string& path, const std::string& layout) {
   data::DatasetOptions options;
   if (ends_with(lower(path), ".yaml") || ends_with(lower(path), ".yml")) {

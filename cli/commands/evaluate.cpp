@@ -30,7 +30,7 @@ int parse_label(const std::string& option, const std::string& text, const std::s
   return *value;
 }
 
-// "anterior=1;posterior=2", or with several values a region; each may stand once.
+// Parses "anterior=1;posterior=2", for regions with several values each; names must be unique.
 void add_regions(data::Regions& regions, const std::string& option, const std::string& text, bool one_value) {
   if (text.empty()) return;
   for (const std::string& part : split(text, ';')) {
@@ -50,7 +50,7 @@ void add_regions(data::Regions& regions, const std::string& option, const std::s
   }
 }
 
-// The one that has this name, or is this value.
+// Finds a label by name or value.
 int annotated_label(const data::Regions& labels, const std::string& text, const fs::path& table) {
   for (const auto& [name, values] : labels) {
     if (name == text && values.size() == 1) return values.front();

@@ -1,4 +1,4 @@
-// voxswap export: the network of a finished run for other programs.
+// voxswap export: writes the network of a finished run for other programs.
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
@@ -26,7 +26,7 @@ void export_onnx(const pipeline::TrainedNetwork& network, const fs::path& out, c
   outputs.write(out, [&] { write_file(out, bytes); });
 }
 
-// FILE.safetensors and, beside it, FILE.py.
+// FILE.py for FILE.safetensors.
 fs::path model_file(fs::path weights) {
   return weights.replace_extension(".py");
 }

@@ -1,4 +1,4 @@
-// voxswap import: weights of another program, as a run.
+// voxswap import: imports weights of another program as a run.
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-// voxswap info: versions, libraries and devices.
+// voxswap info: prints versions, libraries and devices.
 #include <sys/utsname.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -33,7 +33,7 @@ namespace {
 
 std::string compiler() {
 #ifdef __clang__
-  return __VERSION__;  // names itself
+  return __VERSION__;  // includes the compiler's name
 #else
   return "GCC " __VERSION__;
 #endif
@@ -50,7 +50,7 @@ std::string processor() {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// Copy rates of the link between host and device, measured now.
+// Measures the copy rates between host and device.
 void add_links(net::Backend& backend, Json& json, Pairs& rows) {
   const swap::CostModel costs = swap::measure_links(backend, {});
   json["link_to_host_gbps"] = costs.to_host.alone / 1e9;
@@ -64,7 +64,7 @@ void add_absence(const std::string& name, const std::string& why, Json& json, Pa
   rows.push_back({"backend " + name, "none: " + why});
 }
 
-// A device as memory.device names it where there are several. One that is there and cannot be used says why.
+// A device, named as in memory.device if there are several. If it cannot be used, lists the reason.
 void add_device(const std::string& backend_name, int number, Json& json, Pairs& rows) {
   const std::string name = number == 0 ? backend_name : format("{}:{}", backend_name, number);
   std::unique_ptr<net::Backend> backend;
@@ -84,7 +84,7 @@ void add_device(const std::string& backend_name, int number, Json& json, Pairs& 
   add_links(*backend, json["backends"][name], rows);
 }
 
-// Devices that `voxswap plan --as` knows.
+// Devices for `voxswap plan --as`.
 void add_known_devices(Json& json, Pairs& rows) {
   for (const swap::DeviceRates& device : swap::known_devices()) {
     json["known_devices"][device.name] = device.details;
@@ -103,7 +103,7 @@ std::string first_line_with(const char* file, std::string_view begin) {
   return "unknown";
 }
 
-// A value without the name of the user's home folder, which a report need not show.
+// Replaces the user's home folder by ~, for privacy in bug reports.
 std::string without_home(std::string value) {
   const char* const home = std::getenv("HOME");
   const std::string folder = home == nullptr ? "" : home;
@@ -113,7 +113,7 @@ std::string without_home(std::string value) {
   return value;
 }
 
-// What a bug report needs beside that: the system, and variables that change how the program runs.
+// Other information for bug reports: the system, and environment variables that affect the program.
 void add_surroundings(Json& json, Pairs& rows) {
   utsname system = {};
   uname(&system);

@@ -43,7 +43,7 @@ Exit phantom_command(const Arguments& arguments) {
   options.size = parse_size("--size", size, 16, 1024);
   if (options.cases < 1 || options.cases > 100000)
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
-  data::phantom_layout(options.layout);  // refuses unknown ones
+  data::phantom_layout(options.layout);  // throws for unknown layouts
   const bool written = data::write_phantoms(options);
   print("{}: {} phantoms{}\n", out, options.cases, written ? "" : ", existing");
   return Exit::done;

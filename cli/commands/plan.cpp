@@ -1,4 +1,4 @@
-// voxswap plan: the memory plan of a training step, before the first step.
+// voxswap plan: plans the memory of a training step without running it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
@@ -25,7 +25,7 @@ struct PlanArguments {
   pipeline::ForecastOptions how;
   bool all = false, resolution = false, batch = false, depth = false;
   swap::Sharing sharing;
-  int ranks = 0, machines = 1, slabs = 0;  // 0: not given
+  int ranks = 0, machines = 1, slabs = 0;  // 0: not set
   std::string network, within;
   std::string out;
   bool force = false;
@@ -76,14 +76,14 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   add_common(app, arguments.common, true);
 }
 
-// Each way: NVLink 4 of an H100, PCI Express 5 with 16 lanes, InfiniBand NDR.
+// Rates per direction: NVLink 4 of an H100, PCI Express 5 with 16 lanes, InfiniBand NDR.
 double rate_of(const std::string& text) {
   if (text == "nvlink") return 450e9;
   if (text == "pcie") return 64e9;
   return text == "ib" ? 50e9 : parse_rate(text);
 }
 
-// Of the ranks that are asked for; none: one by itself.
+// The network between the ranks; nullopt for a single rank.
 std::optional<swap::Network> network_of(const PlanArguments& arguments) {
   if (arguments.ranks == 1) {
     if (arguments.machines > 1 || !arguments.network.empty() || !arguments.within.empty())
@@ -109,7 +109,7 @@ std::optional<swap::Network> network_of(const PlanArguments& arguments) {
   return network;
 }
 
-// What is written to --out: of the largest that fits, or of a plan.
+// Files in --out: for a search of the largest size, or for a plan.
 std::vector<fs::path> files_of(const PlanArguments& arguments) {
   if (arguments.out.empty()) return {};
   const fs::path folder = arguments.out;

@@ -1,4 +1,4 @@
-// voxswap predict: label maps of new cases.
+// voxswap predict: predicts label maps of new cases.
 #include "voxswap/predict.h"
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ void parse_window(const std::string& text, PredictOptions& how) {
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
-  if (arguments == Arguments{"--xml"}) {  // asked before anything else is known
+  if (arguments == Arguments{"--xml"}) {  // handled before other arguments are required
     print(slicer_description());
     return Exit::done;
   }
@@ -73,7 +73,7 @@ Exit predict_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  if (slicer_progress) {  // Slicer shows all that stands on stderr as errors
+  if (slicer_progress) {  // Slicer shows everything on stderr as errors
     log::set_level(log::Level::warning);
     set_quiet(true);
   }

@@ -1,4 +1,4 @@
-// voxswap preview: prepared and augmented cases in one image, before training.
+// voxswap preview: draws prepared and augmented cases in one image before training.
 #include "pipeline/cases/preview.h"
 
 #include <CLI/CLI.hpp>

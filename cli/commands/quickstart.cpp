@@ -1,4 +1,4 @@
-// voxswap quickstart: phantoms, an experiment for them, a trained network and its report, from nothing.
+// voxswap quickstart: creates phantoms and an experiment for them, trains a network and writes its report.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// voxswap run, voxswap train: an experiment from its file to its results.
+// voxswap run, voxswap train: execute an experiment.
 #include "voxswap/run.h"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ void print_json(const Json& json) {
   print_exactly(json.dump(2) + "\n");
 }
 
-// Nothing is written: the experiment as it would be, and what it would take.
+// Prints the resolved experiment and its forecast; writes nothing.
 void print_dry_run(const pipeline::RunOptions& run, bool json) {
   const pipeline::DataShape data = pipeline::data_shape(run);
   const pipeline::StepForecast step(run, data, {.estimate = false, .as = "", .remember = false});
@@ -46,7 +46,7 @@ void print_dry_run(const pipeline::RunOptions& run, bool json) {
   print("{}\n{}", run.resolved, forecast_table(run, prediction));
 }
 
-// A run goes on under its folder's name as well: what it was asked stands there.
+// A run can be resumed by its folder's name, which contains the experiment.
 void resolve_folder(ExperimentArguments& where, bool resume) {
   const fs::path folder = where.file, file = folder / "experiment.yaml";
   if (!fs::is_regular_file(file)) return;
@@ -98,7 +98,7 @@ void show_run(const pipeline::RunOptions& options, bool json) {
                 {classified ? "classes" : "dice", table_json(read_csv(classified ? classes : scores))}});
     return;
   }
-  if (fs::exists(classes))  // a run of classes has no Dice
+  if (fs::exists(classes))  // classification runs have no Dice
     print("{}\n", pipeline::accuracy_text(pipeline::rows_in<pipeline::ClassRow>(classes)));
   else
     print(pipeline::dice_table(pipeline::rows_in<pipeline::DiceRow>(scores)));

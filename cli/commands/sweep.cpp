@@ -1,4 +1,5 @@
-// voxswap sweep: every combination of values, resumable, several in parallel, one report.
+// voxswap sweep: runs every combination of values, in parallel if requested; can be resumed; writes one
+// report.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -60,7 +61,7 @@ void declare(CLI::App& app, SweepArguments& arguments) {
   add_common(app, arguments.common, true);
 }
 
-// One split for all cells, drawn once and kept; they are pointed to the file.
+// Makes one split for all cells, which refer to its file; an existing split is kept.
 void fix_split(const experiments::Sweep& sweep) {
   if (sweep.command != "run" || sweep.draws_splits || fs::exists(experiments::split_file(sweep))) return;
   const data::Dataset dataset = pipeline::open_dataset(sweep.base.run);
@@ -92,8 +93,8 @@ pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::ve
   return results;
 }
 
-// Where cells draw their splits, the best one's is what other experiments may be run with. Folds are one
-// experiment together.
+// If cells make their own splits, the best cell's split is kept for other experiments. Not with folds, which
+// are one experiment together.
 void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults& results) {
   if (sweep.command != "run" || !sweep.draws_splits) return;
   const pipeline::SplitOptions& split = sweep.cells.front().experiment.run.split;
@@ -104,7 +105,7 @@ void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults&
   log::info("{}: has the highest Dice; its split is now {}", best, experiments::split_file(sweep).string());
 }
 
-// What went wrong, and the exit code that tells it: the cells' own where they agree.
+// Logs failures and returns their exit code: that of the cells if they agree.
 Exit print_failures(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
   std::vector<int> exits;
   for (std::size_t i = 0; i < statuses.size(); ++i) {
@@ -120,7 +121,7 @@ Exit print_failures(const experiments::Sweep& sweep, const std::vector<CellStatu
   return static_cast<Exit>(exits[0]);
 }
 
-// Which of the cells this process runs: every N-th, from the K-th on.
+// The cells that this process runs: every N-th, starting with the K-th.
 struct Part {
   std::size_t number = 1, of = 1;
 
@@ -147,7 +148,7 @@ experiments::Sweep cells_of(const experiments::Sweep& sweep, const Part& part) {
   return mine;
 }
 
-// Of cells that are one experiment on several folds: what helps over all of them.
+// Searches post-processing over all cells if they are folds of one experiment.
 void find_postprocessing(const experiments::Sweep& sweep) {
   using pipeline::Decides;
   std::vector<pipeline::RunOptions> runs;
@@ -170,7 +171,7 @@ void find_postprocessing(const experiments::Sweep& sweep) {
 
 void merge(const experiments::Sweep& sweep, bool json) {
   std::vector<CellStatus> statuses = settled_cells(sweep);
-  for (std::size_t i = 0; i < statuses.size(); ++i)  // with what others came to instead
+  for (std::size_t i = 0; i < statuses.size(); ++i)  // outcomes of cells settled by other processes
     if (!statuses[i].outcome) statuses[i].outcome = read_outcome(sweep.cells[i]);
   const pipeline::SweepResults results = results_of(sweep, statuses);
   if (results.cells.empty()) return;
@@ -187,7 +188,7 @@ void merge(const experiments::Sweep& sweep, bool json) {
   for (const char* name : {"sweep.csv", "report.html"}) print("{}\n", (out / name).string());
 }
 
-// By whoever holds the whole sweep; of parts that run at once, one after the other.
+// Runs `work` under the lock of the whole sweep; processes with different parts take turns.
 template <class Work>
 void together(const experiments::Sweep& sweep, const Part& part, Work work) {
   std::optional<SweepLock> lock;
@@ -227,13 +228,14 @@ std::int64_t jobs_of(const std::string& text) {
   return parse_number<std::int64_t>(text).value_or(1);
 }
 
-// In a job of Slurm that has several tasks, in which nobody has started them yet: becomes the srun that does.
+// If this is a Slurm job with several tasks that have not been started, replaces this process by the srun
+// that starts them.
 void start_tasks_of_slurm(const Arguments& words) {
   const char* const tasks = std::getenv("SLURM_NTASKS");
   const bool started = std::getenv("SLURM_STEP_ID") != nullptr;
   if (tasks == nullptr || std::atoi(tasks) < 2 || started || net::launched_count() > 1) return;
   Arguments all = {"srun", "--mpi=pmix", "--wait=5"};
-  if (const char* const cores = std::getenv("SLURM_CPUS_PER_TASK"))  // which srun does not look at by itself
+  if (const char* const cores = std::getenv("SLURM_CPUS_PER_TASK"))  // srun ignores this variable
     all.push_back(format("--cpus-per-task={}", cores));
   all.insert(all.end(), {fs::read_symlink("/proc/self/exe").string(), "sweep"});
   all.insert(all.end(), words.begin(), words.end());

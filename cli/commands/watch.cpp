@@ -1,4 +1,4 @@
-// voxswap watch: follows a run that another process runs.
+// voxswap watch: follows a run of another process.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -28,19 +28,19 @@ std::size_t print_progress(const pipeline::RunProgress& progress, std::size_t co
   return lines.size();
 }
 
-// Short naps: who asks to stop does not want to wait.
+// Sleeps in short intervals, so that an interrupt takes effect quickly.
 void sleep_until_asked(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (!interrupted() && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
-// Draws the lines over those of before, until the run ends or the user does.
+// Redraws the lines until the run or the user stops.
 void follow(const std::string& folder, double every) {
   std::size_t drawn = 0;
   while (!interrupted()) {
     const pipeline::RunProgress progress = look(folder);
-    if (drawn > 0) print_exactly(format("\033[{}A\033[J", drawn));  // up, and clear from there
+    if (drawn > 0) print_exactly(format("\033[{}A\033[J", drawn));  // cursor up, clear to the end
     const std::size_t columns = screen().columns;
     drawn = print_progress(progress, columns > 1 ? columns - 1 : columns);
     if (progress.state != pipeline::RunProgress::State::running) return;

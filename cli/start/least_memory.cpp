@@ -1,5 +1,5 @@
-// Ends the program with a message where it may address too little memory (ulimit -v): the initialisers of
-// libraries would end it by a signal. It runs before them, which only a program can ask for, not a library.
+// Ends the program with a message if its address space is too small (ulimit -v), since initialisers of
+// libraries would crash. Runs before them through .preinit_array, which is only possible in an executable.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ namespace voxswap::cli {
 namespace {
 
 void check_address_space(int, char**, char**) {
-  constexpr std::size_t least = std::size_t{32} << 20;  // that they take
+  constexpr std::size_t least = std::size_t{32} << 20;  // required by the initialisers
   void* const room = ::mmap(nullptr, least, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room != MAP_FAILED) {
     ::munmap(room, least);

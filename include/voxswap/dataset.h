@@ -1,4 +1,4 @@
-// A data set: what it contains, and what is wrong with it.
+// Checks a data set: contents and problems.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct DatasetReport {
   std::vector<Problem> problems;
 };
 
-// Reads every file of every case. Throws Error when the data set cannot be listed at all.
+// Reads every file of every case. Throws Error if the data set cannot be listed.
 DatasetReport check(const std::string& folder, const std::string& layout = "auto");
 DatasetReport check(const Experiment& experiment);
 

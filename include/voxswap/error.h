@@ -1,4 +1,4 @@
-// Errors of the library, and the exit codes of the program that they stand for.
+// Errors of the library, with the corresponding exit codes of the program.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ enum class Exit : int {
   done = 0,
   failed = 1,         // failed while running
   usage = 2,          // wrong usage or experiment file
-  bad_data = 3,       // the data is not what it should be
+  bad_data = 3,       // invalid data
   does_not_fit = 4,   // memory or disk
   interrupted = 130,  // Ctrl-C
 };

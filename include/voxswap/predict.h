@@ -1,4 +1,4 @@
-// Label maps of new cases with the networks of finished runs.
+// Predicts label maps of new cases with the networks of finished runs.
 #pragma once
 
 #include <array>
@@ -12,22 +12,21 @@
 namespace voxswap {
 
 struct PredictOptions {
-  std::optional<std::array<std::int64_t, 3>> window{};  // voxels x, y, z per pass; none: as in training
-  bool whole = false;                // the whole volume in one pass, however the network was trained
-  double overlap = 0.5;              // of windows
-  bool mirror = false;               // average over the mirrorings that training used; evaluate.tta: always
-  bool ensemble = false;             // average over a run's repeats, as with evaluate.ensemble; else a
-                                     // folder for each
-  bool probabilities = false;        // also write probabilities
-  bool segmentations = false;        // also write CASE.seg.nrrd with names and colours
-  bool dicom_segmentations = false;  // also write DICOM segmentation objects
-  bool bids = false;                 // name files as a BIDS derivative
+  std::optional<std::array<std::int64_t, 3>> window{};  // voxels x, y, z per pass; nullopt: as in training
+  bool whole = false;     // the whole volume in one pass, even if trained on patches
+  double overlap = 0.5;   // between windows
+  bool mirror = false;    // average over the mirrorings used in training, as with evaluate.tta
+  bool ensemble = false;  // average over a run's repeats, as with evaluate.ensemble; false: a folder for each
+  bool probabilities = false;           // also write probabilities
+  bool segmentations = false;           // also write CASE.seg.nrrd with names and colours
+  bool dicom_segmentations = false;     // also write DICOM segmentation objects
+  bool bids = false;                    // name files as a BIDS derivative
   std::vector<std::string> subjects{};  // only these subjects of a BIDS data set, without sub-; empty: all
-  bool raw_weights = false;             // the weights of the best epoch, not the averaged ones
+  bool raw_weights = false;             // use the weights of the best epoch instead of averaged ones
   bool force = false;                   // overwrite files that voxswap did not write
   // File with post-processing steps, or "none"; empty: postprocessing.json of the run, if there is one.
   std::string postprocessing{};
-  std::vector<std::string> largest{};  // regions of which only the largest component stays; "all": each
+  std::vector<std::string> largest{};  // regions to reduce to their largest component; "all": every region
 };
 
 // Writes OUT/CASE.nii.gz on each case's own grid. `runs`: folders of finished runs or sweeps, whose
@@ -39,22 +38,22 @@ void predict(const std::vector<std::string>& runs, const std::string& input, con
 // An image in memory.
 struct ImageView {
   const float* voxels = nullptr;       // C,D,H,W: x fastest
-  std::int64_t channels = 0;           // in the order of the network's
+  std::int64_t channels = 0;           // in the order of the network's channels
   std::array<std::int64_t, 3> size{};  // voxels x, y, z
-  // From voxel indices to millimetres right, anterior and superior, as in NIfTI: row-major, 3 x 4.
+  // Maps voxel indices to millimetres right, anterior and superior, as in NIfTI: row-major, 3 x 4.
   std::array<double, 12> affine{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 };
 
 struct LabelledImage {
   std::vector<std::int16_t> labels;  // D,H,W, on the image's own grid
-  std::vector<float> probabilities;  // outputs,D,H,W, likewise; empty unless asked for
+  std::vector<float> probabilities;  // outputs,D,H,W on the same grid; empty unless requested
 };
 
-// Networks of finished runs, loaded once, for images in memory. The result is that of predict() on a file
+// Networks of finished runs, loaded once, for images in memory. Results equal those of predict() for a file
 // with the same voxels.
 class Network {
  public:
-  // Options that are about files do nothing. The repeats of a run are averaged.
+  // Options about files are ignored. Averages the repeats of a run.
   explicit Network(const std::vector<std::string>& runs, const PredictOptions& options = {});
   ~Network();
   Network(Network&&) noexcept;
@@ -64,10 +63,10 @@ class Network {
   const std::vector<std::pair<std::string, int>>& labels() const;  // names and values
   const std::vector<std::string>& outputs() const;                 // names of the probabilities
 
-  // Throws Exit::bad_data for an image with other channels, without voxels, or with voxels that are no
-  // numbers.
+  // Throws Exit::bad_data for an image with another number of channels, without voxels, or with voxels that
+  // are not finite.
   LabelledImage predict(const ImageView& image);
-  // The same, written to arrays of the caller; `probabilities` may be null.
+  // Writes the result to buffers of the caller; `probabilities` may be null.
   void predict(const ImageView& image, std::int16_t* labels, float* probabilities);
 
  private:

@@ -1,4 +1,4 @@
-// Comparison of finished runs.
+// Compares finished runs.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,27 @@
 namespace voxswap {
 
 struct ReportOptions {
-  bool ensembles = false;  // predict the validation cases with every two groups of runs, and rank them too
-  bool force = false;      // overwrite files that voxswap did not write
+  bool ensembles =
+      false;           // predict the validation cases with each pair of groups, and rank these ensembles, too
+  bool force = false;  // overwrite files that voxswap did not write
 };
 
-// The group of runs, or the ensemble of two groups, that is best on the validation cases.
+// The group of runs, or the ensemble of two groups, with the best validation scores.
 struct BestModel {
-  std::string name;               // empty: no run has a Dice
-  std::vector<std::string> runs;  // folders that predict together
+  std::string name;               // empty: no run has Dice scores
+  std::vector<std::string> runs;  // folders of the runs to predict with
   bool ensemble = false;
   double dice = 0;        // mean over regions and cases
-  std::size_t cases = 0;  // that it is the mean of
-  std::string next;       // the second best; empty: there is none
-  // Mean difference to the next over the cases that both were scored on, with its 95 % bootstrap interval.
+  std::size_t cases = 0;  // number of cases
+  std::string next;       // second best; empty: none
+  // Mean difference to `next` over their common cases, with its 95 % bootstrap interval.
   double lead = 0, lead_low = 0, lead_high = 0;
-  std::string words;    // all this in a sentence or two
-  std::string command;  // that predicts new images with it; empty: a folder has no weights
+  std::string words;    // summary in one or two sentences
+  std::string command;  // predicts new images with the model; empty: a folder has no weights
 };
 
-// Writes the runs' tables merged, comparison.csv, plots and report.html into `out`. `runs`: folders of runs
-// or sweeps. Throws Exit::bad_data for a folder that contains no run.
+// Writes the merged tables of the runs, comparison.csv, plots and report.html to `out`. `runs`: folders of
+// runs or sweeps. Throws Exit::bad_data for a folder without a run.
 BestModel report(const std::vector<std::string>& runs, const std::string& out,
                  const ReportOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Training: from an experiment to a folder with weights, scores and a report.
+// Runs an experiment; the result is a folder with weights, scores and a report.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace voxswap {
 
-// What an epoch came to.
+// Results of an epoch.
 struct Epoch {
   std::int64_t repeat = 1, epoch = 1, epochs = 1;  // repeat and epoch count from 1
   double train_loss = 0, validation_loss = 0, learning_rate = 0, seconds = 0;
@@ -25,11 +25,11 @@ struct TrainingOptions {
   std::function<void(const Epoch&)> on_epoch{};  // called after every epoch on the first rank; may throw
 };
 
-// Trains, predicts the validation cases, evaluates and reports. Holds the run's folder until the end. Throws
-// Exit::usage when the folder holds another run. Of several ranks, all call it; false: this is not the first
-// rank, which writes all files.
+// Trains, predicts the validation cases, scores them and writes the report. Locks the run's folder. Throws
+// Exit::usage if the folder contains another run. Collective with several ranks; returns false on all but the
+// first, which writes all files.
 bool run(const Experiment& experiment, const TrainingOptions& options = {});
-// Trains only; run() with `resume` continues from there.
+// Only trains; run() with `resume` continues from there.
 bool train(const Experiment& experiment, const TrainingOptions& options = {});
 
 }  // namespace voxswap

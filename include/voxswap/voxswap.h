@@ -1,4 +1,4 @@
-// The whole library: read an experiment, check its data, plan a step, train, predict, evaluate, report.
+// All headers of the library: experiments, data checks, plans, training, prediction, evaluation, reports.
 #pragma once
 
 #include "voxswap/dataset.h"

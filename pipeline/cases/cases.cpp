@@ -17,7 +17,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Prepared volumes may take this much memory beside the arena; more are read from the disk cache again.
+// Memory for prepared volumes beside the arena. The rest is read again from the disk cache.
 constexpr std::int64_t memory_for_cases = 1LL << 30;
 
 std::int64_t bytes_of(const data::PreparedCase& prepared) {
@@ -25,7 +25,7 @@ std::int64_t bytes_of(const data::PreparedCase& prepared) {
                                    prepared.truth.size() * sizeof(std::int16_t));
 }
 
-// One class for every voxel, of which the background is one.
+// True if the loss has one class per voxel, which includes the background.
 bool has_background(const data::Dataset& dataset, const TrainingOptions& training) {
   return net::loss_options(training.loss).classes && !dataset.classes;
 }
@@ -46,7 +46,7 @@ data::Regions region_targets(const data::Dataset& dataset, const TrainingOptions
   return regions;
 }
 
-// What the output channels are of, by name.
+// Names and label values of the output channels.
 data::Regions outputs_of(const data::Dataset& dataset, const TrainingOptions& training) {
   data::Regions outputs = region_targets(dataset, training);
   if (has_background(dataset, training)) outputs.push_back({"background", {0}});
@@ -123,7 +123,8 @@ Cases::Cases(const RunOptions& options, data::Dataset dataset)
   check_suits(options_, cache_.dataset());
   classes_ = output_classes(cache_.dataset(), options.training);
   outputs_ = classes_.size();
-  // Of bits, those behind those of all outputs; of classes, what is none of them is ignored.
+  // After the bits of all outputs follow the bits that mark unannotated values. With classes, a value of no
+  // class is ignored.
   const int ignored = cache_.dataset().ignore_label;
   const net::Unknown unknown = unknown_in(cache_.dataset());
   if (unknown != net::Unknown::nothing && !net::loss_options(options.training.loss).classes)
@@ -146,7 +147,7 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
   return made;
 }
 
-// A whole volume has to fit into what the network sees.
+// A whole volume must fit into the input size of the network.
 void check_fits(const data::PreparedCase& prepared, const RunOptions& options) {
   if (options.training.patch || !options.preprocess.by_spacing()) return;
   const data::Size3& most = options.preprocess.resolution;
@@ -159,7 +160,7 @@ void check_fits(const data::PreparedCase& prepared, const RunOptions& options) {
            "xyz"[axis], most[axis], key::preprocess_resolution, key::training_patch);
 }
 
-// With a cache that all can read, every case is prepared by one rank, and found there by the others.
+// With a cache that all ranks can read, one rank prepares each case and the others find it there.
 void Cases::prepare_share(const std::vector<std::size_t>& cases) {
   net::Ranks& ranks = *options_.ranks;
   if (ranks.is_alone() || options_.cache.empty()) return;
@@ -193,7 +194,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
     progress.advance();
   };
   const HeapRetention kept;
-  // A thread holds the volumes of a case as they were read: more threads would hold too many of them.
+  // Each thread holds the volumes of one case as read from disk, so more threads would need too much memory.
   constexpr unsigned most_threads = 4;
   parallel_for(all.size(), prepare_one, std::min(most_threads, usable_core_count()));
   normalization_ = data::dataset_normalization(statistics, options_.preprocess.normalize);
@@ -238,7 +239,7 @@ data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& option
   data::Example augmented = example(index, key);
   data::apply(data::draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
   const auto channels = static_cast<std::size_t>(augmented.channels);
-  for (std::size_t c = 0; c < channels; ++c)  // what is missing stays so
+  for (std::size_t c = 0; c < channels; ++c)  // missing channels stay 0
     for (std::size_t i = c; dataset().cases[index].lacks(c) && i < augmented.image.size(); i += channels)
       augmented.image[i] = 0;
   return sample_of(index, std::move(augmented));
@@ -258,7 +259,7 @@ data::Sample Cases::sample_of(std::size_t index, data::Example made) const {
   return sample;
 }
 
-// Of outputs that the case's truth does not tell of, the bits behind those of all are set in every voxel.
+// Sets the "unannotated" bits, which follow the bits of all outputs, for outputs not annotated in this case.
 std::vector<std::uint8_t> Cases::with_untold(std::size_t index, std::vector<std::uint8_t> bits) const {
   const data::CaseFiles& files = dataset().cases[index];
   if (!files.told) return bits;
@@ -275,7 +276,7 @@ std::vector<std::int64_t> Cases::planes_of(std::size_t index, const data::Prepar
     const std::lock_guard lock(mutex_);
     if (const auto found = planes_.find(index); found != planes_.end()) return found->second;
   }
-  std::vector<std::pair<std::int64_t, std::int64_t>> found;  // voxels without a label, plane
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;  // unlabelled voxels, plane
   const auto voxels = static_cast<std::ptrdiff_t>(whole.size[0] * whole.size[1]);
   for (std::int64_t z = 0; z < whole.size[2] && !whole.truth.empty(); ++z) {
     const auto plane = whole.truth.begin() + z * voxels;
@@ -307,7 +308,7 @@ EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
     : training_(options.training),
       share_(net::share_of(training_.batch_size, options.replica(), options.replicas())),
       seed_(seed) {
-  // A batch larger than an epoch draws some twice.
+  // If the batch is larger than the epoch, some cases are drawn twice.
   do {
     const std::int64_t most =
         counts.empty() ? patches_per_case(options) : *std::max_element(counts.begin(), counts.end());

@@ -1,4 +1,4 @@
-// The prepared cases of a run: read through the disk cache, kept in memory while they fit, turned into
+// The prepared cases of a run: read through the disk cache, kept in memory while they fit, and converted to
 // samples.
 #pragma once
 
@@ -15,56 +15,56 @@
 
 namespace voxswap::pipeline {
 
-// What the truths of its cases may leave open: single voxels, or some of the outputs.
+// Whether the ground truth may leave single voxels or some of the outputs unannotated.
 net::Unknown unknown_in(const data::Dataset& dataset);
 
-// The label values that make each output channel's target: the regions, then the labels, as far as they are
-// targets; where a voxel has one of several classes (a loss of classes), the background comes first. Of a
-// data set of classes, these.
+// The label values behind each output channel: regions first, then labels, as selected by training.targets.
+// With a loss of classes (one per voxel), the background comes first. For image classification, the classes.
 std::vector<std::vector<int>> output_classes(const data::Dataset& dataset, const TrainingOptions& training);
-// The regions among them: the first so many, or 0.
+// Number of leading outputs that are regions, or 0.
 std::size_t region_outputs(const data::Dataset& dataset, const TrainingOptions& training);
 std::vector<std::string> output_names(const data::Dataset& dataset, const TrainingOptions& training);
-// How many channels the network puts out; throws Exit::usage when there are none, or two of one name.
+// Number of output channels. Throws Exit::usage if there are none or two have the same name.
 std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training);
-// Throws Exit::usage where network, loss and preprocess.slices are not for such a data set.
+// Throws Exit::usage if network, loss or preprocess.slices do not suit the data set.
 void check_suits(const RunOptions& options, const data::Dataset& dataset);
 
 class Cases {
  public:
   Cases(const RunOptions& options, data::Dataset dataset);
 
-  // Prepares every case of the list (with a progress bar); the data set's normalisation is made from
+  // Prepares all listed cases (with a progress bar) and computes the data set's normalisation from
   // `training`.
   void prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others);
 
   const data::Dataset& dataset() const { return cache_.dataset(); }
   const data::Normalization& normalization() const { return normalization_; }
-  // How many samples an epoch takes of each of these cases, where they are slices: those that hold a label.
-  // Empty where they are not. REQUIRES: prepare_all() had them. Throws Exit::bad_data when there are none.
+  // Samples per epoch of each case when training on slices: the number of slices with a label. Empty without
+  // slices. REQUIRES: prepare_all() was called for these cases. Throws Exit::bad_data if no slice has a
+  // label.
   std::vector<std::int64_t> sample_counts(const std::vector<std::size_t>& cases);
   std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
   data::PreparedCase normalized(std::size_t index);
-  // Normalised, the whole volume; or what training takes of it for a key, which is a patch where it takes
-  // patches, and of slices one.
+  // The normalised whole volume; with a key, the sample that training draws for it: a patch with
+  // training.patch, a single slice with preprocess.slices.
   data::Example example(std::size_t index);
   data::Example example(std::size_t index, const data::AugmentKey& key);
-  data::Sample sample(std::size_t index);  // of the whole, with target bits
+  data::Sample sample(std::size_t index);  // the whole volume, with target bits
   data::Sample sample(std::size_t index, const data::AugmentOptions& options,
-                      const data::AugmentKey& key);  // and augmented
+                      const data::AugmentKey& key);  // augmented
 
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
   data::Sample sample_of(std::size_t index, data::Example made) const;
   std::vector<std::uint8_t> with_untold(std::size_t index, std::vector<std::uint8_t> bits) const;
-  // Of a prepared case, those with a label, the ones with most of it first.
+  // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
 
   RunOptions options_;
   data::PreparedCache cache_;
   data::Normalization normalization_;
-  std::vector<std::vector<int>> classes_;  // of the outputs, and behind them what may be unknown
+  std::vector<std::vector<int>> classes_;  // of the outputs, then of the "unannotated" bits
   std::size_t outputs_ = 0;
   std::vector<std::shared_ptr<const data::PreparedCase>> kept_;
   std::map<std::size_t, std::vector<std::int64_t>> planes_;  // by case
@@ -72,14 +72,15 @@ class Cases {
   std::mutex mutex_;
 };
 
-// What the network reads in a step of an epoch: the cases, or some patches of each, in the epoch's order,
-// each under the augmentation drawn for (seed, epoch, case). Order and thread count change nothing.
+// Draws the batches of an epoch: cases, or several patches of each, shuffled per epoch and augmented by
+// (seed, epoch, case). The result does not depend on the thread count.
 class EpochSampler {
  public:
-  // `case_count`: of the data set. `counts`: samples of each case; empty: as many patches as make a volume.
+  // `case_count`: cases in the data set. `counts`: samples of each case; empty: as many patches as cover a
+  // volume.
   EpochSampler(const RunOptions& options, std::uint64_t seed, const std::vector<std::size_t>& cases,
                std::size_t case_count, const std::vector<std::int64_t>& counts = {});
-  std::int64_t steps() const;  // per epoch; a last batch that would be short is left out
+  std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
   // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
   data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
 
@@ -87,7 +88,7 @@ class EpochSampler {
   struct Item {
     std::size_t case_index;
     std::uint32_t
-        number;  // tells the samples of all cases apart; the case's index where there is one of each
+        number;  // unique among the samples of all cases; the case's index where each case has one sample
   };
   std::vector<Item> order(std::int64_t epoch) const;
 

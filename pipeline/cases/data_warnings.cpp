@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* version = "voxswap warnings 2";
 
-// Changes when the file does: cheaper than its content, and only a warning depends on it.
+// File size and times as a cheap substitute for a checksum; only warnings depend on it.
 void add_state(Hasher& hasher, const fs::path& path) {
   struct stat state {};
   hasher.add(path.string());
@@ -55,7 +55,7 @@ std::string key_of(const RunOptions& options, const data::Dataset& dataset,
   return hasher.digest();
 }
 
-// Errors are left to those who read the case: they stop.
+// Errors are not reported here: reading the case stops the run anyway.
 Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector<data::Unused>& unused) {
   Csv csv{header_of(warning_columns()), {}};
   const fs::path root = dataset.root;
@@ -88,7 +88,7 @@ Csv known_or_found(const RunOptions& options, data::Dataset dataset,
   return csv;
 }
 
-// A split that somebody wrote down may leave out cases that could be trained on.
+// A user-supplied split file may omit cases that could be used for training.
 void add_left_out(const RunOptions& options, const data::Dataset& dataset, const Split& split, Csv& csv) {
   if (options.split.file.empty()) return;
   std::vector<std::string> left_out;

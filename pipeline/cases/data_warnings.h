@@ -1,5 +1,4 @@
-// The warnings of `voxswap check`, in the log and in the folder of the run that trains on the data, so that
-// they accompany the results.
+// Logs the warnings of `voxswap check` and stores them in the run's folder beside the results.
 #pragma once
 
 #include "base/csv.h"
@@ -10,9 +9,9 @@ namespace voxswap::pipeline {
 
 const std::vector<CsvColumn>& warning_columns();
 
-// Looks at the cases of the split as check does, tells the warnings on the log, and writes them to
-// warnings.csv (case,problem,what_to_do) in the run's folder. What was found is kept in the cache for the
-// next run on these files.
+// Checks the cases of the split like `voxswap check`, logs the warnings and writes them to warnings.csv
+// (case,problem,what_to_do) in the run's folder. The cache keeps the result for the next run on the same
+// files.
 void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const Split& split);
 
 }  // namespace voxswap::pipeline

@@ -27,10 +27,10 @@ namespace {
 
 constexpr unsigned most_threads = 4;  // each holds one case in memory
 constexpr std::size_t most_sorted = std::size_t{1} << 20;
-// Changes whenever what is found, or how it is stored, does.
+// Increase when the contents of a fingerprint or its file format change.
 constexpr std::string_view format_version = "voxswap fingerprint 1";
 
-// The value that all corners share; 0 where they differ.
+// The value shared by all corners; 0 if they differ.
 float background_of(const data::Image& image) {
   return data::constant_corners(image) ? data::corner_value(image) : 0;
 }
@@ -115,7 +115,7 @@ CaseFingerprint from_json(const Json& json, const std::vector<std::string>& chan
   return one;
 }
 
-// What was found of cases before, each in a file named after all that decides it.
+// Stored fingerprints of cases, one file each; the file name is a hash of all inputs.
 class FingerprintCache {
  public:
   FingerprintCache(const data::Dataset& dataset, const fs::path& folder)

@@ -1,5 +1,5 @@
-// The fingerprint of a data set: what an experiment on it is chosen from (experiments/configure.h). Every
-// case is read once, as a run would read it; what was found is cached under the content of its files.
+// The fingerprint of a data set, from which experiments/configure.h chooses an experiment. Each case is read
+// once, as in a run; results are cached by the content of its files.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace voxswap::pipeline {
 // Intensities of a channel over its foreground: the voxels that differ from the background.
 struct Intensities {
   double mean = 0, deviation = 0;  // of the population
-  // Of at most 2^20 voxels at equal distances.
+  // Estimated from at most 2^20 voxels, equally spaced.
   static constexpr std::array<double, 21> ranks{0.5, 5,  10, 15, 20, 25, 30, 35, 40, 45,  50,
                                                 55,  60, 65, 70, 75, 80, 85, 90, 95, 99.5};
   std::array<double, ranks.size()> percentiles{};
@@ -30,17 +30,17 @@ struct Intensities {
 };
 
 struct LabelExtent {
-  std::int64_t voxels = 0, components = 0;  // 26 neighbours
+  std::int64_t voxels = 0, components = 0;  // 26-connected
 };
 
 struct CaseFingerprint {
   std::string id;
   data::Geometry grid;       // in the canonical frame (data/volumes/orientation.h)
-  std::string axes;          // of the file: "RAS"
-  data::Size3 foreground{};  // sides of the box around what differs from the background in any channel
+  std::string axes;          // orientation of the file, such as "RAS"
+  data::Size3 foreground{};  // bounding box of voxels that differ from the background in any channel
   bool background_in_corners = false;                // the corners of an image share one value that is not 0
-  std::vector<std::optional<Intensities>> channels;  // none: the channel is missing, or has no foreground
-  std::map<int, LabelExtent> labels;                 // without the background
+  std::vector<std::optional<Intensities>> channels;  // nullopt: the channel is missing or has no foreground
+  std::map<int, LabelExtent> labels;                 // without background
 };
 
 struct UnreadableCase {
@@ -52,19 +52,19 @@ struct Fingerprint {
   std::vector<CaseFingerprint> cases;
   std::vector<UnreadableCase> unreadable;
 
-  // Medians over the cases, per axis or of a channel.
+  // Medians over the cases, per axis or channel.
   std::array<double, 3> median_spacing() const;
   data::Spacing target_spacing() const;  // data/prepare/prepare.h
   data::Size3 median_size() const, median_foreground() const;
   Intensities median_intensities(std::size_t channel) const;
-  double cropped_away() const;  // the share of voxels outside the foreground's box
+  double cropped_away() const;  // fraction of voxels outside the foreground's bounding box
 };
 
-// Throws Exit::bad_data for a data set that cannot be listed. Cases that cannot be read are listed. `cache`:
-// folder of what was found before; empty: none.
+// Throws Exit::bad_data if the data set cannot be listed. Unreadable cases are returned in `unreadable`.
+// `cache`: folder of stored fingerprints; empty: no cache.
 Fingerprint take_fingerprint(const data::DatasetOptions& options, const fs::path& cache = {});
 
-fs::path fingerprint_folder(const fs::path& cache);  // below data.cache; empty: none
+fs::path fingerprint_folder(const fs::path& cache);  // inside data.cache; empty without a cache
 
 // A case as `voxswap configure --json` prints it.
 Json to_json(const CaseFingerprint& one, const std::vector<std::string>& channels);

@@ -1,4 +1,4 @@
-// From the percentiles of cases: the voxels between two neighbouring ones are taken to be spread evenly.
+// Histograms are estimated from percentiles: voxels are spread evenly between neighbouring percentiles.
 #include "pipeline/cases/intensity_plot.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace voxswap::pipeline {
 namespace {
 
 constexpr std::size_t bins = 120;
-constexpr std::size_t most_lines = 60;  // of single cases, at equal distances in the order of cases
+constexpr std::size_t most_lines = 60;  // cases drawn, evenly sampled if there are more
 
 using Density = std::vector<double>;  // share of voxels per bin
 
@@ -32,7 +32,7 @@ Density density_of(const Intensities& of, const Range& range) {
   return density;
 }
 
-// Without outliers, such as images of another scale, which would leave no room for the rest.
+// Ignores outliers, such as images of a different scale, which would squeeze the other curves.
 Range range_of(const std::vector<const Intensities*>& cases) {
   std::vector<double> lowest, highest;
   for (const Intensities* one : cases) {

@@ -6,8 +6,8 @@
 
 namespace voxswap::pipeline {
 
-// How often the foregrounds of a data set have an intensity: a panel per channel, a line per case, and one of
-// all cases together. Every case counts the same. Empty where no channel has any. Throws NoGnuplot.
+// Histogram of foreground intensities: one panel per channel, a line per case and one for their mean, in
+// which each case has the same weight. Empty if no channel has a foreground. Throws NoGnuplot.
 Picture intensity_plot(const Fingerprint& fingerprint);
 
 }  // namespace voxswap::pipeline

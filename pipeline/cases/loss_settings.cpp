@@ -37,7 +37,7 @@ void weigh_by_frequency(TrainingOptions& training, Cases& cases, const std::vect
   const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), training);
   const int ignored = cases.dataset().ignore_label;
   std::vector<double> own(outputs.size()),
-      all(outputs.size());                     // voxels of the cases that tell of the output
+      all(outputs.size());                     // voxels of the cases where the output is annotated
   std::vector<std::int64_t> voxels(1U << 16);  // by label value, as an unsigned 16-bit number
   for (const std::size_t index : of) {
     throw_if_interrupted();

@@ -1,4 +1,4 @@
-// The loss of a run, from the experiment and the data.
+// Completes the loss settings of an experiment from its data.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace voxswap::pipeline {
 
-// What may be unknown, and the weights of outputs that the experiment gives by name. Throws Exit::usage for a
-// name that no output has, and for classes where some truths tell of some labels only.
+// Sets what may be unannotated, and the output weights given by name. Throws Exit::usage if no output has
+// such a name, and for a loss of classes with partially annotated cases.
 void resolve_loss(TrainingOptions& training, const data::Dataset& dataset);
 
-// training.class_weights: auto: 1 / ln(1.02 + f) for an output that f of the voxels of these cases have
-// (Paszke et al. 2016, ENet), on the training grid; of images, that have it for their class. REQUIRES: the
-// cases are prepared.
+// training.class_weights: auto: weight 1 / ln(1.02 + f) for an output with frequency f among the voxels of
+// these cases on the training grid (ENet, Paszke et al. 2016); for image classification, among the images.
+// REQUIRES: the cases are prepared.
 void weigh_by_frequency(TrainingOptions& training, Cases& cases, const std::vector<std::size_t>& of);
 
 net::LossOptions loss_of(const TrainingOptions& training);
 
-// "background 0.71, edema 8.2", for people.
+// For display: "background 0.71, edema 8.2".
 std::string weights_text(const TrainingOptions& training, const data::Dataset& dataset);
 
 }  // namespace voxswap::pipeline

@@ -28,14 +28,14 @@ namespace voxswap::pipeline {
 struct SplitOptions {
   double validation = 0.2;
   std::uint64_t seed = 1;
-  fs::path file;           // a split.csv (columns case,part) or nnU-Net's splits_final.json; empty: drawn
-  std::int64_t fold = 0;   // that validates: of `folds`, or of splits_final.json
-  std::int64_t folds = 0;  // into which the cases are dealt; 0: `validation` of them are drawn
-  fs::path table{};        // a CSV with a column `case` and what is known of it; empty: none
-  // A column of the table whose values are spread evenly, or by_foreground; empty: none.
+  fs::path file;          // split.csv (columns case,part) or nnU-Net's splits_final.json; empty: random split
+  std::int64_t fold = 0;  // validation fold, of `folds` or of splits_final.json
+  std::int64_t folds = 0;  // number of folds; 0: `validation` is the fraction of validation cases
+  fs::path table{};        // CSV with a column `case` and properties of cases; empty: none
+  // Column of the table to stratify by, or by_foreground; empty: not stratified.
   std::string stratify{};
   static constexpr const char* by_foreground = "foreground";
-  // A column of the table, or a pattern of the case's name with {patient}: cases of one lie on one side.
+  // Column of the table, or pattern of case names with {patient}. A patient's cases stay in one part.
   std::string patient{};
 };
 
@@ -44,20 +44,20 @@ constexpr std::array<std::string_view, 4> names_of(Schedule) {
   return {"plateau", "poly", "cosine", "constant"};
 }
 
-// Channels that the network gives: one per label, of which a voxel has one; one per region, of which it may
-// have several; or one for each of both, regions of a single label but once.
+// Output channels of the network: one per label (mutually exclusive), one per region (may overlap), or both,
+// where regions of a single label appear once.
 enum class Targets { labels, regions, both };
 constexpr std::array<std::string_view, 3> names_of(Targets) {
   return {"labels", "regions", "both"};
 }
 
-// Of activations. automatic: the fastest that is safe on the device.
+// Type of activations. automatic: the fastest that is safe on the device.
 enum class Precision { automatic, f32, tf32, bf16, f16 };
 constexpr std::array<std::string_view, 5> names_of(Precision) {
   return {"auto", "f32", "tf32", "bf16", "f16"};
 }
 
-// How the learning rate grows with the batch.
+// How the learning rate scales with the batch size.
 enum class RateScaling { none, linear, sqrt };
 constexpr std::array<std::string_view, 3> names_of(RateScaling) {
   return {"none", "linear", "sqrt"};
@@ -65,7 +65,7 @@ constexpr std::array<std::string_view, 3> names_of(RateScaling) {
 
 struct RateOptions {
   RateScaling scaling = RateScaling::none;
-  std::int64_t reference_batch = 1;  // the batch that the optimizer's learning rate is meant for
+  std::int64_t reference_batch = 1;  // batch size for which the optimiser's learning rate is given
 };
 
 struct ScheduleOptions {
@@ -75,7 +75,7 @@ struct ScheduleOptions {
   std::int64_t patience = 10;  // plateau, epochs
 };
 
-// A mean of the weights that training goes through (pipeline/train/weight_average.h).
+// Averaging of weights during training (pipeline/train/weight_average.h).
 enum class Averaging { none, ema, swa };
 constexpr std::array<std::string_view, 3> names_of(Averaging) {
   return {"none", "ema", "swa"};
@@ -84,25 +84,25 @@ constexpr std::array<std::string_view, 3> names_of(Averaging) {
 struct AveragingOptions {
   Averaging name = Averaging::none;
   double decay = 0.999;    // ema
-  std::int64_t start = 0;  // the epoch with which it begins; 0: ema the first, swa that of the last quarter
+  std::int64_t start = 0;  // first averaged epoch; 0: the first (ema), or the first of the last quarter (swa)
 };
 
-// What is written of a training while it goes on, besides its tables.
+// Logs written during training besides its tables.
 struct LogOptions {
-  bool tensorboard = false;  // events in tensorboard/
+  bool tensorboard = false;  // event files in tensorboard/
   bool jsonl = false;        // log.jsonl
 };
 
-// A published way to train, whose values the keys have that an experiment does not give.
+// A published training configuration; supplies values of keys that the experiment does not set.
 enum class Preset { none, nnunet };
 constexpr std::array<std::string_view, 2> names_of(Preset) {
   return {"none", "nnunet"};
 }
 
-// What an output's part of the loss weighs beside the others'.
+// Weights of the outputs in the loss.
 struct ClassWeights {
-  bool automatic = false;                                 // by how many voxels have it
-  std::vector<std::pair<std::string, double>> by_name{};  // the others: 1
+  bool automatic = false;                                 // by frequency of the output's voxels
+  std::vector<std::pair<std::string, double>> by_name{};  // all other outputs: 1
 };
 
 struct TrainingOptions {
@@ -119,53 +119,53 @@ struct TrainingOptions {
   double focal_gamma = 0;
   bool batch_dice = false;
   ClassWeights class_weights;
-  std::vector<double> output_weights{};          // which follow from them and the data (loss_settings.h)
-  net::Unknown unknown = net::Unknown::nothing;  // what the truths may leave open
+  std::vector<double> output_weights{};          // derived from class_weights and the data (loss_settings.h)
+  net::Unknown unknown = net::Unknown::nothing;  // what the ground truth may leave unannotated
   Targets targets = Targets::labels;
-  fs::path init;  // a run, or a safetensors file, whose weights it begins with; empty: random ones
+  fs::path init;  // run or safetensors file with initial weights; empty: random weights
   Precision precision = Precision::automatic;
   data::AugmentOptions augment;
-  std::optional<data::Size3> patch;  // voxels of the training grid that the network sees at a time; none: all
-  double foreground = 1.0 / 3;       // of patches, the share that is drawn around a voxel of a label
-  std::int64_t loader_threads = 0;   // that get samples ready ahead of training; 0: as the device leaves room
+  std::optional<data::Size3> patch;  // patch size in voxels of the training grid; nullopt: whole volumes
+  double foreground = 1.0 / 3;       // fraction of patches that are centred on a labelled voxel
+  std::int64_t loader_threads = 0;   // threads that load samples in advance; 0: chosen by the device
   std::uint64_t seed = 1;
-  bool deterministic = true;  // always so on a CPU; false: a GPU chooses what is fastest
+  bool deterministic = true;  // on a CPU always true; false: a GPU uses the fastest kernels
   std::int64_t repeats = 1;
   LogOptions log;
-  double checkpoint_minutes = 10;  // besides one at the end of every epoch that improves
+  double checkpoint_minutes = 10;  // in addition to one after every epoch that improves
 };
 
 struct MemoryOptions {
-  std::string device = "auto";  // auto | cpu | cuda | cuda:N | reference (double accumulation: for checks)
-  std::optional<std::int64_t> budget_bytes;  // not given: what is free, less a reserve
+  std::string device = "auto";  // auto | cpu | cuda | cuda:N | reference (accumulates in double, for tests)
+  std::optional<std::int64_t> budget_bytes;  // nullopt: free memory less a reserve
   std::string planner = "hybrid";
   std::optional<std::int64_t>
-      host_bytes;        // of the host pool; 0: none; not given: what is free beside the budget
-  fs::path disk_folder;  // for the scratch file; empty: no disk tier
+      host_bytes;        // size of the host pool; 0: no pool; nullopt: free memory less the budget
+  fs::path disk_folder;  // folder of the scratch file; empty: no disk tier
   std::int64_t disk_bytes = 0;
-  double to_host_rate = 0, to_device_rate = 0;  // bytes/s, a slower link to be imitated; 0: as measured
-  // Planes of a piece of the largest volume, automatic_pieces, or whole_volumes (net/steps/pieces.h).
+  double to_host_rate = 0, to_device_rate = 0;  // bytes/s of a simulated slower link; 0: as measured
+  // Planes per slab of the largest volume, automatic_pieces, or whole_volumes (net/steps/pieces.h).
   std::int64_t pieces = net::automatic_pieces;
   swap::TflmsOptions tflms;
   std::int64_t lms_threshold = 8 << 20;
 };
 
-// Whether the post-processing that helps on the validation cases is looked for.
+// Whether to search for post-processing that improves validation scores.
 enum class FindPostprocessing { automatic, none };
 constexpr std::array<std::string_view, 2> names_of(FindPostprocessing) {
   return {"auto", "none"};
 }
 
 struct EvaluateOptions {
-  std::vector<std::string> at{"native"};  // native | training | the side of a cube, or of a square
+  std::vector<std::string> at{"native"};  // native | training | side of a cube or square
   std::string empty = "brats";            // brats | nnunet
   std::vector<std::string> metrics{"dice", "hd95", "sensitivity", "specificity"};
   double surface_tolerance = 1;  // mm
   metrics::LesionOptions lesions;
   FindPostprocessing postprocessing = FindPostprocessing::automatic;
-  bool tta = false;       // predictions are averaged over mirrored inputs
-  bool ensemble = false;  // and over the repeats, which predict together instead of each alone
-  int ignored = 0;        // the data's label of voxels that are left out of scores; 0: it has none
+  bool tta = false;       // test-time augmentation: average predictions over mirrored inputs
+  bool ensemble = false;  // average predictions over the repeats
+  int ignored = 0;        // label value excluded from scores; 0: none
 };
 
 struct RunOptions {
@@ -178,17 +178,18 @@ struct RunOptions {
   MemoryOptions memory;
   EvaluateOptions evaluate;
   fs::path output = "runs/{name}";       // already expanded
-  std::int64_t viewer_bytes = 32 << 20;  // most that volumes to look into take of report.html; 0: none
-  fs::path cache;                        // of prepared volumes; empty: none
+  std::int64_t viewer_bytes = 32 << 20;  // limit for volumes embedded in report.html for the viewer; 0: none
+  fs::path cache;                        // of prepared volumes; empty: no cache
 
   std::string
-      resolved;  // the experiment file with every key, versions and device: written as experiment.yaml
-  SettingList settings;               // every key as that file has it, for who compares experiments
-  std::string identity;               // of the run, as identity.json has it; empty: not known
-  net::Ranks* ranks = &net::alone();  // that train this together
-  // Neighbouring ranks that share each volume along its depth; 0: all ranks. A rank by itself has all of it.
+      resolved;  // the experiment file with all keys, versions and the device; written as experiment.yaml
+  SettingList settings;               // every key in that file, for comparing experiments
+  std::string identity;               // hash of the run as in identity.json; empty: unknown
+  net::Ranks* ranks = &net::alone();  // ranks that train together
+  // Number of neighbouring ranks that split each volume along its depth; 0: all ranks. A single rank
+  // processes whole volumes.
   std::int64_t slabs = 1;
-  // Of those, this one; and groups of them, which train on different samples.
+  // This rank's index among its slab ranks. Groups of slab ranks (replicas) train on different samples.
   net::SlabRanks slab_ranks() const {
     const std::int64_t count = slabs == 0 || ranks->is_alone() ? ranks->count() : slabs;
     return {ranks->rank() % count, count};
@@ -198,7 +199,7 @@ struct RunOptions {
   std::int64_t replicas() const { return ranks->count() / slab_ranks().count; }
   std::function<void(const Epoch&)> on_epoch{};  // called on the first rank
   bool resume = false;
-  bool trace = false;  // write timeline.json: one step, for Perfetto
+  bool trace = false;  // write timeline.json: one step in Perfetto's format
 };
 
 }  // namespace voxswap::pipeline

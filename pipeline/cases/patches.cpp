@@ -26,7 +26,7 @@ std::set<std::int16_t> labels_in(const std::vector<std::int16_t>& truth, int ign
   return labels;
 }
 
-// The number-th voxel of a label, counted in the array's order.
+// Index of the number-th voxel with this label, in storage order.
 std::int64_t find_voxel(const std::vector<std::int16_t>& truth, std::int16_t label, std::int64_t number) {
   for (std::size_t i = 0; i < truth.size(); ++i) {
     if (truth[i] == label && number-- == 0) return static_cast<std::int64_t>(i);
@@ -63,7 +63,7 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& 
     return static_cast<std::int64_t>(random.word(at + draw) % static_cast<std::uint64_t>(n));
   };
   data::Box box{{0, 0, 0}, patch};
-  const data::Box padded = padded_box(size, patch);  // patches lie in it
+  const data::Box padded = padded_box(size, patch);  // contains all patches
   const auto last = [&](std::size_t axis) { return padded.start[axis] + padded.size[axis] - patch[axis]; };
   for (std::size_t axis = 0; axis < 3; ++axis)
     box.start[axis] = padded.start[axis] + below(axis, padded.size[axis] - patch[axis] + 1);
@@ -91,7 +91,7 @@ data::Box padded_box(const data::Size3& size, const data::Size3& least) {
 
 namespace {
 
-// What of the box lies inside of the volume.
+// Intersection of the box with the volume.
 data::Box inside(const data::Box& box, const data::Size3& size) {
   data::Box part;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -101,7 +101,7 @@ data::Box inside(const data::Box& box, const data::Size3& size) {
   return part;
 }
 
-// The voxels of `part` where they lie in `box`, whose voxels have these values otherwise.
+// Copies the voxels of `part` into an array for `box`; all other voxels are set to `values`.
 template <class T>
 std::vector<T> padded(const std::vector<T>& voxels, const data::Box& part, const data::Box& box,
                       const std::vector<T>& values) {
@@ -221,7 +221,7 @@ template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const d
 
 namespace {
 
-// A window's part of the planes from `first` on, which it lies in.
+// Adds a window's weighted values to `planes`, a buffer that starts at plane `first` and contains the window.
 void add_window(const Windows& windows, std::size_t number, std::int64_t channels,
                 const std::vector<float>& part, std::int64_t first, std::vector<float>& planes) {
   const auto& [nx, ny, nz] = windows.volume;

@@ -1,9 +1,10 @@
-// Training on patches: boxes of the prepared volume in place of all of it (training.patch), for networks that
-// do not fit otherwise, and for the comparison with whole volumes.
+// Training on patches (training.patch) instead of whole prepared volumes, for networks that do not fit
+// otherwise and for comparison with whole volumes.
 //
-// Where a patch lies is drawn as nnU-Net draws it: some of them (training.foreground) around a voxel of a
-// label that is drawn first, so that rare labels are seen, the others anywhere. Patches lie inside the
-// volume; along an axis where it is smaller, as with preprocess.spacing, it lies in the middle of the patch.
+// Patches are drawn as in nnU-Net: a fraction (training.foreground) is centred on a voxel of a randomly
+// chosen label, so that rare labels are seen; the rest are uniformly distributed. Patches are inside the
+// volume. Along an axis where the volume is smaller than the patch (possible with preprocess.spacing), it is
+// centred in the patch.
 #pragma once
 
 #include <array>
@@ -19,43 +20,42 @@
 
 namespace voxswap::pipeline {
 
-// What the network sees at a time: the patch, or the whole prepared volume.
+// Size of the network's input: the patch, or the whole prepared volume.
 data::Size3 input_size(const RunOptions& options);
 
-// All of a prepared case, padded to what the network sees where it is smaller.
+// Box of a whole prepared case, padded to the network's input size where it is smaller.
 data::Box network_box(const data::PreparedCase& prepared, const RunOptions& options);
 
-// Where the volume of `size` lies in that box.
+// Position of the unpadded volume of `size` inside that box.
 data::Box without_padding(const data::Box& box, const data::Size3& size);
 
-// How many patches an epoch takes of each case: as many as make about a whole volume. 1 without patches.
+// Patches drawn per case and epoch: about as many as cover the volume. 1 without patches.
 std::int64_t patches_per_case(const RunOptions& options);
 
-// `number`: which of the epoch's patches of all cases, below 2^32. `foreground`: the share around
-// a label, but the one to be ignored. `truth` may be empty: then anywhere.
+// `number`: index among the epoch's patches of all cases, below 2^32. `foreground`: fraction centred on a
+// label other than `ignored`. With an empty `truth`, patches are uniformly distributed.
 data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& size,
                      const data::Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
                      double foreground = 1.0 / 3, int ignored = 0);
 
-// A volume of `size` in the middle of at least `least` voxels: the box starts before 0 where they are more.
+// Pads a volume of `size` symmetrically to at least `least` voxels: the box starts below 0 where it is
+// larger.
 data::Box padded_box(const data::Size3& size, const data::Size3& least);
 
-// The part of a prepared case, with its place in the world and the statistics of the whole. What lies outside
-// of the volume is background, and has no label.
+// Crops a prepared case; keeps world coordinates and the statistics of the whole volume. Voxels outside the
+// volume are background without label.
 data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box);
 
-// Sliding windows: how a network that sees a part of a volume at a time predicts all of it.
-//
-// As nnU-Net does it (Isensee et al., Nature Methods 2021): windows lie evenly and overlap, and where several
-// see a voxel their probabilities are averaged with Gaussian weights, since a network knows the middle of its
-// window best. Weights are a product over the axes and so are their sums, so each axis is normalised by
-// itself: the weights of all windows at a voxel sum to 1, nothing is divided at the end, and where there is
-// one window its weight is exactly 1.
-constexpr double window_sigma = 1.0 / 8;  // of the Gaussian, in windows: nnU-Net's
+// Sliding-window inference, as in nnU-Net (Isensee et al., Nature Methods 2021): overlapping windows are
+// evenly spaced, and probabilities are averaged with Gaussian weights, since predictions are most accurate in
+// the centre of a window. Weights are products of one factor per axis, and each axis is normalised
+// separately. The weights of all windows at a voxel therefore sum to 1, no final division is needed, and the
+// weight of a single window is exactly 1.
+constexpr double window_sigma = 1.0 / 8;  // standard deviation relative to the window, as in nnU-Net
 
 struct WindowAxis {
   std::vector<std::int64_t> starts;         // ascending, in voxels
-  std::vector<std::vector<float>> weights;  // of each start, along its window
+  std::vector<std::vector<float>> weights;  // for each start, the weights along its window
 };
 
 struct Windows {
@@ -66,27 +66,27 @@ struct Windows {
   data::Box box(std::size_t index) const;
 };
 
-// `overlap`: the part of a window that the next one sees again, at least; from 0 to below 1. nnU-Net's is
-// 0.5. REQUIRES: no side of the window is longer than the volume's.
+// `overlap`: minimum fraction of a window that the next one overlaps, in [0, 1); nnU-Net uses 0.5. REQUIRES:
+// no side of the window is longer than the volume's.
 Windows make_windows(const data::Size3& volume, const data::Size3& window, double overlap);
 
-// The box of a D,H,W,C array (C innermost) of `size`. REQUIRES: it lies inside.
+// Crops a D,H,W,C array (C innermost) of `size`. REQUIRES: the box is inside.
 template <class T>
 std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const data::Box& box,
                    std::int64_t channels);
 
-// What takes the planes of a volume, D,H,W,C, one after the other in order, some at a time.
+// Receives the planes of a volume (D,H,W,C) in order, several per call.
 using TakePlanes = std::function<void(std::span<const float>)>;
 
-// Takes all planes of a volume of `size` and hands on those of the box.
+// Receives all planes of a volume of `size` and forwards those inside the box.
 TakePlanes planes_of(const data::Box& box, const data::Size3& size, std::int64_t channels,
                      const TakePlanes& take);
 
-// Puts together what `compute` says about each window's box, D,H,W,`channels`, and hands planes on as soon as
-// no window is left that sees them: no more of them are held than a window is deep.
+// Averages the results of `compute` for each window's box (D,H,W,`channels`) and passes planes to `take` as
+// soon as no further window covers them. Buffers at most one window depth of planes.
 void stitch(const Windows& windows, std::int64_t channels,
             const std::function<std::vector<float>(const data::Box&)>& compute, const TakePlanes& take);
-// All of them at once.
+// Returns all planes at once.
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
                           const std::function<std::vector<float>(const data::Box&)>& compute);
 

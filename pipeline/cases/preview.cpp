@@ -18,10 +18,10 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// One version of a case: as prepared, or as an epoch has it.
+// One version of a case: as prepared, or as augmented in an epoch.
 struct Version {
   std::string title, description;
-  data::Geometry geometry;  // where it lies plays no part
+  data::Geometry geometry;  // the position is not used
   data::Example example;
 };
 
@@ -31,7 +31,7 @@ struct Row {
   View view;
 };
 
-// All that is shown of one case.
+// All pictures of one case.
 struct Block {
   std::string title;
   std::vector<Version> versions;
@@ -57,7 +57,7 @@ std::vector<std::size_t> wanted_cases(const data::Dataset& dataset, const Split&
   return {split.training.begin(), split.training.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Of an image there is one view.
+// A 2D image has a single view.
 std::vector<Row> rows_of(const data::Dataset& dataset, bool is_image) {
   std::vector<Row> rows;
   const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
@@ -101,16 +101,16 @@ data::Image channel_of(const Version& version, std::int64_t channel) {
   return image;
 }
 
-// Of a case without truth nothing is labelled.
+// All zero for a case without ground truth.
 data::LabelMap labels_of(const Version& version) {
   data::LabelMap labels{version.geometry, version.example.truth};
   labels.voxels.resize(static_cast<std::size_t>(version.geometry.count()), 0);
   return labels;
 }
 
-// The grey values of a row are those of the case as prepared, so that brightness can be compared.
+// All pictures of a row use the grey-value window of the prepared case, so that brightness is comparable.
 std::vector<Pixels> pictures_of(const Block& block, const Row& row, const data::Regions& regions) {
-  // Four pixels to a voxel, or fewer where a large grid would not fit a screen.
+  // Four pixels per voxel, or fewer for a large grid, so that it fits on a screen.
   const double scale = std::clamp(to_fit(block.versions.front().geometry, 384), 1.0, 4.0);
   const Window window = window_of(channel_of(block.versions.front(), row.channel));
   std::vector<Pixels> pictures;
@@ -122,7 +122,7 @@ std::vector<Pixels> pictures_of(const Block& block, const Row& row, const data::
   return pictures;
 }
 
-// A line for the case and one for each of its columns.
+// One line for the case and one per column.
 std::string caption_of(const Block& block) {
   std::vector<std::string> rows;
   for (const Row& row : block.rows) rows.push_back(row.title);
@@ -142,7 +142,7 @@ std::string preview(const RunOptions& options, const PreviewOptions& what, const
   const Split split = make_split(dataset, options.split);
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
   Cases cases(options, std::move(dataset));
-  // The statistics of the data set are those of the whole training part.
+  // Statistics of the data set come from the whole training part.
   cases.prepare_all(data::needs_training_set(options.preprocess.normalize) ? split.training : wanted, {});
 
   const data::Regions& regions = cases.dataset().regions;
@@ -150,7 +150,7 @@ std::string preview(const RunOptions& options, const PreviewOptions& what, const
   std::string caption;
   for (const std::size_t index : wanted) {
     const Block block = block_of(cases, index, options, what.epochs);
-    if (!rows.empty()) rows.resize(rows.size() + 3);  // the distance to the case before
+    if (!rows.empty()) rows.resize(rows.size() + 3);  // gap between cases
     for (const Row& row : block.rows) rows.push_back(pictures_of(block, row, regions));
     caption += caption_of(block);
   }

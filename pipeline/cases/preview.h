@@ -10,14 +10,14 @@
 namespace voxswap::pipeline {
 
 struct PreviewOptions {
-  std::int64_t cases = 3;                    // the first of the training part, unless they are named
-  std::vector<std::string> case_names = {};  // of any part
-  std::int64_t epochs = 5;                   // columns beside the prepared case
+  std::int64_t cases = 3;                    // the first training cases, unless case_names is set
+  std::vector<std::string> case_names = {};  // from any part
+  std::int64_t epochs = 5;                   // columns after the prepared case
 };
 
-// Writes a PNG: a row per case and channel (with one channel: per view), a column per epoch, regions as
-// outlines. Returns what its rows, columns and colours are, a line for each, which the file has as its text
-// "Description" too. Throws Exit::usage for a case that is not there.
+// Writes a PNG: a row per case and channel (per view if there is one channel), a column per epoch, regions as
+// outlines. Returns a description of rows, columns and colours, one per line, which is also stored in the
+// PNG's "Description" text. Throws Exit::usage for an unknown case.
 std::string preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png);
 
 }  // namespace voxswap::pipeline

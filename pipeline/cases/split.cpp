@@ -21,7 +21,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// How many of the cases, dealt out in a row, validate: from the first one on.
+// Range of validation cases in the shuffled order.
 struct Share {
   std::size_t first, count;
 };
@@ -36,8 +36,7 @@ Share validating(std::size_t cases, const SplitOptions& options) {
 }
 
 Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) {
-  // Sorted by a random word each: the same cases and seed give the same split whatever the order of the
-  // files.
+  // Sorted by a random key each: the split depends on cases and seed, not on the order of files.
   std::vector<std::pair<std::uint32_t, std::size_t>> order;
   const Philox random(options.seed, 0x5711);
   for (std::size_t i = 0; i < cases.size(); ++i) order.emplace_back(random.word(i), cases[i]);
@@ -51,7 +50,7 @@ Split drawn(const std::vector<std::size_t>& cases, const SplitOptions& options) 
   return split;
 }
 
-// By patients and strata.
+// Keeps patients together and stratifies.
 Split dealt_out(const data::Dataset& dataset, const std::vector<std::size_t>& cases,
                 const SplitOptions& options) {
   Split split;
@@ -63,11 +62,11 @@ Split dealt_out(const data::Dataset& dataset, const std::vector<std::size_t>& ca
   return split;
 }
 
-// What somebody wrote down is looked at, too.
+// A user-supplied split is checked, too.
 void check_patients(const data::Dataset& dataset, const Split& split, const SplitOptions& options) {
   const std::map<std::string, std::string> patients = patients_of(dataset, options);
   if (patients.empty()) return;
-  std::map<std::string, std::string> trains;  // a case of each patient
+  std::map<std::string, std::string> trains;  // one case of each patient
   for (const std::size_t index : split.training)
     trains[patients.at(dataset.cases[index].id)] = dataset.cases[index].id;
   for (const std::size_t index : split.validation) {
@@ -95,7 +94,7 @@ Parts parts_of_csv(const fs::path& path) {
   return parts;
 }
 
-// nnU-Net's: [{"train": [case, …], "val": [case, …]}, …], one for each fold.
+// nnU-Net's format: [{"train": [case, …], "val": [case, …]}, …], one object per fold.
 Parts parts_of_json(const fs::path& path, std::int64_t fold) {
   const Json folds = parse_json(read_file(path));
   Parts parts;
@@ -155,7 +154,7 @@ std::set<std::string> names_in(const fs::path& path) {
 }  // namespace
 
 data::Dataset open_dataset(const RunOptions& options) {
-  error_code error;  // a sweep that only plans has not drawn its split yet
+  error_code error;  // a dry run of a sweep has not written the split yet
   if (options.split.file.empty() || !fs::exists(options.split.file, error))
     return data::open_dataset(options.data);
   data::Dataset dataset = data::list_dataset(options.data);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* place_of_patient = "{patient}";
 
-// The column of every case that the table names.
+// Reads a column of the table, keyed by case.
 std::map<std::string, std::string> column_of(const SplitOptions& options, const std::string& name) {
   const std::string where = options.table.string();
   const Csv csv = read_csv(options.table);
@@ -36,7 +36,7 @@ const std::string& value_of(const std::map<std::string, std::string>& column, co
   return found->second;
 }
 
-// * stands for anything, ? for one letter.
+// * matches anything, ? one character.
 std::regex regex_of(const std::string& pattern) {
   std::string text;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -69,7 +69,7 @@ std::map<std::string, std::string> patients_by_name(const data::Dataset& dataset
   return patients;
 }
 
-// Cases that stay together.
+// A group of cases that stay together.
 struct Patient {
   std::vector<std::size_t> cases;
   std::string stratum;
@@ -123,11 +123,11 @@ void set_strata(const data::Dataset& dataset, const SplitOptions& options, std::
     return measure_foreground(dataset, patients);
   }
   const std::map<std::string, std::string> column = column_of(options, options.stratify);
-  for (Patient& patient : patients)  // of the first case, where they differ
+  for (Patient& patient : patients)  // the first case decides if they differ
     patient.stratum = value_of(column, dataset.cases[patient.cases.front()].id, options);
 }
 
-// Of folds.
+// Validation cases with folds.
 std::vector<std::size_t> of_fold(const std::vector<Patient>& patients, const SplitOptions& options) {
   const auto folds = static_cast<std::size_t>(options.folds);
   std::vector<std::size_t> all(folds, 0), of_stratum(folds, 0), validating;
@@ -144,7 +144,7 @@ std::vector<std::size_t> of_fold(const std::vector<Patient>& patients, const Spl
   return validating;
 }
 
-// A share of all.
+// Validation cases without folds.
 std::vector<std::size_t> of_share(const std::vector<Patient>& patients, const SplitOptions& options) {
   std::vector<std::size_t> validating;
   double seen = 0;
@@ -181,7 +181,7 @@ std::vector<std::size_t> stratified_validation(const data::Dataset& dataset,
   set_strata(dataset, options, patients);
   const Philox random(options.seed, 0x5711);
   for (std::size_t i = 0; i < patients.size(); ++i) patients[i].random = random.word(i);
-  // Those of many cases first, while there is room to make up for them.
+  // Patients with many cases first, while smaller ones can still balance the parts.
   std::stable_sort(patients.begin(), patients.end(), [](const Patient& a, const Patient& b) {
     if (a.stratum != b.stratum) return a.stratum < b.stratum;
     if (a.cases.size() != b.cases.size()) return a.cases.size() > b.cases.size();

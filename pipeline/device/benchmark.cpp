@@ -23,8 +23,7 @@ struct RandomBatch {
   std::vector<std::uint8_t> targets;
 };
 
-// The samples of this rank. Voxels from -1 to 1; any of the outputs' bits, or of the classes, the low byte
-// first.
+// The samples of this rank: voxels in [-1, 1] and random target bits or, low byte first, classes.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
   const data::Size3 side = input_size(options);
   const std::int64_t samples = options.training.batch_size / options.replicas();
@@ -71,7 +70,8 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
     progress.advance();
   }
   result.cpu_seconds /= static_cast<double>(steps);
-  if (report.begin.empty()) {  // the steps that count are not slowed down by being looked at
+  if (report.begin
+          .empty()) {  // record instructions in an extra step, so that the measured steps are not slowed down
     session.give(batch.images, batch.targets);
     session.train({options.training.seed, steps + 2, options.training.optimizer.learning_rate}, &report,
                   swap::Detail::instructions);

@@ -14,14 +14,14 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// A step planned and ready to run.
+// A planned step, ready to run.
 struct Prepared {
   PlannableStep step;
   swap::Plan plan;
   std::unique_ptr<swap::Executor> executor;
 };
 
-// Measured by an all-reduce among all ranks.
+// Measured by an all-reduce over all ranks.
 swap::Network network_of(const RunOptions& options, net::Backend& backend) {
   net::Exchange exchange(*options.ranks, &backend);
   exchange.connect();
@@ -31,7 +31,7 @@ swap::Network network_of(const RunOptions& options, net::Backend& backend) {
   return network;
 }
 
-// Planned before it is measured where planning needs no costs: what does not fit is told at once.
+// If planning needs no costs, plan before measuring, so that a step that does not fit is reported at once.
 Prepared prepare_training(PlannableStep step, const Target& target, const RunOptions& options) {
   const std::string& planner = options.memory.planner;
   if (planner == "keep") plan_step(planner, step, target.budgets, options.memory);
@@ -41,7 +41,7 @@ Prepared prepare_training(PlannableStep step, const Target& target, const RunOpt
   return prepared;
 }
 
-// What fits stays, whatever the planner: then there is nothing to be gained and nothing to be measured.
+// If everything fits on the device, no planner can gain anything and no costs are measured.
 Prepared prepare_inference(PlannableStep step, const Target& target, const RunOptions& options) {
   Prepared prepared{std::move(step), {}, nullptr};
   if (std::optional<swap::Plan> staying = plan_staying(prepared.step, target.budgets, options.memory)) {
@@ -63,14 +63,14 @@ struct Session::State {
   std::optional<net::Exchange> exchange;  // with other ranks
   Prepared training_step, inference_step;
   std::int64_t outputs = 0;           // channels of the logits
-  std::optional<InputWriter> inputs;  // once the memories are there
-  std::unique_ptr<Upload> upload;     // of batches; null where the device's memory is the host's
-  std::span<const float> images;      // the batch that was given, where nothing is uploaded
+  std::optional<InputWriter> inputs;  // set once memory is allocated
+  std::unique_ptr<Upload> upload;     // of batches; null if the device uses host memory
+  std::span<const float> images;      // the current batch, if there is no upload
   std::span<const std::uint8_t> targets;
   bool allocated = false;
 
   bool trains() const { return steps.training.has_value(); }
-  // That a step takes one after the other.
+  // Number of samples that a step processes one after the other.
   std::int64_t samples() const {
     return net::takes_batch_at_once(options.network.name) ? 1
                                                           : options.training.batch_size / options.replicas();
@@ -78,7 +78,7 @@ struct Session::State {
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  // What this rank has of an image or of targets, for inference.
+  // Writes this rank's part of an image or of targets for inference.
   template <class T>
   void write_input(const Prepared& prepared, const std::vector<net::ValueId>& pieces,
                    std::span<const T> volume) {
@@ -124,7 +124,7 @@ struct Session::State {
       take(planes);
     }
   }
-  // Images are one plane, of which ranks have rows.
+  // An image has one plane; its ranks share rows.
   SharedPlanes shared_planes() const {
     const net::SlabRanks ranks = options.slab_ranks();
     const data::Size3 side = input_size(options);

@@ -1,5 +1,5 @@
-// A network on a device: its training and inference steps planned, compiled, and sharing the memories of the
-// tiers and one set of weights.
+// A network on a device: plans and compiles its training and inference steps, which share memory and one set
+// of weights.
 #pragma once
 
 #include <cstdint>
@@ -21,64 +21,63 @@ namespace voxswap::pipeline {
 class Session {
  public:
   enum class Purpose { training, inference };
-  // `outputs`: channels of the logits. Plans at construction: a training step on costs that are measured
-  // there (or were before, on such a device), which takes a few steps' time. Inference is planned to stay on
-  // the device where it fits. Throws Exit::does_not_fit before the memories of the plans are taken.
+  // `outputs`: channels of the logits. The constructor plans. A training step uses costs measured on the
+  // device (or measured earlier and cached), which takes as long as a few steps. Inference stays on the
+  // device if it fits. Throws Exit::does_not_fit before memory is allocated.
   Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose);
   ~Session();
 
-  // The batch of the next train(): images N,D,H,W,C and target bits N,D,H,W, which have to stay until that
-  // calls `meanwhile` or returns. A device with a memory of its own gets them at once, beside a step that may
-  // be running.
+  // Sets the batch of the next train(): images N,D,H,W,C and target bits N,D,H,W. They must stay valid until
+  // train() calls `meanwhile` or returns. A device with memory of its own starts the upload at once, in
+  // parallel with a running step.
   void give(std::span<const float> images, std::span<const std::uint8_t> targets);
-  // A step on the batch that was given last; returns the loss. `meanwhile` is called while the step runs, on
-  // a device with a memory of its own: to give the next batch.
+  // Runs a step on the last batch given and returns the loss. On a device with memory of its own, `meanwhile`
+  // is called while the step runs, so that it can give the next batch.
   float train(const net::StepContext& context, swap::StepReport* report = nullptr,
               swap::Detail detail = swap::Detail::lanes, const std::function<void()>& meanwhile = {});
   float train(std::span<const float> images, std::span<const std::uint8_t> targets,
-              const net::StepContext& context, swap::StepReport* report = nullptr);  // both
+              const net::StepContext& context, swap::StepReport* report = nullptr);  // give() and train()
   // One image; returns probabilities D,H,W,outputs.
   std::vector<float> predict(std::span<const float> image);
-  // The same; `take` gets them in order of depth. Of ranks that share the image only the first calls it, with
-  // the planes of one rank after the other, and no rank holds more than its own.
+  // Passes the probabilities to `take` in order of depth. With slab ranks, only the first calls `take`, rank
+  // by rank, and no rank buffers more than its own planes.
   void predict(std::span<const float> image, const TakePlanes& take);
-  // The loss of one image; with `take`, probabilities go there as above.
+  // The loss of one image; with `take`, also passes on probabilities as above.
   float validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
                         const TakePlanes& take = {});
 
-  void initialize(std::uint64_t seed);  // weights as a pure function of the seed, optimiser state zero
-  // The weights of a file in place of those that it has (record/starting_weights.h). `modalities`: of the
-  // images' channels.
+  void initialize(std::uint64_t seed);  // weights depend only on the seed; optimiser state is zero
+  // Loads initial weights from a file (record/starting_weights.h). `modalities`: of the image channels.
   StartingWeights start_from(const fs::path& weights, const std::vector<std::string>& modalities);
   std::vector<Tensor> weights() const;
-  // One after the other, in the order of weights().
+  // Access to single weights, in the order of weights().
   std::size_t weight_count() const;
   const net::Value& weight(std::size_t index) const;
   void read_weight(std::size_t index, std::span<float> values) const;
   void write_weight(std::size_t index, std::span<const float> values);
   std::vector<Tensor> optimizer_state() const;
   void load(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state);
-  // Throws what load() would: Exit::bad_data for a tensor that is missing or has another shape.
+  // Throws what load() would throw: Exit::bad_data for a tensor that is missing or has another shape.
   void check(const Checkpoint& checkpoint, const std::string& where, bool with_optimizer_state) const;
 
-  // After steps that took another time than the plan predicts: measures the costs again and plans with them.
-  // Weights and optimiser state stay; a batch that was given is lost. Takes about two seconds, five steps and
-  // the planning. REQUIRES: it trains, and not with other ranks.
+  // Measures costs again and replans, for steps whose time disproves the prediction. Keeps weights and
+  // optimiser state, drops a batch that was given. Takes about two seconds plus five steps and planning.
+  // REQUIRES: a training session on a single rank.
   void measure_again();
-  // The next run of such a step measures its costs.
+  // Removes cached costs, so that the next run of such a step measures them.
   void forget_costs();
 
   const swap::Plan& plan() const;  // of the main step: training, or inference
   const net::Graph& graph() const;
-  const swap::CostModel& costs() const;  // of the main step. REQUIRES: it trains
-  swap::Bound bound() const;             // likewise
+  const swap::CostModel& costs() const;  // of the main step. REQUIRES: a training session
+  swap::Bound bound() const;             // same requirement
   std::int64_t arena_bytes() const;
-  std::int64_t host_bytes() const;  // of the host pool and what streams beside it
+  std::int64_t host_bytes() const;  // host pool and streamed values
   const net::Backend& backend() const;
   net::ElementType precision() const;
   const swap::Budgets& budgets() const;
 
-  void allocate();  // takes the memories of all tiers; called by whatever needs them first
+  void allocate();  // allocates memory on all tiers; called on first use
 
  private:
   void infer(std::span<const float> image);

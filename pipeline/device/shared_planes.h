@@ -1,4 +1,4 @@
-// Planes of a volume that several ranks have: each some of them, in the order of their numbers.
+// The planes of a volume that is distributed over several ranks, in the order of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace voxswap::pipeline {
 
 struct SharedPlanes {
   net::Ranks& ranks;
-  net::SlabRanks here;                     // this rank, of those that share the volume
-  std::int64_t first = 0;                  // the first of them, among all ranks
-  const std::vector<net::Planes>& planes;  // of each
-  std::int64_t plane = 0;                  // numbers of one
+  net::SlabRanks here;                     // this rank among those that share the volume
+  std::int64_t first = 0;                  // global rank of the first of them
+  const std::vector<net::Planes>& planes;  // of each rank
+  std::int64_t plane = 0;                  // elements of a plane
 
-  // Whether the volume stays whole, on every rank. Where it has fewer blocks than there are ranks, the last
-  // ranks have none of it.
+  // True if every rank holds the whole volume: if it has fewer blocks than there are ranks, the last ranks
+  // have none.
   bool stays_whole() const { return planes.back().from == 0; }
 
-  // Collective, as the next one: those of all ranks, on each.
+  // Collective. All-gather: returns the planes of all ranks on every rank.
   std::vector<float> on_all(std::vector<float> own) const;
-  // `own` hands on those of this rank, in order; `take` gets those of all ranks, in order, on the first one
-  // alone, which holds one of another rank's at a time.
+  // Collective. Gathers on the first rank: `own` passes on this rank's planes in order; on the first rank,
+  // `take` receives those of all ranks in order. It buffers one plane of another rank at a time.
   void to_first(const std::function<void(const TakePlanes&)>& own, const TakePlanes& take) const;
 };
 

@@ -32,12 +32,12 @@ void stage_part(std::span<const float> part, net::ElementType type, std::byte* t
   }
 }
 
-// Elements of one plane of the volume that the piece is of.
+// Elements of one plane of the piece's volume.
 template <class T>
 std::size_t plane_elements(std::span<const T> volume, const InputPiece& piece) {
   return volume.size() / static_cast<std::size_t>(piece.turns * piece.value.shape[0] * piece.depth);
 }
-// The piece's planes of sample n.
+// The piece's planes in sample n.
 template <class T>
 std::span<const T> planes_of(std::span<const T> volume, const InputPiece& piece, std::int64_t n) {
   const std::size_t plane = plane_elements(volume, piece);
@@ -104,7 +104,7 @@ template <class T>
 void InputWriter::write_volume(swap::Executor& executor, const std::vector<InputPiece>& pieces,
                                std::span<const T> volume, Block& waiting) {
   std::vector<const std::byte*> found(pieces.size(), nullptr);
-  std::int64_t bytes = 0;  // of what waits
+  std::int64_t bytes = 0;  // size of `waiting`
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (backend_->computes_on_host()) found[i] = found_in(volume, pieces[i]);
     if (found[i] == nullptr && pieces[i].streams) bytes += swap::occupied(pieces[i].value.bytes());

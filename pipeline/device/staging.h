@@ -1,5 +1,5 @@
-// An image on its way to the device: in the type in which the network reads it, in the pieces into which the
-// step cuts it (net/steps/pieces.h). Images and targets are whole volumes, sample after sample.
+// Transfers images and targets to the device: converted to the network's type and cut into the slabs of the
+// step (net/steps/pieces.h). Images and targets are whole volumes, sample after sample.
 #pragma once
 
 #include <array>
@@ -16,34 +16,34 @@
 
 namespace voxswap::pipeline {
 
-// A piece of a volume that a step reads: from this plane on.
+// A slab of a volume that a step reads, starting at first_plane.
 struct InputPiece {
   net::Value value;
   std::int64_t first_plane = 0, depth = 0;  // depth: of the whole volume
-  std::int64_t turn = 0, turns = 1;  // which of the volumes that lie one after the other, and of how many
+  std::int64_t turn = 0, turns = 1;         // index of the volume in the batch, and their number
   net::ValueId id = net::none;
   bool streams = false;  // read by copies during the step (swap/plan/plan.h)
 };
-// `turns`: of so many volumes, one after the other, all cut alike. `first_plane`: of the first piece.
-// `depth`: of the volumes; 0: that of all pieces of one.
+// `turns`: number of consecutive volumes, all cut alike. `first_plane`: of the first slab. `depth`: of the
+// volumes; 0: the total depth of one volume's slabs.
 std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& plan,
                                      const std::vector<net::ValueId>& pieces, std::int64_t turns = 1,
                                      std::int64_t first_plane = 0, std::int64_t depth = 0);
 
-// Where the piece lies in the volume's own bytes, if those are what the network reads; null if they are not.
+// Address of the slab inside the volume if the network reads exactly these bytes; otherwise null.
 const std::byte* found_in(std::span<const float> image, const InputPiece& piece);
 const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece);
-// Writes value.bytes() bytes. REQUIRES: volumes of the shape that the pieces are of.
+// Writes value.bytes() bytes. REQUIRES: the volumes have the shape the slabs were cut from.
 void stage(std::span<const float> image, const InputPiece& piece, std::byte* to);
 void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to);
 
-// Images and targets on their way into a step that begins when they are there: each piece from where it lies
-// in the volume, if the network reads just those bytes, or converted on the host (staging.h).
+// Writes images and targets into a step that starts when they are complete. Each slab is copied directly from
+// the volume if the network reads exactly those bytes, or converted on the host first.
 class InputWriter {
  public:
   explicit InputWriter(net::Backend& backend) : backend_(&backend) {}
 
-  // What lies in the volume may be read until the step is done.
+  // The volume may be read until the step has finished.
   void write(swap::Executor& executor, const std::vector<InputPiece>& pieces, std::span<const float> image);
   void write(swap::Executor& executor, const std::vector<InputPiece>& pieces,
              std::span<const std::uint8_t> target);
@@ -56,44 +56,44 @@ class InputWriter {
   void take(Block& block, std::int64_t bytes);
 
   net::Backend* backend_;
-  Block staging_;                         // one piece after the other
-  Block waiting_image_, waiting_target_;  // pieces that the step streams
+  Block staging_;                         // buffer for one slab at a time
+  Block waiting_image_, waiting_target_;  // slabs that the step streams
 };
 
-// A batch on its way to a device with a memory of its own, also while a step runs there: converted on the
-// host, and copied into spare memory of the device by a stream of its own. The step that trains on it then
-// has only to copy it within the device. Of pieces that the step streams (swap/plan/plan.h) those of the
-// batch before are read while it runs, so there are two blocks for them on the host, one for every other
-// batch, and none on the device.
+// Uploads a batch to a device with memory of its own, also while a step runs there: converts it on the host
+// and copies it into spare device memory on a separate stream. The step that trains on the batch only copies
+// within the device. Slabs that the step streams (swap/plan/plan.h) stay on the host. The previous batch is
+// read during the step, so they are double-buffered.
 class Upload {
  public:
-  // Of images and target bits in these pieces. `spare_bytes`: what may be taken of the device's memory; where
-  // that is too little, the batch waits in pinned memory of the host.
+  // `image`, `target`: the slabs of images and target bits. `spare_bytes`: device memory that may be used; if
+  // it is too small, the batch waits in pinned host memory.
   Upload(net::Backend& backend, std::vector<InputPiece> image, std::vector<InputPiece> target,
          std::int64_t spare_bytes);
   ~Upload();
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
-  // In place of what was begun before. Returns when the batch is not read any more.
+  // Replaces an upload that has begun. Returns when images and targets are no longer read.
   void begin(std::span<const float> images, std::span<const std::uint8_t> targets);
-  // Of each piece; of the device or the host, until the next begin(), of what streams until the one after
-  // that.
+  // Addresses of the slabs, on the device or the host. Valid until the next begin(); streamed slabs until the
+  // one after it.
   struct Places {
     std::vector<const std::byte*> image, target;
   };
-  Places finish();  // waits until it is there
+  Places finish();  // waits for the upload
 
  private:
   std::byte* host_place(const InputPiece& piece, std::int64_t place) const;
 
   std::vector<InputPiece> image_, target_;
-  std::int64_t bytes_ = 0, streamed_bytes_ = 0;  // before the places, which add to them
+  std::int64_t bytes_ = 0,
+               streamed_bytes_ = 0;  // declared before the offsets, whose initialisers increase them
   std::vector<std::int64_t> image_places_, target_places_;
-  std::unique_ptr<net::Memory> pinned_, device_;  // null where nothing is for it; device_: or too little free
+  std::unique_ptr<net::Memory> pinned_, device_;  // null if unused; device_ also if too little memory is free
   std::array<std::unique_ptr<net::Memory>, 2> streamed_;
-  std::size_t turn_ = 0;                 // of those, for the next begin()
-  std::unique_ptr<net::Stream> stream_;  // last: ends first, and drains
+  std::size_t turn_ = 0;                 // index of the streamed_ buffer for the next begin()
+  std::unique_ptr<net::Stream> stream_;  // last: destroyed first, which drains it
 };
 
 }  // namespace voxswap::pipeline

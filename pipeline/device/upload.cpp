@@ -10,9 +10,9 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::int64_t alignment = 256;  // of every piece
+constexpr std::int64_t alignment = 256;  // of each slab
 
-// Appends the pieces behind `bytes` bytes, or `streamed_bytes`, which grow by them; their places.
+// Returns the slabs' offsets and adds their sizes to `bytes`, or to `streamed_bytes`.
 std::vector<std::int64_t> places_of(const std::vector<InputPiece>& pieces, std::int64_t& bytes,
                                     std::int64_t& streamed_bytes) {
   std::vector<std::int64_t> places;
@@ -37,7 +37,7 @@ Upload::Upload(net::Backend& backend, std::vector<InputPiece> image, std::vector
     for (std::unique_ptr<net::Memory>& block : streamed_) block = backend.allocate_host(streamed_bytes_);
   if (bytes_ == 0) return;
   pinned_ = backend.allocate_host(bytes_);
-  // Half of what is free: the driver takes of the rest for itself.
+  // Use at most half of the free memory, since the driver needs some too.
   if (bytes_ <= std::min(spare_bytes, backend.free_bytes() / 2)) device_ = backend.allocate(bytes_);
 }
 
@@ -45,13 +45,13 @@ Upload::~Upload() {
   try {
     stream_->synchronize();
   } catch (const Error&) {
-    // What was to be uploaded is not wanted any more.
+    // The upload is no longer needed.
   }
 }
 
 void Upload::begin(std::span<const float> images, std::span<const std::uint8_t> targets) {
   stream_->synchronize();
-  if (swap::poisoning_wanted())  // a read that comes too early or too late then shows in the loss
+  if (swap::poisoning_wanted())  // poison: reads at a wrong time then show in the loss
     for (net::Memory* block : {pinned_.get(), streamed_[turn_].get()})
       if (block != nullptr) std::memset(block->data(), 0xff, static_cast<std::size_t>(block->bytes()));
   for (std::size_t i = 0; i < image_.size(); ++i)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* best_file = "best.safetensors";
 
-// What prediction reads of a run beside its weights.
+// Copies the files besides weights that prediction needs.
 void copy_record(const fs::path& from, const fs::path& to) {
   for (const char* name : {"experiment.yaml", description_file, "identity.json", "split.csv"})
     if (fs::exists(from / name)) write_file(to / name, read_file(from / name));
@@ -46,15 +46,15 @@ void import_run(const RunOptions& run, std::int64_t repeat, const fs::path& file
 
 namespace {
 
-// Takes away what every name begins with.
+// Removes a prefix that all names share.
 void strip(std::vector<Tensor>& tensors, const std::string& prefix) {
   const auto has = [&](const Tensor& tensor) { return tensor.name.starts_with(prefix); };
   if (!std::all_of(tensors.begin(), tensors.end(), has)) return;
   for (Tensor& tensor : tensors) tensor.name.erase(0, prefix.size());
 }
 
-// nnU-Net's modules hold their parts a second time, in a list and in the decoder, and have logits on all
-// levels, whether they were trained or not.
+// Drops duplicates: nnU-Net's modules register their layers again in a list and in the decoder, and have
+// segmentation layers on all levels, whether trained or not.
 void leave_out_nnunet_copies(std::vector<Tensor>& tensors, const net::ForwardGraph& network) {
   const auto is_there = [&](const std::string& name) {
     return std::any_of(network.parameters.begin(), network.parameters.end(),
@@ -67,7 +67,7 @@ void leave_out_nnunet_copies(std::vector<Tensor>& tensors, const net::ForwardGra
   });
 }
 
-// "'a', 'b' and 7 more"
+// Formats names as "'a', 'b' and 7 more".
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
   std::string text;

@@ -1,4 +1,4 @@
-// `voxswap import`: a run with weights from another program, for `voxswap predict`.
+// `voxswap import`: creates a run with weights trained by another program, for `voxswap predict`.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,15 @@
 
 namespace voxswap::pipeline {
 
-// Writes `out`, a new folder: the run's experiment, identity, split and description of its data, the best
-// weights of its repeats, and in place of those of `repeat` the ones of `file`. Throws Exit::usage when `out`
-// holds something, Exit::bad_data when the weights are not of the run's network.
+// Writes a new folder `out` with the run's experiment, identity, split, data description and best weights;
+// the weights of `repeat` come from `file`. Throws Exit::usage if `out` is not empty, Exit::bad_data if the
+// weights do not match the run's network.
 void import_run(const RunOptions& run, std::int64_t repeat, const fs::path& file, const fs::path& out);
 
-// Weights of another program for one of our networks: all parameters in their shapes, and nothing else.
-// Of a safetensors file. Names may all have a prefix that PyTorch's wrappers give (module., _orig_mod.);
-// images' weights may be O,I,H,W, a dense layer's O,I. What nnU-Net's networks have twice is taken once, and
-// their logits of levels on which the network has none are left out. Throws Exit::bad_data with all that is
-// missing, too much or of another shape.
+// Reads weights trained by another program from a safetensors file: exactly the network's parameters. Strips
+// prefixes of PyTorch's wrappers (module., _orig_mod.); 2D kernels may be O,I,H,W, dense layers O,I. Drops
+// nnU-Net's duplicate tensors and its segmentation layers on levels where our network has none. Throws
+// Exit::bad_data that lists all missing, unexpected and differently shaped tensors.
 std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGraph& network);
 
 }  // namespace voxswap::pipeline

@@ -10,7 +10,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// What MONAI's schema of a bundle's metadata asks for.
+// Metadata as required by MONAI's schema for bundles.
 Json metadata(const TrainedNetwork& network) {
   const Json channels = checked_json(network.about.at("modalities")),
              outputs = checked_json(network.about.at("outputs")),
@@ -33,7 +33,7 @@ Json metadata(const TrainedNetwork& network) {
   };
   return {{"version", "1.0.0"},
           {"changelog", {{"1.0.0", "exported by voxswap " + network.about.at("voxswap")}}},
-          {"monai_version", "1.6.1"},  // with which it was tried (docs/how_to/export.md)
+          {"monai_version", "1.6.1"},  // tested with this version (docs/how_to/export.md)
           {"pytorch_version", "2.15.0"},
           {"numpy_version", "2.4.6"},
           {"required_packages_version", {{"nibabel", "5.4.2"}, {"scipy", "1.17.1"}}},

@@ -1,5 +1,5 @@
-// A trained network as a MONAI bundle: a folder that MONAI's `monai.bundle` runs, with the network in PyTorch
-// (pytorch_model.py) between our preparation of images and our decision of labels (monai_steps.py).
+// Exports a trained network as a MONAI bundle, which `monai.bundle` runs: the network in PyTorch
+// (pytorch_model.py), with our preprocessing and label decoding (monai_steps.py).
 #pragma once
 
 #include <map>
@@ -9,10 +9,10 @@
 
 namespace voxswap::pipeline {
 
-inline constexpr const char* monai_weights = "models/model.safetensors";  // pytorch_weights()
+inline constexpr const char* monai_weights = "models/model.safetensors";  // contents: pytorch_weights()
 
-// The other files by their names in the folder. Throws Exit::usage for networks of images and for volumes
-// whose bias field is corrected, which have no such preparation in Python.
+// All other files by name. Throws Exit::usage for 2D networks and for bias-corrected volumes, which the
+// Python code does not support.
 std::map<std::string, std::string> monai_files(const TrainedNetwork& network);
 
 }  // namespace voxswap::pipeline

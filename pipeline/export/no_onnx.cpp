@@ -1,4 +1,4 @@
-// In place of onnx_file.cpp where the ONNX library is not installed.
+// Replaces onnx_file.cpp in builds without the ONNX library.
 #include "base/error.h"
 #include "pipeline/export/onnx_graph.h"
 

@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::int64_t file_version = 7;  // of the format, which these operators came with
+constexpr std::int64_t file_version = 7;  // ONNX IR version of this operator set
 
 void set_attribute(onnx::AttributeProto& to, const OnnxAttribute& value) {
   if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
@@ -43,7 +43,7 @@ void set_tensor(onnx::TensorProto& to, const OnnxConstant& constant) {
   }
 }
 
-// The batch and the spatial sides are of any size, and those of the probabilities are those of the image.
+// Batch and spatial sizes are dynamic; the output has the spatial size of the input.
 void set_place(onnx::ValueInfoProto& to, const std::string& name, const std::vector<std::int64_t>& shape) {
   to.set_name(name);
   auto* const tensor = to.mutable_type()->mutable_tensor_type();

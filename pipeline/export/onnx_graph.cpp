@@ -15,13 +15,13 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// Weights O,I,D,H,W, or other numbers that do not depend on the image.
+// A constant: weights O,I,D,H,W or other numbers that do not depend on the image.
 struct Known {
   Shape shape;
   std::vector<float> values;
 };
 
-// Goes through the nodes in their order. A value is what a node of ONNX makes, or numbers that are known.
+// Translates nodes in graph order. A value is either the output of an ONNX node or a known constant.
 class Translation {
  public:
   Translation(const net::ForwardGraph& network, const std::vector<Tensor>& weights, bool images)
@@ -55,7 +55,7 @@ class Translation {
  private:
   using Attributes = decltype(OnnxNode::attributes);
 
-  // --- What is written
+  // --- Output
 
   std::string apply(const std::string& operation, const std::string& name, std::vector<std::string> inputs,
                     Attributes attributes = {}) {
@@ -90,7 +90,7 @@ class Translation {
     return constant(name, std::move(shape), known.values);
   }
 
-  // --- Axes: all three of a volume; of an image, whose rows are the planes, not the height
+  // --- Axes: three for volumes; two for images, whose rows are our planes (depth, not height)
 
   Integers sides_of(const Shape& shape) const {  // C,D,H,W or C,H,W of N,D,H,W,C
     if (images_) return {shape[4], shape[1], shape[3]};
@@ -116,8 +116,8 @@ class Translation {
             {"pads", pads(axes)}};
   }
 
-  // The strides of U-Nets multiplied along each axis: their skips need sides that are no remainder apart.
-  // Networks of images have no such skips.
+  // Product of a U-Net's strides along each axis; skip connections need input sizes divisible by it. 2D
+  // networks have no such skip connections.
   Integers multiple_of(net::ValueId input) const {
     const Integers whole = sides_of(graph_.value(input).shape);
     Integers multiples(whole.size() - 1, 1);
@@ -129,32 +129,32 @@ class Translation {
     }
     return multiples;
   }
-  // Spatial sides of a value, read when the network runs.
+  // Spatial size of a value, determined at run time.
   std::string sides_at(const std::string& name, const std::string& x) {
     const std::string shape = apply("Shape", name + "/shape", {x});
     return apply("Slice", name + "/sides", {shape, list("two", {2}), list("rank", {images_ ? 4 : 5})});
   }
 
-  // --- What is read
+  // --- Input
 
   const std::string& input(const net::Node& node, std::size_t i) const { return names_.at(node.inputs[i]); }
   const net::Node* producer(net::ValueId id) const {
     const net::NodeId made_by = graph_.value(id).producer;
     return made_by == net::none ? nullptr : &graph_.node(made_by);
   }
-  // The weights that a convolution of an upsampled volume was made of, where it is one.
+  // The node that made the weights of a convolution of an upsampled volume; otherwise null.
   const net::Node* upsampled_weights(const net::Node& node) const {
     const net::Node* const made_by = producer(node.inputs[1]);
     return made_by != nullptr && made_by->operation->name == "upsampled_weights" ? made_by : nullptr;
   }
-  // A slice of weights has no name of its own in the file of parameters; a whole one keeps it.
+  // A slice of a parameter is named after the node; a whole parameter keeps its name.
   std::string weight_of(const net::Node& node) {
     const net::Value& value = graph_.value(node.inputs[1]);
     return weight(value.role == net::Role::parameter ? value.name : node.name + ".weight",
                   known_.at(node.inputs[1]));
   }
 
-  // --- The operations
+  // --- Operations
 
   using Translate = void (Translation::*)(const net::Node&);
   void translate(const net::Node& node);
@@ -204,7 +204,7 @@ class Translation {
 
 std::string Translation::convolve(const net::Node& node, const std::string& name) {
   if (const net::Node* const small = upsampled_weights(node)) {
-    assert(node.inputs.size() == 2);  // an instance norm takes the bias
+    assert(node.inputs.size() == 2);  // the bias is part of the instance norm
     const net::ValueId id = small->inputs[0];
     Attributes attributes = window(net::cube(3, 1, 1));
     return apply("Conv", name,
@@ -221,9 +221,9 @@ std::string Translation::convolve(const net::Node& node, const std::string& name
   return apply("Conv", name, std::move(inputs), std::move(attributes));
 }
 
-// Of a kernel k as long as its stride: each voxel of x makes a block of its own, y[k j + p] = x[j] w[p] + b.
-// The channels p O + o of a convolution of kernel 1 are laid out as k,k,k,O, and their axes moved behind
-// those of the volume.
+// Kernel size equals stride: each voxel of x makes a separate block, y[k j + p] = x[j] w[p] + b. A
+// convolution with kernel 1 computes channels p O + o; they are reshaped to k,k,k,O, and the k axes are
+// interleaved with the spatial axes.
 void Translation::transposed_convolution(const net::Node& node) {
   const Known& w = known_.at(node.inputs[1]);  // I,O,k,k,k
   const net::KernelAxes axes = net::kernel_axes(node.attributes, w.shape);
@@ -265,7 +265,7 @@ void Translation::transposed_convolution(const net::Node& node) {
   made(node, apply("Reshape", node.name, {beside, shape(".shape", {0, outputs}, large)}));
 }
 
-// Of weights alone, along an axis: done here.
+// Splits weights along an axis at export time.
 void Translation::split(const net::Node& node) {
   const Known& whole = known_.at(node.inputs[0]);
   const int axis = static_cast<int>(node.attributes.integer("axis"));
@@ -303,7 +303,7 @@ void Translation::norm_activation(const net::Node& node) {
   const net::Node* const statistics = producer(node.inputs[1]);
   const double epsilon = statistics->attributes.real("epsilon");
   const bool residual = node.attributes.flag("has_residual");
-  assert(!node.attributes.flag("has_scale"));  // dropout, in training
+  assert(!node.attributes.flag("has_scale"));  // dropout: training only
   std::string x;
   if (statistics->operation->name == "running_statistics")
     x = apply("BatchNormalization", node.name + "/norm",
@@ -326,7 +326,7 @@ std::string Translation::twice(const std::string& name, const std::string& x) {
                 {"nearest_mode", std::string("floor")}});
 }
 
-// The batch and the sides are read when it runs.
+// Batch and spatial sizes are determined at run time.
 void Translation::resize_linear(const net::Node& node) {
   const std::string& x = input(node, 0);
   const std::string shape = apply("Shape", node.name + "/shape", {x});
@@ -339,7 +339,8 @@ void Translation::resize_linear(const net::Node& node) {
                     {"coordinate_transformation_mode", std::string("half_pixel")}}));
 }
 
-// Those of the volume whose average is spread, those of the image, or a whole part of the volume's own.
+// The target size: that of the volume whose average is broadcast, that of the image, or an integer fraction
+// of the input's.
 std::string Translation::resized_sides(const net::Node& node) {
   const std::string name = node.name + "/to";
   if (node.operation->name == "average_pool_gradient") {
@@ -366,8 +367,8 @@ void Translation::translate(const net::Node& node) {
       {"conv3d", &Translation::convolution},
       {"conv3d_sum", &Translation::convolution_sum},
       {"conv3d_data_gradient", &Translation::transposed_convolution},
-      {"upsampled_weights", &Translation::nothing},  // the convolution looks for its weights
-      {"interleave", &Translation::same},            // that convolution makes the large volume
+      {"upsampled_weights", &Translation::nothing},  // done by the convolution
+      {"interleave", &Translation::same},            // the convolution's output is already interleaved
       {"instance_norm_statistics", &Translation::nothing},
       {"running_statistics", &Translation::nothing},
       {"norm_activation", &Translation::norm_activation},
@@ -380,7 +381,7 @@ void Translation::translate(const net::Node& node) {
       {"sliding_max_pool", &Translation::sliding_max_pool},
       {"average_pool", &Translation::average_pool},
       {"resize_linear", &Translation::resize_linear},
-      {"average_pool_gradient", &Translation::resize_linear},  // of one voxel, which is then everywhere
+      {"average_pool_gradient", &Translation::resize_linear},  // of a single voxel: broadcast
   };
   const auto found = table.find(node.operation->name);
   if (found == table.end())

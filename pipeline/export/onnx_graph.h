@@ -1,10 +1,10 @@
-// A network as ONNX has it: nodes of its operators on tensors N,C,D,H,W, or N,C,H,W of images, with a batch
-// and sides of any size. Without the library that writes the file.
+// A network as an ONNX graph: tensors are N,C,D,H,W (N,C,H,W for images) with dynamic batch and spatial
+// sizes. Does not need the ONNX library.
 //
-// Operators are those that every runtime takes: instance norm is decomposed, because several refuse the
-// operator on volumes; a convolution of an upsampled volume, which we compute on the small one, is what it
-// was published as, Resize and Conv; a transposed convolution is a Conv of kernel 1 whose channels are laid
-// side by side.
+// Uses only widely supported operators. Instance norm is decomposed, since several runtimes do not support it
+// on volumes. A convolution of an upsampled volume, which we compute on the small one, is exported in its
+// published form: Resize and Conv. A transposed convolution becomes a Conv with kernel 1 followed by a
+// rearrangement of channels.
 #pragma once
 
 #include <cstdint>
@@ -29,40 +29,39 @@ using OnnxAttribute = std::variant<std::int64_t, float, std::string, std::vector
 
 struct OnnxNode {
   std::string operation;
-  std::vector<std::string> inputs;  // "": left out
-  std::string output;               // which names the node as well
+  std::vector<std::string> inputs;  // "": omitted
+  std::string output;               // also the node's name
   std::vector<std::pair<std::string, OnnxAttribute>> attributes;
 };
 
 struct OnnxGraph {
-  std::vector<OnnxNode> nodes;  // each reads only what was made before
+  std::vector<OnnxNode> nodes;  // topologically sorted
   std::vector<OnnxConstant> constants;
   std::string input = "image", output = "probabilities";
-  // Without the batch. The sides behind the channels are those of the run; the graph takes all multiples of
-  // multiple_of (of each spatial axis).
+  // Without the batch axis. Spatial sizes are those of the run; the graph accepts multiples of multiple_of
+  // along each spatial axis.
   std::vector<std::int64_t> input_shape, output_shape, multiple_of;
 };
 
-constexpr std::int64_t onnx_operators = 13;  // the version of the operators
+constexpr std::int64_t onnx_operators = 13;  // opset version
 
 struct OnnxOptions {
-  bool images = false;      // volumes of one plane lose that axis
-  bool classifies = false;  // the output is N,C: of the image, not of its pixels
-  bool softmax = false;     // of the logits; else their sigmoid
+  bool images = false;      // 2D: volumes of one plane lose that axis
+  bool classifies = false;  // output N,C: classes of the image instead of its pixels
+  bool softmax = false;     // false: sigmoid of the logits
 };
 
-// `network`: of one sample, in f32, for predictions; `weights`: all of its parameters. Throws Exit::failed
-// for an operation that has no counterpart here.
+// `network`: inference graph of one sample in f32. `weights`: all its parameters. Throws Exit::failed for an
+// operation that cannot be translated.
 OnnxGraph onnx_graph(const net::ForwardGraph& network, const std::vector<Tensor>& weights,
                      const OnnxOptions& options);
 
-// Writes a network as an .onnx file, if the program was built with the ONNX library.
-// The format's own checker has looked at it. `about` becomes its metadata. Throws Exit::usage where the
-// program was built without the library, Exit::failed for what does not fit into a file of the format (2
-// GiB).
+// Serialises the graph as an .onnx file and runs ONNX's model checker. `about` becomes the model's metadata.
+// Throws Exit::usage in builds without the ONNX library, Exit::failed if the model exceeds the format's limit
+// of 2 GiB.
 std::string onnx_file(const OnnxGraph& graph, const std::string& name,
                       const std::map<std::string, std::string>& about);
 
-std::string onnx_library();  // for `voxswap info`; empty: there is none
+std::string onnx_library();  // for `voxswap info`; empty without the library
 
 }  // namespace voxswap::pipeline

@@ -71,7 +71,7 @@ Json of_normalization(const data::Normalization& normalization) {
   return json;
 }
 
-// How label maps are made of probabilities (predict/predict.h).
+// Describes how label maps are computed from probabilities (predict/predict.h).
 Json of_decoder(const LabelDecoder& decoder) {
   return {{"exclusive", decoder.nested == 0},
           {"nested", decoder.nested},
@@ -80,7 +80,8 @@ Json of_decoder(const LabelDecoder& decoder) {
           {"sequence", decoder.sequence}};
 }
 
-// How predict uses the network. `networks`: whose probabilities it averages, of which this is one.
+// Describes inference. `networks`: number of networks whose probabilities predict averages; the file has one
+// of them.
 Json of_inference(const RunOptions& run) {
   const PredictOptions how;
   const std::array<bool, 3> axes = axes_to_mirror(run, how);
@@ -98,7 +99,7 @@ Json of_inference(const RunOptions& run) {
           {"networks", networks}};
 }
 
-// Steps that predict applies to label maps, in order: values of the region, and what is taken away becomes.
+// Post-processing steps in order, with the values of their region and the value that replaces removed voxels.
 Json of_postprocessing(const RunOptions& run, const data::Regions& regions) {
   Json steps = Json::array();
   const fs::path file = run.output / postprocessing_file;

@@ -1,5 +1,5 @@
-// The network of a finished run for other programs: its graph, its weights, and a description of its inputs
-// and outputs as text and JSON.
+// The network of a finished run for other programs: graph, weights, and a description of its inputs and
+// outputs as text and JSON.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@ namespace voxswap::pipeline {
 
 struct TrainedNetwork {
   net::NetworkOptions options;
-  net::ForwardGraph graph;  // of one sample, f32, for predictions
+  net::ForwardGraph graph;  // inference graph of one sample in f32
   BestWeights weights;
   std::int64_t channels = 0, outputs = 0;
   bool images = false, classifies = false, softmax = false;
-  std::map<std::string, std::string> about;  // docs/how_to/export.md tells what is in it
+  std::map<std::string, std::string> about;  // described in docs/how_to/export.md
 };
 
-// `repeat` counts from 1; `version` is the program's. Throws Exit::usage for a repeat that there is none of,
-// Exit::bad_data for a run whose files do not belong together.
+// `repeat` counts from 1; `version` is the program's. Throws Exit::usage if there is no such repeat,
+// Exit::bad_data if the run's files are inconsistent.
 TrainedNetwork trained_network(const RunOptions& run, std::int64_t repeat, const std::string& version);
 
-// Voxels x, y, z that such a network sees at a time, as N,D,H,W,C of one sample.
+// Input size of the network (x, y, z) as N,D,H,W,C of one sample.
 Shape input_shape(const RunOptions& run, std::int64_t channels);
 
-// A network for PyTorch: its weights as a safetensors file in PyTorch's shapes, and the Python file that
+// Exports a network to PyTorch: weights in PyTorch's shapes as a safetensors file, and a Python file that
 // loads them.
 
-// With network.about as metadata. Of images, kernels are O,I,H,W and dense layers O,I.
+// network.about becomes the metadata. For images, kernels are O,I,H,W and dense layers O,I.
 Checkpoint pytorch_weights(const TrainedNetwork& network);
 
-// The same for every network: what it is stands in the metadata.
+// The same file for every network; the metadata describes the architecture.
 std::string pytorch_model();
 
 }  // namespace voxswap::pipeline

@@ -54,7 +54,7 @@ DataShape shape_without_data(const RunOptions& options) {
   return shape;
 }
 
-// What an epoch takes of cases whose slices are trained on, but for what a crop may cut off.
+// Samples per epoch when training on slices; ignores slices that cropping may remove.
 std::int64_t labelled_slices(const data::Dataset& dataset, const std::vector<std::size_t>& cases) {
   std::int64_t count = 0;
   for (const std::size_t index : cases) {
@@ -175,8 +175,8 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
-  // last holds weights and two moments, best the weights, each of them an average where there is one, and of
-  // each there is the one before; a label map packs to about a tenth of its voxels.
+  // Checkpoints: last holds weights and two moments, best holds weights, each with an average if enabled, and
+  // the previous one of each is kept. Label maps compress to about a tenth of their voxels.
   const std::int64_t kept = options.training.averaging.name == Averaging::none ? 4 : 6;
   forecast.output_bytes =
       options.training.repeats * (2 * 4 * kept * forecast.parameters + data.validation_cases * voxels / 10);
@@ -198,7 +198,7 @@ double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
 
 double augmenting_seconds(const RunOptions& options, const DataShape& data) {
   if (!open_device(options.memory.device)->computes_on_host()) return 0;
-  constexpr std::uint64_t tries = 8;  // most draws leave most changes out
+  constexpr std::uint64_t tries = 8;  // several, since most draws skip most augmentations
   data::Example noise;
   noise.size = input_size(options);
   noise.channels = data.channels;
@@ -230,7 +230,7 @@ class PlannedRanks final : public net::Ranks {
   PlannedRanks(int count, int rank) : count_(count), rank_(rank) {}
   int rank() const override { return rank_; }
   int count() const override { return count_; }
-  int on_this_machine() const override { return 1; }  // budgets are each rank's own
+  int on_this_machine() const override { return 1; }  // budgets are per rank
   void send(int, const void*, std::int64_t) override { assert(false && "ranks are only planned"); }
   void receive(int, void*, std::int64_t) override { assert(false && "ranks are only planned"); }
   bool has_sent(int) override { return false; }
@@ -295,7 +295,7 @@ RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast,
   ForecastOptions without = how;
   without.network.reset();
   const StepForecast one(alone, data, without);
-  // A rank may not have the memory for whole volumes.
+  // One rank may not have enough memory for whole volumes.
   const std::int64_t slabs = options.slab_ranks().count;
   result.alone_seconds = slabs > 1 ? one.compute_seconds() / static_cast<double>(slabs)
                                    : swap::simulate(one.plan(options.memory.planner), one.costs()).seconds;

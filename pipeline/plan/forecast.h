@@ -1,5 +1,5 @@
-// Memory, disk and time of a run, without running it. Nothing is written except measured costs in the cache,
-// where allowed.
+// Forecasts memory, disk space and time of a run without running it. Writes nothing except, if allowed,
+// measured costs to the cache.
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,28 @@
 
 namespace voxswap::pipeline {
 
-// What a step needs to know about the data: from the data set, or where data.root is not there, from
-// data.modalities and data.labels (or regions). Throws Exit::bad_data when neither tells.
+// Properties of the data that a step depends on: read from the data set or, if data.root does not exist, from
+// data.modalities and data.labels (or regions). Throws Exit::bad_data if neither is given.
 struct DataShape {
-  bool found = true;  // the data set is there
+  bool found = true;  // the data set exists
   std::int64_t channels = 0, outputs = 0;
   std::int64_t training_cases = 0, validation_cases = 0;
-  std::int64_t labelled_slices = 0;              // of the training cases, where the network takes slices
-  net::Unknown unknown = net::Unknown::nothing;  // what the truths may leave open
+  std::int64_t labelled_slices = 0;              // in the training cases, for training on slices
+  net::Unknown unknown = net::Unknown::nothing;  // what the ground truth may leave unannotated
 };
 DataShape data_shape(const RunOptions& options);
-DataShape data_shape(const RunOptions& options, const data::Dataset& dataset);  // of one that is open
+DataShape data_shape(const RunOptions& options, const data::Dataset& dataset);  // data set already open
 
 struct ForecastOptions {
-  bool estimate = false;  // costs from rates, nothing is measured
-  bool tuned = false;     // where costs are estimated: routines are chosen by their time nevertheless
-  std::string as;         // a known device instead of memory.device: implies estimate
-  // Of the ranks of the options, where there are several; the rate within a machine is the device's link's.
+  bool estimate = false;  // estimate costs from rates instead of measuring
+  bool tuned = false;     // choose routines by measured time even if costs are estimated
+  std::string as;         // a known device instead of memory.device; implies estimate
+  // Network between the ranks, if there are several; within a machine, the rate of the device's link is used.
   std::optional<swap::Network> network = {};
-  bool remember = true;  // write measured costs into the cache
+  bool remember = true;  // write measured costs to the cache
 };
 
-// The steps of an experiment on a device, to be planned by one planner or another.
+// The steps of an experiment on a device, ready for planning by different planners.
 class StepForecast {
  public:
   StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how);
@@ -46,23 +46,23 @@ class StepForecast {
   const Target& target() const { return target_; }
   const swap::Budgets& budgets() const { return target_.budgets; }
   const swap::CostModel& costs() const { return *training_.costs; }
-  // Of the training step; throws Exit::does_not_fit. `quick`: less search, to find out what fits.
+  // Plans the training step; throws Exit::does_not_fit. `quick`: less search, enough to check what fits.
   swap::Plan plan(const std::string& planner, bool quick = false) const;
-  std::int64_t inference_peak(bool quick = false) const;  // likewise
+  std::int64_t inference_peak(bool quick = false) const;  // also throws Exit::does_not_fit
   std::int64_t held_beside() const { return held_beside_; }
-  std::int64_t trained() const { return trained_; }  // of the parameters
-  double compute_seconds() const;                    // of the training step in unlimited memory
+  std::int64_t trained() const { return trained_; }  // number of trained parameters
+  double compute_seconds() const;                    // of the training step with unlimited memory
   swap::Bound bound() const { return bound_of(training_, target_.budgets); }
 
  private:
   RunOptions options_;
   Target target_;
   std::int64_t held_beside_ = 0, trained_ = 0;
-  net::Exchange exchange_;  // never begun
+  net::Exchange exchange_;  // never connected
   PlannableStep training_, inference_;
 };
 
-// One planner's plan, or why there is none.
+// A planner's plan, or the reason why there is none.
 struct PlannerRow {
   std::string planner;
   std::optional<swap::Plan> plan;
@@ -74,53 +74,53 @@ struct Forecast {
   swap::Plan plan;
   swap::Bound bound;
   swap::Budgets budgets;
-  std::string device, precision, costs, pieces;  // for people
+  std::string device, precision, costs, pieces;  // for display
   DataShape data;
-  std::int64_t parameters = 0, trained = 0;  // numbers; biases in front of norms are never trained
-  std::int64_t free_bytes = 0;               // device memory at hand; 0 when the device is not here
-  std::int64_t arena_bytes = 0;              // training and validation share it
-  std::int64_t held_bytes = 0;               // of the host's memory beside the plan: averaged weights
+  std::int64_t parameters = 0, trained = 0;  // counts; biases before norms are not trained
+  std::int64_t free_bytes = 0;               // of the device; 0 if it is not in this machine
+  std::int64_t arena_bytes = 0;              // shared by training and validation
+  std::int64_t held_bytes = 0;               // host memory outside the plan, for averaged weights
   std::int64_t cache_bytes = 0;              // prepared volumes on disk
-  std::int64_t output_bytes = 0;             // checkpoints and predictions, about
+  std::int64_t output_bytes = 0;             // approximate size of checkpoints and predictions
   double step_flops = 0;
 };
 Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options);
 
-// Of its training part. REQUIRES: the data set is there.
+// For the training part. REQUIRES: the data set exists.
 std::int64_t epoch_steps(const Forecast& forecast, const RunOptions& options);
 double epoch_seconds(const Forecast& forecast, const RunOptions& options);
-// Measured: of augmenting a step's samples on the cores that compute the step, too; 0 on a GPU.
+// Measured time to augment a step's samples on the same cores that compute the step; 0 on a GPU.
 double augmenting_seconds(const RunOptions& options, const DataShape& data);
 double megavoxels_per_step(const RunOptions& options);
 
-// What a training step takes on several ranks, which need not be here (docs/explanation/ranks.md).
-// Throws Exit::usage when the ranks cannot be divided into groups that share volumes, or, naming the nearest
-// batches that can be, when these groups cannot share a batch equally.
+// Training on several ranks, which need not exist (docs/explanation/ranks.md). Throws Exit::usage if ranks
+// cannot be divided into groups of slab ranks, or if the batch size is not divisible by the number of groups;
+// the message names the nearest valid sizes.
 void check_ranks(const RunOptions& options);
 
-// One of so many ranks, for planning: there is nobody to talk to. Of the first `slabs`, which share volumes,
-// the one in the middle, which has most neighbours.
+// A simulated rank for planning only, without communication. Among the first `slabs` ranks, which share
+// volumes, it is the middle one, which has the most neighbours.
 std::unique_ptr<net::Ranks> planned_ranks(int count, int slabs = 1);
 
 struct RanksForecast {
   swap::Network network;
   double step_seconds = 0;
-  double alone_seconds = 0;  // of a rank by itself that has as many samples; of shared ones, its part of the
-                             // time in unlimited memory
-  double exchange_seconds = 0;  // of the step, during which ranks exchange gradients
+  double alone_seconds = 0;  // of a single rank with as many samples; with slab ranks, its share of the time
+                             // with unlimited memory
+  double exchange_seconds = 0;  // part of the step during which gradients are exchanged
   std::int64_t exchanged_bytes = 0;
-  std::int64_t halo_bytes = 0;  // that the rank sends: planes of its slabs
+  std::int64_t halo_bytes = 0;  // halo planes sent by this rank
 
-  // Sums are rounded: where all is hidden, a step may come out a little shorter.
+  // Clamped at 0: rounding may make a step with fully hidden communication slightly shorter.
   double exposed_seconds() const { return std::max(step_seconds - alone_seconds, 0.0); }
-  double efficiency() const {  // volumes per second, of the ideal
+  double efficiency() const {  // relative to ideal scaling of volumes per second
     return std::min(alone_seconds / step_seconds, 1.0);
   }
-  std::string limit() const;  // for people: what keeps it from more
+  std::string limit() const;  // for display: what limits efficiency
 };
 
-// REQUIRES: `step` and `forecast` are of these options, whose ranks are planned, and of `how`, which has
-// their network.
+// REQUIRES: `options` has planned ranks, `how` has their network, and `step` and `forecast` were made from
+// both.
 RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,
                              const DataShape& data, const ForecastOptions& how);
 

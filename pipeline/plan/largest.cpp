@@ -21,11 +21,11 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The sizes that are tried: the experiment with a number in the dimension's place.
+// The sizes to try: the experiment with its size, batch or depth replaced.
 struct Sizes {
-  std::int64_t first = 1, start = 1, last = 1;  // start: the experiment's own
+  std::int64_t first = 1, start = 1, last = 1;  // start: the experiment's value
   data::Size3 unit{};                           // resolution
-  std::int64_t planes = 0;                      // whatever the resolution; 0: as many as the unit says
+  std::int64_t planes = 0;                      // fixed depth of images; 0: depth scales with the unit
   Dimension dimension{};
 
   RunOptions at(std::int64_t factor, RunOptions options) const {
@@ -38,7 +38,7 @@ struct Sizes {
     if (dimension != Dimension::resolution) return std::to_string(factor);
     return resolution_text(size(factor));
   }
-  // Of images there is one plane.
+  // Images have a fixed depth.
   data::Size3 size(std::int64_t factor) const {
     return {factor * unit[0], factor * unit[1], planes > 0 ? planes : factor * unit[2]};
   }
@@ -49,9 +49,9 @@ Sizes resolutions(const RunOptions& options) {
   const bool images = net::takes_images(options.network.name);
   const std::int64_t sides = std::gcd(size[0], size[1]);
   const net::Along multiples = net::side_multiples(options.network);
-  std::int64_t fitting = 0;  // volumes of the same proportions that the network takes
+  std::int64_t fitting = 0;  // size in units of the network's side multiples, keeping proportions
   for (std::size_t axis = 0; axis < 3; ++axis) fitting = std::gcd(fitting, size[axis] / multiples[axis]);
-  // Feature maps are down to a 32nd of an image's sides; what lies between is not worth the search.
+  // 2D networks downsample by up to 32, so smaller increments are not worth searching.
   const std::int64_t common = !images ? fitting : sides % 32 == 0 ? sides / 32 : sides;
   Sizes sizes;
   sizes.dimension = Dimension::resolution;
@@ -65,7 +65,7 @@ Sizes resolutions(const RunOptions& options) {
 Sizes depths(const RunOptions& options) {
   const net::NetworkOptions& given = options.network;
   const auto [of_network, most] = net::network_depths(given.name);
-  // Levels of which something is said are there.
+  // Deep enough for all levels that the options configure.
   const std::size_t said =
       std::max({given.kernels.size(), given.strides.size(),
                 given.deep_supervision.empty() ? std::size_t{0} : given.deep_supervision.size() + 1});
@@ -91,19 +91,19 @@ Sizes sizes_of(const RunOptions& options, Dimension dimension) {
   Sizes sizes;
   sizes.dimension = Dimension::batch;
   sizes.start = options.training.batch_size;
-  // A larger one adds nothing but its images, and to plan it takes long; but where a batch is taken at once.
+  // Larger batches add only their images but take long to plan, unless the network takes a batch at once.
   const std::int64_t most = net::takes_batch_at_once(options.network.name) ? 4096 : 128;
   sizes.last = std::max(most, sizes.start);
   return sizes;
 }
 
-// What planning one size for a host with so much memory came to.
+// Result of planning one size for a given amount of host memory.
 struct Trial {
   std::string limit;               // why it does not fit
-  std::optional<swap::Plan> plan;  // none: it does not
+  std::optional<swap::Plan> plan;  // nullopt: does not fit
   double compute_seconds = 0;
 
-  // Images and results that are streamed lie beside the host pool: what a machine has must hold both.
+  // Streamed images and results are stored beside the host pool; the host needs memory for both.
   std::int64_t host_needs() const { return plan->host_bytes + plan->streamed_bytes; }
   double slowdown() const { return plan->predicted_seconds / compute_seconds; }
 };
@@ -111,12 +111,12 @@ struct Trial {
 using Hosts = std::map<std::int64_t, Trial>;   // by memory of the host
 using Trials = std::map<std::int64_t, Hosts>;  // by size
 
-// For one host.
+// Bisection for one host.
 class LargestSearch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `host`: memory of a host that is assumed. `trials`: of all hosts.
+  // `host`: assumed host memory. `trials`: shared by all hosts.
   LargestSearch(const RunOptions& options, const DataShape& data, const std::string& as, const Sizes& sizes,
                 std::optional<std::int64_t> host, Trials& trials)
       : options_(options), data_(data), as_(as), sizes_(sizes), host_(host), trials_(trials) {
@@ -128,8 +128,8 @@ class LargestSearch {
     bad_ = sizes_.last + 1;
   }
 
-  // How far the largest is narrowed down: 1 is to the end; none is larger than that of a host of which no
-  // size that fits, or none that does not, is known.
+  // Ratio of the smallest known misfit to the largest known fit; 1 when the search is finished, `unknown`
+  // while no fit or no misfit is known.
   double width() {
     for (const auto& [factor, hosts] : trials_)
       for (const auto& [memory, trial] : hosts) learn(factor, memory, trial);
@@ -142,8 +142,8 @@ class LargestSearch {
 
   // REQUIRES: width() is below `unknown`.
   void finish() {
-    // Routines that are chosen by their time may need other workspaces than those of the search, where timing
-    // them at every size would have taken minutes.
+    // Tuned routines may need other workspaces than those assumed in the search, where tuning each size would
+    // take minutes.
     while (tunes_ && good_ >= sizes_.first && !fits(good_, /*tuned=*/true)) {
       bad_ = good_--;
       result_.limit = trials_.at(bad_).at(memory()).limit;
@@ -159,7 +159,7 @@ class LargestSearch {
     result_.compute_seconds = best.compute_seconds;
   }
 
-  // With the largest of little overhead.
+  // Also finds the largest sizes with low overhead.
   Largest result(std::optional<Clock::time_point> end) {
     end_ = end;
     if (result_.factor > 0)
@@ -171,8 +171,8 @@ class LargestSearch {
   bool is_late() const { return end_ && Clock::now() > *end_; }
   std::int64_t memory() const { return host_.value_or(0); }
 
-  // What fits with less memory of the host, or needs no more than this one has, fits; what does not fit with
-  // more does not.
+  // A size fits if it fits with less host memory, or needs no more than this host has. It does not fit if it
+  // does not with more.
   void learn(std::int64_t factor, std::int64_t memory, const Trial& trial) {
     if (factor <= good_ || factor >= bad_) return;
     if (is_possible(memory, trial)) good_ = factor;
@@ -185,14 +185,14 @@ class LargestSearch {
     return trial.plan && (memory <= this->memory() || trial.host_needs() <= this->memory());
   }
 
-  // Larger until it does not fit, then in the middle.
+  // Doubles until a size does not fit, then bisects.
   std::int64_t next() const {
     if (sizes_.start > good_ && sizes_.start < bad_) return sizes_.start;
     if (bad_ > sizes_.last && good_ >= sizes_.first) return std::min(2 * good_, sizes_.last);
     return good_ + (bad_ - good_) / 2;
   }
 
-  // One that shows that the size fits.
+  // A trial that proves that the size fits.
   const Trial& trial_of(std::int64_t factor) const {
     const Hosts& hosts = trials_.at(factor);
     if (const auto own = hosts.find(memory()); own != hosts.end() && own->second.plan) return own->second;
@@ -240,14 +240,14 @@ class LargestSearch {
     return bad_ - good_ > 1 ? format("from {} to {}", least, sizes_.text(bad_ - 1)) : least;
   }
 
-  // Less memory of the host makes no step faster.
+  // Less host memory never makes a step faster.
   const Trial* fast_enough(const Hosts& hosts, double times) const {
     for (const auto& [memory, trial] : hosts)
       if (is_possible(memory, trial) && trial.slowdown() <= times) return &trial;
     return nullptr;
   }
 
-  // More memory of the host makes a step faster only where it was scarce.
+  // More host memory makes a step faster only if it was scarce.
   bool is_too_slow(const Hosts& hosts, double times) const {
     return std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) {
       const auto& [memory, trial] = one;
@@ -285,7 +285,7 @@ class LargestSearch {
   const std::optional<std::int64_t> host_;
   Trials& trials_;
   std::optional<Clock::time_point> end_;
-  std::int64_t good_ = 0, bad_ = 0;  // fits; does not
+  std::int64_t good_ = 0, bad_ = 0;  // largest known fit, smallest known misfit
   bool tunes_ = false;
   Largest result_;
 };
@@ -313,7 +313,8 @@ std::vector<Largest> find_largest(const RunOptions& options, const DataShape& da
   std::deque<LargestSearch> searches;
   for (const std::int64_t gibibytes : {256, 128, 64, 32})
     searches.emplace_back(options, data, as, sizes, gibibytes << 30, trials);
-  // The widest is narrowed next, of equal ones that with the most memory: it says the most about the others.
+  // Narrow the widest interval next; among equals the one with most memory, which is the most informative
+  // about the others.
   for (;;) {
     std::vector<double> widths;
     for (LargestSearch& search : searches) widths.push_back(search.width());

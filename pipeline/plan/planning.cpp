@@ -48,8 +48,8 @@ PlannableStep plannable_inference(const Target& target, const net::InferenceStep
 
 namespace {
 
-// What the nodes of one sample take, for those of all; what one sample has not (sums over samples) is
-// estimated already.
+// Copies node costs of one sample to the nodes of all samples; nodes without counterpart (sums over samples)
+// keep their estimates.
 void spread_costs(const PlannableStep& one, PlannableStep& step) {
   std::map<std::string, double> seconds;
   for (std::size_t i = 0; i < one.graph.nodes().size(); ++i)
@@ -62,8 +62,8 @@ void spread_costs(const PlannableStep& one, PlannableStep& step) {
   step.costs->node_seconds = std::move(all);
 }
 
-// The other way round. What only sums over samples have another name of (whether they are finite) takes next
-// to nothing.
+// The reverse of spread_costs. Nodes whose name differs (checks for finite values) only occur in sums over
+// samples and take negligible time.
 swap::CostModel costs_of_one(const PlannableStep& step) {
   const PlannableStep& one = *step.one_sample;
   std::map<std::string, double> seconds;
@@ -167,7 +167,7 @@ swap::Plan plan_step(const std::string& planner, const PlannableStep& step, cons
     request.one_sample = &one;
   }
   std::optional<Doing> doing;
-  if (!quick && planner != "keep") doing.emplace("planning, " + planner);  // that one takes no search
+  if (!quick && planner != "keep") doing.emplace("planning, " + planner);  // keep does not search
   return swap::make_plan(planner, request);
 }
 

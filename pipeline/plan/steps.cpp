@@ -52,7 +52,7 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
     step.share = net::share_of(options.training.batch_size, options.replica(), options.replicas());
   steps.training = net::build_training_step(step);
   suit(target, *steps.training);
-  // Where samples wait for one another, what is best for one is not for the batch.
+  // If samples depend on each other, the best plan for one sample is not the best for the batch.
   if (step.share.count > 1 && !step.loss.batch_dice && step.slab_ranks.count == 1) {
     step.share = {};
     steps.one_sample = net::build_training_step(step);
@@ -69,7 +69,7 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
 
 std::int64_t held_beside(const RunOptions& options, const Steps& steps) {
   if (!steps.training || options.training.averaging.name == Averaging::none) return 0;
-  std::int64_t bytes = 0, largest = 0;  // of the mean, and of what is on its way
+  std::int64_t bytes = 0, largest = 0;  // of the average, and of the parameter being transferred
   for (const net::ValueId id : steps.training->parameters) {
     bytes += steps.training->graph.value(id).bytes();
     largest = std::max(largest, steps.training->graph.value(id).bytes());
@@ -85,7 +85,7 @@ std::vector<net::ValueId> kept_values(const net::InferenceStep& step) {
 
 namespace {
 
-// A memory read forward in time.
+// Reads occupancy over time, forwards.
 class Reader {
  public:
   explicit Reader(const std::vector<swap::BytesFrom>& levels) : levels_(levels) {}

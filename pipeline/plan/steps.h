@@ -1,4 +1,4 @@
-// The network's steps for an experiment, as graphs.
+// Builds the graphs of an experiment's steps.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace voxswap::pipeline {
 
-// Of one sample; a training step takes this rank's share of a batch, or the batch at once. The graph of
-// inference holds the optimiser's state too, which no node of it reads, so that persistent values lie at the
-// same places in both.
+// For one sample. A training step takes this rank's share of a batch, or the whole batch at once. The
+// inference graph also contains the optimiser state, although no node reads it, so that persistent values
+// have the same offsets in both.
 net::StepOptions step_options(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                               const Target& target);
 struct Steps {
   std::optional<net::TrainingStep> training;
-  std::optional<net::TrainingStep> one_sample;  // where training takes several
-  net::InferenceStep inference;                 // of one case; with the loss where there is training
+  std::optional<net::TrainingStep> one_sample;  // if training takes several samples
+  net::InferenceStep inference;                 // of one case; includes the loss if there is a training step
 };
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains);
-// What training keeps in the host's memory beside all plans: a mean of the weights, where it makes one.
+// Host memory that training needs outside all plans: the average of the weights, if enabled.
 std::int64_t held_beside(const RunOptions& options, const Steps& steps);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
 
-// memory.csv: planned contents of each memory over the predicted time of a step.
-// `host_budget`: what the host pool may take; 0: nobody said.
+// Rows of memory.csv: planned contents of each memory over the predicted time of a step. `host_budget`: limit
+// of the host pool; 0: unknown.
 std::vector<MemoryRow> step_memory(const net::Graph& graph, const swap::Plan& plan,
                                    const swap::CostModel& costs, const std::string& run,
                                    const std::string& resolution, std::int64_t host_budget = 0);

@@ -16,8 +16,8 @@ std::int64_t without_reserve(std::int64_t free) {
 
 namespace {
 
-// Of memory that device and host share, the part for the host pool when nobody says how much: none, unless it
-// is the way to the disk.
+// Default size of the host pool if device and host share memory: 0, or a part if the pool is needed to reach
+// the disk.
 std::int64_t shared_pool(const MemoryOptions& memory, std::int64_t usable) {
   if (memory.host_bytes) return *memory.host_bytes;
   return memory.disk_bytes > 0 ? usable / 8 : 0;
@@ -41,16 +41,16 @@ swap::Budgets budgets_in_one_memory(std::int64_t usable, const MemoryOptions& me
 
 namespace {
 
-// What the host of a device that is not here is taken to have, where nobody says.
+// Assumed host memory for a device that is not in this machine.
 constexpr std::int64_t assumed_host_bytes = std::int64_t{256} << 30;
 
-// tf32 is f32 in memory.
+// tf32 is stored as f32.
 net::ElementType element_type(Precision precision) {
   return precision == Precision::tf32 ? net::ElementType::f32
                                       : net::parse_element_type(choice_name(precision));
 }
 
-// On a device that is not here.
+// Precision on a device that is not in this machine.
 net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision precision) {
   if (precision == Precision::automatic) return device.fastest;
   const net::ElementType type = element_type(precision);
@@ -60,7 +60,7 @@ net::ElementType precision_elsewhere(const swap::DeviceRates& device, Precision 
   return type;
 }
 
-// N of "cuda:N".
+// Parses N of "cuda:N".
 int device_number(const std::string& device) {
   const auto number = parse_number<int>(device.substr(5));
   if (!number)
@@ -80,7 +80,7 @@ std::unique_ptr<net::Backend> open_gpu(const std::string& device, net::BackendOp
   }
 }
 
-// A GPU that cannot be used is worth a word; that there is none is not.
+// Warns if a GPU exists but cannot be used; a machine without GPU is normal.
 std::unique_ptr<net::Backend> open_best(const net::BackendOptions& options) {
   if (net::device_count("cuda") == 0) return net::make_backend("onednn", options);
   try {
@@ -93,7 +93,7 @@ std::unique_ptr<net::Backend> open_best(const net::BackendOptions& options) {
   }
 }
 
-// What estimates of a device that is here are made from: of GPUs, the one that is most like it.
+// Rates for estimates of a device in this machine; for GPUs, those of the most similar known device.
 const swap::DeviceRates& rates_of(const net::Backend& backend) {
   if (backend.computes_on_host()) return swap::find_device_rates("cpu");
   if (const swap::DeviceRates* device = swap::device_in(backend.description())) return *device;
@@ -140,8 +140,8 @@ swap::Budgets choose_budgets(const net::Backend& backend, const MemoryOptions& m
 
 namespace {
 
-// Where nobody says which: of a machine's GPUs, each of its ranks takes the next. A launcher may also show
-// each rank one alone.
+// Default GPU of a rank: GPUs of a machine are assigned to its ranks in turn. A launcher may also expose a
+// single GPU to each rank.
 int gpu_of_rank(const net::Ranks& ranks) {
   const int gpus = net::device_count("cuda");
   return gpus > 1 ? ranks.index_on_this_machine() % gpus : 0;

@@ -7,12 +7,12 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The prepared case on the grid of `at`: truth and prediction to be compared there.
+// Ground truth and prediction on a common grid.
 struct Compared {
   data::LabelMap truth, prediction;
 };
 
-// `by_plane`: of images and slices, a number says how many pixels their sides have.
+// Grids given as a number have that side; for images and slices (`by_plane`) only in the plane.
 Compared compared_on(const std::string& at, const data::Volume& volume, const data::PreparedCase& prepared,
                      const Prediction& prediction, bool by_plane) {
   if (at == "native") return {volume.truth, prediction.native};

@@ -12,7 +12,7 @@
 
 namespace voxswap::pipeline {
 
-// A row per grid and region. What the truth does not tell of has a row without scores.
+// One row per grid and region. Regions that are not annotated in this case get a row without scores.
 std::vector<DiceRow> case_scores(const RunOptions& options, std::int64_t repeat, const data::Dataset& dataset,
                                  const data::CaseFiles& files, const data::Volume& volume,
                                  const data::PreparedCase& prepared, const Prediction& prediction);

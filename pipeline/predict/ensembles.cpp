@@ -54,7 +54,7 @@ class EnsembleScorer {
   }
 
  private:
-  // All pairs predict in one session, so each must be alike with the first that can.
+  // All pairs predict in one session, so every pair must be compatible with the first valid one.
   void check_pair(std::size_t p) {
     const auto [a, b] = pairs_[p];
     std::vector<std::size_t> together = {a, b};
@@ -77,7 +77,7 @@ class EnsembleScorer {
     if (scores_[p].why_not.empty() && !reference_) reference_ = a;
   }
 
-  // Reads the weights of all runs that a pair needs, and which cases each held out.
+  // Reads the weights of all runs that occur in valid pairs, and their validation cases.
   void use_runs(Predictor& predictor, const data::Dataset& dataset) {
     std::vector<Member> members;
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
@@ -107,7 +107,7 @@ class EnsembleScorer {
     const data::CaseFiles& files = dataset.cases[index];
     const auto prepared = cases.prepared(index);
     const data::Volume volume = data::read_case(dataset, files);
-    std::map<std::size_t, std::vector<float>> found;  // of members
+    std::map<std::size_t, std::vector<float>> found;  // probabilities by member
     const auto probabilities = [&](std::size_t run, std::int64_t repeat) -> const std::vector<float>& {
       const std::size_t member = places_.at({run, repeat});
       if (!found.contains(member)) found[member] = predictor.probabilities(*prepared, member);
@@ -137,10 +137,11 @@ class EnsembleScorer {
   std::vector<RunOptions> runs_;
   std::vector<data::Dataset> trained_;
   const std::vector<RunPair>& pairs_;
-  std::vector<EnsembleScores> scores_;  // of pairs
+  std::vector<EnsembleScores> scores_;  // by pair
   std::optional<std::size_t> reference_;
-  std::vector<std::vector<bool>> held_out_;                             // of runs, by case
-  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> places_;  // of run and repeat, in the predictor
+  std::vector<std::vector<bool>> held_out_;  // by run and case
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t>
+      places_;  // index in the predictor, by run and repeat
   LabelDecoder decoder_;
 };
 

@@ -1,5 +1,5 @@
-// Scores ensembles of two runs on the cases that both held out, which their label maps alone cannot tell: the
-// networks predict these cases again.
+// Scores ensembles of two runs on the validation cases that both share. The networks predict these cases
+// again, since their label maps alone are not enough.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace voxswap::pipeline {
 
-// Of each pair of finished runs (places in `runs`) the rows of its validation cases, or why the two cannot
-// predict together. The pair's repeats are averaged in turn, the first of one with the first of the other; of
-// runs with evaluate.ensemble, all of them. Each case is predicted once by every run that it needs, however
-// many pairs the run is in; the probabilities of these runs are in memory at once.
+// For each pair of finished runs (indices into `runs`), the rows of its common validation cases, or the
+// reason why the two cannot be combined. Averages the first repeats of both runs, then the second, and so on;
+// for runs with evaluate.ensemble, all repeats. Each run predicts a case once, even if it is in several
+// pairs; the probabilities of all these runs are in memory at the same time.
 std::vector<EnsembleScores> score_ensembles(const std::vector<RunOptions>& runs,
                                             const std::vector<RunPair>& pairs);
 

@@ -21,7 +21,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// "case_7_seg.nii.gz" -> "case_7_seg"; empty for a file that is no label map.
+// "case_7_seg.nii.gz" -> "case_7_seg"; empty if the file is not a label map.
 std::string stem(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.starts_with('.')) return {};
@@ -46,8 +46,8 @@ void add_case(std::map<std::string, fs::path>& cases, const fs::path& path) {
   }
 }
 
-// Case name -> file. A folder without label maps of its own may hold a folder per case, as BraTS does; there
-// only files marked _seg count, the rest being images.
+// Maps case names to files. A folder without label maps may contain one folder per case, as in BraTS; there
+// only files marked _seg are used, since all others are images.
 std::map<std::string, fs::path> label_maps(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
     fail(Exit::bad_data, "{}: {}. Expected a folder of label maps", folder.string(),
@@ -80,7 +80,7 @@ void require_same_grid(const fs::path& truth_path, const data::Geometry& truth,
        prediction_path.string(), data::describe(prediction), truth_path.string(), data::describe(truth));
 }
 
-// The cases to score, with both files.
+// A case to score.
 struct CasePaths {
   std::string id;
   fs::path truth, prediction;
@@ -111,14 +111,14 @@ std::vector<CasePaths> matched(const fs::path& truth, const fs::path& prediction
   return cases;
 }
 
-// A region per label value, for maps of which nothing else is known.
+// Default region for a label value, for maps without named regions.
 std::pair<std::string, std::vector<int>> label_region(int value) {
   return {format("label_{}", value), {value}};
 }
 
 struct CaseScores {
   std::set<int> in_truth, in_prediction;  // label values
-  std::vector<DiceRow> rows;              // of the regions asked for, or of the case's own values
+  std::vector<DiceRow> rows;              // of the selected regions, or of the case's label values
 };
 
 std::set<int> values_in(const data::LabelMap& labels) {
@@ -160,8 +160,8 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
   return scores;
 }
 
-// Every value of any truth in every case: rows of values that a case has not got are added, those of values
-// that no truth has are taken away.
+// Makes all cases use the label values that occur in any ground truth: adds rows for values missing in a case
+// and removes rows of values that occur in no ground truth.
 void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>& cases,
                    const FolderOptions& options) {
   std::set<int> values, only_predicted;
@@ -192,7 +192,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
     log::warn("label {} is predicted, but is in no ground truth. It gets no score of its own", value);
 }
 
-// A value that nothing has is more likely a slip than a tumour that nobody had.
+// A value that occurs nowhere is probably a typing error.
 void warn_of_absent_values(const std::vector<CaseScores>& cases, const data::Regions& regions) {
   std::set<int> in_truth, anywhere;
   for (const CaseScores& scores : cases) {
@@ -305,7 +305,7 @@ std::string dice_table(const std::vector<DiceRow>& rows) {
       if (grids.size() > 1) line.insert(line.end(), {box.resolution, box.evaluated_at});
       for (double value : {of.mean, of.median, of.sd, of.minimum}) line.push_back(format("{:.3f}", value));
       line.push_back(std::to_string(of.n));
-    } else if (scored.contains(box.metric)) {  // the line of its region is the last one
+    } else if (scored.contains(box.metric)) {  // its region has the last line
       if (lines.size() == 2) lines[0].push_back(box.metric);
       lines.back().push_back(format("{:.3f}", of.mean));
     }

@@ -24,7 +24,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// How often a label of the truth meets one of the prediction.
+// Joint histogram: voxels by pair of labels (ground truth, prediction).
 using Meetings = std::map<std::pair<std::int16_t, std::int16_t>, std::int64_t>;
 
 bool is_among_values(std::int16_t value, const std::vector<int>& region) {
@@ -61,7 +61,7 @@ Meetings meetings_of(const TruthAndPrediction& one) {
   return meetings;
 }
 
-// What the components of a region meet.
+// Joint histogram of each component of a region.
 std::vector<Meetings> meetings_of(const TruthAndPrediction& one, const RegionParts& parts) {
   std::vector<Meetings> meetings(parts.components.sizes.size());
   auto component = parts.components.labels.begin();
@@ -74,12 +74,12 @@ std::vector<Meetings> meetings_of(const TruthAndPrediction& one, const RegionPar
   return meetings;
 }
 
-// Steps that may be taken of a region, and what they came to so far.
+// A post-processing step under test, and its results so far.
 struct Candidate {
   PostStep step;
-  std::vector<double> dice;  // of every region, summed over the cases
+  std::vector<double> dice;  // per region, summed over cases
   std::size_t better = 0, worse = 0;
-  std::map<std::size_t, double> gains;  // in mean Dice, by case
+  std::map<std::size_t, double> gains;  // of mean Dice, by case
 };
 
 std::vector<Candidate> candidates_of(const std::string& region, std::size_t regions) {
@@ -96,8 +96,8 @@ std::vector<Candidate> candidates_of(const std::string& region, std::size_t regi
   return candidates;
 }
 
-// Sets of regions that share no label, the largest regions first: what is done to one of a set leaves the
-// others as they are.
+// Sets of regions without common labels, largest regions first: a step on one region of a set does not affect
+// the others.
 std::vector<data::Regions> sets_of(const data::Regions& regions) {
   std::vector<data::Regions> sets;
   const auto share = [](const std::vector<int>& a, const std::vector<int>& b) {
@@ -136,9 +136,9 @@ class PostprocessingSearch {
 
  private:
   static constexpr double rounding = 1e-12;
-  static constexpr double least_gain = 5e-4;  // of the mean Dice: less may as well be chance
+  static constexpr double least_gain = 5e-4;  // of mean Dice; smaller gains may be chance
 
-  // With the steps that were taken so far.
+  // Reads a case and applies the steps selected so far.
   TruthAndPrediction one(std::size_t i) const {
     throw_if_interrupted();
     TruthAndPrediction found = read_(i);
@@ -176,7 +176,7 @@ class PostprocessingSearch {
         if (voxels > 0 && is_among_values(labels.first, regions_[r].second)) holding_[r].insert(case_number);
   }
 
-  // Whether the gain is beyond what the choice of cases explains.
+  // True if the gain is statistically significant.
   static bool gains_surely(const Candidate& candidate) {
     std::vector<double> gains;
     for (const auto& [number, gain] : candidate.gains) gains.push_back(gain);
@@ -188,7 +188,7 @@ class PostprocessingSearch {
     const RegionParts parts = parts_of(made.prediction, region.second);
     const std::vector<Meetings> of_parts = meetings_of(made, parts);
     const std::int16_t replacement = left_over(region.second, regions_);
-    std::vector<bool> last;  // many candidates take away the same
+    std::vector<bool> last;  // several candidates remove the same components
     std::vector<double> found = dice;
     for (Candidate& candidate : candidates) {
       const std::vector<bool> removed =
@@ -247,10 +247,10 @@ class PostprocessingSearch {
   std::vector<data::Regions> sets_;
   std::vector<PostStep> steps_;
   std::set<std::size_t> cases_;
-  std::vector<std::set<std::size_t>> holding_;  // of each region, the cases whose truth has it
+  std::vector<std::set<std::size_t>> holding_;  // per region, cases whose ground truth contains it
 };
 
-// A validation case of a run, as a team of its repeats predicted it.
+// A run's validation case and its prediction by one team of repeats.
 struct Predicted {
   fs::path truth, prediction;
   std::string id;
@@ -308,7 +308,7 @@ Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const da
       metrics::leave_out(dataset.ignore_label, made.truth.voxels, made.prediction.voxels);
     return made;
   };
-  if (all.empty()) return {};  // no truth tells of all regions
+  if (all.empty()) return {};  // no case is annotated for all regions
   return find_postprocessing(all.size(), read, dataset.regions);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Axes = std::array<bool, 3>;
 
-// Symmetries 0 to 7 flip axes and permute none; each is its own inverse.
+// Symmetries 0 to 7 only flip axes; each is its own inverse.
 bool flips_only(const data::Symmetry& symmetry, const Axes& axes) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (symmetry.flips[axis] && !axes[axis]) return false;

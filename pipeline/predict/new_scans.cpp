@@ -30,7 +30,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// A file per output channel, one in memory at a time.
+// Writes one file per output channel, with one channel in memory at a time.
 using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
 
 void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
@@ -46,7 +46,7 @@ void write_probabilities(const Write& write, const PredictionFiles& files, const
   }
 }
 
-// What the network found on the series of a case's first channel.
+// Writes a segmentation object that refers to the series of the case's first channel.
 void write_dicom(const Write& write, const fs::path& file, const data::LabelMap& labels,
                  const data::Dataset& dataset, const data::CaseFiles& files, const PredictOptions& how) {
   if (std::all_of(labels.voxels.begin(), labels.voxels.end(), [](auto label) { return label == 0; }))
@@ -56,7 +56,7 @@ void write_dicom(const Write& write, const fs::path& file, const data::LabelMap&
   });
 }
 
-// A segmentation object names the slices that it was made of.
+// A segmentation object refers to the slices of its DICOM series.
 void check_for_dicom(const data::Dataset& dataset) {
   if (!data::writes_dicom_segmentations())
     fail(Exit::usage,
@@ -87,7 +87,7 @@ void keep_subjects(data::Dataset& dataset, const std::vector<std::string>& subje
   });
 }
 
-// Those that predict together, and where to.
+// Members that predict together, and their output files.
 struct Predicting {
   std::vector<Member> members;
   PredictionFiles files;
@@ -104,7 +104,7 @@ std::vector<Predicting> teams_of(const std::vector<RunOptions>& runs, const fs::
   return teams;
 }
 
-// What may be written of all that predict() will write: known before the first case is read.
+// Checks before the first case is read that all outputs may be written.
 Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
                        const std::vector<Predicting>& teams, const std::vector<std::string>& outputs,
                        const PredictOptions& how) {
@@ -122,7 +122,7 @@ Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
   return files;
 }
 
-// case,predicted,probability_NAME, …: nothing is known of a truth, and the run is in the record beside it.
+// Columns case,predicted,probability_NAME,…: the true class is unknown, and prediction.json names the run.
 Csv classes_of_scans(const std::vector<ClassRow>& rows) {
   const Csv csv = csv_of(rows);
   Csv told;
@@ -136,7 +136,7 @@ Csv classes_of_scans(const std::vector<ClassRow>& rows) {
   return told;
 }
 
-// What is asked for of label maps.
+// Rejects options that need label maps.
 void check_for_classes(const PredictOptions& how) {
   if (how.probabilities)
     fail(Exit::usage, "--probabilities: classes.csv contains those of every image already. Leave it out");
@@ -153,7 +153,7 @@ void write_classes(const fs::path& folder, const std::vector<ClassRow>& classes,
   for (const ClassRow& row : classes) record.wrote(row.case_id, table);
 }
 
-// What was found beside the cases and may be one: told, and named at the end.
+// Warns of files that look like cases but are not predicted; returns the names of those that count as errors.
 std::set<std::string> overlooked_in(const data::Dataset& dataset) {
   std::set<std::string> overlooked;
   for (const data::Unused& one : dataset.left_out) {
@@ -164,7 +164,7 @@ std::set<std::string> overlooked_in(const data::Dataset& dataset) {
   return overlooked;
 }
 
-// `each`: predictions of a case.
+// `each`: predictions per case.
 void log_end(std::size_t cases, const data::Dataset& dataset, const std::set<std::string>& left_out,
              std::size_t each, const fs::path& out) {
   if (!left_out.empty())
@@ -175,7 +175,7 @@ void log_end(std::size_t cases, const data::Dataset& dataset, const std::set<std
             out.string());
 }
 
-// What cannot be written of such cases.
+// Rejects options that do not suit the data.
 void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
   if (dataset.classes) check_for_classes(how);
   for (const auto& [asked, name] : {std::pair{how.segmentations, "--segmentations"}, {how.bids, "--bids"}})
@@ -184,7 +184,7 @@ void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
   if (how.dicom_segmentations) check_for_dicom(dataset);
 }
 
-// What cases lack, told of.
+// Collects and logs missing channels.
 PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOptions& run) {
   PredictionRecord::Missing missing;
   for (const data::CaseFiles& files : dataset.cases) {
@@ -202,7 +202,7 @@ PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOpti
   return missing;
 }
 
-// Steps of the runs' post-processing, told of.
+// Reads and logs the runs' post-processing steps.
 std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOptions& how) {
   if (how.postprocessing.empty()) return {};
   const Postprocessing found = read_postprocessing(how.postprocessing, dataset.regions);
@@ -210,7 +210,7 @@ std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOption
   return found.steps;
 }
 
-// Predicts cases and writes what is asked for of them.
+// Predicts cases and writes the requested files.
 class ScanPredictor {
  public:
   ScanPredictor(const std::vector<RunOptions>& runs, const data::Dataset& trained,
@@ -232,8 +232,8 @@ class ScanPredictor {
 
   struct Predicted {
     data::PreparedCase prepared;
-    data::LabelMap labels;             // as stored
-    std::vector<float> probabilities;  // of the training grid; empty unless how.probabilities
+    data::LabelMap labels;             // in the stored orientation
+    std::vector<float> probabilities;  // on the training grid; empty unless how.probabilities
   };
   Predicted predict(const data::Volume& volume) {
     Predicted result{data::prepare(volume, preparing_), {}, {}};
@@ -323,7 +323,7 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
           classes.push_back(predictor.classify(files));
         else
           predictor.predict(files, team.files, write);
-      } catch (const Error& error) {  // a damaged case does not cost the others
+      } catch (const Error& error) {  // a damaged case does not stop the others
         if (error.exit() != Exit::bad_data || cases == 1) throw;
         log::warn("{}: skipped: {}", files.id, error.what());
         left_out.insert(files.id);

@@ -1,6 +1,5 @@
-// Post-processing of label maps: removes parts of a region that are too small to be plausible. The steps are
-// selected on validation cases and stored in postprocessing.json, which prediction
-// applies.
+// Post-processing of label maps: removes parts of a region that are too small to be plausible. Steps are
+// selected on validation cases and stored in postprocessing.json, which prediction applies.
 #pragma once
 
 #include <array>
@@ -21,8 +20,8 @@
 
 namespace voxswap::pipeline {
 
-// Which components of a region go (26 neighbours): all but the largest; those smaller than so much; or all of
-// them, where the region as a whole is smaller than so much.
+// Which 26-connected components of a region to remove: all but the largest; those below a size; or all of
+// them if the whole region is below a size.
 enum class Removal { all_but_largest, small_components, small_whole };
 constexpr std::array<std::string_view, 3> names_of(Removal) {
   return {"all_but_largest", "small_components", "small_whole"};
@@ -31,83 +30,81 @@ constexpr std::array<std::string_view, 3> names_of(Removal) {
 struct PostStep {
   std::string region;
   Removal remove = Removal::all_but_largest;
-  double below_mm3 = 0;  // of small ones
-  double gain = 0;       // in mean Dice over all regions and cases, when it was found
+  double below_mm3 = 0;  // for small_components and small_whole
+  double gain = 0;       // in mean Dice over all regions and validation cases
 };
 
 struct Postprocessing {
   struct Gain {
     std::string region;
     double before = 0, after = 0;  // mean Dice
-    std::size_t holding = 0;       // cases whose truth has the region
+    std::size_t holding = 0;       // cases whose ground truth contains the region
   };
-  std::vector<PostStep> steps;  // in this order
-  std::size_t cases = 0;        // that it was found on
-  std::vector<Gain> gains;      // of each region
+  std::vector<PostStep> steps;  // in order of application
+  std::size_t cases = 0;        // number of cases used for the selection
+  std::vector<Gain> gains;      // per region
 };
 
-// A region of a label map, in components.
+// The connected components of a region in a label map.
 struct RegionParts {
   metrics::VoxelBox box;
   metrics::Components components;
 };
 RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& region);
-// Of each component, whether it goes. `voxel_mm3`: the volume of a voxel.
+// For each component, whether the step removes it. `voxel_mm3`: volume of a voxel.
 std::vector<bool> removed_parts(const RegionParts& parts, const PostStep& step, double voxel_mm3);
 double voxel_volume(const data::Geometry& geometry);  // mm^3
 
-// Voxels that are taken away get what is left over.
+// Removed voxels get the label left_over().
 void apply_step(data::LabelMap& labels, const PostStep& step, const data::Regions& regions);
 
 std::string postprocessing_json(const Postprocessing& what);
-// Throws Exit::bad_data for a file that is none, or names a region that is not there.
+// Throws Exit::bad_data if the file is invalid or names an unknown region.
 Postprocessing read_postprocessing(const fs::path& file, const data::Regions& regions);
 
-// "enhancing_tumor: what is smaller than 500 mm3 in all is removed", for people.
+// For display: "enhancing_tumor: what is smaller than 500 mm3 in all is removed".
 std::string step_words(const PostStep& step);
 
-// Keeps the largest connected component of a region in a label map: of an organ or a tumour that exists once,
-// other components are errors.
+// Keeps only the largest connected component of a region, for organs or tumours that occur once.
 
-// The regions of `names` ("all" stands for every one), from the largest to the smallest. Throws Exit::usage
-// naming the ones there are.
+// The regions in `names` ("all": every region), from largest to smallest. Throws Exit::usage that lists the
+// valid names.
 data::Regions choose_regions(const data::Regions& regions, const std::vector<std::string>& names);
 
-// The label that voxels taken from `region` get: of the smallest region around it, the first that is not its
-// own; background where there is none.
+// The label given to voxels removed from `region`: the first label of the smallest enclosing region that
+// `region` does not contain; background if no region encloses it.
 std::int16_t left_over(const std::vector<int>& region, const data::Regions& regions);
 
-// Of each chosen region only the component with most voxels stays (26 neighbours; of equal ones the first).
-// The other voxels become what the next larger region around this one leaves over (small enhancing parts
-// become necrosis, of the core oedema), or background where there is none.
+// Keeps the largest 26-connected component of each chosen region (the first among equals). Other voxels get
+// the label left_over(): small enhancing parts become necrosis, small core parts oedema.
 void keep_largest_components(data::LabelMap& labels, const data::Regions& chosen,
                              const data::Regions& regions);
 
-// Selects post-processing on cases with ground truth: nnU-Net's largest component, and BraTS's rule that few
-// voxels of enhancing tumour are none (Isensee et al. 2021), for every region, and with sizes that are
-// searched.
+// Selects post-processing steps on cases with ground truth. Generalises nnU-Net's largest component and the
+// BraTS rule that very few enhancing voxels are none (Isensee et al. 2021) to every region, with a search
+// over sizes.
 struct TruthAndPrediction {
   data::LabelMap truth, prediction;  // on one grid
-  std::size_t case_number = 0;       // the same where a case was predicted several times
+  std::size_t case_number = 0;       // identifies the case if it was predicted several times
 };
 
-// A region is searched where so many cases hold it: what helps fewer may be chance.
+// Minimum number of cases that contain a region; gains on fewer may be chance.
 constexpr std::size_t fewest_cases = 10;
 
-// Reads each of `count` predictions once for every set of regions that share no label, and once more. A step
-// is taken where the region is held by enough cases, the mean Dice over regions and cases grows by 0.0005 or
-// more, the interval (95 %, bootstrap over cases) of that gain is above 0, no region's falls, and more cases
-// gain than lose; among several of a region, the one that gains most. Without such steps there are none. Dice
-// of a region that is empty in both is 1, in one of them 0.
+// Reads each of `count` predictions once per set of regions without common labels, and once more at the end.
+// A step on a region is selected if enough cases contain the region, mean Dice over regions and cases grows
+// by at least 0.0005, the gain is significant (95 % bootstrap interval over cases above 0), no region's mean
+// Dice decreases, and more cases gain than lose. Per region, the step with the largest gain is selected, if
+// any. Dice is 1 if a region is empty in both label maps and 0 if in one.
 Postprocessing find_postprocessing(std::size_t count,
                                    const std::function<TruthAndPrediction(std::size_t)>& read,
                                    const data::Regions& regions);
 
-// On the validation predictions of finished runs, each with its repeats, of one data set. Cases that are in
-// several runs count as often. Throws Exit::bad_data where a prediction or a truth is missing.
+// Uses the validation predictions of finished runs on one data set, with all their repeats. Cases predicted
+// by several runs count several times. Throws Exit::bad_data if a prediction or ground truth is missing.
 Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset);
 
-// Writes what is found into `folder` for prediction to read, and tells of it.
+// Writes the selected steps to `folder` for prediction, and logs them.
 void write_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset,
                           const fs::path& folder);
 

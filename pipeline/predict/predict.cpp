@@ -13,7 +13,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The voxels of a box take their places in a grid.
+// Copies the voxels of a box to their position in a grid.
 template <class T>
 void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& whole) {
   auto row = voxels.begin();
@@ -127,7 +127,7 @@ void Decision::take_planes(std::span<const float> planes) {
   slab_first_ += dropped;
 }
 
-// On the crop's own grid, where borders are finer than voxels.
+// Decides on the crop's own grid, where label boundaries are finer than the training grid.
 void Decision::decide_planes(std::int64_t first, std::int64_t count) {
   const data::Box& box = prepared_.box;
   std::vector<std::int16_t> labels(index(count * box.size[0] * box.size[1]));
@@ -184,11 +184,11 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
 
 namespace {
 
-// Of a run, what bears on how its network is to be used: by key, as text.
+// Settings of a run that affect the use of its network: key and value as text.
 std::map<std::string, std::string> used_as(const RunOptions& run, const PredictOptions& how) {
   std::map<std::string, std::string> values;
   for (const Setting& setting : run.settings) {
-    // Of cases with one spacing it says how far a network pads them, which each does as it was trained.
+    // With a fixed spacing, the resolution only sets the padding, and each network pads as in its training.
     const bool is_padding = setting.key == key::preprocess_resolution && run.preprocess.by_spacing();
     if ((setting.key.starts_with(key::preprocess_section) && !is_padding) ||
         setting.key == key::training_targets)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* file_name = "prediction.json";
 
-// What was learnt, by the files that hold it.
+// Checksums of the weight files.
 Json weights_of(const std::vector<RunOptions>& runs, const PredictOptions& how) {
   Json weights = Json::array();
   for (const Member& member : members_of(runs)) {
@@ -33,7 +33,7 @@ Json weights_of(const std::vector<RunOptions>& runs, const PredictOptions& how) 
 
 Json description(const std::vector<RunOptions>& runs, const fs::path& input, const PredictOptions& how,
                  const PredictionRecord::Missing& missing) {
-  RunOptions seen = runs.front();  // what the network saw at a time
+  RunOptions seen = runs.front();  // for the input size of the network
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
   Json json = {{"voxswap", how.version},
@@ -55,7 +55,7 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
   return json;
 }
 
-// Whether two predictions differ in more than where their scans lay and what those lack.
+// True if two predictions differ in more than the paths of their scans and the missing channels.
 bool differ(const std::string& one, const std::string& other) {
   Json a = checked_json(one), b = checked_json(other);
   for (Json* json : {&a, &b}) {
@@ -65,7 +65,7 @@ bool differ(const std::string& one, const std::string& other) {
   return a != b;
 }
 
-// A record tells of files beside it; nothing else is ever removed on its word.
+// Only files inside the record's folder may be removed; other paths in a record are not trusted.
 bool lies_beside(const fs::path& file) {
   const fs::path normal = plain(file);
   return normal.is_relative() && !normal.empty() && *normal.begin() != "..";
@@ -85,7 +85,7 @@ PredictionRecord::~PredictionRecord() {
   } catch (const std::exception& error) {
     try {
       log::warn("{}", error.what());
-    } catch (const std::exception&) {  // no memory for a message either; what ended the prediction is told
+    } catch (const std::exception&) {  // out of memory: the original error is reported anyway
     }
   }
 }
@@ -158,7 +158,7 @@ void PredictionRecord::write() const {
 
 namespace {
 
-// A case of BIDS keeps its name, sub-01_ses-1; others become subjects.
+// Case names in BIDS form (sub-01_ses-1) are kept; others become subjects.
 std::string subject_of(const std::string& id) {
   return id.starts_with("sub-") ? id.substr(0, id.find('_')) : "sub-" + data::bids_label(id);
 }

@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The run as if it had been trained with the window that is asked for.
+// The run with its input size replaced by the requested window.
 RunOptions with_window(RunOptions options, const PredictOptions& how) {
   if (net::classifies_images(options.network.name) && how.window)
     fail(Exit::usage, "--window: {} predicts one class per image, from the whole of it. Leave it out",
@@ -41,7 +41,7 @@ void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
          key::training_averaging_name);
 }
 
-// The keys that decide which network a run has, and how much it sees at a time.
+// The keys that determine a run's network and its input size.
 std::vector<std::string> network_keys(const RunOptions& run) {
   std::vector<std::string> values;
   for (const Setting& setting : run.settings)
@@ -54,11 +54,11 @@ std::vector<std::string> network_keys(const RunOptions& run) {
 
 }  // namespace
 
-// A network knows nothing of mirrored volumes that it was never shown.
+// Mirrored prediction is only meaningful along axes that were mirrored in training.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
   if (!how.mirror && !options.evaluate.tta) return {};
   std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
-  axes[2] = axes[2] && input_size(options)[2] > 1;  // an image is the same from behind
+  axes[2] = axes[2] && input_size(options)[2] > 1;  // a 2D image has no depth axis to mirror
   if (axes == std::array<bool, 3>{})
     fail(Exit::usage,
          "--tta: this run was trained without mirroring ({} is false, flip is 0), so predictions of mirrored "
@@ -85,10 +85,10 @@ struct Predictor::Network {
     loaded = weights.where;
   }
 
-  RunOptions given, options;  // as the run is, and as it computes
+  RunOptions given, options;  // as recorded, and as used for prediction
   InferenceOptions inference;
   Session session;
-  std::string loaded;  // the file whose weights it has
+  std::string loaded;  // path of the weights it has loaded
 };
 
 Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how)
@@ -102,7 +102,8 @@ Predictor::~Predictor() = default;
 Predictor::Network& Predictor::network_of(const RunOptions& run) {
   for (const auto& one : networks_)
     if (network_keys(one->given) == network_keys(run)) return *one;
-  for (const auto& one : networks_) one->session.allocate();  // so that the next sees what memory is left
+  for (const auto& one : networks_)
+    one->session.allocate();  // allocate first, so that the next network sees the remaining memory
   networks_.push_back(
       std::make_unique<Network>(run, static_cast<std::int64_t>(dataset_.modalities.size()), outputs_, how_));
   return *networks_.back();

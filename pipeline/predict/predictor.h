@@ -1,5 +1,5 @@
-// The networks of finished runs, ready to predict: with the weights of one repeat, or of several whose
-// probabilities are averaged.
+// The networks of finished runs, ready for prediction with the weights of one repeat or, averaging
+// probabilities, of several.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace voxswap::pipeline {
 
-// As in the public header, which says what each means, but `postprocessing` names a file or is empty.
+// The options of the public header, which documents them; here `postprocessing` is a file name or empty.
 struct PredictOptions : voxswap::PredictOptions {
-  std::string version{};  // of the program, for the record
+  std::string version{};  // of the program, for prediction.json
 };
 
-// The axes x, y, z along which predictions are averaged over mirrored inputs: with how.mirror or evaluate.tta
-// those of training. Throws Exit::usage where training mirrored along none.
+// Axes x, y, z for test-time mirroring: those of training if how.mirror or evaluate.tta is set. Throws
+// Exit::usage if training mirrored none.
 std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how);
 
-// A network of an ensemble: a repeat, counted from 1, of a run.
+// One network of an ensemble: a run and its repeat, counted from 1.
 struct Member {
   const RunOptions* run;
   std::int64_t repeat = 1;
@@ -32,21 +32,22 @@ struct Member {
 
 class Predictor {
  public:
-  // `dataset`: as it was trained on. Throws Exit::usage for a window that the network or the volume cannot
-  // take, and for mirroring where training did none.
+  // `dataset`: the training data set. Throws Exit::usage for a window that does not suit the network or
+  // volume, and for mirroring without mirrored training.
   Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how);
   ~Predictor();
 
-  // Reads the best weights of these repeats of its run, counted from 1; or of several runs, which
-  // are alike (predict.h). Runs with the same network share a session; another network gets its own.
+  // Loads the best weights of these repeats (counted from 1) of its run, or of several compatible runs
+  // (predict.h). Runs with the same network share a session; each other network gets its own.
   void use(const std::vector<std::int64_t>& repeats);
   void use_members(const std::vector<Member>& members);
-  // D,H,W,outputs, or outputs of an image that gets one class, which `take` gets in order of depth; the mean
-  // over the members in use. `prepared` is not normalised: each does that as it was trained. Of several
-  // members it takes the memory of a volume, else what infer() takes.
+  // Averages over the loaded members. Passes probabilities to `take` in order of depth: D,H,W,outputs, or one
+  // value per output for image classification. `prepared` is not normalised; each member normalises it as in
+  // its training. With several members it holds one whole volume of probabilities; with one, it needs as much
+  // memory as infer().
   void predict(const data::PreparedCase& prepared, const TakePlanes& take);
-  std::vector<float> probabilities(const data::PreparedCase& prepared);  // all at once
-  // Of one of the members in use, by its place.
+  std::vector<float> probabilities(const data::PreparedCase& prepared);  // returns all at once
+  // By one of the loaded members, given by index.
   std::vector<float> probabilities(const data::PreparedCase& prepared, std::size_t member);
 
  private:
@@ -60,9 +61,9 @@ class Predictor {
   void predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take);
 
   PredictOptions how_;
-  data::Dataset dataset_;  // as it was trained on
+  data::Dataset dataset_;  // the training data set
   std::int64_t outputs_;
-  std::vector<std::unique_ptr<Network>> networks_;  // the first is that of the run given first
+  std::vector<std::unique_ptr<Network>> networks_;  // networks_[0] belongs to the first run
   std::vector<Loaded> members_;
 };
 

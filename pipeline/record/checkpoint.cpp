@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view checksum_key = "checksum", tensor_checksum_key = "checksum.";
 constexpr std::size_t digits = 32;
-constexpr std::uint64_t largest_header = 100'000'000;  // as the format's own library has it
+constexpr std::uint64_t largest_header = 100'000'000;  // as in the safetensors library
 
 struct Unreadable : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -35,7 +35,7 @@ std::string_view bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float)};
 }
 
-// The first value that no network can have; nothing where all are finite.
+// Index of the first NaN or infinity; nullopt if all values are finite.
 std::optional<std::size_t> not_finite(const Tensor& tensor) {
   const auto found = std::find_if_not(tensor.values.begin(), tensor.values.end(),
                                       [](float value) { return std::isfinite(value); });
@@ -43,8 +43,8 @@ std::optional<std::size_t> not_finite(const Tensor& tensor) {
   return static_cast<std::size_t>(found - tensor.values.begin());
 }
 
-// Where the header's own checksum stands in its text. In a string, the quotes around the key would have
-// backslashes; a tensor of that name is no string.
+// Position of the header's own checksum in its text. Inside a JSON string the key's quotes would be escaped,
+// and a tensor of that name is an object, not a string.
 std::size_t place_of_digest(std::string_view header) {
   constexpr std::string_view key = "\"checksum\":\"";
   const std::size_t at = header.find(key);
@@ -56,7 +56,7 @@ std::string digest_of_header(std::string header, std::size_t place) {
   return checksum(header);
 }
 
-// With its digest in place.
+// The header including its checksum, which is also returned in `digest`.
 std::string header_text(const Checkpoint& checkpoint, std::string& digest) {
   Json header, metadata;
   metadata[std::string(checksum_key)] = std::string(digits, '0');
@@ -72,14 +72,14 @@ std::string header_text(const Checkpoint& checkpoint, std::string& digest) {
     offset = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the format asks for aligned data
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the format requires aligned data
   const std::size_t place = place_of_digest(text);
   digest = digest_of_header(text, place);
   return text.replace(place, digits, digest);
 }
 
-// Takes the checksums out of the metadata. Whoever has one of them must have them all: a file that lost its
-// header's checksum is damaged, not somebody else's.
+// Moves the checksums out of the metadata. A file with some but not all of them is damaged, not written by
+// another program.
 std::map<std::string, std::string> take_checksums(Checkpoint& checkpoint, std::string_view header) {
   std::map<std::string, std::string> checksums;
   for (auto entry = checkpoint.metadata.begin(); entry != checkpoint.metadata.end();) {
@@ -111,7 +111,7 @@ std::size_t bytes_of_shape(const std::string& name, const Shape& shape, std::siz
   return count * of_number;
 }
 
-struct Piece {  // of the data, taken by a tensor
+struct Piece {  // byte range of a tensor's data
   std::size_t begin, end;
   std::string name;
 };
@@ -132,7 +132,7 @@ Tensor read_tensor(const std::string& name, const Json& entry, std::string_view 
   return tensor;
 }
 
-// How many batches a norm of PyTorch has seen, which nothing here asks for.
+// True for the batch counter of PyTorch's batch norm, which is not used.
 bool is_counter(const std::string& name, const Json& entry) {
   return ends_with(name, "num_batches_tracked") && entry.at("dtype").get<std::string>() == "I64";
 }
@@ -144,7 +144,7 @@ Piece place_of(const std::string& name, const Json& entry, std::string_view data
   return {begin, end, name};
 }
 
-// The format has no gaps, and no byte belongs to two tensors.
+// The format allows neither gaps nor overlapping tensors.
 void check_coverage(std::vector<Piece> pieces, std::size_t size) {
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -277,7 +277,7 @@ Checkpoint read_checkpoint_header(const fs::path& path) {
 
 namespace {
 
-// Everything but the numbers.
+// Everything except the numbers.
 std::string description_of(const Checkpoint& checkpoint) {
   Json json = {{"metadata", checkpoint.metadata}, {"digest", checkpoint.digest}, {"tensors", Json::array()}};
   for (const Tensor& tensor : checkpoint.tensors)

@@ -22,7 +22,7 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
   return table;
 }();
 
-// Numbers lie with their lowest byte first, whatever the processor has.
+// Little-endian, independent of the processor.
 template <class Word>
 std::string fixed(Word word) {
   std::string bytes;
@@ -30,7 +30,7 @@ std::string fixed(Word word) {
   return bytes;
 }
 
-// --- Protocol buffers: a field is its number and kind, then what it holds.
+// --- Protocol buffers: a field is its number and wire type, followed by its content.
 
 std::string varint(std::uint64_t value) {
   std::string bytes;
@@ -55,7 +55,7 @@ std::string bytes(int field, std::string_view content) {
   return key(field, 2) + varint(content.size()) + std::string(content);
 }
 
-// --- Messages of TensorBoard. Event: wall_time 1, step 2, file_version 3, summary 5, session_log 7.
+// --- TensorBoard messages. Event: wall_time 1, step 2, file_version 3, summary 5, session_log 7.
 
 std::string event(std::int64_t step, std::string_view what) {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
@@ -68,7 +68,7 @@ std::string summary(std::string_view tag, std::string_view value) {
   return bytes(5, bytes(1, bytes(1, tag) + std::string(value)));
 }
 
-// A record of a TFRecord file: length, its checksum, content, its checksum.
+// A TFRecord: length, its checksum, content, its checksum.
 std::string record(std::string_view content) {
   const std::string length = fixed(static_cast<std::uint64_t>(content.size()));
   return length + fixed(masked_crc32c(length)) + std::string(content) + fixed(masked_crc32c(content));
@@ -82,7 +82,7 @@ std::string event_file_name() {
                 std::chrono::duration_cast<std::chrono::seconds>(now).count(), host, ::getpid());
 }
 
-// Width or height in a PNG's first chunk.
+// Width or height from a PNG's IHDR chunk.
 std::int64_t side(std::string_view png, std::size_t at) {
   std::int64_t value = 0;
   for (std::size_t i = 0; i < 4 && at + i < png.size(); ++i)
@@ -101,7 +101,7 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
 
 EventFile::EventFile(const fs::path& folder, std::int64_t first_step) : journal_(folder / event_file_name()) {
   journal_.add(record(event(0, bytes(3, "brain.Event:2"))));
-  constexpr int start = 1;  // of SessionLog.status
+  constexpr int start = 1;  // value of SessionLog.status
   if (first_step > 0) add(first_step, bytes(7, whole(1, start)));
 }
 
@@ -118,7 +118,7 @@ void EventFile::picture(std::string_view tag, std::int64_t step, std::string_vie
 
 void EventFile::text(std::string_view tag, std::string_view markdown) {
   constexpr int string_type = 7;
-  const std::string one = bytes(2, bytes(2, whole(1, 1)));  // of the shape [1]
+  const std::string one = bytes(2, bytes(2, whole(1, 1)));  // shape [1]
   const std::string tensor = whole(1, string_type) + one + bytes(8, markdown);
   add(0, summary(tag, bytes(8, tensor) + bytes(9, bytes(1, bytes(1, "text")))));
 }

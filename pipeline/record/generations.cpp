@@ -11,7 +11,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Files that `last` goes with, whose digests its metadata has under these names.
+// Files that belong to a `last`; its metadata contains their digests under these names.
 constexpr std::array<const char*, 2> kept_names = {best_weights_name, averaged_weights_name};
 
 fs::path kept(const fs::path& folder, const char* name) {
@@ -29,8 +29,8 @@ bool is_there(const fs::path& file) {
   return fs::exists(file, ignored);
 }
 
-// A second name for the file, in place of what had it. Where the file system has no second names, the first
-// one is given up.
+// Creates a hard link, replacing an existing file. If the file system has no hard links, renames the file
+// instead.
 void give_name(const fs::path& file, const fs::path& name) {
   error_code error;
   if (fs::equivalent(file, name, error)) return;
@@ -55,18 +55,18 @@ std::optional<std::string> digest_of(const fs::path& file) {
   try {
     return read_checkpoint_header(file).digest;
   } catch (const Error&) {
-    return std::nullopt;  // damaged: whoever needs it will say so
+    return std::nullopt;  // damaged: reported when it is needed
   }
 }
 
-// Which file is the one of that name that a `last` tells of.
+// Finds the file with this name and digest.
 fs::path find_kept(const fs::path& folder, const char* name, const std::string& digest) {
   const fs::path best = kept(folder, name);
   for (const fs::path& file : {best, previous(best)}) {
     if (is_there(file) && digest_of(file) == digest) return file;
   }
   if (!is_there(best)) fail_missing(best);
-  read_checkpoint(best);  // says what is wrong, if it is damaged
+  read_checkpoint(best);  // throws if it is damaged
   fail(Exit::bad_data,
        "{}: is not the {} that belongs to {}, but an older one or another run's. Restore the one of this "
        "run; or remove {} and train again with voxswap run ... --resume",
@@ -75,10 +75,10 @@ fs::path find_kept(const fs::path& folder, const char* name, const std::string& 
 
 struct Usable {
   Checkpoint last;
-  std::array<fs::path, kept_names.size()> files;  // empty where there is none yet
+  std::array<fs::path, kept_names.size()> files;  // empty path if there is none yet
 };
 
-// Empty where it tells of none.
+// Empty if the metadata has no such digest.
 std::string told_digest(const Checkpoint& last, const char* name) {
   const auto told = last.metadata.find(name);
   return told == last.metadata.end() ? "" : told->second;
@@ -88,7 +88,7 @@ Usable read_generation(const fs::path& folder, const fs::path& file, const Gener
                        const Generations::Check& check_best) {
   Usable usable{read_checkpoint(file), {}};
   check_last(usable.last, file.string());
-  usable.last.text(best_weights_name, file.string());  // which every last has
+  usable.last.text(best_weights_name, file.string());  // required
   for (std::size_t i = 0; i < kept_names.size(); ++i) {
     const std::string digest = told_digest(usable.last, kept_names[i]);
     if (digest.empty()) continue;
@@ -153,7 +153,7 @@ void Generations::write_last(Checkpoint last) {
 
 namespace {
 
-// The newest `last` whose header can be read; `trouble`: what is wrong with the others.
+// The newest `last` with a readable header; `trouble`: error of the others.
 std::optional<Checkpoint> newest_last(const fs::path& folder, std::string& trouble) {
   for (const fs::path& file : {last_of(folder), previous(last_of(folder))}) {
     if (!is_there(file)) continue;

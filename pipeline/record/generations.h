@@ -1,10 +1,9 @@
-// The checkpoints of one repeat: `last` and `best`, which belong together, and of each the one before. Where
-// weights are averaged (training.averaging), `averaged` is the best of the averages, and is to `last` what
-// `best` is.
+// The checkpoints of a repeat: `last` and `best`, which belong together, and the previous version of each.
+// With averaged weights (training.averaging), `averaged` is the best average, handled like `best`.
 //
-// `last` holds the digest of the `best` that it goes with. Before a file is written, the one that is there
-// becomes `NAME.previous.safetensors`; best is written before last. So at every moment some `last` is whole
-// and has its `best`, also when the newest one is damaged later:
+// `last` contains the digest of its `best`. Before a file is written, the existing one becomes
+// `NAME.previous.safetensors`; best is written before last. At every moment, therefore, some `last` is
+// complete and has its `best`, even if the newest file is damaged later:
 //
 //     before        best A  last(A)
 //     best written  best B  last(A)   best.previous A
@@ -24,18 +23,17 @@ inline constexpr const char *best_weights_name = "best", *averaged_weights_name 
 
 class Generations {
  public:
-  // Says what is wrong with a checkpoint that is whole, by throwing Exit::bad_data.
+  // Throws Exit::bad_data if a checkpoint is intact but does not belong here.
   using Check = std::function<void(const Checkpoint& checkpoint, const std::string& where)>;
 
   explicit Generations(fs::path folder) : folder_(std::move(folder)) {}
 
-  // The newest `last` that is whole, passes its check, and has its best, which passes its own; both have
-  // their names again afterwards. A warning tells where an older one had to stand in. Nothing: there is no
-  // `last` yet. Throws Exit::bad_data when there is one and none can be used.
+  // The newest intact `last` that passes its check and whose `best` exists and passes its own; both get their
+  // usual names back. Warns if an older one had to be used. Returns nullopt if there is no `last` yet. Throws
+  // Exit::bad_data if none is usable.
   std::optional<Checkpoint> resume(const Check& check_last, const Check& check_best);
 
-  // A new best, and a new average, if there is one, is written first; `last` gets the digests of those that
-  // are there then.
+  // Write new best and averaged weights first: write_last() adds the digests of the current ones.
   void write_best(const Checkpoint& best);
   void write_averaged(const Checkpoint& averaged);
   void write_last(Checkpoint last);
@@ -47,12 +45,12 @@ class Generations {
   std::string best_digest_, averaged_digest_;
 };
 
-// Whether there are averaged weights by now.
+// True if averaged weights have been written.
 bool has_averaged(const fs::path& folder);
 
-// The best weights for prediction, of this name: those that `last` tells of. A `best` by itself is taken as
-// it is, so that it can be handed on without the rest; so is one without checksums, whose digest is empty.
-// Throws Exit::bad_data, saying what to do, when it is missing, damaged, or not the one.
+// The weights with this name for prediction: those that `last` refers to. A `best` without `last` is
+// accepted, so that it can be shared without the other files; so is a file without checksums, whose digest is
+// empty. Throws Exit::bad_data with advice if the file is missing, damaged or not the one referred to.
 Checkpoint read_best(const fs::path& folder, const Generations::Check& check,
                      const char* name = best_weights_name);
 

@@ -16,14 +16,13 @@ namespace {
 
 constexpr const char* identity_file = "identity.json";
 
-// Of runs with several samples to a batch: those of earlier versions, which gave them to kernels all at
-// once and rounded otherwise, say nothing.
+// Earlier versions passed all samples of a batch to kernels at once, which rounds differently, and lack this
+// entry.
 constexpr const char* samples_of_a_batch = "samples of a batch";
 
 constexpr const char* first_weights = "content of the first weights";
 
-// What the paths of a run lead to is part of its identity by its content; other names and places give the
-// same bytes.
+// Files that paths refer to enter the identity by content, not by name or location.
 std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
   std::map<std::string, std::string> keys;
   for (const Setting& setting : options.settings) {
@@ -49,7 +48,7 @@ std::string run_of(const RunIdentity& identity) {
   return hasher.add(identity.split).digest();
 }
 
-// "3 cases are gone (a, b, c)": names where there are few.
+// Formats "3 cases are gone: a, b, c", with at most three names.
 void add_change(std::vector<std::string>& changes, const char* what, const std::vector<std::string>& ids) {
   if (ids.empty()) return;
   const std::vector<std::string> named(ids.begin(),
@@ -135,7 +134,7 @@ void check_experiment(const RunIdentity& identity, const RunOptions& options,
   const std::map<std::string, std::string> now = bearing_keys(options);
   std::vector<std::string> changes;
   for (const auto& [key, value] : identity.experiment) {
-    const auto found = now.find(key);  // a key that another version has no longer changes nothing
+    const auto found = now.find(key);  // ignores keys that this version does not have
     const bool asked = std::any_of(sections.begin(), sections.end(),
                                    [&](const std::string& section) { return key.starts_with(section); });
     if (asked && found != now.end() && found->second != value)

@@ -28,7 +28,7 @@ bool holds_checkpoints(const fs::path& folder) {
   return false;
 }
 
-// The rows of finished epochs are carried on as they stand.
+// Rows of completed epochs are kept, so the tables must be unmodified.
 void check_tables(const fs::path& folder) {
   if (const auto names = tables_without_note(folder); !names.empty())
     fail(Exit::bad_data,
@@ -48,7 +48,7 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Data
   const fs::path& folder = options.output;
   if (!options.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
   if (!has_identity(folder)) {
-    if (!holds_checkpoints(folder)) return std::nullopt;  // killed before it trained
+    if (!holds_checkpoints(folder)) return std::nullopt;  // killed before training began
     fail(Exit::bad_data,
          "{}: contains no identity.json, as runs of versions before 0.2, so data and split cannot be "
          "verified. Predict with it, or start another run with --out DIR",

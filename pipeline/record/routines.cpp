@@ -23,7 +23,7 @@ std::string chosen(const net::Backend& backend) {
   return device == nullptr ? "" : device->routines();
 }
 
-// A checkpoint that is damaged is named by whoever resumes from it; here the one before has them as well.
+// Empty if the checkpoint is damaged: resume reports that, and the previous checkpoint has the same routines.
 std::string of_checkpoint(const fs::path& file) {
   if (!fs::exists(file)) return "";
   try {
@@ -35,8 +35,7 @@ std::string of_checkpoint(const fs::path& file) {
   }
 }
 
-// The last checkpoint's, or those in the folder: a run that was killed before its first checkpoint has the
-// latter alone.
+// Routines in the last checkpoint or, for a run killed before its first checkpoint, in the folder.
 std::string of_run(const RunOptions& options) {
   for (std::int64_t repeat = options.training.repeats; repeat >= 1; --repeat)
     for (const char* name : {"last.safetensors", "last.previous.safetensors"})
@@ -46,7 +45,7 @@ std::string of_run(const RunOptions& options) {
   return fs::exists(file) ? read_file(file) : "";
 }
 
-// Of this device and library, as its description tells them.
+// Cache file for this device and library version.
 fs::path cache_file(const net::Backend& backend, const RunOptions& options) {
   return options.cache / "routines" / (Hasher().add(backend.description()).digest() + ".routines");
 }
@@ -73,7 +72,7 @@ bool agree_on_routines(net::Backend& backend, net::Ranks& ranks) {
   return device->replace_routines(all);
 }
 
-// A line that is there already stays.
+// Existing entries are kept.
 void remember_routines(const net::Backend& backend, const RunOptions& options) {
   const std::string text = chosen(backend);
   if (text.empty() || options.cache.empty()) return;

@@ -1,7 +1,7 @@
-// Which routines compute a run's convolutions, where a device chooses them by their time (a GPU does). Two
-// that are both the same every time need not give the same bits, so the choice belongs to a run: it lies in
-// its folder as routines.txt and in its checkpoints, and a run that is resumed takes the same again. Runs
-// that share a cache (data.cache) share their choices, too: a run that is made again is the same run.
+// Records which routines compute a run's convolutions on devices that choose them by measured time (GPUs).
+// Two deterministic routines may still round differently, so the choice belongs to the run: it is stored in
+// its folder as routines.txt and in its checkpoints, and reused on resume. Runs that share a cache
+// (data.cache) share choices, too, so that a repeated run gives identical results.
 #pragma once
 
 #include <map>
@@ -12,19 +12,18 @@
 
 namespace voxswap::pipeline {
 
-// What a backend is to take before it compiles: of the run, where it goes on with one or predicts with it,
-// and then of the cache. Warns where it cannot take what the run had. `together`: all ranks call it and take
-// what the first one finds.
+// Loads choices into a backend before it compiles: first those of the run if it is resumed or used for
+// prediction, then those of the cache. Warns if the backend cannot use the run's choices. `together`:
+// collective; rank 0 reads and broadcasts.
 void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run, bool together);
-// Ranks compute alike: for each routine that several have chosen, all take that of the first of these ranks,
-// and every rank knows all of them. All call it when they have compiled. True: this rank has to compile
-// again.
+// Collective, after compilation: all ranks adopt the same routines; if choices differ, those of the lowest
+// rank. Returns true if this rank has to recompile.
 bool agree_on_routines(net::Backend& backend, net::Ranks& ranks);
-// What it has chosen since is put into the cache.
+// Adds new choices of the backend to the cache.
 void remember_routines(const net::Backend& backend, const RunOptions& options);
 
 void write_routines(const net::Backend& backend, const RunOptions& options);  // into the run's folder
-// As metadata of its checkpoints; nothing where nothing is chosen.
+// Metadata for the run's checkpoints; empty if nothing was chosen.
 std::map<std::string, std::string> routines_metadata(const net::Backend& backend);
 
 }  // namespace voxswap::pipeline

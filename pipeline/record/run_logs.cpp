@@ -62,7 +62,7 @@ void RunLogs::step(const StepNote& note) {
 
 void RunLogs::epoch(const EpochRow& row, std::int64_t total,
                     const std::vector<std::pair<std::string, double>>& scores) {
-  // Over steps, as all that TensorBoard shows of a run has one axis.
+  // Over steps, so that all plots in TensorBoard share an axis.
   events_.number("loss/train", total, row.train_loss);
   events_.number("loss/validation", total, row.validation_loss);
   for (const auto& [name, value] : scores) events_.number("validation/" + name, total, value);
@@ -74,7 +74,7 @@ void RunLogs::epoch(const EpochRow& row, std::int64_t total,
   events_.number("memory/device_peak_bytes", total, static_cast<double>(row.device_peak_bytes));
   if (!writes_lines_) return;
   Json json = line("epoch", repeat_);
-  const Csv table = csv_of<EpochRow>({row});  // its columns, but those that the line begins with
+  const Csv table = csv_of<EpochRow>({row});  // all columns except those written above
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     if (table.header[i] == "run" || table.header[i] == "repeat") continue;
     const Json value = parse_json(table.rows[0][i]);

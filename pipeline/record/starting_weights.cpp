@@ -16,14 +16,14 @@ namespace {
 
 using Fate = StartingWeights::Fate;
 
-// The tensors of a file by name, and which of them were used.
+// The tensors of a file by name; records which were used.
 class Source {
  public:
   explicit Source(const Checkpoint& checkpoint) {
     for (const Tensor& tensor : checkpoint.tensors) by_name_[tensor.name] = &tensor;
   }
 
-  // A file of a whole classifier gives a segmentation network its backbone.
+  // Also finds backbone weights in the file of a whole classifier.
   const Tensor* take(const std::string& name) {
     constexpr std::string_view prefix = "backbone.";
     if (const Tensor* const tensor = find(name)) return tensor;
@@ -45,7 +45,7 @@ class Source {
     return found->second;
   }
 
-  // What training keeps of a parameter beside it, and of all of them.
+  // True for optimiser state and weight averages.
   bool is_kept_by_optimizer(const std::string& name) const {
     const std::size_t dot = name.rfind('.');
     if (dot == name.npos) return false;
@@ -59,8 +59,8 @@ class Source {
   std::set<std::string> used_;
 };
 
-// For each of our channels which of the file's `count` has the same name, -1 where none has. Nothing where
-// names tell nothing: the file has none, shares none, or has all of them in our order.
+// For each of our channels, the index of the file's channel with the same name, or -1. Empty if names do not
+// help: the file has none, shares none, or has the same order.
 std::vector<std::int64_t> channels_by_name(const Checkpoint& checkpoint, std::int64_t count,
                                            const std::vector<std::string>& ours) {
   const auto found = checkpoint.metadata.find("modalities");
@@ -76,7 +76,7 @@ std::vector<std::int64_t> channels_by_name(const Checkpoint& checkpoint, std::in
   return places;
 }
 
-// O,I,D,H,W over other channels I.
+// Shapes O,I,D,H,W that differ only in I.
 bool differ_in_channels_alone(const Shape& theirs, const Shape& ours) {
   if (theirs.rank() != 5 || ours.rank() != 5) return false;
   for (const int axis : {0, 2, 3, 4})
@@ -105,7 +105,7 @@ std::string channels_text(const std::vector<std::string>& modalities,
 
 constexpr std::array<std::string_view, 5> fates = {"taken", "by channel", "other shape", "missing", "unused"};
 
-// The table has a line each of so many of a kind.
+// Maximum number of lines per kind of mismatch in the table.
 constexpr std::size_t most_mismatches = 12;
 
 }  // namespace
@@ -130,7 +130,7 @@ StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> rando
                                  const std::vector<std::string>& modalities) {
   const Checkpoint checkpoint = read_checkpoint(file);
   Source source(checkpoint);
-  // The first weight of a network is the convolution's that reads the images.
+  // The first 5-D weight belongs to the convolution that reads the images.
   const auto first = std::find_if(random.begin(), random.end(),
                                   [](const Tensor& tensor) { return tensor.shape.rank() == 5; });
   StartingWeights weights{file, {}, {}};

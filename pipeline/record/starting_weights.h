@@ -1,6 +1,6 @@
-// Pretrained weights: of another run, or of torchvision's networks, whose parameter names ours have. Tensors
-// that match in name and shape are used, and the result for each parameter is reported. Optimiser state is
-// not used.
+// Pretrained weights from another run or from torchvision, whose parameter names our networks use. Tensors
+// that match in name and shape are loaded, and the result for each parameter is reported. Optimiser state is
+// not loaded.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace voxswap::pipeline {
 
-// Of a run's folder the file with the weights that it would predict with, of the first of several repeats;
-// a file itself. Throws Exit::bad_data where the folder holds none, or there is nothing.
+// For a run's folder, the weights it predicts with (of the first repeat); a file name is returned unchanged.
+// Throws Exit::bad_data if the folder has no weights or nothing exists there.
 fs::path weights_file(const fs::path& run_or_file);
 
 struct StartingWeights {
@@ -21,24 +21,23 @@ struct StartingWeights {
   struct Row {
     Fate fate;
     std::string name;
-    std::string remark;  // its shapes, or the channels that were taken
+    std::string remark;  // shapes, or the channels that were loaded
   };
   fs::path file;
-  std::vector<Tensor> tensors;  // of all parameters, in their order: what the training begins with
-  std::vector<Row> rows;        // of every parameter, then of what nothing takes
+  std::vector<Tensor> tensors;  // initial values of all parameters, in order
+  std::vector<Row> rows;        // every parameter, then unused tensors of the file
 
   std::size_t count(Fate fate) const;
-  std::string table() const;  // for people: a line for each that was not taken whole, below how many were
+  std::string table() const;  // for display: lines for tensors not loaded as they are, then totals
 };
 
-// `random`: the parameters as they would begin. Where the file says which modalities its channels are, the
-// first convolution takes those of the same names, wherever they stand; the others stay random. Images'
-// weights may be O,I,H,W, a dense layer's O,I; a backbone's may lack its prefix. Throws Exit::bad_data where
-// nothing fits.
+// `random`: initial parameters. If the file names its modalities, the first convolution loads channels with
+// the same names in any order; the others stay random. 2D kernels may be O,I,H,W, dense layers O,I; backbone
+// names may lack their prefix. Throws Exit::bad_data if no tensor matches.
 StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> random,
                                  const std::vector<std::string>& modalities);
 
-// Of an image's weights O,I,H,W and a dense layer's O,I, the shape that ours have; of others their own.
+// Our 5-D shape for 2D kernels O,I,H,W and dense layers O,I; other shapes are unchanged.
 Shape as_volume(const Shape& shape);
 
 }  // namespace voxswap::pipeline

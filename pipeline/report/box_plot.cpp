@@ -1,5 +1,5 @@
-// Dice per region as boxes: a panel per grid, regions along the axis, one colour per group of runs; with one
-// group, one per region, as in pictures of cases.
+// Box plots of Dice per region: a panel per grid, regions along the x axis, one colour per group of runs or,
+// with a single group, per region as in pictures of cases.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -22,7 +22,7 @@ std::size_t place(std::vector<T>& seen, const std::type_identity_t<T>& wanted) {
   return seen.size() - 1;
 }
 
-// Quartiles of fewer values are mostly made up.
+// Quartiles of fewer values are mostly interpolated.
 constexpr std::size_t least_values_of_a_box = 5;
 
 using GroupKey = std::pair<std::string, std::string>;  // resolution, setting
@@ -51,7 +51,7 @@ struct Layout {
   }
 };
 
-// Dice from 0 to 1; the lower part is left out where no value lies there.
+// The y axis ends at 1; its lower part is cut off if it has no values.
 double lowest_shown(const std::vector<BoxRow>& boxes) {
   double lowest = 1;
   for (const BoxRow& box : boxes) {
@@ -69,13 +69,13 @@ std::string cases_text(const std::vector<BoxRow>& boxes) {
   return least == most ? format("n = {}", least) : format("n = {} to {}", least, most);
 }
 
-// Points beside each other instead of on top of each other: golden-ratio steps, the same in every picture.
+// Deterministic horizontal jitter by golden-ratio steps, to keep points apart.
 double jitter(std::size_t index, double width) {
   const double step = 0.6180339887498949 * static_cast<double>(index + 1);
   return (step - std::floor(step) - 0.5) * 0.62 * width;
 }
 
-// A case among the dots.
+// A dot and its case.
 struct Dot {
   std::string group, case_id;
   double value = 0;
@@ -85,12 +85,12 @@ std::string box_style(std::size_t color) {
   return format("lc rgb '{0}' lw 1.3 fs transparent solid 0.3 border lc rgb '{0}'", plot_color(color));
 }
 
-// Adds one colour to a panel: a group of runs, or a region of the only one. `dots`: in the order in which
-// they are drawn.
+// Adds one colour to a panel: a group of runs, or a region of the only group. `dots` receives the dots in
+// drawing order.
 void add_color(Figure& figure, Panel& panel, const std::vector<const BoxRow*>& rows, const Layout& layout,
                std::size_t index, const std::string& group_name, std::vector<Dot>& dots) {
   std::string boxes, few_boxes, without_numbers, lines[3];
-  std::vector<Dot> of[3];  // cases, outliers, those where there are too few for a box
+  std::vector<Dot> of[3];  // cases, outliers, cases of groups too small for a box
   for (const BoxRow* row : rows) {
     const metrics::BoxStatistics& box = row->statistics;
     const auto region = std::find(layout.regions.begin(), layout.regions.end(), row->region);
@@ -119,7 +119,7 @@ void add_color(Figure& figure, Panel& panel, const std::vector<const BoxRow*>& r
     if (!lines[kind].empty()) add(figure.add_data(lines[kind]), "1:2", style);
     dots.insert(dots.end(), of[kind].begin(), of[kind].end());
   };
-  // A candlestick of no height would leave a spike at its corner.
+  // Draws medians as vectors: a candlestick of height 0 would leave a spike at its corner.
   const auto add_medians = [&](const std::string& data) {
     add(data, "($1-$6/2):7:6:(0)", format("vectors nohead lc rgb '{}' lw 2.2", plot_ink));
   };
@@ -153,7 +153,7 @@ std::string grid_title(const std::string& grid) {
   return grid == "native" || grid == "training" ? format("on the {} grid", grid) : format("at {}", grid);
 }
 
-// What the marks mean, of those that are drawn.
+// Legend of the marks that occur.
 std::string marks_text(const std::vector<BoxRow>& boxes) {
   const auto is_box = [](const BoxRow& box) { return box.statistics.n >= least_values_of_a_box; };
   const auto is_few = [&](const BoxRow& box) { return box.statistics.n > 0 && !is_box(box); };
@@ -166,8 +166,8 @@ std::string marks_text(const std::vector<BoxRow>& boxes) {
   return text;
 }
 
-// In the SVG every dot says whose it is where it is pointed at, and to the script of a page. gnuplot draws
-// points in the order of their data: circles, full or not. Without one for every case nothing is said.
+// Adds case names to the SVG's dots, as tooltips and for the page's script. gnuplot draws points in the order
+// of their data, as filled or open circles. Does nothing if the numbers do not match.
 void name_dots(std::string& svg, const std::vector<Dot>& dots) {
   std::vector<std::string> lines = split(svg, '\n');
   const auto is_dot = [](const std::string& line) {
@@ -222,7 +222,7 @@ Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& g
             .push_back(&box);
     for (std::size_t i = 0; i < colors.size(); ++i)
       add_color(figure, panel, colors[i], layout, i, names[layout.colors_are_regions() ? 0 : i], dots);
-    panel.elements.push_back("-1 notitle");  // something to draw where every value is NaN
+    panel.elements.push_back("-1 notitle");  // gnuplot needs an element even if every value is NaN
     figure.panels.push_back(std::move(panel));
   }
   Picture picture = figure.draw();

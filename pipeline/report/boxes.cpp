@@ -1,5 +1,5 @@
-// Box statistics of dice.csv: a model trained several times answers once per case, with the mean of its
-// answers, so that repeats do not count as cases (as in the study).
+// Box statistics of dice.csv. The repeats of a run are averaged per case, so that they do not count as
+// additional cases.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,8 +12,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The metrics that have a box: three even when they were never asked for, the others where any row has a
-// number.
+// Metrics with a box: dice, sensitivity and specificity always, others if any row has a value.
 std::vector<std::string> boxed_metrics(const std::vector<DiceRow>& rows) {
   std::vector<std::string> names{"dice", "sensitivity", "specificity"};
   for (const std::string& name : metrics::metric_names()) {
@@ -25,7 +24,7 @@ std::vector<std::string> boxed_metrics(const std::vector<DiceRow>& rows) {
   return names;
 }
 
-// Over the repeats that scored; NaN when none did.
+// Mean over repeats with a score; NaN if there are none.
 double mean_of(const std::vector<const DiceRow*>& repeats, const std::string& metric) {
   double sum = 0, count = 0;
   for (const DiceRow* row : repeats)
@@ -33,8 +32,7 @@ double mean_of(const std::vector<const DiceRow*>& repeats, const std::string& me
   return count > 0 ? sum / count : std::nan("");
 }
 
-// The rows of the boxes of one resolution, setting, grid and region, by case in the order in which they first
-// appear.
+// The rows of one resolution, setting, grid and region, grouped by case in order of appearance.
 struct Group {
   BoxRow box;
   std::vector<std::vector<const DiceRow*>> rows;
@@ -47,8 +45,8 @@ std::size_t place(std::vector<std::string>& seen, const std::string& wanted) {
   return seen.size() - 1;
 }
 
-// Resolutions from coarse to fine; settings, grids and regions in the order in which they first appear.
-// `group_of`: the place and the setting of a row's group; `name_of`: what its case is called there.
+// Resolutions from coarse to fine; settings, grids and regions in order of appearance. `group_of`: index and
+// setting of a row's group; `name_of`: name of its case within the group.
 template <class GroupOf, class NameOf>
 std::vector<BoxRow> boxes_of(const std::vector<DiceRow>& rows, const GroupOf& group_of,
                              const NameOf& name_of) {

@@ -17,7 +17,7 @@ struct Series {
   std::vector<std::pair<double, double>> points;
 };
 
-// NaN for a text that is none.
+// NaN if the text is not a number.
 double value_of(const std::string& text) {
   const auto value = parse_number<double>(text);
   return value && std::isfinite(*value) ? *value : std::nan("");
@@ -31,7 +31,7 @@ bool add_chart(Figure& figure, const Csv& table, const ChartColumns& columns, co
   const bool bars = std::any_of(table.rows.begin(), table.rows.end(),
                                 [&](const auto& row) { return std::isnan(value_of(row[x])); });
   std::vector<Series> all;
-  std::vector<std::string> names;  // along the axis
+  std::vector<std::string> names;  // on the x axis
   std::map<std::string, std::size_t> places;
   Range across;
   double highest = 0;
@@ -49,7 +49,8 @@ bool add_chart(Figure& figure, const Csv& table, const ChartColumns& columns, co
     highest = std::max(highest, value_of(row[y]));
   }
   if (across.empty()) return false;
-  const double bar = 0.8 / static_cast<double>(all.size());  // side by side in four fifths of their room
+  const double bar =
+      0.8 / static_cast<double>(all.size());  // width of a bar; the bars of a group take 80 % of its space
   figure.legend.clear();
   figure.panels.push_back(panel);
   Panel& drawn = figure.panels.back();

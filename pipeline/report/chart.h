@@ -1,4 +1,4 @@
-// A chart of a table: a column over another one, with a line per value of further columns.
+// A chart of a table: one column plotted over another, with a line per combination of further columns.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace voxswap::pipeline {
 
 struct ChartColumns {
   std::string x, y;
-  std::vector<std::string> by;  // whose values together tell one line from another
+  std::vector<std::string> by;  // one line per combination of their values
 };
 
-// Adds a panel to the figure, and what its lines are to the legend, which all charts of a figure share. Bars
-// where a value of x is no number. Rows without a number in y are left out; false: there is no other.
+// Adds a panel to the figure and its lines to the legend, which all charts of a figure share. Draws bars if a
+// value of x is not a number. Skips rows without a number in y; returns false if none remain.
 bool add_chart(Figure& figure, const Csv& table, const ChartColumns& columns, const Panel& panel,
                const std::string& x_title);
 

@@ -14,7 +14,7 @@ namespace {
 
 const std::string probability_prefix = "probability_";
 
-// Of the class with this place among those of the row. Rounded, a probability may be a little above 1.
+// The row's class with index `place`. Rounding may make a probability slightly greater than 1.
 Column<ClassRow> probability(const std::string& name, std::size_t place, const std::string& meaning = "") {
   return {probability_prefix + name, meaning,
           [=](const ClassRow& row) { return number(row.probabilities.at(place).second); },

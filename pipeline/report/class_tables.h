@@ -1,4 +1,4 @@
-// The tables of a classifier's run, as structs and as CSV. Column names are a contract with scripts outside.
+// The tables of a classification run, as structs and as CSV. Column names are part of the public interface.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,39 @@
 
 namespace voxswap::pipeline {
 
-struct ClassRow {  // classes.csv: what an image was taken for
+struct ClassRow {  // classes.csv: predicted class of an image
   std::string run;
   std::int64_t repeat = 1;
   std::string resolution, case_id, truth, predicted;
-  // Of every class, by name: columns probability_NAME.
+  // Of every class, in columns probability_NAME.
   std::vector<std::pair<std::string, double>> probabilities;
 };
 
-struct AccuracyRow {  // accuracy.csv: the part of the validation images that were right after an epoch
+struct AccuracyRow {  // accuracy.csv: validation accuracy after an epoch
   std::string run;
   std::int64_t repeat = 1;
   std::string resolution;
   std::int64_t epoch = 1;
-  double trained_seconds = 0;  // of this epoch and those before it
+  double trained_seconds = 0;  // up to and including this epoch
   double accuracy = 0;
 };
 
-// With a column per class behind those of columns(), whose last stands for them.
+// Replaces the placeholder, the last entry of columns(), by a column per class.
 template <>
 Csv csv_of<ClassRow>(const std::vector<ClassRow>& rows);
 template <>
 std::vector<ClassRow> rows_of<ClassRow>(const Csv& csv, const std::string& where);
 
-// How often which class was taken for which: of every run and repeat by itself.
+// Confusion matrix of a run and repeat.
 struct Confusion {
   std::string run;
   std::int64_t repeat = 1;
   std::string resolution;
-  std::vector<std::string> classes;               // of truth and prediction
+  std::vector<std::string> classes;               // of ground truth and prediction
   std::vector<std::vector<std::int64_t>> counts;  // [truth][predicted]
   std::int64_t right() const;
   std::int64_t all() const;
-  double accuracy() const;  // REQUIRES: there are images
+  double accuracy() const;  // REQUIRES: all() > 0
 };
 std::vector<Confusion> confusions(const std::vector<ClassRow>& rows);
 

@@ -1,6 +1,5 @@
-// A table whose rows are of one type, as CSV: name and meaning of every column, and how it is written and
-// read. One list per table, so that header, order, writing, reading and the reference page cannot drift
-// apart.
+// Tables with typed rows as CSV: name, meaning, writing and reading of each column. A single list per table
+// keeps header, order, writing, reading and reference page consistent.
 #pragma once
 
 #include <algorithm>
@@ -24,17 +23,17 @@ template <class Row>
 struct Column {
   std::string name, meaning;
   std::function<std::string(const Row&)> write;
-  // What the field should be; empty: it is that. Null: the table is only written.
+  // Returns the expected format if the field is invalid, otherwise empty. Null: the table is write-only.
   std::function<std::string(Row&, const std::string&)> read = nullptr;
-  // Written where this is true of any row; null: always.
+  // Write the column if this is true for any row; null: always.
   std::function<bool(const Row&)> has = nullptr;
-  bool required = true;   // false: tables of other runs, or of earlier versions, lack it
-  std::string when = "";  // behind the meaning on the reference page
+  bool required = true;   // false: the column may be missing in tables of other runs or earlier versions
+  std::string when = "";  // appended to the meaning on the reference page
 };
 template <class Row>
 using Columns = std::vector<Column<Row>>;
 
-// The columns of the table with such rows: a specialisation for every type of row.
+// The columns of a table, specialised for each row type.
 template <class Row>
 const Columns<Row>& columns();
 
@@ -73,14 +72,14 @@ std::vector<Row> rows_of(const Csv& csv, const std::string& where, const Columns
   return rows;
 }
 
-// Throws Exit::bad_data naming `where` for a missing column, a field that is no number, or one that no run
-// writes there: a Dice of 9.5, an epoch 0.
+// Throws Exit::bad_data that names `where` for a missing column or an invalid field, such as a Dice of 9.5 or
+// epoch 0.
 template <class Row>
 std::vector<Row> rows_of(const Csv& csv, const std::string& where) {
   return rows_of(csv, where, columns<Row>());
 }
 
-// Of a file; none where there is no such file.
+// Reads a file; empty if it does not exist.
 template <class Row>
 std::vector<Row> rows_in(const fs::path& file) {
   if (!fs::exists(file)) return {};
@@ -98,7 +97,7 @@ std::vector<CsvColumn> described(const Columns<Row>& list = columns<Row>()) {
 // Columns of texts, counts and other numbers.
 namespace column {
 
-// What a number may be.
+// Valid range of a number.
 struct Bounds {
   double least, most;
   bool or_nan = true;
@@ -135,15 +134,14 @@ Column<Row> real(const char* name, const char* meaning, double Row::*member, Bou
           [=](Row& row, const std::string& field) { return read_real(row.*member, field, bounds); }};
 }
 
-// Clocks are not finer than microseconds, and the digits behind would only be noise. Adding 0 turns -0 into
-// 0.
+// Clocks resolve microseconds; further digits would be noise. Adding 0 turns -0 into 0.
 template <class Row>
 Column<Row> seconds(const char* name, const char* meaning, double Row::*member) {
   return {name, meaning, [=](const Row& row) { return number(std::round(row.*member * 1e6) / 1e6 + 0.0); },
           [=](Row& row, const std::string& field) { return read_real(row.*member, field, not_negative); }};
 }
 
-// A number that is a member of a member, which is only written.
+// A number in a nested struct, write-only.
 template <class Row, class Part, class Value>
 Column<Row> part(const char* name, const char* meaning, Part Row::*whole, Value Part::*member) {
   return {name, meaning, [=](const Row& row) {
@@ -154,7 +152,7 @@ Column<Row> part(const char* name, const char* meaning, Part Row::*whole, Value 
           }};
 }
 
-// Of what many tables have in common.
+// Columns that many tables share.
 template <class Row>
 Column<Row> run() {
   return text("run", "name of the run", &Row::run);

@@ -48,9 +48,9 @@ std::vector<Pair> pairs_of(const std::vector<RunGroup>& groups) {
   return pairs;
 }
 
-// Grid, region, metric of a box; what two groups must share to be compared.
+// Grid, region and metric of a box; groups are compared per subject.
 using Subject = std::tuple<std::string, std::string, std::string>;
-using Cases = std::map<std::string, double>;  // a number per case
+using Cases = std::map<std::string, double>;  // value by case
 
 Cases cases_of(const BoxRow& box) {
   Cases cases;
@@ -170,9 +170,9 @@ const Columns<ComparisonRow>& columns<ComparisonRow>() {
 
 namespace {
 
-constexpr double worth_an_ensemble = 5e-4;  // of the mean Dice
+constexpr double worth_an_ensemble = 5e-4;  // in mean Dice
 
-using Regions = std::map<std::string, Cases>;  // of one group
+using Regions = std::map<std::string, Cases>;  // scores of one group
 
 std::map<std::size_t, Regions> scores_of(const std::vector<RunGroup>& groups,
                                          const std::vector<DiceRow>& rows, const std::string& grid) {
@@ -186,7 +186,7 @@ std::map<std::size_t, Regions> scores_of(const std::vector<RunGroup>& groups,
   return scores;
 }
 
-// In the order of the table.
+// Regions that all groups have, in the order of the table.
 std::vector<std::string> common_regions(const std::map<std::size_t, Regions>& scores,
                                         const std::vector<DiceRow>& rows) {
   std::vector<std::string> names;
@@ -207,7 +207,7 @@ double mean_of(const Cases& cases) {
   return sum / static_cast<double>(cases.size());
 }
 
-// Of the cases that both have a number for, over the regions where they do.
+// Per case that both groups scored, the mean difference over regions.
 std::vector<double> differences_of(const Regions& best, const Regions& other,
                                    const std::vector<std::string>& regions) {
   std::map<std::string, std::pair<double, int>> sums;
@@ -267,7 +267,7 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
 
 std::string worse_than_best(const RankedGroup& group, std::size_t compared) {
   constexpr double doubt = 0.05;
-  // The test's p is at least 2 / 2^n, and Holm multiplies the least of them by how many there are.
+  // The smallest possible p is 2 / 2^n, and Holm multiplies the smallest one by the number of comparisons.
   const double least = 2 * std::pow(0.5, static_cast<double>(group.differences.size()));
   if (least * static_cast<double>(compared) >= doubt) return "too few cases to tell";
   return group.p_holm < doubt && group.interval.low > 0 ? "yes" : "not shown";

@@ -1,4 +1,4 @@
-// Compares groups of runs case by case: paired differences with intervals and tests.
+// Compares groups of runs by paired differences of their cases, with intervals and tests.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace voxswap::pipeline {
 
-// The differences of cases that two groups have in common, a mean over repeats per case.
+// Paired differences on the common cases of two groups, averaged over repeats per case.
 struct Paired {
   std::vector<double> differences;
   double difference = 0;       // mean
@@ -22,55 +22,53 @@ struct Paired {
   explicit Paired(std::vector<double> of);
 };
 
-// Differences are b - a. A family: the regions of one comparison, grid and metric.
+// Differences are b - a. Family for Holm's correction: the regions of one comparison, grid and metric.
 struct ComparisonRow : Paired {  // comparison.csv
-  std::string compared;          // the keys that tell a from b: "preprocess.resolution"
-  std::string also_differs;      // other keys that differ between them, and so may be the reason
+  std::string compared;          // keys that define the comparison, such as "preprocess.resolution"
+  std::string also_differs;      // other keys that differ and may explain the difference
   std::string resolution_a, setting_a, resolution_b, setting_b;
   std::string evaluated_at, region, metric;
-  std::size_t unpaired = 0;       // cases that only one of them has a number for
-  double mean_a = 0, mean_b = 0;  // over the pairs
+  std::size_t unpaired = 0;       // cases with a value in only one of the groups
+  double mean_a = 0, mean_b = 0;  // over the paired cases
 };
 
-// Every pair of groups that one key tells apart (the resolution is one), and where there are at most four
-// groups every pair; each grid, region and metric of which both have a case. The coarser one, or the one that
-// was given first, is a.
+// Compares groups that differ in one key (including the resolution) or, with at most four groups, all pairs,
+// for each grid, region and metric with common cases. The group with the coarser resolution, or the first one
+// given, is a.
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
 
 template <>
 const Columns<ComparisonRow>& columns<ComparisonRow>();
 
-// Ranks groups of runs: which is best, by how much, and whether that is beyond chance.
-// Differences are the Dice of the best group minus this one's, per case the mean over the regions; none for
-// the best itself. A family: all groups.
+// Ranks groups of runs by Dice. Differences are the Dice of the best group minus that of this one, averaged
+// over regions per case; empty for the best group. Family for Holm's correction: all groups.
 struct RankedGroup : Paired {
   std::size_t group = 0;  // of run_groups.h
-  std::size_t cases = 0;  // with a number for every region, or the fewest of any
-  double dice = 0;        // mean over the regions of the means over the cases
+  std::size_t cases = 0;  // with a value; the minimum over the regions
+  double dice = 0;        // mean over regions of the mean over cases
 };
 
 struct Ranking {
-  std::string grid;                  // on which Dice is compared: the first that runs were scored on
-  std::vector<std::string> regions;  // that all groups have
-  std::vector<RankedGroup> groups;   // the best first
+  std::string grid;                  // of the Dice scores: the first grid of the runs
+  std::vector<std::string> regions;  // common to all groups
+  std::vector<RankedGroup> groups;   // best first
 };
 
-// Groups without a score are not in it. Empty where no region is common to all. `ensembles`: so many groups
-// at the end are ensembles of others, which are better only where their Dice is higher by 0.0005 or more:
-// they take twice as long to predict.
+// Omits groups without scores. Empty if no region is common to all groups. `ensembles`: number of groups at
+// the end that are ensembles. They take twice as long to predict, so they rank higher only if their Dice is
+// higher by at least 0.0005.
 Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows,
              std::size_t ensembles = 0);
 
-// Whether a group is worse than the best: "yes", "not shown", "too few cases to tell". Beyond chance is a
-// corrected p below 0.05 and an interval without 0.
+// Whether a group is significantly worse than the best: "yes", "not shown" or "too few cases to tell".
+// Significant: corrected p below 0.05 and an interval that excludes 0.
 std::string worse_than_best(const RankedGroup& group, std::size_t compared);
 
-// Box statistics of dice.csv.
-// Per resolution (coarse to fine), grid, region and metric (dice, sensitivity, specificity; then others
-// where any value is a number), over the per-case means of the repeats. Cases of different runs count by
-// themselves.
+// Box statistics of dice.csv per resolution (coarse to fine), grid, region and metric (dice, sensitivity,
+// specificity, then others that have values), over per-case means of the repeats. Cases of different runs are
+// counted separately.
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
-// The same per group, whose runs are repeats of each other. REQUIRES: every run and resolution is in a group.
+// Per group, whose runs count as repeats of each other. REQUIRES: every run and resolution is in a group.
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups);
 
 }  // namespace voxswap::pipeline

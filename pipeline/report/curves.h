@@ -1,4 +1,4 @@
-// Curves of trainings: a line per run and repeat, in a colour per group of runs.
+// Training curves: a line per run and repeat, in a colour per group of runs.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace voxswap::pipeline {
 
-// Rows of one run and repeat.
+// True for rows of the same run and repeat.
 template <class A, class B>
 bool is_same_training(const A& a, const B& b) {
   if constexpr (requires { a.repeat; })
@@ -21,8 +21,8 @@ bool is_same_training(const A& a, const B& b) {
   return a.run == b.run && a.resolution == b.resolution;
 }
 
-// Adds the lines to the panel, each drawn in the style of its group. A value that is NaN leaves a gap; what
-// has no number at all is left out. The range of the values.
+// Adds the curves to the panel, each in the style of its group, and returns the range of their values. NaN
+// leaves a gap; a curve without any number is omitted.
 template <class Row, class X, class Y, class Style>
 Range add_curves(Figure& figure, Panel& panel, const std::vector<Row>& rows,
                  const std::vector<RunGroup>& groups, X x, Y y, Style style) {
@@ -50,7 +50,7 @@ Range add_curves(Figure& figure, Panel& panel, const std::vector<Row>& rows,
   return all;
 }
 
-// A line of each group, where there are several.
+// One line per group, if there are several.
 inline std::vector<LegendEntry> group_legend(const std::vector<RunGroup>& groups) {
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i)

@@ -16,7 +16,8 @@ std::set<std::string> cases_of(const RunFolder& run) {
   return cases;
 }
 
-// Of each run of one group, one of the other that held out the same cases; empty where a run has none.
+// Pairs each run of one group with a run of the other that has the same validation cases; empty if a run has
+// no counterpart.
 std::vector<RunPair> pairs_of(const std::vector<RunFolder>& runs, const std::vector<const RunFolder*>& a,
                               std::vector<const RunFolder*> b) {
   std::vector<RunPair> pairs;
@@ -37,7 +38,7 @@ std::string short_name(const RunGroup& group) {
                                 : format("{} and {} more", group.runs[0], group.runs.size() - 1);
 }
 
-// Two groups, and which of all pairs of runs are theirs.
+// Two groups and the range of their pairs of runs.
 struct Planned {
   std::size_t a = 0, b = 0, first_pair = 0, pairs = 0;
 };

@@ -1,4 +1,4 @@
-// Ensembles of two groups of runs, which are ranked beside the groups: nnU-Net's find_best_configuration.
+// Ensembles of two groups of runs, ranked with the groups, as nnU-Net's find_best_configuration does.
 #pragma once
 
 #include <functional>
@@ -14,32 +14,32 @@
 namespace voxswap::pipeline {
 
 struct RunPair {
-  std::size_t first = 0, second = 0;  // places in a list of runs
+  std::size_t first = 0, second = 0;  // indices into a list of runs
 };
 
 struct EnsembleScores {
-  std::vector<DiceRow> rows;  // of the cases that both runs held out
-  std::string why_not;        // they cannot predict together; empty: they can
+  std::vector<DiceRow> rows;  // of the common validation cases
+  std::string why_not;        // reason if the two cannot be combined, otherwise empty
 };
 
-// Scores of each pair of these finished runs: the mean of their probabilities decides the labels. Given by
-// the room that predicts.
+// Scores label maps from averaged probabilities for each pair of finished runs. A callback, since prediction
+// is implemented elsewhere.
 using ScoreEnsembles = std::function<std::vector<EnsembleScores>(const std::vector<fs::path>& runs,
                                                                  const std::vector<RunPair>& pairs)>;
 
 struct Ensembles {
   std::vector<RunGroup> groups;
-  std::vector<std::pair<std::size_t, std::size_t>> members;  // of each, the two groups of runs
+  std::vector<std::pair<std::size_t, std::size_t>> members;  // per ensemble, the indices of its two groups
   std::vector<DiceRow> rows;                                 // ensembles.csv
-  std::vector<std::string> notes;                            // pairs that were left out, and why
+  std::vector<std::string> notes;                            // skipped pairs, with reasons
 };
 
 // The runs of a group that were scored.
 std::vector<const RunFolder*> scored_runs(const std::vector<RunFolder>& runs,
                                           const std::vector<RunGroup>& groups, std::size_t group);
 
-// Every two groups whose runs held out the same cases: of each fold, a run of one with a run of the other.
-// Throws Exit::usage where there are none that can predict together.
+// Combines all pairs of groups with the same validation cases, fold by fold. Throws Exit::usage if no pair
+// can be combined.
 Ensembles ensembles_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups,
                        const ScoreEnsembles& score);
 

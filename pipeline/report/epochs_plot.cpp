@@ -1,5 +1,5 @@
-// A training over its epochs: losses, Dice, learning rate and seconds; a colour per group of runs, a line per
-// run and repeat, and a ring at the epoch whose weights are kept.
+// Training by epoch: losses, Dice, learning rate and seconds. A colour per group of runs, a line per run and
+// repeat, and a ring at the epoch whose weights are kept.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Of the regions that have a number; NaN without any. In the order of epochs.
+// Mean over regions with a number (NaN if there are none), in the order of epochs.
 std::vector<ValidationRow> means_over_regions(const std::vector<ValidationRow>& rows) {
   std::vector<ValidationRow> means;
   std::vector<std::pair<int, int>> counts;
@@ -35,8 +35,8 @@ std::vector<ValidationRow> means_over_regions(const std::vector<ValidationRow>& 
   return means;
 }
 
-// The colour is that of a single group: training and validation have colours of their own then, which few
-// experiments have a region for. Several groups have a colour each.
+// A kind of curve. `color` is used for a single group: training and validation then have colours that few
+// experiments use for regions. With several groups, each group has a colour.
 struct Kind {
   const char *name, *dash;
   double width;
@@ -46,7 +46,7 @@ constexpr Kind training{"training", "'-'", 1.2, 4}, validated{"validation", "1",
     averaged{"averaged weights", "'.'", 1.8, 6};
 constexpr const char* ring = "points pt 6 ps 1.1 lw 1.6";
 
-// The lowest panel has the numbers of epochs.
+// Only the lowest panel labels the epochs.
 void set_axes(std::vector<Panel>& panels, const Range& epochs) {
   const Range shown{epochs.low - 0.5, epochs.high + 0.5};
   const std::string step = number(std::max(1.0, tic_step(shown.high - shown.low, 10)));
@@ -66,7 +66,7 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
                   one && &kind == &training ? "1" : kind.dash, kind.width);
   };
   Figure figure{.title = "Training over its epochs", .legend = group_legend(groups)};
-  // Points where there are few epochs: a line through one point is invisible.
+  // Adds points if there are few epochs, since a line through one point is invisible.
   const auto add = [&](Panel& panel, const auto& of, auto epoch, auto value, const Kind& kind) {
     return add_curves(figure, panel, of, groups, epoch, value, [&](std::size_t group) {
       return (few ? "linespoints pt 7 ps 0.4 " : "lines ") + style(kind, plot_color(group));

@@ -11,15 +11,15 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr int letter_pixels = 8;  // of a font of 13 pixels; most letters are narrower
+constexpr int letter_pixels = 8;  // at a font size of 13 pixels; most letters are narrower
 constexpr int left_margin = 72, right_margin = 24, title_height = 28;
-constexpr std::size_t longest_line = 18, longest_slanted = 22;  // letters of the name of a tic
+constexpr std::size_t longest_line = 18, longest_slanted = 22;  // characters in a line of a tic label
 
 bool continues_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // inside UTF-8
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // UTF-8 continuation byte
 }
 
-// The legend in columns above everything else.
+// The legend, in columns at the top of the figure.
 struct Legend {
   std::vector<LegendEntry> entries;
   int columns = 0, rows = 0;
@@ -34,11 +34,11 @@ struct Legend {
     const int count = static_cast<int>(entries.size());
     columns = std::clamp(width / (static_cast<int>(longest) * letter_pixels + 72), 1, count);
     rows = (count + columns - 1) / columns;
-    columns = (count + rows - 1) / rows;  // even rows
+    columns = (count + rows - 1) / rows;  // balanced rows
   }
   int height() const { return entries.empty() ? 0 : 20 * rows + 8; }  // pixels
 
-  // A plot of its own over the whole picture: the last one of a multiplot.
+  // The legend is the last plot of the multiplot and covers the whole picture.
   std::string script(double top, int picture_height) const {
     if (entries.empty()) return "";
     std::string elements;
@@ -53,7 +53,7 @@ struct Legend {
   }
 };
 
-// Pixels above the plot of a panel, and below it.
+// Pixels above and below the plot area of a panel.
 int above(const Panel& panel) {
   return panel.title.empty() ? 8 : title_height;
 }
@@ -191,7 +191,7 @@ Picture Figure::draw() const {
   const Legend box(legend, width - 40);
   const int legend_top = heading.empty() ? 8 : 32;
   const int note_lines = note.empty() ? 0 : 1 + static_cast<int>(std::count(note.begin(), note.end(), '\n'));
-  std::vector<int> bottoms;  // of the plot inside the axes of every panel
+  std::vector<int> bottoms;  // bottom edge of each panel's plot area
   int height = legend_top + box.height();
   for (std::size_t i = 0; i < panels.size(); i += static_cast<std::size_t>(columns)) {
     const auto row =

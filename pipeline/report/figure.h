@@ -1,4 +1,4 @@
-// A plot as a description: panels with axes, in rows below a heading and a legend, which gnuplot draws.
+// Describes a plot that gnuplot draws: panels with axes, in rows below a heading and a legend.
 #pragma once
 
 #include <limits>
@@ -11,64 +11,64 @@ namespace voxswap::pipeline {
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  void include(double value);  // what is finite
+  void include(double value);  // ignores NaN and infinity
   void include(const Range& other);
   bool empty() const { return low > high; }
-  // With a margin, and never empty: gnuplot refuses to draw without a range.
+  // Adds a margin; never empty, since gnuplot requires a range.
   Range padded() const;
 };
 
 struct Axis {
   Range range{};
-  std::string tics{};  // as gnuplot takes them
+  std::string tics{};  // in gnuplot's syntax
   std::string title{};
   int tics_height = 18;  // pixels
-  bool names = false;    // instead of numbers, at 0, 1, ...
+  bool names = false;    // tics at 0, 1, … with names instead of numbers
 };
-// A step of 1, 2 or 5 times a power of ten that gives at most `tics` tics over `range`.
+// The step 1, 2 or 5 times a power of ten that gives at most `tics` tics over `range`.
 double tic_step(double range, double tics);
-// With at most `most` tics.
+// An axis with at most `most` tics.
 Axis number_axis(const Range& range, double most, const std::string& title = "");
 Axis axis_from_zero(double highest, double most);
-// Names that have `pixels` each: in lines, or at an angle where those would run into each other.
+// Tic labels with `pixels` of space each: wrapped, or slanted if they would overlap.
 Axis name_axis(const std::vector<std::string>& names, double pixels, const std::string& title = "");
-int pixels_of_names(const std::vector<std::string>& names);  // that each needs to be upright
+int pixels_of_names(const std::vector<std::string>& names);  // required width per upright label
 
 struct Panel {
   std::string title{};
   Axis x{}, y{};
-  int height = 190;                     // pixels of the plot inside the axes
+  int height = 190;                     // height of the plot area
   std::vector<std::string> elements{};  // of gnuplot's plot command
-  std::string labels{};                 // gnuplot's commands for them
+  std::string labels{};                 // gnuplot commands
 };
 
-// An entry is what gnuplot draws beside its name: "lines lc …".
+// `sample`: what gnuplot draws beside the name, such as "lines lc …".
 struct LegendEntry {
   std::string name, sample;
 };
 
 struct Figure {
-  std::string title{};            // what a browser calls it
+  std::string title{};            // of the SVG
   int width = 600;                // pixels
   std::string heading{}, note{};  // above and below all panels
   std::vector<LegendEntry> legend{};
   std::vector<Panel> panels{};
   int columns = 1;
-  std::string data{};  // gnuplot's definitions, as add_data() makes them
-  int blocks = 0;      // of data
+  std::string data{};  // gnuplot data blocks from add_data()
+  int blocks = 0;      // number of data blocks
 
-  // Defines a block of data; its name.
+  // Defines a data block and returns its name.
   std::string add_data(const std::string& lines);
-  double panel_width() const;  // of the plot inside the axes
+  double panel_width() const;  // width of the plot area
   Picture draw() const;
 };
 
-// An element of a panel: columns of a block of data, drawn in a style.
+// An element of a panel: columns of a data block, drawn in a style.
 std::string element(const std::string& data, const std::string& columns, const std::string& style);
 
-// A name in lines of at most `columns` characters, broken after '_', '-', ',' and ' ' where there is one.
+// Wraps a name at `columns` characters, preferably after '_', '-', ',' or ' '.
 std::vector<std::string> name_lines(const std::string& name, std::size_t columns);
-std::size_t letters(const std::string& text);                              // characters of UTF-8
+std::size_t letters(const std::string& text);                              // number of UTF-8 characters
 std::string shortened(const std::string& text, std::size_t most_letters);  // "a long na…"
 
 }  // namespace voxswap::pipeline

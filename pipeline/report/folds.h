@@ -1,5 +1,4 @@
-// A cross-validation as a whole: the scores of each fold, and of all folds together, in which every case was
-// held out once.
+// Cross-validation results: scores of each fold, and of all folds together, which validate each case once.
 #pragma once
 
 #include <string>
@@ -14,17 +13,16 @@ namespace voxswap::pipeline {
 struct FoldRow {  // folds.csv
   std::string resolution, setting, evaluated_at, region, metric;
   std::string fold;        // "0", "1", …; "all"
-  std::int64_t cases = 0;  // that have a number
+  std::int64_t cases = 0;  // with a value
   double mean = 0, sd = 0;
 };
 
 struct Folds {
   std::vector<FoldRow> rows;
-  std::vector<std::string> notes;  // folds that are missing, cases that were held out twice
+  std::vector<std::string> notes;  // missing folds, cases that were validated twice
 };
 
-// Of repeats a case counts once, with the mean of its scores, as in boxplot.csv. Nothing where no group has
-// runs of more than one fold.
+// Repeats are averaged per case, as in boxplot.csv. Empty if no group has runs of several folds.
 Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups);
 
 template <>

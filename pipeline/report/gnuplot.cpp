@@ -20,8 +20,8 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// A file in memory instead of a pipe: three pipes and one reader would have to be interleaved with care, and
-// a file on disk would need a disk that is not full.
+// A file in memory. Pipes for three streams would have to be interleaved carefully, and a file on disk could
+// fail on a full disk.
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {
@@ -51,7 +51,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Returns the status as waitpid(2) gives it.
+// Runs gnuplot and returns its status as in waitpid(2).
 int run(const MemoryFile& input, const MemoryFile& output, const MemoryFile& messages) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -75,7 +75,7 @@ int run(const MemoryFile& input, const MemoryFile& output, const MemoryFile& mes
   return status;
 }
 
-// How it ended, where not well; empty: well.
+// Describes a failure; empty on success.
 std::string trouble_of(int status) {
   if (WIFSIGNALED(status)) return format("it was ended by signal {}", WTERMSIG(status));
   return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
@@ -96,7 +96,7 @@ std::string gnuplot(const std::string& script) {
 }
 
 bool is_whole_picture(std::string_view bytes) {
-  // PNG specification, 5.2 and 11.2.5: the signature, and the last chunk, which is always the same.
+  // PNG specification, 5.2 and 11.2.5: the signature, and the constant last chunk.
   constexpr std::string_view signature("\x89PNG\r\n\x1A\n", 8), end("\0\0\0\0IEND\xAE\x42\x60\x82", 12);
   if (bytes.starts_with(signature)) return bytes.ends_with(end);
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.remove_suffix(1);
@@ -112,7 +112,7 @@ std::string gnuplot_text(std::string_view text) {
       literal += '\\';
       literal += c;
     } else if (c == '`') {
-      literal += "\\140";  // gnuplot runs what stands between backquotes, even inside double quotes
+      literal += "\\140";  // gnuplot executes text in backquotes even inside double quotes
     } else {
       literal += c == '\t' ? ' ' : c;
     }
@@ -128,8 +128,8 @@ std::string gnuplot_tic(std::string_view text) {
 
 namespace {
 
-// gnuplot calls every SVG "Gnuplot" and its parts "gnuplot_plot_1", which browsers show where a pointer
-// rests, and leaves "]]>" in texts, which XML forbids.
+// Fixes gnuplot's SVG: replaces its titles "Gnuplot" and "gnuplot_plot_1", which browsers show as tooltips,
+// and escapes "]]>" in texts, which is invalid XML.
 std::string tidied(std::string svg, const std::string& title) {
   replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", xml_escaped(title)));
   for (std::size_t at = 0; (at = svg.find("<title>gnuplot_plot_", at)) != svg.npos;)
@@ -148,7 +148,7 @@ Picture draw(const std::string& script, int width, int height, const std::string
       "set tics textcolor rgb '{0}' nomirror scale 0.5\n"
       "set key textcolor rgb '{0}' samplen 1.5 spacing 1.15\n",
       plot_ink, plot_line);
-  // The PNG is twice as fine as a screen, so that it can be printed.
+  // The PNG has twice the resolution of a screen, for printing.
   const std::string svg = format(
       "set terminal svg size {},{} dynamic font 'Helvetica,Arial,sans-serif,13' noenhanced background "
       "'#ffffff'\n"

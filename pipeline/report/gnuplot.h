@@ -1,7 +1,6 @@
-// gnuplot as a child process: a script in, a picture out.
-//
-// The script travels through standard input and the picture through standard output, so no file name and no
-// shell is involved; whatever text comes from outside enters a script through gnuplot_text() only.
+// Runs gnuplot as a child process. The script is passed through standard input and the picture through
+// standard output, so that neither file names nor a shell are involved. External text is only inserted into
+// scripts through gnuplot_text().
 #pragma once
 
 #include <string>
@@ -12,30 +11,29 @@
 namespace voxswap::pipeline {
 
 struct Picture {
-  std::string svg, png;  // the files' bytes
+  std::string svg, png;  // contents of the files
 };
 
-// There is no gnuplot on this machine: everything but the plots can still be had.
+// gnuplot is not installed; callers can continue without plots.
 class NoGnuplot : public Error {
  public:
   using Error::Error;
 };
 
-// The two terminals in front of one script. The title is what a browser calls the picture. Throws NoGnuplot.
+// Draws a script as SVG and PNG. `title`: of the SVG. Throws NoGnuplot.
 Picture draw(const std::string& script, int width, int height, const std::string& title);
 
-// The bytes that gnuplot writes for `script`: a whole SVG or PNG. Throws NoGnuplot when it cannot be started,
-// Exit::failed when it reports an error, is killed, or does not finish its picture, which it does not notice
-// itself.
+// The complete SVG or PNG that gnuplot writes for `script`. Throws NoGnuplot if gnuplot cannot be started,
+// Exit::failed if it reports an error, is killed, or writes an incomplete picture, which it does not report.
 std::string gnuplot(const std::string& script);
 
-// Ends as an SVG or a PNG does.
+// True if the end of an SVG or PNG is present.
 bool is_whole_picture(std::string_view bytes);
 
-// A gnuplot string literal that shows `text` as it is (with `set termoption noenhanced`). Line feeds stay,
-// other control characters become spaces, what is no UTF-8 becomes U+FFFD.
+// A gnuplot string literal for `text` (with `set termoption noenhanced`). Keeps line feeds, replaces other
+// control characters by spaces and invalid UTF-8 by U+FFFD.
 std::string gnuplot_text(std::string_view text);
-// The same for the name of a tic, where gnuplot looks for a format of numbers.
+// For tic labels, which gnuplot interprets as number formats.
 std::string gnuplot_tic(std::string_view text);
 
 }  // namespace voxswap::pipeline

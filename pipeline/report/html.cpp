@@ -15,7 +15,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// "#444444" as gnuplot writes it: rgb( 68,  68,  68) on lines, rgb(68,68,68) on text.
+// gnuplot writes "#444444" as rgb( 68,  68,  68) for lines and rgb(68,68,68) for text.
 void repaint(std::string& svg, std::string_view color, std::string_view variable) {
   int rgb[3];
   for (std::size_t i = 0; i < 3; ++i)
@@ -25,7 +25,7 @@ void repaint(std::string& svg, std::string_view color, std::string_view variable
   replace_all(svg, format("rgb({},{},{})", rgb[0], rgb[1], rgb[2]), paint);
 }
 
-// Numbers, with units and "to" between them.
+// True for numbers, with units and "to" between them.
 bool numeric(const std::string& cell) {
   static const std::set<std::string> words = {"nan", "inf", "to", "<",   "-",   "ms",  "s",
                                               "min", "h",   "B",  "KiB", "MiB", "GiB", "TiB"};
@@ -40,7 +40,7 @@ bool numeric(const std::string& cell) {
   return any;
 }
 
-// All its cells are numbers (or empty).
+// True if all cells are numbers or empty.
 bool numeric_column(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   bool any = false;
   for (std::size_t r = 1; r < rows.size(); ++r) {
@@ -51,7 +51,7 @@ bool numeric_column(const std::vector<std::vector<std::string>>& rows, std::size
   return any;
 }
 
-// What is wider than this keeps letters that can be read, and scrolls; the rest fits any screen.
+// Wide plots keep a minimum width for readable text and scroll; others scale to the screen.
 std::string style_of_width(const std::string& svg) {
   constexpr int narrow = 700;
   const std::size_t box = svg.find("viewBox=\"0 0 ");
@@ -66,14 +66,14 @@ std::string figure(const std::string& picture, const std::string& caption) {
                 xml_escaped(caption));
 }
 
-// What is between `begin` and `end`, from `at` on; moves `at` behind it.
+// Text between `begin` and `end`, starting at `at`, which is set to the position of `end`.
 std::string between(const std::string& text, std::string_view begin, std::string_view end, std::size_t& at) {
   const std::size_t from = text.find(begin, at) + begin.size();
   at = text.find(end, from);
   return text.substr(from, at - from);
 }
 
-// Links to the sections of the page, as html_section() writes them.
+// Links to the sections written by html_section().
 std::string contents_of(const std::string& body) {
   std::string items = "<li><a href=\"#top\">Summary</a></li>\n";
   for (std::size_t at = 0; (at = body.find("<section ", at)) != body.npos;) {
@@ -102,7 +102,7 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string html_table(const std::vector<std::vector<std::string>>& rows) {
-  // On a narrow screen a row of a wide table becomes a card, whose lines say what they are.
+  // On a narrow screen, each row of a wide table becomes a card with labelled lines.
   const bool wide = rows.front().size() > 3;
   std::string html = format("<div class=\"wide\"><table{}>\n", wide ? " class=\"cards\"" : "");
   for (std::size_t r = 0; r < rows.size(); ++r) {

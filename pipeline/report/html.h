@@ -1,4 +1,4 @@
-// The few pieces of HTML that a report is made of. The text they give is well-formed XML too.
+// HTML elements of a report. The result is also well-formed XML.
 #pragma once
 
 #include <string>
@@ -10,37 +10,36 @@ namespace voxswap::pipeline {
 
 std::string base64(std::string_view bytes);
 
-// The first row is the header; cells are plain text. Numbers align to the right. On a narrow screen the rows
-// stand below each other, each line with its heading.
+// The first row is the header; cells are plain text. Numbers are right-aligned. On a narrow screen, rows are
+// stacked and each line is labelled.
 std::string html_table(const std::vector<std::vector<std::string>>& rows);
 
-// What is known of something: names and values.
+// A list of names and values.
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
-// A link that saves `content` under `name`: the bytes are in the link itself.
+// A link that downloads `content` as `name`; the content is embedded in the link.
 std::string html_download(const std::string& name, std::string_view content);
 
-// As wide as there is room for; a wide one scrolls sideways where the screen is narrower than what can be
-// read.
+// A figure that uses the available width; a wide one scrolls on narrow screens to remain readable.
 std::string html_figure(const std::string& svg, const std::string& caption);
 
-// The same for a picture of a file, which may have been changed by others since it was written: as an image,
-// which can neither run nor load anything.
+// A figure from a file that may have been modified by others: embedded as an image, which can neither execute
+// nor load anything.
 std::string html_image(const std::string& svg, const std::string& caption);
 
-// A gnuplot SVG to stand inside a page: without prolog and background, painted with the page's colours, and
-// with ids of its own (`name`), since several share a page.
+// Prepares a gnuplot SVG for embedding in a page: removes prolog and background, uses the page's colours, and
+// makes ids unique with `name`.
 std::string inline_svg(std::string svg, const std::string& name);
 
-// A part of the page under a heading, which the table of contents links to. `width` is "half" where two may
-// stand beside each other, "full" otherwise.
+// A section with a heading, linked in the table of contents. `width`: "half" if two sections may be side by
+// side, otherwise "full".
 std::string html_section(const std::string& id, const std::string& title, const std::string& content,
                          const std::string& width = "full");
 
-// A plot beside what belongs to it, where there is room; either may be empty.
+// Two parts side by side if there is space; either may be empty.
 std::string html_beside(const std::string& left, const std::string& right);
 
-// The whole page: style sheet, title, table of contents, body. Light or dark as the reader's system says;
+// The complete page: style sheet, title, table of contents, body. Follows the system's light or dark mode and
 // needs no network.
 std::string html_page(const std::string& title, const std::string& body);
 

@@ -1,4 +1,4 @@
-// Memory over a step: a panel per memory and a colour per group of runs.
+// Memory use over a step: a panel per memory, a colour per group of runs.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -35,8 +35,8 @@ Unit unit_for(std::int64_t most) {
   return {"B", 1};
 }
 
-// The step of one run of each group: those of its repeats are the same. Within the step, what was held before
-// its last row lasts to the end; the row itself tells what stays after the step.
+// One run per group, since the plans of repeats are identical. The last row describes memory after the step;
+// it is replaced so that the curve ends with the last level within the step.
 std::vector<MemoryRow> steps_of(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups) {
   std::map<std::size_t, std::vector<MemoryRow>> by_group;
   for (const MemoryRow& row : rows) {
@@ -55,10 +55,10 @@ std::vector<MemoryRow> steps_of(const std::vector<MemoryRow>& rows, const std::v
   return steps;
 }
 
-// A budget that is far above all that is held is told in the title instead of flattening the picture.
+// Mentions a budget far above the curve in the title instead of compressing the plot.
 void add_budgets(Panel& panel, const Memory& memory, const Unit& unit, double most,
                  const std::vector<MemoryRow>& steps, const std::vector<RunGroup>& groups) {
-  std::map<std::int64_t, std::set<std::size_t>> budgets;  // groups with the same one share a line
+  std::map<std::int64_t, std::set<std::size_t>> budgets;  // groups with equal budgets share a line
   for (const MemoryRow& row : steps)
     if (memory.budget && row.*memory.budget > 0)
       budgets[row.*memory.budget].insert(group_of(groups, row.run, row.resolution));

@@ -31,7 +31,7 @@ std::string training_section(const ReportParts& parts) {
   return content.empty() ? "" : html_section("training", "Training", content);
 }
 
-// The page contains the tables; pictures are in its folder.
+// Links to tables embedded in the page and to pictures in its folder.
 std::string files_section(const ReportParts& parts, const fs::path& out) {
   std::string items;
   for (const ReportTable& table : report_tables(parts))

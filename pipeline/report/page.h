@@ -1,5 +1,5 @@
-// report.html: its contents, the sections that show them, and the parts that sections share. A section is
-// HTML, empty where there is nothing to show.
+// report.html: its contents, its sections, and parts shared by sections. A section is HTML, empty if there is
+// nothing to show.
 #pragma once
 
 #include <map>
@@ -20,67 +20,67 @@
 
 namespace voxswap::pipeline {
 
-// What a sweep adds to the report of its runs.
+// A sweep's additions to the report of its runs.
 struct ReportFrame {
   std::string title;    // empty: the names of the runs
-  std::string section;  // HTML, behind what is asked first
+  std::string section;  // HTML, inserted after the answer, ranking and facts
 };
 
 struct NamedPicture {
-  std::string name;  // of its files: "boxplot"
+  std::string name;  // base name of its files, such as "boxplot"
   Picture picture;
 };
 
-// The contents of a report over all its runs, read and computed before any of it is shown.
+// The contents of a report over all its runs, read and computed before rendering.
 struct ReportParts : RunTables {
   std::vector<RunFolder> runs;
-  std::vector<std::string> notes;  // what was left out, and why
+  std::vector<std::string> notes;  // what was skipped, with reasons
   std::vector<RunGroup> groups;
   std::vector<BoxRow> boxes;
   std::vector<ComparisonRow> comparisons;
   std::vector<NamedPicture> pictures;
   Ensembles ensembles;
-  Ranking ranking;  // of the groups, and behind them the ensembles
+  Ranking ranking;  // groups, followed by ensembles
   Folds folds;
-  std::string plot_problem;  // why there are no plots
+  std::string plot_problem;  // reason if there are no plots
   ReportFrame frame;
 };
 
 struct ReportTable {
   std::string file;
   Csv csv;
-  bool merged;  // of those that the runs have
+  bool merged;  // concatenated from the runs' own tables
 };
-// Those that have rows, and those of epochs and times.
+// Tables with rows; epochs.csv and timing.csv always.
 std::vector<ReportTable> report_tables(const ReportParts& parts);
 
 std::string report_page(const ReportParts& parts, const fs::path& out);
 
-// Parts that the sections of report.html share.
-using Rows = std::vector<std::vector<std::string>>;  // of a table; the first is the header
+// Parts shared by the sections of report.html.
+using Rows = std::vector<std::vector<std::string>>;  // first row: header
 
 std::string decimals(double value);         // "0.871", "nan"
 std::string signed_decimals(double value);  // "+0.012"
 std::string p_text(double p);               // "0.0123", "< 0.0001"
 std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption);
-// A table with a link that saves the numbers behind it.
+// A table with a download link for the full data.
 std::string table_section(const Rows& rows, const std::string& file, const Csv& csv);
-std::string table_section(const Rows& rows, const std::string& file);  // with what is shown
-// Leaves out columns that say nothing in any row.
+std::string table_section(const Rows& rows, const std::string& file);  // downloads the table as shown
+// Removes columns that are empty in all rows.
 Rows without_empty_columns(Rows rows);
-// Leaves out the column with this heading where all rows say the same; what they say, empty where they
-// differ.
+// Removes the column with this heading if all rows have the same value, and returns the value; otherwise
+// returns an empty string.
 std::string take_out_common(Rows& rows, const std::string& heading);
-// In the order in which they first appear, which is that of the experiment: the place of a region in it is
-// the place of its colour in the palette.
+// Regions in order of appearance, which is that of the experiment; the index is also that of the region's
+// colour in the palette.
 std::vector<std::string> region_names(const std::vector<DiceRow>& rows);
-// "A, B and 4 more"
+// For display: "A, B and 4 more".
 std::string listed(const std::vector<std::string>& names, std::size_t most);
-// Without an order, as they come.
+// Group indices from best to worst; in their given order if there is no ranking.
 std::vector<std::size_t> groups_from_best(const ReportParts& parts);
 std::string grid_words(const std::string& evaluated_at);  // "the native grid", "a grid of 144"
 
-// A run of a group that is looked into, and what its first repeat scored on its first grid.
+// A run shown for its group, with scores of its first repeat on its first grid.
 struct ShownRun {
   const RunFolder* run = nullptr;
   std::string group;
@@ -90,45 +90,43 @@ struct ShownRuns {
   std::vector<ShownRun> runs;
   std::vector<std::string> left_out;  // groups
 };
-// Of every group the first run that has `file` in its folder, from the best group to the worst; of more than
-// `most` groups the best ones and the worst.
+// The first run with `file` in its folder for each group, from the best group to the worst. With more than
+// `most` groups, the best ones and the worst.
 ShownRuns shown_runs(const ReportParts& parts, const char* file, std::size_t most = 6);
-double mean_dice(const std::vector<const DiceRow*>& rows);  // over the regions; NaN without a number
+double mean_dice(const std::vector<const DiceRow*>& rows);  // over the regions; NaN without values
 
-// The section of cases.
+// The section with example cases.
 std::string cases_section(const ReportParts& parts);
 
-// The section of classifiers: accuracy and confusion matrix.
+// The section of image classification: accuracy and confusion matrix.
 std::string classes_section(const ReportParts& parts);
 
-// The section of data warnings.
+// The section with data warnings.
 std::string data_section(const ReportParts& parts);
 
-// The section of runs.
+// The section with runs.
 std::string runs_section(const ReportParts& parts);
-// When, with what, on which data, for how long: what all runs have in common, and where they differ.
+// Dates, devices, data and times: common values, and where runs differ.
 std::string facts_section(const ReportParts& parts);
 
-// The section of Dice.
-BestModel best_model(const ReportParts& parts);         // which group is best
-std::string answer_section(const ReportParts& parts);   // that in a sentence, and how to predict with it
-std::string ranking_section(const ReportParts& parts);  // all groups, from the best on
+// The sections on scores.
+BestModel best_model(const ReportParts& parts);         // the best group
+std::string answer_section(const ReportParts& parts);   // states the best group and how to predict with it
+std::string ranking_section(const ReportParts& parts);  // all groups, best first
 std::string dice_section(const ReportParts& parts);
 std::string comparison_section(const ReportParts& parts);
 
-// The section of time and memory.
+// The sections on time and memory.
 std::string speed_section(const ReportParts& parts);
 std::string memory_section(const ReportParts& parts);
 
-// Sections of folds, post-processing and calibration.
+// The sections on folds, post-processing and calibration.
 std::string folds_section(const ReportParts& parts);
 std::string postprocessing_section(const ReportParts& parts, const fs::path& out);
 std::string calibration_section(const ReportParts& parts);
 
-// The slice viewer of the report.
-// A section with the cases of every group (of many groups, the best and the worst) and as many of their
-// volumes, from the worst case on, as output.viewer has room for. Empty where no run has volumes to look
-// into.
+// The slice viewer: cases of every group (with many groups, of the best and the worst) and their volumes,
+// from the worst case on, up to the limit output.viewer. Empty if no run has volumes for the viewer.
 std::string viewer_section(const ReportParts& parts);
 
 }  // namespace voxswap::pipeline

@@ -1,4 +1,4 @@
-// The section of cases: the worst, the median and the best one of every group of runs.
+// The section with example cases: the worst, median and best one of every group of runs.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ fs::path picture_of(const RunFolder& run, const std::string& case_id) {
   return run.path / "slices" / (case_id + ".png");
 }
 
-// Cases that every run has, from the worst to the best mean.
+// Cases that all runs have, from the lowest to the highest mean Dice.
 std::vector<std::string> ranked(const std::vector<ShownRun>& runs) {
   std::vector<std::pair<double, std::string>> order;
   for (const auto& [id, rows] : runs.front().cases) {
@@ -38,7 +38,7 @@ std::vector<std::string> ranked(const std::vector<ShownRun>& runs) {
   return cases;
 }
 
-// "whole_tumor 0.871", behind its colour where the picture has it.
+// "whole_tumor 0.871", with a colour swatch if the picture uses colours.
 std::string scores_of(const std::vector<const DiceRow*>& rows, const std::vector<std::string>& regions,
                       bool has_colors) {
   std::string html;
@@ -91,7 +91,7 @@ std::string cases_section(const ReportParts& parts) {
   if (runs.empty()) return {};
   const bool has_names = parts.groups.size() > 1;
   std::string html = three_cases(runs, has_names);
-  if (html.empty()) {  // without a case in common each shows its own
+  if (html.empty()) {  // groups without common cases show their own
     for (const ShownRun& run : runs) html += three_cases({run}, has_names);
   }
   if (html.empty()) return html;
@@ -107,11 +107,11 @@ std::string cases_section(const ReportParts& parts) {
                           html);
 }
 
-// The section of data warnings: what `voxswap check` reports for the cases of the runs.
+// The section with data warnings: those of `voxswap check` for the cases of the runs.
 
 namespace {
 
-// Runs on one data set have the same warnings; each is told once.
+// Runs on the same data set share warnings; each is listed once.
 void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen, Rows& rows) {
   error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return;  // written by an earlier version

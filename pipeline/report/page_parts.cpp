@@ -10,7 +10,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t most_rows = 36;  // of a table before it is folded
+constexpr std::size_t most_rows = 36;  // longer tables are collapsed
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The section of runs: versions, devices, progress, and the experiments themselves.
+// The section with runs: versions, devices, progress and experiment files.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,10 +18,10 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// What a run was made with; what differs among runs is a column of their table.
+// A property of a run; properties that differ become columns of the table of runs.
 struct Trait {
   const char *name, *key;
-  bool first;  // told at the top of the page
+  bool first;  // listed at the top of the page
 };
 constexpr Trait traits[] = {
     {"Data", key::data_root, true},        {"Network", key::network_name, true},
@@ -76,7 +76,7 @@ std::string runs_table(const ReportParts& parts) {
   return table_section(without_empty_columns(rows), "runs.csv");
 }
 
-// Different values in the order of the runs.
+// Distinct values in the order of the runs.
 std::vector<std::string> different(const std::vector<RunFolder>& runs,
                                    const std::function<std::string(const RunFolder&)>& of) {
   std::vector<std::string> values;
@@ -103,7 +103,7 @@ std::string time_words(const std::vector<RunFolder>& runs) {
   return format("{}: {}", format_seconds(all), join(phases, ", "));
 }
 
-// The plan's plain numbers; its lists stay in plan.json.
+// The plan's scalars; its lists are only in plan.json.
 std::string plan_table(const RunFolder& run) {
   const fs::path file = run.path / "plan.json";
   if (!fs::exists(file)) return {};
@@ -122,7 +122,7 @@ std::string plan_table(const RunFolder& run) {
 }
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
-constexpr std::size_t most_values = 3;  // of one fact
+constexpr std::size_t most_values = 3;  // listed per property
 
 void add(Facts& facts, const char* name, const std::string& value) {
   if (!value.empty()) facts.emplace_back(name, value);

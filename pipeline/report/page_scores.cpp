@@ -1,4 +1,5 @@
-// The section of Dice: which group is best, box plots with their numbers, and comparisons of groups.
+// The sections on scores: the best group, box plots with their numbers, comparisons of groups, and image
+// classification.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +32,7 @@ const RunGroup& ranked_group(const ReportParts& parts, const RankedGroup& ranked
   return ranked.group < groups ? parts.groups[ranked.group] : parts.ensembles.groups[ranked.group - groups];
 }
 
-// "Best: A, mean Dice 0.871 …; 0.012 ahead of B, beyond chance (…)."
+// "Best: A, mean Dice 0.871 …. Ahead of the next, B, by 0.012 (…): …."
 std::string answer_words(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
   const auto name = [&](std::size_t i) { return ranked_group(parts, ranked[i]).name; };
@@ -52,7 +53,7 @@ std::string answer_words(const ReportParts& parts) {
                     : format("{}: too few to tell", counted(next.differences.size(), "case")));
 }
 
-// As a word of a shell's command line.
+// Quotes text for a shell command line.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,:@%";
@@ -62,8 +63,8 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
-// Empty where a folder is only a report of runs that are elsewhere. The repeats of a single run predict each
-// by itself unless they are asked for a mean.
+// Empty if a folder is only a report on runs elsewhere. The repeats of a single run are averaged only with
+// --ensemble.
 std::string predict_command(const std::vector<const RunFolder*>& runs) {
   std::string command = "voxswap predict";
   for (const RunFolder* run : runs) {
@@ -93,7 +94,7 @@ std::string ranking_table(const ReportParts& parts) {
   return table_section(rows, "ranking.csv");
 }
 
-// Cases of some groups only.
+// A note on cases that only some groups have.
 std::string unshared_note(const std::vector<ComparisonRow>& rows) {
   std::size_t most = 0;
   for (const ComparisonRow& row : rows) {
@@ -194,7 +195,7 @@ std::string dice_section(const ReportParts& parts) {
   const std::string table = table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
                             "<p>A case predicted by several repeats counts once: with the mean of their "
                             "scores or, of an ensemble, with the score of their mean.</p>\n";
-  // Names of groups are long: their table needs the whole width.
+  // Names of groups are long, so their table needs the full width.
   return html_section("dice", "Dice", parts.groups.size() > 1 ? plot + table : html_beside(plot, table));
 }
 
@@ -211,7 +212,7 @@ std::string comparison_section(const ReportParts& parts) {
                     decimals(row.mean_a), decimals(row.mean_b), std::to_string(row.differences.size())});
   }
   if (rows.size() == 1) return {};
-  const std::string what = take_out_common(rows, "Compared");  // a column of its own would only repeat it
+  const std::string what = take_out_common(rows, "Compared");  // the value is the same in all rows
   take_out_common(rows, "Scored on grid");
   std::string html;
   if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
@@ -231,7 +232,7 @@ std::string comparison_section(const ReportParts& parts) {
 
 namespace {
 
-// Wilson's interval of 95 % for a part of n.
+// Wilson's 95 % interval of a proportion.
 std::string interval_of(std::int64_t right, std::int64_t all) {
   constexpr double z = 1.959963984540054;
   const auto n = static_cast<double>(all), p = static_cast<double>(right) / n;

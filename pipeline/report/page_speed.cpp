@@ -1,4 +1,4 @@
-// The section of time and memory: step times, and the memory of their plans.
+// The sections on time and memory: step times, and the memory of plans.
 #include <cmath>
 #include <map>
 
@@ -13,7 +13,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t largest_arena = 2 << 20;  // bytes
+constexpr std::size_t largest_arena = 2 << 20;  // bytes of an SVG to embed
 
 std::string bytes_or_nothing(std::int64_t bytes) {
   return bytes > 0 ? format_bytes(bytes) : "";
@@ -23,7 +23,7 @@ std::string rate_or_nothing(double gbps) {
   return gbps > 0 ? format("{:.1f}", gbps) : "";
 }
 
-// Rows of one run are its repeats, in their order.
+// Numbers the repeats: rows of the same run, in order.
 class Repeats {
  public:
   std::string next(const TimingRow& row) { return std::to_string(++counts_[{row.run, row.resolution}]); }
@@ -51,7 +51,7 @@ std::string timing_table(const ReportParts& parts) {
                     is_bounded ? format("{:.2f}", row.overhead) : "-",
                     format("{:.1f}", 100 * row.utilization)});
   }
-  if (parts.groups.size() == parts.runs.size())  // a name in the group says which run it is
+  if (parts.groups.size() == parts.runs.size())  // the group's name already identifies the run
     for (auto& row : rows) row.erase(row.begin() + 1);
   take_out_common(rows, "Repeat");
   return table_section(rows, "timing.csv", csv_of(parts.timing)) +
@@ -88,7 +88,7 @@ std::string memory_section(const ReportParts& parts) {
   std::string html = html_beside(
       picture_section(parts, "memory", "Planned memory use over one step (simulated), from memory.csv."),
       parts.timing.empty() ? "" : transfers_table(parts));
-  auto [runs, left_out] = shown_runs(parts, "arena.svg", 4);  // the plans of repeats are the same
+  auto [runs, left_out] = shown_runs(parts, "arena.svg", 4);  // repeats have identical plans
   if (runs.empty()) left_out.clear();
   bool first = true;
   for (const ShownRun& shown : runs) {

@@ -20,8 +20,8 @@ std::string in_words(std::string name) {
   return name;
 }
 
-// postprocessing.json of a run or a sweep: a row for each step, one where there is none. What is damaged, or
-// was written by hand, is told of.
+// Adds the steps in postprocessing.json of a run or sweep, or a row that says that there are none. A damaged
+// or hand-written file gets a row that says so.
 void add_postprocessing(const std::string& name, const fs::path& file, Rows& rows) {
   if (!fs::exists(file)) return;
   const Json json = parse_json(read_file(file));
@@ -35,7 +35,8 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
     bool searched = false;
     const Json regions = json.value("mean_dice", Json::object());
     for (const auto& [region, dice] : regions.items()) {
-      const std::size_t least = json.value("fewest_cases", std::size_t{0});  // earlier versions did not say
+      const std::size_t least =
+          json.value("fewest_cases", std::size_t{0});  // missing in files of earlier versions
       const std::size_t holding = dice.value("cases", least);
       searched = searched || holding >= least;
       if (holding < least)

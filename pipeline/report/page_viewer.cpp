@@ -23,7 +23,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// What the page has room for: the most that any of its runs asks for.
+// Limit for embedded volumes: the maximum over the runs.
 std::int64_t most_bytes(const ReportParts& parts) {
   std::int64_t most = 0;
   for (const RunFolder& run : parts.runs) {
@@ -33,12 +33,12 @@ std::int64_t most_bytes(const ReportParts& parts) {
   return most;
 }
 
-// Cases of any group from the worst on, so that what is left out is what is least looked for.
+// Cases sorted by their worst score, so that the least interesting ones are omitted if space is short.
 std::vector<std::string> cases_from_worst(const std::vector<ShownRun>& shown) {
   std::map<std::string, double> worst;
   for (const ShownRun& one : shown)
     for (const auto& [id, rows] : one.cases) {
-      const double mean = mean_dice(rows), dice = std::isnan(mean) ? 2 : mean;  // behind all others
+      const double mean = mean_dice(rows), dice = std::isnan(mean) ? 2 : mean;  // last
       const auto [place, is_new] = worst.try_emplace(id, dice);
       if (!is_new) place->second = std::min(place->second, dice);
     }
@@ -50,7 +50,7 @@ std::vector<std::string> cases_from_worst(const std::vector<ShownRun>& shown) {
   return cases;
 }
 
-// Those that any case has a number of.
+// Metrics with a value in any case.
 std::vector<std::string> metrics_of(const std::vector<ShownRun>& shown) {
   std::vector<std::string> names = {"dice", "hd95", "sensitivity", "specificity"};
   std::vector<const DiceRow*> rows;
@@ -77,9 +77,9 @@ Json scores_of(const std::vector<const DiceRow*>& rows, const std::vector<std::s
   return scores;
 }
 
-// What the volumes in the page are of, and what there was no room for.
+// The volumes embedded in the page, and those that did not fit.
 struct Taken {
-  std::map<const ShownRun*, std::map<std::string, std::string>> studies;  // by case: ids of blocks
+  std::map<const ShownRun*, std::map<std::string, std::string>> studies;  // by case: block ids
   std::size_t without_room = 0;
   std::vector<std::string> problems;
 };
@@ -154,7 +154,7 @@ constexpr Key keys[] = {{"wheel, sliders, \u2191 \u2193, page keys", "change the
                         {"dot of the box plot", "open its case"},
                         {"?", "show or hide this list"}};
 
-// Closed until the ? is clicked or pressed.
+// Collapsed until ? is clicked or pressed.
 std::string list_of_keys() {
   std::string html =
       "<details class=\"keys\"><summary aria-label=\"Mouse, keys and touch\" title=\"Mouse, keys and "

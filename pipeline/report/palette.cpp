@@ -15,19 +15,19 @@ struct Named {
   Color color;
 };
 
-// Okabe and Ito's colours ("Color Universal Design", 2008) without black and yellow, which are invisible on
-// black and on white; then six that differ from them and from their neighbours in lightness.
+// The colours of Okabe and Ito ("Color Universal Design", 2008) without black and yellow, which are invisible
+// on black or white, and six more that differ in lightness from them and from their neighbours.
 constexpr Named named[] = {
     {"orange", {230, 159, 0}},      {"sky blue", {86, 180, 233}}, {"green", {0, 158, 115}},
     {"pink", {204, 121, 167}},      {"vermilion", {213, 94, 0}},  {"blue", {0, 114, 178}},
     {"violet", {143, 111, 224}},    {"olive", {168, 173, 0}},     {"brown", {140, 86, 75}},
     {"grey blue", {127, 154, 168}}, {"magenta", {224, 64, 160}},  {"dark green", {47, 154, 58}}};
 
-// How bright red, green and blue are beside white (ITU-R BT.709).
+// Relative luminance of red, green and blue (ITU-R BT.709).
 constexpr double share[3] = {0.2126, 0.7152, 0.0722};
 
-// A hue (0 to 6: red, yellow, green, cyan, blue, magenta, red) made as bright as `luminance` by adding black
-// or white.
+// A hue (0 to 6: red, yellow, green, cyan, blue, magenta, red), mixed with black or white to the given
+// luminance.
 Color of_hue(double hue, double luminance) {
   double light[3], own = 0;
   for (int c = 0; c < 3; ++c) {
@@ -45,8 +45,7 @@ Color of_hue(double hue, double luminance) {
 
 }  // namespace
 
-// After the named ones, hues a golden section of the circle apart, so that neighbours are far from each
-// other.
+// After the named colours, hues advance by the golden section, so that neighbours differ clearly.
 Color palette_color(std::size_t index) {
   if (index < std::size(named)) return named[index].color;
   const auto place = static_cast<double>(index - std::size(named));

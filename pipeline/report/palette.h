@@ -1,8 +1,6 @@
-// The colours of a report: plots, the viewer, still pictures, TensorBoard and segmentations take them from
-// here.
-//
-// The first region of an experiment has the first colour, wherever it is drawn. Where a plot compares groups
-// of runs, the first group has it.
+// The colours of reports: used by plots, the viewer, still pictures, TensorBoard and segmentations. An
+// experiment's first region has the first colour in all of them. In plots that compare groups of runs, the
+// first group has the first colour.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +14,20 @@ namespace voxswap::pipeline {
 
 using Color = std::array<std::uint8_t, 3>;  // red, green, blue
 
-// Visible on white, on black and on grey; people with any colour vision can tell the first twelve apart, and
-// no two of the first thousand are the same.
+// Visible on white, black and grey. The first twelve are distinguishable with any colour vision, and the
+// first thousand are distinct.
 Color palette_color(std::size_t index);
-std::string palette_name(std::size_t index);  // "sky blue"; "#8ab4f0" of those without a name
+std::string palette_name(std::size_t index);  // "sky blue", or "#8ab4f0" for colours without name
 
 std::string hex(const Color& color);        // "#56b4e9"
-std::string plot_color(std::size_t index);  // the same of a colour of the palette
+std::string plot_color(std::size_t index);  // "#56b4e9", of a palette colour
 
-inline constexpr Color missed_color{255, 48, 48}, false_color{32, 224, 255};  // voxels, in the viewer
+inline constexpr Color missed_color{255, 48, 48}, false_color{32, 224, 255};  // voxels in the viewer
 inline constexpr const char* limit_color = "#d1242f";                         // of a memory budget
 inline constexpr const char* plot_ink = "#444444";                            // text, axes, medians
 inline constexpr const char* plot_line = "#dddddd";                           // grid
 
-// A colour picture in memory, black at first.
+// An RGB image in memory, initially black.
 struct Pixels {
   std::int64_t width = 0, height = 0;
   std::vector<std::uint8_t> rgb;

@@ -33,7 +33,7 @@ std::string folder_name(const fs::path& folder) {
   return fs::weakly_canonical(folder).filename().string();
 }
 
-// The names in the run columns of a folder (several in a folder that is a merged report itself).
+// Names in the run columns of a folder; several if the folder is a merged report.
 std::set<std::string> names_in(const RunFolder& run) {
   std::set<std::string> names;
   for (const EpochRow& row : run.epochs) names.insert(row.run);
@@ -49,8 +49,8 @@ void rename(RunFolder& run, const std::string& suffix) {
   });
 }
 
-// Runs of one name in different folders would pass for repeats of each other: those get their folder's name,
-// or its whole path, behind theirs.
+// Rows of different folders with the same run name would be taken for repeats, so their folder's name or full
+// path is appended.
 void make_names_unique(std::vector<RunFolder>& runs) {
   std::map<std::string, int> uses, folders;
   for (const RunFolder& run : runs) {
@@ -70,12 +70,12 @@ void make_names_unique(std::vector<RunFolder>& runs) {
   }
 }
 
-// 0 for what is none: an experiment of another version.
+// 0 if the text is not a number, as in experiments of other versions.
 std::int64_t whole_number(const std::string& text) {
   return parse_number<std::int64_t>(text).value_or(0);
 }
 
-// What a run's folder has that is no longer what the run wrote.
+// Warnings about files that were modified after the run.
 std::vector<std::string> doubts(const fs::path& folder) {
   try {
     std::vector<std::string> found;

@@ -1,4 +1,4 @@
-// The folders of runs, read for a report.
+// Reads the folders of runs for a report.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@
 
 namespace voxswap::pipeline {
 
-// The tables of a run, or of several behind each other.
+// The tables of a run, or the concatenated tables of several.
 struct RunTables {
   std::vector<EpochRow> epochs;
   std::vector<ValidationRow> validation;
   std::vector<DiceRow> dice;      // empty: not scored
-  std::vector<ClassRow> classes;  // empty: not scored, or of voxels
+  std::vector<ClassRow> classes;  // empty: not scored, or a segmentation run
   std::vector<AccuracyRow> accuracy;
-  std::vector<CalibrationRow> calibration;  // empty: not scored, or by an earlier version
-  std::vector<TimingRow> timing;            // empty: stopped before its end
+  std::vector<CalibrationRow> calibration;  // empty: not scored, or written by an earlier version
+  std::vector<TimingRow> timing;            // empty: stopped before the end
   std::vector<MemoryRow> memory;
-  std::vector<PhaseRow> phases;  // empty: not noted, by a run of version 0.1
+  std::vector<PhaseRow> phases;  // empty: written by version 0.1
 };
 
-// Calls `use` for each of them: with the name of its file, and the member.
+// Calls `use` for each table with its file name and member.
 template <class Use>
 void each_table(const Use& use) {
   use("epochs.csv", &RunTables::epochs);
@@ -43,25 +43,25 @@ void each_table(const Use& use) {
 struct RunFolder : RunTables {
   fs::path path;
   std::string name;                                      // as in the run column of the merged tables
-  std::string experiment;                                // experiment.yaml; empty: not there
-  SettingList settings;                                  // in it
-  std::size_t training_cases = 0, validation_cases = 0;  // of split.csv; 0: not there
+  std::string experiment;                                // experiment.yaml; empty: missing
+  SettingList settings;                                  // of experiment.yaml
+  std::size_t training_cases = 0, validation_cases = 0;  // in split.csv; 0: missing
 
-  std::vector<RunInTable> in_tables() const;          // a name may come with several resolutions
+  std::vector<RunInTable> in_tables() const;          // a name may have several resolutions
   std::string state() const;                          // "finished", "stopped after epoch 3 of 20"
-  std::string setting(const std::string& key) const;  // its value; empty where it is not known
+  std::string setting(const std::string& key) const;  // empty if unknown
 };
 
 RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings);
 
 struct RunFolders {
   std::vector<RunFolder> runs;
-  std::vector<std::string> notes;  // what was left out, and why; which tables were changed by others
+  std::vector<std::string> notes;  // skipped runs with reasons; modified tables
 };
 
-// Each folder once. Runs of one name in different folders get those folders' names behind theirs. Beside
-// others, a run without a finished epoch is left out, and so is `out` itself where it holds a report and no
-// run. Throws Exit::bad_data for a folder that is no run or whose tables are damaged, Exit::usage for none.
+// Reads each folder once. Runs with the same name get their folders' names appended. If there are several
+// folders, skips runs without a finished epoch, and `out` if it contains a report but no run. Throws
+// Exit::bad_data for a folder that is not a run or has damaged tables, Exit::usage if nothing remains.
 RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,
                      const ReadSettings& read_settings);
 

@@ -55,14 +55,14 @@ bool is_in_place(const ReportParts& parts, const fs::path& out) {
 using Write =
     std::function<void(const std::string& name, const std::function<void(const fs::path&)>& produce)>;
 
-// In place there is nothing to merge, and a run that is still going must not lose a row to a copy.
+// In place, merged tables would replace those of the run, which may still be appending rows.
 void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
   for (const ReportTable& table : report_tables(parts))
     if (!in_place || !table.merged)
       write(table.file, [&](const fs::path& file) { write_csv(file, table.csv); });
 }
 
-// Empty pictures are left out: there was nothing to draw.
+// Skips empty pictures.
 void draw_pictures(ReportParts& parts) {
   const auto add = [&](const char* name, Picture picture) {
     if (!picture.svg.empty()) parts.pictures.push_back({name, std::move(picture)});
@@ -74,7 +74,8 @@ void draw_pictures(ReportParts& parts) {
   if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups));
 }
 
-// Those of an earlier report; what lies elsewhere than in a run may be somebody else's.
+// Removes the plots of an earlier report; outside a run's folder, only files that `outputs` allows to
+// overwrite.
 void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
   for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
     for (const char* extension : {".svg", ".png"}) {
@@ -113,7 +114,7 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
   if (!in_place) outputs.check(out / "report.html");
   write_tables(parts, in_place, write);
 
-  // Without plots the tables and the page are still worth having; a failure is told at the end.
+  // Without plots, tables and page are still useful; errors are thrown at the end.
   Exit problem = Exit::done;
   try {
     draw_pictures(parts);

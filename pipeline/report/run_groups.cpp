@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-const char* const unknown = "run";  // stands for all keys of a run without an experiment
+const char* const unknown = "run";  // key for runs without a known experiment
 
 std::string value_of(const RunInTable& run, const std::string& key) {
   if (run.keys.empty()) return key == unknown ? run.run : "";
@@ -50,7 +50,8 @@ std::size_t groups_by(const std::vector<RunInTable>& runs, const std::vector<std
   return different.size();
 }
 
-// Without those that follow from the resolution and the others: a budget that goes with a planner, say.
+// Drops keys that are determined by the resolution and other keys, such as a budget that always changes with
+// the planner.
 std::vector<std::string> enough(const std::vector<RunInTable>& runs, std::vector<std::string> keys) {
   const std::size_t groups = groups_by(runs, keys);
   for (std::size_t i = 0; i < keys.size();) {
@@ -65,7 +66,7 @@ std::vector<std::string> enough(const std::vector<RunInTable>& runs, std::vector
   return keys;
 }
 
-// "memory.planner", "tflms" -> "planner tflms"; of a path its last part.
+// "memory.planner", "tflms" -> "planner tflms"; a path is reduced to its last component.
 std::string part_of_setting(const std::string& key, std::string value) {
   constexpr std::size_t longest = 32;
   if (const std::size_t slash = value.rfind('/');
@@ -80,7 +81,7 @@ std::string part_of_setting(const std::string& key, std::string value) {
   return name == unknown ? value : format("{} {}", name, value);
 }
 
-// All that tells a group from the others, the deciding keys first. Of two data sets the folder says enough.
+// All keys that distinguish the group, told_by first. For data sets, the folder is sufficient.
 std::string full_setting(const RunGroup& group) {
   constexpr std::size_t most_keys = 5;
   std::vector<std::string> parts;
@@ -99,7 +100,7 @@ std::string full_setting(const RunGroup& group) {
   return format("{} and {} more", join(parts, ", "), more);
 }
 
-// A sweep names its cells by what it varies ("resolution-64_planner-tflms"), which the setting says better.
+// True if the run's name is made from its setting, as for cells of a sweep ("resolution-64_planner-tflms").
 bool is_named_by_its_setting(const RunGroup& group, const std::string& run) {
   if (group.told_by.empty()) return run == "resolution-" + group.resolution;
   return std::all_of(group.told_by.begin(), group.told_by.end(), [&](const std::string& key) {

@@ -1,7 +1,6 @@
-// Which of several runs are repeats of one another, and which keys distinguish the others.
-//
-// Runs whose experiments differ in nothing but names, folders, seeds and how they were run are one model
-// trained several times. Everything else that differs is what was compared.
+// Determines which runs are repeats of one another, and which keys distinguish the others. Runs whose
+// experiments differ only in names, folders, seeds and how they were executed are repeats of one model. All
+// other differences are subject of the comparison.
 #pragma once
 
 #include <map>
@@ -10,34 +9,35 @@
 
 namespace voxswap::pipeline {
 
-// A name of the run column with one of its resolutions.
+// A value of the run column with one of its resolutions.
 struct RunInTable {
   std::string run, resolution;
   std::map<std::string, std::string>
-      keys;  // of its experiment, those that tell models apart (setting.h); empty: not known
+      keys;  // of its experiment, those that distinguish models (setting.h); empty: unknown
 };
 
 struct RunGroup {
   std::string resolution;
-  std::string setting;  // "planner tflms, patch 32"; empty where the resolution says it all
+  std::string setting;  // "planner tflms, patch 32"; empty if the resolution is sufficient
   std::map<std::string, std::string>
-      keys;                          // every key that differs among the runs, but preprocess.resolution
-  std::vector<std::string> told_by;  // those of them that are enough to tell groups of a resolution apart
+      keys;  // all keys that differ among the runs, except preprocess.resolution
+  std::vector<std::string>
+      told_by;  // a subset of `keys` that is sufficient to distinguish groups of equal resolution
   std::vector<std::string> runs;
-  std::string name;  // for people, in full: "finer (resolution 64, planner tflms, budget 2GiB)"
+  std::string name;  // full name for display: "finer (resolution 64, planner tflms, budget 2GiB)"
 };
 
-// From coarse to fine, then in the order given. Runs whose experiment is not known are groups by themselves.
+// From coarse to fine, then in the given order. Each run with an unknown experiment is a group.
 std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs);
 
-// Index of the group that a run is in at a resolution. REQUIRES: it is in one.
+// Index of a run's group at a resolution. REQUIRES: there is one.
 std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run,
                      const std::string& resolution);
 
-// The setting without the keys that begin with `without`.
+// The setting without keys that begin with `without`.
 std::string setting_text(const RunGroup& group, const std::string& without = "-");
 
-// The name of the group with this resolution and setting; of one that is not there, what group_label() gives.
+// Name of the group with this resolution and setting; group_label() if there is none.
 std::string group_name(const std::vector<RunGroup>& groups, const std::string& resolution,
                        const std::string& setting);
 

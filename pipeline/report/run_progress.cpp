@@ -17,7 +17,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Of a process that holds the folder on this machine: VmRSS of /proc/PID/status, in kB.
+// Memory of a process on this machine that has locked the folder: VmRSS of /proc/PID/status, in kB.
 std::optional<std::int64_t> resident_bytes(const fs::path& folder) {
   std::istringstream lock(read_if_possible(folder / ".lock"));
   std::int64_t process = 0;
@@ -87,7 +87,7 @@ std::string percent(double share) {
   return format("{:.0f} %", 100 * share);
 }
 
-// "train loss      -0.7590  ▁▂▃", of which the line has as much as there is room for.
+// "train loss      -0.7590  ▁▂▃"; the curve is cut to the line's width.
 std::string curve_line(const char* what, const std::vector<double>& values, std::size_t columns) {
   const std::string text = format("{:<16} {:8.4f}  ", what, values.back());
   return text + sparkline(values, columns > text.size() ? columns - text.size() : 0);

@@ -1,4 +1,4 @@
-// The progress of a run, read from its files while it runs elsewhere.
+// Reads the progress of a run from its files, while another process runs it.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,32 @@ struct RunProgress {
 
   std::string name, resolution;
   State state = State::stopped;
-  std::int64_t epoch = 0, epochs = 0;  // finished, of at most so many; 0: not known
+  std::int64_t epoch = 0, epochs = 0;  // finished, and their maximum; 0: unknown
   std::int64_t repeat = 1, repeats = 1;
   std::vector<double> train_losses, validation_losses,
-      dice;                                             // per epoch of the repeat; dice: mean of regions
+      dice;                                             // per epoch of the repeat; dice: mean over regions
   std::vector<std::pair<std::string, double>> regions;  // Dice after the last epoch
-  std::int64_t best_epoch = 0;                          // by the validation loss; 0: none yet
+  std::int64_t best_epoch = 0;                          // epoch with the lowest validation loss; 0: none yet
   double learning_rate = 0, epoch_seconds = 0, megavoxels_per_second = 0;
-  double wait_share = 0, stall_share = 0;     // of the last epoch
-  std::optional<double> seconds_since_epoch;  // since its end; nothing before the first
-  // Bytes: what the plan has for steps in device and host memory, and what the device may take; 0: not known.
+  double wait_share = 0, stall_share = 0;     // in the last epoch
+  std::optional<double> seconds_since_epoch;  // since the end of the last epoch; nullopt before the first
+  // Bytes of device and host memory planned for steps, and the device's budget; 0: unknown.
   std::int64_t planned_bytes = 0, budget_bytes = 0;
-  std::optional<std::int64_t> resident_bytes;  // what the process has now, where it is on this machine
+  std::optional<std::int64_t> resident_bytes;  // of the process, if it runs on this machine
 };
 
-// Throws Exit::bad_data for what is no run's folder, or whose tables are damaged.
+// Throws Exit::bad_data if the folder is not a run or its tables are damaged.
 RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settings);
 
-// At the pace of the epochs so far, until the last one ends; nothing where that is not known.
+// Estimated time to the end of the last epoch; nullopt if unknown.
 std::optional<double> seconds_left(const RunProgress& progress);
 
-// As lines of at most `columns` columns.
+// Text lines of at most `columns` columns.
 std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t columns);
 
 Json progress_json(const RunProgress& progress);
 
-// The last values that fit, from the lowest of them to the highest, a character each.
+// The last `columns` values as one character each, scaled to their range.
 std::string sparkline(const std::vector<double>& values, std::size_t columns);
 
 }  // namespace voxswap::pipeline

@@ -1,7 +1,5 @@
-// The keys of an experiment with their values, and what each of them decides.
-//
-// Everything that has to tell keys apart goes by that: which runs are repeats of one another, what a run is
-// known by, what may change when it goes on, and what a sweep asks a cell for again.
+// The keys of an experiment with their values and what each key decides. This determines which runs are
+// repeats, how runs are named, what may change on resume, and whether a sweep recomputes a cell.
 #pragma once
 
 #include <functional>
@@ -13,19 +11,19 @@
 namespace voxswap::pipeline {
 
 enum class Decides {
-  nothing,     // where files are kept, how often they are written, how work is shared out
-  name,        // what the run is called
-  source,      // where data is read, which is known by its content
-  data,        // what the network sees
-  fold,        // which of it, in turn: runs on all folds score every case once
-  resolution,  // how finely it sees it, for which tables have a column of their own
-  model,       // what is trained, and how
-  chance,      // which of many equal models
-  epochs,      // how long it is trained
-  stop,        // when it is stopped before that
-  memory,      // when and where a step is computed, never what
-  scores,      // how predictions are scored
-  shown        // which scores are told
+  nothing,     // file locations, checkpoint intervals, distribution of work
+  name,        // name of the run
+  source,      // location of the data, which is identified by content
+  data,        // input of the network
+  fold,        // fold of a cross-validation
+  resolution,  // resolution of the input, which has its own column in tables
+  model,       // network and training
+  chance,      // random seeds
+  epochs,      // number of epochs
+  stop,        // early stopping
+  memory,      // execution of a step, without effect on results
+  scores,      // evaluation of predictions
+  shown        // selection of reported scores
 };
 
 struct Setting {
@@ -35,12 +33,11 @@ struct Setting {
 };
 using SettingList = std::vector<Setting>;
 
-// Do two runs that differ in this hold different models, rather than repeats of one?
+// True if runs that differ in this are different models instead of repeats.
 bool distinguishes_models(Decides decides);
 
-// Reads the settings in an experiment.yaml that a run wrote, with what it noted about itself below
-// `ran_with`, which decides nothing. Throws Exit::usage for what is no YAML. Given by the room that knows the
-// keys.
+// Reads the settings from a run's experiment.yaml, including `ran_with`, which describes the run and decides
+// nothing. Throws Exit::usage for invalid YAML. A callback, since the keys are defined elsewhere.
 using ReadSettings = std::function<SettingList(const fs::path& experiment)>;
 
 }  // namespace voxswap::pipeline

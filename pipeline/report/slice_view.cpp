@@ -16,7 +16,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The slice across voxel axis `axis` with the most labelled voxels; the middle one when nothing is labelled.
+// The slice across voxel axis `axis` with the most labelled voxels; the middle one if there are no labels.
 std::int64_t fullest_slice(const data::LabelMap& labels, std::size_t axis) {
   const data::Size3& size = labels.geometry.size;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(size[axis]), 0);
@@ -35,7 +35,7 @@ double finest(const data::Geometry& geometry) {
   return *std::min_element(geometry.spacing.begin(), geometry.spacing.end());
 }
 
-// Voxels of the finest spacing along the longest side.
+// Length of the longest side in units of the finest spacing.
 double longest_side(const data::Geometry& geometry) {
   double longest = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -49,7 +49,7 @@ std::int64_t extent(const data::Geometry& geometry, std::size_t axis, double sca
   return std::max<std::int64_t>(1, std::llround(millimetres * scale / finest(geometry)));
 }
 
-// Voxel centres aligned as in resampling; clamped at the edges.
+// Pixel to voxel coordinates, aligned at centres as in resampling and clamped at the edges.
 double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels) {
   const double part = (static_cast<double>(at) + 0.5) / static_cast<double>(pixels);
   return std::clamp(part * static_cast<double>(voxels) - 0.5, 0.0, static_cast<double>(voxels - 1));
@@ -202,9 +202,9 @@ Pixels arranged(const std::vector<std::vector<Pixels>>& rows) {
 
 namespace {
 
-constexpr double view_pixels = 288;  // the longest side: two pictures fit beside each other on most screens
+constexpr double view_pixels = 288;  // longest side; two pictures fit side by side on most screens
 
-// Of a picture there is one view, and no side of a patient.
+// A 2D image has a single view, without anatomical orientation.
 bool is_picture(const data::Geometry& stored) {
   return stored.size[2] == 1;
 }
@@ -212,11 +212,11 @@ std::span<const View> views_of(const data::Geometry& stored) {
   return std::span(views).first(is_picture(stored) ? 1 : std::size(views));
 }
 
-// What is inside the box around everything that is not background.
+// A case cropped to the bounding box of its foreground.
 struct Scene {
   data::Image image;
   data::LabelMap truth, prediction;
-  data::Size3 begin;  // of the box, in the whole image
+  data::Size3 begin;  // start of the box in the whole image
 };
 
 Scene cropped(const CasePicture& what) {
@@ -226,7 +226,7 @@ Scene cropped(const CasePicture& what) {
           data::crop(what.prediction, box), box.start};
 }
 
-// One for each view, through where most is labelled.
+// One plane per view, through the slice with the most labels.
 std::vector<Plane> planes_of(const CasePicture& what, const Scene& scene) {
   const bool has_labels =
       std::any_of(scene.truth.voxels.begin(), scene.truth.voxels.end(), [](auto v) { return v != 0; });
@@ -237,7 +237,7 @@ std::vector<Plane> planes_of(const CasePicture& what, const Scene& scene) {
   return planes;
 }
 
-// A row for each plane, a column each for truth and prediction.
+// One row per plane, with columns for ground truth and prediction.
 Pixels sheet_of(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
   const Window window = window_of(scene.image);
   const int outline = to_fit(scene.image.geometry, view_pixels) >= 2 ? 2 : 1;
@@ -251,7 +251,8 @@ Pixels sheet_of(const CasePicture& what, const Scene& scene, const std::vector<P
   return arranged(rows);
 }
 
-// "flair; truth left, prediction right; axial slice 14 of 35, coronal slice 60 of 120, sagittal slice 5 of 9"
+// "flair; ground truth left, prediction right; axial slice 14 of 35, coronal slice 60 of 120, sagittal slice
+// 5 of 9"
 std::string description_of(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
   std::string text =
       what.channel + (what.truth.voxels.empty() ? "; prediction" : "; ground truth left, prediction right");

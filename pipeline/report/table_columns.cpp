@@ -21,7 +21,7 @@ std::string column::read_real(double& value, const std::string& field, const Bou
 
 namespace {
 
-// The metrics that have a column in every dice.csv.
+// Member for a metric that every dice.csv contains; null for other metrics.
 double DiceRow::*contract_column(const std::string& metric) {
   if (metric == "dice") return &DiceRow::dice;
   if (metric == "hd95") return &DiceRow::hd95;
@@ -30,7 +30,7 @@ double DiceRow::*contract_column(const std::string& metric) {
   return nullptr;
 }
 
-// Infinite is no score: a distance to nothing is nan, or what the rule for empty regions says.
+// Infinity is invalid: a distance to an empty region is nan, or set by the rule for empty regions.
 Column<DiceRow> score(const metrics::Metric& metric) {
   const std::string name = metric.name;
   return {name, metric.meaning, [name](const DiceRow& row) { return number(metric_value(row, name)); },
@@ -62,7 +62,7 @@ Column<Row> averaged(Column<Row> column, double Row::*member) {
   return column;
 }
 
-// Tables of earlier versions do not have it.
+// Marks a column that tables of earlier versions lack.
 template <class Row>
 Column<Row> since_later(Column<Row> column) {
   column.required = false;

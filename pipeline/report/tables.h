@@ -1,4 +1,4 @@
-// The tables that a run writes, as structs and as CSV. Column names are a contract with scripts outside.
+// The tables that a run writes, as structs and as CSV. Column names are part of the public interface.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace voxswap::pipeline {
 
-// The rows of the tables that a run writes.
+// Rows of the tables.
 struct EpochRow {  // epochs.csv
   std::string run;
   std::int64_t repeat = 1;
@@ -25,22 +25,24 @@ struct EpochRow {  // epochs.csv
   double wait_seconds = 0, stall_seconds = 0;
   std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, recomputed_nodes = 0, device_peak_bytes = 0,
                host_peak_bytes = 0;
-  // With the mean of the weights (training.averaging): a column to the right where any row has one.
+  // With averaged weights (training.averaging); an additional last column if any row has a value.
   double averaged_validation_loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-// The first of the lowest validation losses of every run and repeat, as training chooses it.
+// The epoch with the lowest validation loss of every run and repeat (the first among equals), as chosen in
+// training.
 std::vector<EpochRow> best_epochs(const std::vector<EpochRow>& rows);
 
-struct ValidationRow {  // validation.csv: how good the network was after an epoch
+struct ValidationRow {  // validation.csv: Dice after an epoch
   std::string run;
   std::int64_t repeat = 1;
   std::string resolution;
   std::int64_t epoch = 1;
-  double trained_seconds = 0;  // of this epoch and those before it
+  double trained_seconds = 0;  // up to and including this epoch
   std::string region;
   double dice = 0;  // mean over the validation cases, on the training grid
-  double averaged_dice = std::numeric_limits<double>::quiet_NaN();  // likewise, a column where any has one
+  double averaged_dice = std::numeric_limits<double>::quiet_NaN();  // with averaged weights; an additional
+                                                                    // column if any row has a value
 };
 
 struct DiceRow {  // dice.csv
@@ -50,14 +52,14 @@ struct DiceRow {  // dice.csv
   static constexpr double not_asked_for = std::numeric_limits<double>::quiet_NaN();
   double dice = not_asked_for, hd95 = not_asked_for, sensitivity = not_asked_for, specificity = not_asked_for;
   std::int64_t truth_voxels = 0, predicted_voxels = 0;
-  std::map<std::string, double> further;  // other metrics that were asked for: columns to the right
+  std::map<std::string, double> further;  // other selected metrics: additional columns
 };
 
 struct BoxRow {  // boxplot.csv
   std::string resolution, evaluated_at, region, metric;
   metrics::BoxStatistics statistics;
-  std::string setting;  // of a group of runs; a column to the right where any box has one
-  // What the statistics are of, a value per case and the cases' names; not columns.
+  std::string setting;  // of a group of runs; an additional column if any box has one
+  // Values and names of the cases; not columns.
   std::vector<double> values;
   std::vector<std::string> cases;
 };
@@ -71,33 +73,33 @@ struct TimingRow {  // timing.csv
   std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, device_peak_bytes = 0;
 };
 
-struct MemoryRow {  // memory.csv: what the memories hold over the time of a step, as planned
+struct MemoryRow {  // memory.csv: planned memory use over the time of a step
   std::string run, resolution, planner;
-  double seconds = 0;  // from here to the next row, as simulated
+  double seconds = 0;  // start of the interval, which ends at the next row; simulated
   std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
-  // Of the device and, where memory.host gives one, of the host pool; 0: none (also in tables of earlier
-  // versions).
+  // Of the device and, if memory.host sets one, of the host pool; 0: none (or a table of an earlier version).
   std::int64_t budget_bytes = 0, host_budget_bytes = 0;
 };
 
-struct PhaseRow {  // phases.csv: what a run spent its time with
+struct PhaseRow {  // phases.csv: time spent by a run
   std::string run;
   std::string phase;  // planning | preparing | training | predicting
   double seconds = 0;
 };
 
-inline constexpr const char* warnings_file = "warnings.csv";  // what `voxswap check` says of the data
-// What helped on validation cases, and prediction does (predict/postprocessing.h): of a run, or of a sweep.
+inline constexpr const char* warnings_file = "warnings.csv";  // warnings of `voxswap check`
+// Post-processing for prediction, selected on validation cases (predict/postprocessing.h), of a run or a
+// sweep.
 inline constexpr const char* postprocessing_file = "postprocessing.json";
 
 double metric_value(const DiceRow& row, const std::string& metric);
 void set_metric(DiceRow& row, const std::string& metric, double value);
 
-std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128", "48x64x48", of images "64x48"
-double resolution_voxels(const std::string& resolution);  // the way back; infinity for other texts
+std::string resolution_text(const std::array<std::int64_t, 3>& size);  // "128", "48x64x48"; images: "64x48"
+double resolution_voxels(const std::string& resolution);  // number of voxels; infinity for other texts
 
-// calibration.csv: calibration of the probabilities of validation cases (metrics/calibration.h), on the
-// training grid.
+// calibration.csv: calibration of probabilities on the training grid, per validation case
+// (metrics/calibration.h).
 struct CalibrationRow {
   std::string run;
   std::int64_t repeat = 1;
@@ -125,9 +127,9 @@ const Columns<PhaseRow>& columns<PhaseRow>();
 template <>
 const Columns<CalibrationRow>& columns<CalibrationRow>();
 
-// Headings of columns and keys for people, with units.
-// "epoch_seconds_mean" -> "Epoch, s", "preprocess.resolution" -> "Resolution, voxels", "dice_core" -> "Dice,
-// core". A name that is not known is taken apart: "a.b.stall_seconds" -> "Stall, s".
+// Readable headings of columns and keys, with units: "epoch_seconds_mean" -> "Epoch, s",
+// "preprocess.resolution" -> "Resolution, voxels", "dice_core" -> "Dice, core". Unknown names are derived:
+// "a.b.stall_seconds" -> "Stall, s".
 std::string heading_of(const std::string& column);
 
 }  // namespace voxswap::pipeline

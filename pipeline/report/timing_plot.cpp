@@ -19,8 +19,7 @@ bool varies(const std::vector<RunGroup>& groups, const std::string& prefix) {
   });
 }
 
-// The groups that were timed: what was varied along the axis, which line a group is on, and its means over
-// repeats.
+// The data to plot: what was varied (x axis), the line of each group, and its means over repeats.
 struct Timings {
   std::string x_title;
   bool moves = false;
@@ -32,7 +31,7 @@ Timings timings_of(const std::vector<TimingRow>& rows, const std::vector<RunGrou
   const bool resolutions = coarsest != groups.back().resolution;
   const bool link = varies(groups, key::memory_link), budget = varies(groups, key::memory_budget);
   const std::vector<std::string>& told_by = groups.front().told_by;
-  const bool one_key = told_by.size() == 1;  // which needs no name at every value of it
+  const bool one_key = told_by.size() == 1;  // the axis title names it
   Timings result;
   result.x_title = resolutions ? format("voxels, relative to {}", coarsest)
                    : link      ? "link to the host, GB/s"

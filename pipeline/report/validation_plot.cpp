@@ -1,5 +1,5 @@
-// Dice of the validation cases over the time of training: a panel per region, a line per run and repeat, a
-// colour per group of runs; with one group a colour per region.
+// Dice of the validation cases over training time: a panel per region, a line per run and repeat, a colour
+// per group of runs or, with a single group, per region.
 #include <algorithm>
 
 #include "base/text.h"
@@ -37,7 +37,7 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
           return format("linespoints lc rgb '{}' lw 1.4 pt 7 ps 0.35",
                         plot_color(groups.size() == 1 ? i : group));
         });
-    panel.elements.push_back("-1 notitle");  // something to draw where every value is NaN
+    panel.elements.push_back("-1 notitle");  // gnuplot needs an element even if every value is NaN
     figure.panels.push_back(std::move(panel));
   }
   return figure.draw();

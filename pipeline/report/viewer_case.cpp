@@ -25,7 +25,7 @@ Json packed(const Bytes& bytes) {
   return base64(data::gzipped({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
 }
 
-// Around the foreground of all channels, and around what is labelled outside of it.
+// Bounding box of the foreground of all channels and of all labelled voxels.
 data::Box shown_box(const ViewedCase& what) {
   std::vector<float> backgrounds;
   for (const data::Image& channel : what.volume.channels) backgrounds.push_back(data::corner_value(channel));
@@ -49,7 +49,7 @@ data::Box shown_box(const ViewedCase& what) {
   return {first, {end[0] - first[0], end[1] - first[1], end[2] - first[2]}};
 }
 
-// Labels as their place in the list, from 1: a value may be larger than a byte.
+// Labels as their index in the list plus 1, since values may not fit into a byte.
 Bytes places(const data::LabelMap& labels, const data::Labels& names) {
   std::map<int, std::uint8_t> place;
   for (std::size_t i = 0; i < names.size(); ++i) place[names[i].second] = static_cast<std::uint8_t>(i + 1);
@@ -62,7 +62,7 @@ Bytes places(const data::LabelMap& labels, const data::Labels& names) {
   return bytes;
 }
 
-// Means over blocks of `step` voxels; those at the end may be smaller.
+// Means over blocks of `step` voxels; the last block may be smaller.
 data::Image means(const data::Image& image, const data::Size3& step) {
   const data::Size3& from = image.geometry.size;
   data::Image small;
@@ -85,7 +85,8 @@ data::Image means(const data::Image& image, const data::Size3& step) {
   return small;
 }
 
-// Twice as long along the axis whose blocks are the shortest in millimetres; nothing where all are 8 long.
+// Doubles the block length along the axis where blocks are shortest in millimetres; returns false if all have
+// the maximum length of 8.
 bool coarsen(data::Size3& step, const data::Geometry& geometry) {
   constexpr std::int64_t longest = 8;
   std::size_t finest = 3;
@@ -103,10 +104,10 @@ bool coarsen(data::Size3& step, const data::Geometry& geometry) {
 
 struct Channel {
   data::Image image;  // the crop
-  Window range;       // values that bytes stand for
+  Window range;       // mapped to 0..255
 };
 
-// A little wider than what is shown at first, so that there is something to make visible by hand.
+// Wider than the initial display window, so that users can adjust it.
 Window range_of(const Window& shown) {
   const float margin = (shown.high - shown.low) / 4;
   return {shown.low - margin, shown.high + margin};
@@ -124,7 +125,7 @@ Json greys(const std::vector<Channel>& channels, const data::Size3& step) {
   return list;
 }
 
-// How the slices along each axis are counted in the case's file: {first of the crop, +1 or -1, of how many}.
+// Slice numbering of each axis in the case's file: {first of the crop, +1 or -1, total}.
 Json slice_counts(const ViewedCase& what, const data::Box& box) {
   const data::Geometry& grid = what.volume.geometry();
   Json counts = Json::array();
@@ -191,7 +192,7 @@ bool is_volume(const Json& json) {
   return json.is_string() && is_base64(json.get_ref<const std::string&>());
 }
 
-// As viewed_case() makes it, as far as that matters to a page.
+// Checks the format written by viewed_case(), as far as the page depends on it.
 bool is_study(const Json& json) {
   if (!json.is_object()) return false;
   for (const char* key : {"size", "spacing", "step", "slices", "regions", "channels", "greys"})

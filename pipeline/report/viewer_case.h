@@ -1,8 +1,8 @@
-// What the slice viewer of report.html shows of a case: its volumes, small enough to travel in the page.
+// Data of the slice viewer in report.html: the volumes of a case, small enough to embed in the page.
 //
-// A run writes viewer/CASE.json for every validation case; the page takes these files in as they are. Volumes
-// are bytes, x fastest, cropped to what is not background, packed by gzip and written in base64. Label maps
-// are on the case's own grid. Greys are too, as long as there is room, else means over blocks of its voxels.
+// A run writes viewer/CASE.json for every validation case; the page embeds these files unchanged. Volumes are
+// bytes, x fastest, cropped to the foreground, compressed with gzip and encoded in base64. Label maps have
+// the case's own resolution; images too, or are averaged over blocks of voxels if they need too much space.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +17,44 @@
 
 namespace voxswap::pipeline {
 
-inline constexpr const char* viewer_folder = "viewer";  // of a run
+inline constexpr const char* viewer_folder = "viewer";  // in a run's folder
 
-// A label of a voxel is a byte there. Cases with more are not looked into.
+// Labels are stored as bytes; cases with more labels are not shown in the viewer.
 constexpr std::size_t most_viewed_labels = 255;
 
-// What is shown. All of it is in the canonical frame (data/volumes/orientation.h), on one grid.
+// The case to show. All parts are in canonical orientation (data/volumes/orientation.h) on one grid.
 struct ViewedCase {
-  const data::Volume& volume;  // its truth may be missing
+  const data::Volume& volume;  // its ground truth may be missing
   const data::LabelMap& prediction;
   const std::vector<std::string>& channels;  // names
   const data::Labels& labels;
   const data::Regions& regions;
 };
 
-// The content of viewer/CASE.json: at most `most_bytes` of it where blocks of up to 8 voxels along each axis
-// get it there. REQUIRES: at most most_viewed_labels
+// The content of viewer/CASE.json. Averages blocks of up to 8 voxels along each axis to keep it below
+// `most_bytes` if possible. REQUIRES: at most most_viewed_labels.
 std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes);
 
-// Volumes as text inside a page, each once: groups of runs with the same images share them.
-// <script> elements that hold data: nothing in them runs.
+// Embeds volumes in a page as <script> elements that contain data, not code. Groups of runs with the same
+// images share blocks.
 std::string data_block(std::string_view type, std::string_view id, std::string_view text);
-// Neither ends a script nor is anything to XML.
+// JSON escaped so that it cannot end a script element and contains no XML markup.
 std::string script_text(const Json& json);
 
 class ViewerBlocks {
  public:
   explicit ViewerBlocks(std::int64_t room) : room_(room) {}  // bytes
 
-  // Takes in a viewer/CASE.json, whose volumes become names of blocks. The id of the block that describes the
-  // case; empty where there is no room for it. Such files may have been changed by others since they were
-  // written: throws Exit::bad_data where a volume is not base64, or is missing.
+  // Embeds a viewer/CASE.json, whose volumes are replaced by block ids. Returns the id of the block that
+  // describes the case, or an empty string if there is no space. The file may have been modified by others:
+  // throws Exit::bad_data if a volume is missing or not base64.
   std::string add(const fs::path& file);
 
   const std::string& html() const { return html_; }
 
  private:
   std::int64_t room_;
-  std::map<std::string, std::string> ids_;  // of volumes, by what they are
+  std::map<std::string, std::string> ids_;  // block id by content of the volume
   int studies_ = 0;
   std::string html_;
 };

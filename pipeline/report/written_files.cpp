@@ -11,7 +11,8 @@ namespace voxswap::pipeline {
 
 namespace {
 
-using Notes = std::vector<std::pair<std::string, std::vector<std::string>>>;  // name; newest hash first
+using Notes =
+    std::vector<std::pair<std::string, std::vector<std::string>>>;  // file name; hashes, newest first
 
 fs::path notes_file(const fs::path& folder) {
   return folder / "checksums.json";
@@ -41,15 +42,15 @@ std::string hash_of(const std::string& content) {
   return Hasher().add(content.data(), content.size()).digest();
 }
 
-constexpr const char* not_there = "none";  // in place of a hash
+constexpr const char* not_there = "none";  // instead of a hash
 
-// Of a table, of its fields; they are written in one way only.
+// Tables are hashed by their fields, which have a unique text form.
 std::string hash_of_file(const fs::path& file) {
   if (!fs::exists(file)) return not_there;
   try {
     return hash_of(file.extension() == ".csv" ? csv_text(read_csv(file)) : read_file(file));
   } catch (const Error&) {
-    return "";  // no table any more
+    return "";  // not a valid table
   }
 }
 
@@ -61,7 +62,7 @@ void write_noted(const fs::path& folder, const std::vector<NamedContent>& files)
     const std::string hash = hash_of(content);
     const auto found =
         std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == name; });
-    // What lies there now is what a process leaves that ends before it has renamed the new one.
+    // The current file is also valid: it remains if the process is killed before renaming the new one.
     std::vector<std::string> hashes = {hash};
     if (const std::string before = hash_of_file(folder / name); before != hash) hashes.push_back(before);
     if (found == notes.end())

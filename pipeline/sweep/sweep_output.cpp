@@ -33,7 +33,7 @@ void write_sweep_results(const SweepResults& results, const fs::path& out,
       work();
     } catch (const NoGnuplot& error) {
       log::warn("{}: {}", out.string(), error.what());
-    } catch (const Error& error) {  // the tables are still worth having
+    } catch (const Error& error) {  // the tables are still useful
       problem = error.exit();
       what = error.what();
     }
@@ -47,7 +47,7 @@ void write_sweep_results(const SweepResults& results, const fs::path& out,
   }
   const std::string section = sweep_section(results, figures, plot);
   const fs::path page = out / "report.html";
-  remove_own(page);  // an earlier one is not of these results
+  remove_own(page);  // an earlier page does not describe these results
   if (results.command == "run") {
     std::vector<fs::path> folders;
     for (const CellResult& cell : results.cells) folders.push_back(cell.folder);
@@ -59,7 +59,7 @@ void write_sweep_results(const SweepResults& results, const fs::path& out,
 
 namespace {
 
-// The figures that a person compares; sweep.csv and timing.csv have all.
+// Columns shown in the report; sweep.csv and timing.csv have all.
 const std::vector<std::string> worth_showing = {"dice",
                                                 "size",
                                                 "next",
@@ -92,12 +92,12 @@ std::string cell_text(const std::string& column, const std::string& value) {
   if (value == "nan" || value.empty()) return "-";
   if (column.ends_with("_bytes") && value.find_first_not_of("0123456789") == value.npos)
     return format_bytes(std::stoll(value));
-  // Four digits are more than such measurements are good for.
+  // Such measurements are not accurate to more than four digits.
   const bool decimal = value.find('.') != value.npos && value.find_first_not_of("-0123456789.") == value.npos;
   return decimal ? format("{:.4g}", std::stod(value)) : value;
 }
 
-// Says nothing in any row.
+// True if the column has no information in any row.
 bool is_blank(const Csv& figures, std::size_t column) {
   return std::all_of(figures.rows.begin(), figures.rows.end(), [&](const auto& row) {
     const std::string text = cell_text(figures.header[column], row[column]);
@@ -105,7 +105,7 @@ bool is_blank(const Csv& figures, std::size_t column) {
   });
 }
 
-// What was varied, then what the sweep is about, then the rest.
+// Varied columns first, then the plotted one, then all others.
 std::vector<std::size_t> shown_columns(const SweepResults& results, const Csv& figures) {
   std::vector<std::size_t> shown;
   for (std::size_t i = 1; i < figures.header.size(); ++i) {
@@ -166,7 +166,7 @@ Picture sweep_plot(const Csv& figures, const ChartColumns& plot) {
   figure.heading = figure.title;
   figure.width = std::clamp(100 + 34 * static_cast<int>(figures.rows.size()), 640, 1400);
   const bool any = add_chart(figure, figures, plot, {.title = "", .height = 324}, heading_of(plot.x));
-  return any ? figure.draw() : Picture{};  // of a search, say, in which nothing fits
+  return any ? figure.draw() : Picture{};  // empty, for example, if a search found no size that fits
 }
 
 std::string sweep_page(const SweepResults& results, const std::string& section) {

@@ -1,5 +1,5 @@
-// The results of a sweep: the table of its cells, its plot, and the section of the report, with published
-// results beside it.
+// Writes the results of a sweep: the table of its cells, its plot, and the report's section with published
+// results for comparison.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace voxswap::pipeline {
 
-// Writes OUT/sweep.csv (dice_table_of_cells() of runs, result_table() otherwise), sweep.svg and .png where
-// there is something to plot, published.csv, and the report: that of the runs with the sweep's section added,
-// or a page of its own. Without gnuplot there is a warning instead of plots.
+// Writes OUT/sweep.csv (dice_table_of_cells() for runs, otherwise result_table()), sweep.svg and .png if
+// there is something to plot, published.csv, and the report: that of the runs with the sweep's section, or a
+// separate page. Without gnuplot, logs a warning instead of drawing plots.
 void write_sweep_results(const SweepResults& results, const fs::path& out, const ReadSettings& read_settings);
 
 // A sweep's section of the report: its plot, its table, and published results for comparison.
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
-std::string sweep_page(const SweepResults& results, const std::string& section);  // where there are no runs
+std::string sweep_page(const SweepResults& results, const std::string& section);  // if there are no runs
 
-// The plot of a sweep's table; empty where no row has a number in y. Throws Exit::usage for a column that the
-// table has not, NoGnuplot.
+// The plot of a sweep's table; empty if no row has a number in y. Throws Exit::usage for an unknown column,
+// NoGnuplot.
 Picture sweep_plot(const Csv& figures, const ChartColumns& plot);
 
 }  // namespace voxswap::pipeline

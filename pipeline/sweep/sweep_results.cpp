@@ -22,10 +22,10 @@ std::string text_of(const Json& value) {
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
   if (value.is_number()) return number(value.get<double>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  return "nan";  // null: there is no such number
+  return "nan";  // null: no value
 }
 
-// The scalars of the object that the cell's command wrote.
+// The scalars in the JSON file written by the cell's command.
 Figures figures_of_file(const fs::path& folder) {
   Figures figures;
   for (const char* name : {"bench.json", "forecast.json", "largest.json"}) {
@@ -33,7 +33,7 @@ Figures figures_of_file(const fs::path& folder) {
     Json json = parse_json(read_file(folder / name));
     if (json.is_array() && !json.empty()) json = json[0];
     if (!json.is_object()) fail(Exit::bad_data, "{}: is not a JSON object", (folder / name).string());
-    // What was the largest of stands in the column `largest` already.
+    // The searched dimension is already in the column `largest`.
     for (const auto& [key, value] : json.items())
       if (!value.is_structured()) figures.emplace_back(key == "largest" ? "size" : key, text_of(value));
   }
@@ -46,13 +46,13 @@ std::vector<BoxRow> dice_boxes(const fs::path& folder) {
   return boxes;
 }
 
-// The grid that stands first in the experiment; box_rows() sorts them, dice.csv does not.
+// The first grid of the experiment; dice.csv keeps their order, box_rows() does not.
 std::string first_grid(const fs::path& folder) {
   const std::vector<DiceRow> rows = rows_in<DiceRow>(folder / "dice.csv");
   return rows.empty() ? "" : rows[0].evaluated_at;
 }
 
-// Mean over regions of the mean over cases, and the regions by themselves, on the first grid.
+// On the first grid: mean Dice over regions of the mean over cases, and each region.
 Figures dice_figures(const fs::path& folder) {
   const std::string grid = first_grid(folder);
   Figures figures;
@@ -67,7 +67,7 @@ Figures dice_figures(const fs::path& folder) {
   return figures;
 }
 
-// timing.csv, the mean over the repeats.
+// Columns of timing.csv, averaged over the repeats.
 Figures timing_figures(const fs::path& folder) {
   Figures figures;
   const fs::path file = folder / "timing.csv";

@@ -11,14 +11,14 @@
 
 namespace voxswap::pipeline {
 
-// A cell that came to an end.
+// A finished cell.
 struct CellResult {
   std::string name;
   std::vector<std::string> values;  // one per swept column
   fs::path folder;
-  double megavoxels = 0;       // of the volumes that one step sees
-  double steps_per_epoch = 0;  // of plan and bench; 0: not known
-  bool fits = true;            // false: within its budgets there is no plan
+  double megavoxels = 0;       // of the volumes processed by one step
+  double steps_per_epoch = 0;  // of plan and bench; 0: unknown
+  bool fits = true;            // false: no plan fits its budgets
   std::string why_not;
 };
 
@@ -26,23 +26,22 @@ struct SweepResults {
   std::string title, command;  // run | plan | bench
   std::vector<std::string> columns;
   std::vector<CellResult> cells;
-  ChartColumns plot;  // without y there is none
+  ChartColumns plot;  // empty y: no plot
   Csv published;
-  std::vector<std::string> failures;  // what is missing, and why: a sentence each
+  std::vector<std::string> failures;  // missing cells with reasons, a sentence each
 };
 
-// A row per cell: cell, the swept columns, fits, megavoxels, then the figures of its bench.json,
-// forecast.json or largest.json; of a run mean Dice over cases and repeats (all regions, then each), and its
-// timing.csv.
+// One row per cell: cell, the swept columns, fits, megavoxels, then the values of its bench.json,
+// forecast.json or largest.json; for runs, mean Dice over cases and repeats (all regions, then each) and the
+// columns of timing.csv.
 Csv result_table(const SweepResults& results);
 
-const std::vector<CsvColumn>& cell_columns();  // of the next, without the swept keys
-// Of runs: a row per cell, grid and region with n, mean, sd and median of Dice over the per-case means of the
-// repeats. Nothing in it depends on how long anything took.
+const std::vector<CsvColumn>& cell_columns();  // of dice_table_of_cells(), without the swept keys
+// For runs: one row per cell, grid and region with n, mean, sd and median of Dice over per-case means of the
+// repeats. Independent of timing, so that it is reproducible.
 Csv dice_table_of_cells(const SweepResults& results);
 
-// The name of the cell with the highest mean Dice on the first grid that it was evaluated at; empty without
-// any. REQUIRES: command run.
+// The cell with the highest mean Dice on its first grid; empty if there are no scores. REQUIRES: command run.
 std::string best_cell(const SweepResults& results);
 
 }  // namespace voxswap::pipeline

@@ -30,7 +30,7 @@ std::vector<int> usable_cores() {
   return cores;
 }
 
-// "0-3,8" as the kernel writes it; nothing for what is no such list.
+// Parses the kernel's list format, "0-3,8"; empty if invalid.
 std::vector<int> core_list(const fs::path& file) {
   std::istringstream stream(read_if_possible(file));
   std::string line;
@@ -46,7 +46,7 @@ std::vector<int> core_list(const fs::path& file) {
   return cores;
 }
 
-// Whether the device file is there: a container sees all GPUs of its host in /proc.
+// True if the device file exists: in a container, /proc lists all GPUs of the host.
 bool may_be_opened(const fs::path& root, const fs::path& folder) {
   std::istringstream stream(read_if_possible(folder / "information"));
   for (std::string line; std::getline(stream, line);) {
@@ -69,7 +69,7 @@ std::vector<Gpu> installed_gpus(const fs::path& root) {
   return gpus;
 }
 
-// Those that this process was left, which may be named by number or by something else.
+// GPUs that CUDA_VISIBLE_DEVICES leaves to this process, by number or other identifier.
 std::vector<Gpu> visible_gpus(const fs::path& root) {
   std::vector<Gpu> gpus = installed_gpus(root);
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -78,13 +78,13 @@ std::vector<Gpu> visible_gpus(const fs::path& root) {
   for (const std::string& piece : split(visible, ',')) {
     const std::string id = trim(piece);
     const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.id == id; });
-    if (id.empty() || id.starts_with('-')) break;  // as CUDA reads it: nothing behind counts
+    if (id.empty() || id.starts_with('-')) break;  // like CUDA: ignores all entries after an invalid one
     left.push_back(found == gpus.end() ? Gpu{id, {}} : *found);
   }
   return left;
 }
 
-// Part `i` of `count` of the list, disjoint from the others where there are enough.
+// Part `i` of `count` parts of the list, disjoint if there are enough cores.
 std::vector<int> part(const std::vector<int>& cores, std::size_t i, std::size_t count) {
   if (cores.size() < count) return cores;
   const auto at = [&](std::size_t k) {
@@ -93,7 +93,7 @@ std::vector<int> part(const std::vector<int>& cores, std::size_t i, std::size_t 
   return {at(i), at(i + 1)};
 }
 
-// The cores of a GPU's node that this process may use; all of them where that is not known.
+// Usable cores on the GPU's NUMA node; all if unknown.
 std::vector<int> near(const Gpu& gpu, const std::vector<int>& usable) {
   std::vector<int> cores;
   std::copy_if(usable.begin(), usable.end(), std::back_inserter(cores), [&](int core) {
@@ -106,7 +106,9 @@ std::vector<MachineShare> shares_of_gpus(const Machine& machine, std::size_t cou
   std::vector<MachineShare> shares(count);
   std::vector<std::vector<int>> nodes;
   for (std::size_t i = 0; i < count; ++i) {
-    const Gpu& gpu = machine.gpus[i * machine.gpus.size() / count];  // spread: neighbours may share a link
+    const Gpu& gpu =
+        machine
+            .gpus[i * machine.gpus.size() / count];  // spread out, since neighbouring GPUs may share a link
     shares[i].gpu = gpu.id;
     nodes.push_back(near(gpu, machine.cores));
   }

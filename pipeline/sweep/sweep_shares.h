@@ -1,5 +1,5 @@
-// Divides the machine among experiments that run in parallel, so that together they use no more memory, cores
-// and devices than one alone may.
+// Divides the machine among experiments that run in parallel, so that together they stay within the memory,
+// cores and devices of one.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,43 @@
 namespace voxswap::pipeline {
 
 struct Gpu {
-  std::string id;          // as CUDA_VISIBLE_DEVICES names it, counted in the order of the PCI bus
-  std::vector<int> cores;  // of the NUMA node that it hangs on; empty: not known
+  std::string id;          // as in CUDA_VISIBLE_DEVICES, in PCI bus order
+  std::vector<int> cores;  // of its NUMA node; empty: unknown
 };
 
 struct Machine {
-  std::int64_t host_bytes = 0;  // that experiments may take together: what is free, less a reserve
-  std::vector<int> cores;       // that this process may run on, those of a NUMA node beside one another
-  std::vector<Gpu> gpus;        // NVIDIA's, that CUDA_VISIBLE_DEVICES leaves
+  std::int64_t host_bytes = 0;  // for all experiments together: free memory less a reserve
+  std::vector<int> cores;       // that this process may use, sorted by NUMA node
+  std::vector<Gpu> gpus;        // NVIDIA GPUs visible through CUDA_VISIBLE_DEVICES
 };
-// `root`: where /proc and /sys are looked for.
+// `root`: location of /proc and /sys.
 Machine this_machine(const fs::path& root = "/");
 
-// Cores with those of a NUMA node beside one another, so that a part of them is of one node where it can be.
+// Sorts cores by NUMA node, so that contiguous parts are on one node if possible.
 std::vector<int> by_node(std::vector<int> cores, const fs::path& root);
 std::string core_text(std::vector<int> cores);  // "0-3,8"
 
 struct MachineShare {
   std::int64_t host_bytes = 0;
   std::vector<int> cores;
-  std::string gpu;  // empty: none is bound
+  std::string gpu;  // empty: not bound
 };
-// At most `jobs` shares of equal memory and disjoint cores: on a CPU no more than there are cores, on GPUs no
-// more than there are GPUs, each with cores of its own NUMA node. A single one is the whole machine, nothing
-// bound.
+// At most `jobs` shares with equal memory and disjoint cores: on a CPU at most one per core, on GPUs at most
+// one per GPU, with cores of its NUMA node. A single share is the whole machine without binding.
 std::vector<MachineShare> share_out(const Machine& machine, std::int64_t jobs, bool on_gpus);
 
-// The part of one of `count` ranks on this machine whose launcher left all of it to each; empty where ranks
-// are more than cores.
+// Cores of one of `count` ranks on this machine if the launcher did not bind them; empty if there are more
+// ranks than cores.
 std::vector<int> cores_of_rank(const Machine& machine, std::size_t index, std::size_t count);
-// One and the same for all processes that share a machine, whatever containers they are in.
+// Identifies the running kernel: equal for all processes on a machine, also in different containers.
 std::string this_kernel();
-// Whether whoever started this process lets it run on other cores than itself.
+// True if the affinity mask of this process differs from its parent's.
 bool was_bound();
 
-// The memory keys with what is `auto` settled within the share's memory.
+// Replaces `auto` in the memory keys by values within the share.
 MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool on_gpu);
 
-// The most that an experiment may take of the machine's memory. REQUIRES: nothing of it is `auto`.
+// Maximum host memory of an experiment. REQUIRES: no key is `auto`.
 std::int64_t claimed_bytes(const MemoryOptions& memory, bool on_gpu);
 
 }  // namespace voxswap::pipeline

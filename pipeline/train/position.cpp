@@ -10,7 +10,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The numbers of a list, taken one after the other by what they must be.
+// Reads the numbers of a list in order and validates each.
 class Fields {
  public:
   Fields(const Checkpoint& checkpoint, const std::string& key, std::size_t count, const std::string& where)
@@ -22,7 +22,7 @@ class Fields {
 
   std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) {
     const double value = values_[next_++];
-    // In this range every whole number is a double.
+    // Up to this magnitude every integer is exact in a double.
     constexpr double exact = 9007199254740992.0;
     if (!(std::abs(value) <= exact) || value != std::floor(value) || value < static_cast<double>(least) ||
         value > static_cast<double>(most))
@@ -39,7 +39,7 @@ class Fields {
     if (!std::isfinite(value)) refuse(name, value, "a finite number");
     return value;
   }
-  double loss(const char* name) {  // infinite before the first epoch has ended
+  double loss(const char* name) {  // infinite before the end of the first epoch
     const double value = values_[next_++];
     if (std::isnan(value) || value == -HUGE_VAL) refuse(name, value, "a loss");
     return value;
@@ -75,7 +75,7 @@ Position to_position(const Checkpoint& checkpoint, std::int64_t epochs, std::int
                      const std::string& where) {
   Fields p(checkpoint, "position", 11, where), s(checkpoint, "schedule", 5, where);
   Position position;
-  position.epoch = p.whole("the current epoch", 1, epochs + 1);  // behind the last: all are done
+  position.epoch = p.whole("the current epoch", 1, epochs + 1);  // one past the last epoch: finished
   position.step = p.whole("the number of steps in it", 0, position.epoch > epochs ? 0 : steps_per_epoch);
   const std::int64_t steps = (position.epoch - 1) * steps_per_epoch + position.step;
   position.total_steps = p.whole("the total number of steps", steps, steps);

@@ -1,5 +1,5 @@
-// In every round each group of ranks that share volumes predicts one case, and all ranks stop together when
-// one is interrupted. The first rank of a group writes and scores.
+// Predicts the validation cases in rounds: in each, every group of slab ranks predicts one case, and all
+// ranks stop together if one is interrupted. The first rank of a group writes and scores.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -32,16 +32,16 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// What is known of a prediction once it is made.
+// Scores of a prediction.
 struct Scores {
-  std::vector<DiceRow> dice;                // of every grid and region
-  std::vector<CalibrationRow> calibration;  // of every output
+  std::vector<DiceRow> dice;                // per grid and region
+  std::vector<CalibrationRow> calibration;  // per output
 };
 
-// A case that the weights of some repeats predict.
+// A validation case to be predicted by a team of repeats.
 struct Turn {
   Team team;
-  std::size_t index = 0;  // of the case, in the data set
+  std::size_t index = 0;  // of the case in the data set
 
   std::int64_t repeat() const { return team.front(); }
 };
@@ -53,8 +53,8 @@ std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
   return turns;
 }
 
-// Of every output that the truth tells of, as probabilities come; voxels of the label `ignored` are left out
-// (0: none is).
+// Calibration of the annotated outputs, updated as probabilities arrive. Voxels with the label `ignored` are
+// excluded (0: none).
 class Reliability {
  public:
   Reliability(const std::vector<std::int16_t>& truth, const std::vector<std::vector<int>>& outputs,
@@ -80,10 +80,10 @@ class Reliability {
 
  private:
   const std::vector<std::int16_t>& truth_;
-  std::vector<std::uint8_t> bits_;  // of the truth
-  std::size_t bytes_, voxel_ = 0;   // of a voxel; how many were looked at
+  std::vector<std::uint8_t> bits_;  // of the ground truth
+  std::size_t bytes_, voxel_ = 0;   // bytes per voxel; number of voxels processed
   int ignored_;
-  std::vector<char> told_;  // of outputs
+  std::vector<char> told_;  // per output
   std::vector<metrics::Calibration> found_;
 };
 
@@ -101,13 +101,13 @@ class CasePredictor {
         outputs_(output_names(dataset_, options.training)),
         predictor_(options, dataset_, {}) {}
 
-  // Writes what is predicted; its scores.
+  // Predicts a case, writes its files and returns its scores.
   Scores predict(const Turn& turn) {
     if (turn.team != team_) predictor_.use(team_ = turn.team);
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
     if (!options_.is_first_of_group()) {
-      predictor_.predict(*prepared, [](auto) {});  // which hands its planes to the first
+      predictor_.predict(*prepared, [](auto) {});  // passes its planes to the first rank
       return {};
     }
     Reliability reliability(prepared->truth, output_classes(dataset_, options_.training), files,
@@ -120,8 +120,7 @@ class CasePredictor {
   }
 
  private:
-  // Planes are decided and written as the network hands them on; the label map is whole only for who scores
-  // it.
+  // Decides and writes planes as the network produces them; the whole label map is only kept for scoring.
   Prediction write_prediction(const Turn& turn, const data::PreparedCase& prepared,
                               Reliability& reliability) {
     const fs::path folder = prediction_folder(options_, turn.team);
@@ -164,7 +163,7 @@ class CasePredictor {
     return rows;
   }
 
-  // What the report shows of a case.
+  // Writes the case's pictures and viewer data for the report.
   void write_pictures(const std::string& id, const data::Volume& volume, const data::PreparedCase& prepared,
                       const Prediction& prediction) const {
     make_directories(options_.output / "slices");
@@ -180,20 +179,19 @@ class CasePredictor {
   }
 
   const RunOptions& options_;
-  std::int64_t viewer_bytes_;  // of report.html that a case gets
+  std::int64_t viewer_bytes_;  // of report.html, per case
   const data::Dataset& dataset_;
   Cases& cases_;
   LabelDecoder decoder_;
   std::vector<std::string> outputs_;  // names
   Predictor predictor_;
-  Team team_;  // whose weights are there
+  Team team_;  // whose weights are loaded
 };
 
-// Whether the weights that the first rank wrote lie where every rank looks for them: then they share a file
-// system, as they should.
+// True if all ranks see the weights that the first rank wrote, which requires a shared file system.
 bool see_the_same(const RunOptions& options) {
-  constexpr std::size_t header = 1 << 16;  // which has the checksums of all tensors
-  net::wait_for_all(*options.ranks);       // the first may be writing them yet
+  constexpr std::size_t header = 1 << 16;  // contains the checksums of all tensors
+  net::wait_for_all(*options.ranks);       // the first rank may still be writing
   std::string seen;
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
     const fs::path file = predicting_file(options, repeat);
@@ -204,7 +202,7 @@ bool see_the_same(const RunOptions& options) {
   return std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
 }
 
-// Label maps of a run that was resumed with another evaluate.ensemble lie elsewhere, and are scored no more.
+// After a resume with another evaluate.ensemble, removes label maps in the folders of the other setting.
 void remove_former_predictions(RunOptions options, const data::Dataset& dataset, const Split& split) {
   if (options.training.repeats == 1) return;
   options.evaluate.ensemble = !options.evaluate.ensemble;
@@ -216,11 +214,11 @@ void remove_former_predictions(RunOptions options, const data::Dataset& dataset,
 
 void stop_if_interrupted(net::Ranks& ranks) {
   if (!net::any(ranks, interrupted())) return;
-  ranks.leave();  // together, as while training
+  ranks.leave();  // together, as in training
   fail(Exit::interrupted, "interrupted while predicting. Continue with --resume");
 }
 
-// Those of all turns in their order, of each group's in its; rank 0 has all of them.
+// Collective. Merges the rows of all groups in the order of turns on rank 0.
 template <class Row>
 std::vector<Row> gathered(const RunOptions& options, std::vector<Row> mine, std::size_t turns,
                           std::size_t rows_each) {
@@ -254,7 +252,7 @@ void predict_and_score(const RunOptions& of_ranks, Cases& cases, const Split& sp
   const auto each = static_cast<std::size_t>(options.replicas());
   const auto rank = static_cast<std::size_t>(shared ? options.replica() : ranks.rank());
   std::unique_ptr<CasePredictor> predictor;
-  // Ranks that share volumes connect all together, whether they have a turn or not.
+  // All slab ranks must connect, even without a turn.
   if (rank < (options.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
     predictor = std::make_unique<CasePredictor>(options, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
@@ -288,7 +286,7 @@ void predict_and_count(const RunOptions& options, Cases& cases, const Split& spl
   const data::Dataset& dataset = cases.dataset();
   Predictor predictor(options, dataset, {});
   std::vector<ClassRow> rows;
-  Team team;  // whose weights are there
+  Team team;  // whose weights are loaded
   for (const Turn& turn : turns_of(options, split)) {
     throw_if_interrupted();
     if (turn.team != team) predictor.use(team = turn.team);

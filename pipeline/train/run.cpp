@@ -37,13 +37,13 @@ namespace {
 struct Job {
   RunOptions options;
   std::unique_ptr<Cases> cases;
-  std::optional<RunIdentity> begun;  // the run that this one goes on with
+  std::optional<RunIdentity> begun;  // the run to resume
   Split split;
   std::int64_t channels = 0, outputs = 0;
-  std::vector<PhaseRow> phases;  // that are over
+  std::vector<PhaseRow> phases;  // completed phases
   bool prepared = false;
 
-  // Whether there was anything to prepare.
+  // Returns false if the cases are already prepared.
   bool prepare() {
     if (std::exchange(prepared, true)) return false;
     cases->prepare_all(split.training, split.validation);
@@ -51,8 +51,8 @@ struct Job {
   }
 };
 
-// What a run spends its time with, for the report. Of a run that was continued, what this process did;
-// training counts in whole.
+// Measures the phases of a run for the report. For a resumed run, only this process counts, except for
+// training.
 class Stopwatch {
  public:
   void end(Job& job, const char* name) {
@@ -105,7 +105,7 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   row.predicted_step_seconds = session.plan().predicted_seconds;
   row.bound_step_seconds = bound.seconds;
   row.overhead = row.step_seconds_median / bound.compute_seconds;
-  // Costs that are noisy, or that steps were faster than, bound nothing.
+  // Noisy or disproved costs give no valid lower bound.
   if (session.costs().is_noisy() || disproves_costs(row.step_seconds_median, row.predicted_step_seconds))
     row.bound_step_seconds = row.overhead = std::numeric_limits<double>::quiet_NaN();
   row.utilization = result.utilization;
@@ -117,7 +117,7 @@ TimingRow timing(const Job& job, const Session& session, const TrainingResult& r
   return row;
 }
 
-// Node times are measured in a second or two, in which another program may have had the processors.
+// Explains a deviation: node times are measured within seconds, during which other programs may have run.
 void compare_with_forecast(const TimingRow& row, Session& session) {
   const double found = row.step_seconds_median, planned = row.predicted_step_seconds;
   if (found == 0 || agrees_with_plan(found, planned)) return;
@@ -128,7 +128,7 @@ void compare_with_forecast(const TimingRow& row, Session& session) {
                       : "other programs may have slowed it down");
 }
 
-// What the steps will use and take, on one line.
+// Summary of the plan on one line.
 std::string plan_line(const Session& session) {
   const swap::Plan& plan = session.plan();
   const swap::PlanTotals moved = swap::totals(plan);
@@ -146,7 +146,7 @@ std::string plan_line(const Session& session) {
                        std::isnan(bound) ? "not known: the costs are noisy" : format_seconds(bound));
 }
 
-// The plan for machines, and as pictures and numbers for the report.
+// Writes the plan as JSON, and its picture and table for the report.
 void write_plan(const RunOptions& options, const Session& session) {
   const net::Graph& graph = session.graph();
   const swap::Plan& plan = session.plan();
@@ -170,8 +170,8 @@ TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
           session.plan().predicted_seconds};
 }
 
-// What a run is, before it trains. Its split and its identity are written once; the experiment may have been
-// given more epochs.
+// Writes the description of a run before training. Split and identity are written once; the experiment may
+// have been given more epochs.
 void write_beginning(const Job& job, const RunIdentity& identity) {
   const fs::path& folder = job.options.output;
   make_writable_directory(folder);
@@ -181,7 +181,7 @@ void write_beginning(const Job& job, const RunIdentity& identity) {
   if (!job.begun) write_identity(folder, identity);
 }
 
-// Before anything is written.
+// Verifies that all ranks have the same run before anything is written.
 void agree_on_run(net::Ranks& ranks, const RunIdentity& identity, const Session& session) {
   std::string experiment, cases;
   for (const auto& [key, value] : identity.experiment) experiment += format("{}: {}\n", key, value);
@@ -194,7 +194,7 @@ void agree_on_run(net::Ranks& ranks, const RunIdentity& identity, const Session&
   net::agree(ranks, "order of exchanges", net::order_of_exchanges(session.graph()));
 }
 
-// Of a rank that writes nothing.
+// Training on a rank that writes no files.
 void follow(Job& job, Session& session, TimeLeft& left) {
   const RunOptions& options = job.options;
   for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
@@ -210,7 +210,7 @@ void log_beginning(const Job& job, const Session& session) {
   log::info("{}", plan_line(session));
 }
 
-// All repeats, and what they leave behind.
+// Trains all repeats and writes their results.
 void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& rows) {
   const RunOptions& options = job.options;
   std::vector<TimingRow> timings;
@@ -220,7 +220,7 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
     const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
     rows.append(result.tables);
     TimingRow row = timing(job, session, result);
-    // A repeat that was finished before made no step in this process: its row stays.
+    // A repeat that was already finished keeps its earlier row.
     const auto index = static_cast<std::size_t>(repeat - 1);
     if (row.step_seconds_median == 0 && index < earlier.size())
       row = earlier[index];
@@ -232,7 +232,7 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
   }
 }
 
-// Weights that follow from the data are part of what is planned: then cases are prepared first.
+// Class weights computed from the data must be known before planning, so cases are prepared first.
 void weigh_outputs(Job& job, Stopwatch& watch) {
   TrainingOptions& training = job.options.training;
   if (training.class_weights.automatic) {
@@ -243,10 +243,10 @@ void weigh_outputs(Job& job, Stopwatch& watch) {
     log::info("class weights of the loss: {}", weights_text(training, job.cases->dataset()));
 }
 
-// What is wrong with the cases leaves no run behind. Returns the time left.
+// Prepares before writing, so that invalid cases leave no run folder behind. Returns the time left.
 TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& watch) {
   const RunOptions& options = job.options;
-  // How many slices hold a label is known when they are there.
+  // The number of labelled slices is unknown before preparation.
   const bool sliced = options.preprocess.slices != data::Slices::none;
   if (!options.resume && !sliced)
     log::info("estimated time after preparing the cases: {}",
@@ -264,7 +264,7 @@ Job train_job(const RunOptions& given, bool predicts) {
   Job job = open_job(given);
   RunOptions& options = job.options;
   weigh_outputs(job, watch);
-  // Whether it fits is known before anything is prepared or written.
+  // The session fails before cases are prepared or files written if the step does not fit.
   Session session(options, job.channels, job.outputs, Session::Purpose::training);
   log_beginning(job, session);
   TimeLeft left = prepare_cases(job, session, predicts, watch);

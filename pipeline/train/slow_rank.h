@@ -1,4 +1,4 @@
-// Finds a rank that computes much longer than the others, which then wait for it.
+// Detects a rank that computes much more slowly than the others, which then wait for it.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace voxswap::pipeline {
 
-// Of the seconds in which each rank ran kernels: the one that took at least half as long again as the median
-// of the others; nullopt if there is none.
+// `seconds`: kernel time of each rank. Returns the slowest rank if it took at least 1.5 times the median of
+// the others.
 std::optional<std::size_t> slow_rank(const std::vector<double>& seconds);
 
-// Warns of it, on the first rank; returns whether there is one. All ranks call it together.
+// Collective. Warns on the first rank; returns true if there is a slow rank.
 bool warn_of_slow_rank(net::Ranks& ranks, double seconds);
 
 }  // namespace voxswap::pipeline

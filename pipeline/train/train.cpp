@@ -38,14 +38,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Where kernels run on the same cores, one core in eight: getting a sample ready costs a small part of a step
-// on it. Beside a device of its own, half of the cores, but no more than eight.
+// Default number of loader threads: an eighth of the cores if kernels run on them too, since loading takes a
+// small part of a step; with a separate device, half of the cores, at most eight.
 std::int64_t loader_threads(bool computes_on_host) {
   const auto cores = static_cast<std::int64_t>(usable_core_count());
   return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores / 2, 1, 8);
 }
 
-// One repeat's training, with what its steps share.
+// Trains one repeat; holds the state shared by its steps.
 class Trainer {
  public:
   Trainer(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases, const Split& split,
@@ -90,7 +90,7 @@ class Trainer {
     saved_ = Clock::now();
   }
 
-  // The weights of another run or program, where the experiment names some.
+  // Loads initial weights of another run or program, if configured.
   void begin_from_others() {
     if (training_.init.empty()) return;
     const StartingWeights begun =
@@ -98,7 +98,7 @@ class Trainer {
     if (repeat_ == 1) log::info("{}", begun.table());
   }
 
-  // Goes on from the checkpoint that is there, if any.
+  // Resumes from the checkpoint, if there is one.
   bool resume() {
     const auto model = model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
     Position position;
@@ -125,7 +125,7 @@ class Trainer {
     session_.load(*last, file, true);
     average_.load(*last, file);
     position_ = position;
-    // A finished run that is given more epochs goes on.
+    // A finished run that is given more epochs continues.
     position_.finished = position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1,
                                                            average_.best_epoch());
     if (ranks_.is_first())
@@ -135,7 +135,8 @@ class Trainer {
     return true;
   }
 
-  // From here to the last epoch, across the ends of epochs: what comes after a validation is ready by then.
+  // Loads samples up to the last epoch without stopping at epoch boundaries, so that they are ready after a
+  // validation.
   void start_loading() {
     const std::int64_t steps = sampler_.steps(), first = (position_.epoch - 1) * steps + position_.step;
     const auto threads = static_cast<std::size_t>(
@@ -167,7 +168,7 @@ class Trainer {
     finish(rate, *validation, averaged, seconds_since(validation_start));
   }
 
-  // The same with the mean of the weights in their place.
+  // Validates with the averaged weights.
   std::optional<Validation> validate_average() {
     average_.exchange();
     std::optional<Validation> validation = validate(options_, session_, cases_, split_.validation, left_);
@@ -224,20 +225,20 @@ class Trainer {
 
   double share_of(std::int64_t step) const { return warm_up_share(training_, step, sampler_.steps()); }
 
-  // The batch of the next step, which may be of the next epoch.
+  // Gives the session the batch of the next step, which may belong to the next epoch.
   void give_next() {
     batch_ = loader_->next();
     session_.give(batch_.image, batch_.target);
     given_ = true;
   }
 
-  // Not the first, which also pays for what only happens once.
+  // Traces the second step, since the first includes one-time work.
   bool traces_this_step() const { return options_.trace && ranks_.is_first() && steps_.seconds.size() == 1; }
 
-  // Returns the time that measuring and planning took, which is no part of the training.
+  // Returns the time spent on measuring and planning, which does not count as training.
   Clock::duration compare_with_plan() {
-    constexpr std::size_t compared = 6;   // the first steps, of which one also pays for what happens once
-    constexpr double worth_seconds = 60;  // of training that a better plan would be used for
+    constexpr std::size_t compared = 6;   // the first steps, one of which includes one-time work
+    constexpr double worth_seconds = 60;  // minimum remaining time for which replanning pays off
     if (steps_.seconds.size() != compared || replanned_ || !ranks_.is_alone()) return {};
     const double found = steps_.median_seconds(), planned = session_.plan().predicted_seconds;
     const bool agrees = agrees_with_plan(found, planned);
@@ -326,7 +327,7 @@ class Trainer {
     TrainingTables all = rows_;
     all.append(mine_);
     write_tables(options_.output, cases_.dataset().classes, all);
-    // A checkpoint costs time; where epochs are short it is not worth one every time.
+    // Short epochs are not worth a checkpoint each.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
     if (options_.on_epoch)
@@ -340,14 +341,15 @@ class Trainer {
                   validation.summary());
   }
 
-  // A signal to one rank is one to all.
+  // An interrupt of one rank stops all.
   void stop_if_interrupted() {
     if (net::any(ranks_, interrupted())) stop();
   }
 
   [[noreturn]] void stop() {
     save();
-    ranks_.leave();  // together: who ends by itself ends the others, and the first may still be writing
+    ranks_.leave();  // together: a rank that exits alone terminates the others, and the first may still be
+                     // writing
     fail(Exit::interrupted, "interrupted in epoch {} after step {}. Continue with --resume", position_.epoch,
          position_.step);
   }
@@ -386,7 +388,7 @@ class Trainer {
 
   const RunOptions& options_;
   const TrainingOptions& training_;
-  net::Ranks& ranks_;  // of which the first alone reads and writes the run's folder
+  net::Ranks& ranks_;  // only the first reads and writes the run's folder
   std::int64_t repeat_;
   Session& session_;
   Cases& cases_;
@@ -397,20 +399,20 @@ class Trainer {
   EpochSampler sampler_;
   fs::path folder_;
   Generations checkpoints_;
-  RunLogs logs_;  // of the first rank
+  RunLogs logs_;  // on the first rank
   ValidationPictures pictures_;
   Position position_;
   TrainingTables mine_;
   WeightAverage average_;
-  std::vector<Tensor> best_, best_average_;  // weights of the best epoch since the last save
+  std::vector<Tensor> best_, best_average_;  // weights of the best epoch, not yet saved
   StepStatistics steps_;
   swap::PlanTotals moved_per_step_;
-  data::Sample batch_;  // given to the session last
-  bool given_ = false;  // and no step has begun on it
+  data::Sample batch_;  // last batch given to the session
+  bool given_ = false;  // the batch has not been used by a step
   double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
   bool told_of_slow_rank_ = false, replanned_ = false;
   Clock::time_point saved_;
-  std::unique_ptr<data::Prefetcher> loader_;  // last: its threads read the rest
+  std::unique_ptr<data::Prefetcher> loader_;  // last: its threads use other members
 };
 
 }  // namespace

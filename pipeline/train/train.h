@@ -1,5 +1,4 @@
-// The training loop of one repeat: epochs, validation, schedule, checkpoints, and resuming an interrupted
-// run.
+// The training loop of one repeat: epochs, validation, schedule, checkpoints and resume.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +18,27 @@ struct TrainingResult {
   TrainingTables tables;   // of this repeat
   StepStatistics steps;    // of this process
   double utilization = 0;  // share of the epochs' training time during which kernels ran
-  bool replanned = false;  // after its first steps, which disproved the costs
+  bool replanned = false;  // after the first steps, because they disproved the costs
 };
 
-// `rows`: the tables of earlier repeats, which are written anew after every epoch with this repeat's rows
-// appended. `left`: of all repeats, kept up to date. With options.resume it goes on from
-// checkpoints/last.safetensors where there is one. A run that is interrupted writes a checkpoint and throws
+// `rows`: tables of earlier repeats; after every epoch, the tables are rewritten with this repeat's rows
+// appended. `left`: remaining time of all repeats, which is updated. With options.resume, continues from
+// checkpoints/last.safetensors if it exists. An interrupted run writes a checkpoint and throws
 // Exit::interrupted.
-// The first steps are compared with the plan: where they differ by more than a fifth, or the costs are
-// noisy, and enough remains to be trained, the session measures the costs again and plans anew, which changes
-// no result.
+//
+// Compares the first steps with the plan: if they differ by more than 20 %, or the costs are noisy, and
+// enough training remains, the session measures costs again and replans, which does not change results.
 TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left);
 
-// The work of run and train, end to end. Everything is checked before anything is written. All functions
-// throw Error.
+// Entry points of `run` and `train`. Everything is checked before anything is written. All functions throw
+// Error.
 
-// Split, prepare, train every repeat; writes experiment.yaml, split.csv, epochs.csv, validation.csv,
+// Splits, prepares and trains every repeat; writes experiment.yaml, split.csv, epochs.csv, validation.csv,
 // timing.csv, plan.json, checkpoints/.
 void train(const RunOptions& options);
 
-// train(), then predict the validation cases with the best weights, evaluate and report.
+// Calls train(), predicts the validation cases with the best weights, scores them and writes the report.
 void run(const RunOptions& options, const ReadSettings& read_settings);
 
 }  // namespace voxswap::pipeline

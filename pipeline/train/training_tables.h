@@ -1,4 +1,4 @@
-// The tables that training writes after every epoch, and reads when it resumes.
+// Tables that training writes after every epoch, and reads on resume.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,16 @@ namespace voxswap::pipeline {
 struct TrainingTables {
   std::vector<EpochRow> epochs;           // epochs.csv
   std::vector<ValidationRow> validation;  // validation.csv
-  std::vector<AccuracyRow> accuracy;      // accuracy.csv, of images that get one class
+  std::vector<AccuracyRow> accuracy;      // accuracy.csv, for image classification
 
   void append(const TrainingTables& more);
-  // The epoch of this row is over: the row, and what validation found. `averaged`: with the mean of the
-  // weights, where there is one.
+  // Adds the results of a finished epoch. `averaged`: validation with the averaged weights, if any.
   void add(const EpochRow& row, const Validation& validation, const std::optional<Validation>& averaged);
 };
 
-// `classes`: of images that get one class, in a run's folder.
+// `classes`: image classification.
 void write_tables(const fs::path& folder, bool classes, const TrainingTables& tables);
-// The rows of one repeat, in the epochs before `epoch`, which were finished. Throws Exit::bad_data where one
-// of those has none.
+// The rows of one repeat for the completed epochs before `epoch`. Throws Exit::bad_data if one is missing.
 TrainingTables resumed_tables(const fs::path& folder, bool classes, std::int64_t repeat, std::int64_t epoch);
 
 }  // namespace voxswap::pipeline

@@ -18,7 +18,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr double untold = std::numeric_limits<double>::quiet_NaN();  // the Dice of what a truth does not tell
+constexpr double untold = std::numeric_limits<double>::quiet_NaN();  // Dice of regions that are not annotated
 
 double mean_of_told(const std::vector<double>& values) {
   double sum = 0, count = 0;
@@ -103,7 +103,7 @@ void Validation::add_image(Session& session, const data::Sample& sample, double*
   numbers[0] = session.validation_loss(sample.image, sample.target, [&](std::span<const float> all) {
     probabilities.assign(all.begin(), all.end());
   });
-  std::size_t target = 0;  // in as many bytes as it takes, the low one first
+  std::size_t target = 0;  // stored in as many bytes as needed, low byte first
   for (std::size_t byte = sample.target.size(); byte-- > 0;) target = target << 8U | sample.target[byte];
   numbers[1] = most_likely(probabilities) == target ? 1 : 0;
 }

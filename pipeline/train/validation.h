@@ -1,6 +1,6 @@
-// What a network gets right after an epoch: the loss, and Dice per region where the network computes, or of
-// images that get one class whether it is the right one. One trained on patches, or on slices, sees the
-// volume in windows side by side; its loss is the mean of theirs.
+// Validation after an epoch: the loss, and Dice per region on the training grid or, for image classification,
+// whether the class is correct. A network trained on patches or slices processes the volume in adjacent
+// windows; its loss is their mean.
 #pragma once
 
 #include <functional>
@@ -18,30 +18,30 @@
 
 namespace voxswap::pipeline {
 
-// Gets to see a case: truth and label map on the grid on which the network computes.
+// Receives a case: ground truth and label map on the training grid.
 using Look = std::function<void(const data::PreparedCase&, std::vector<std::int16_t> truth,
                                 std::vector<std::int16_t> labels)>;
 
 class Validation {
  public:
-  // Of so many cases.
+  // `count`: number of cases.
   Validation(const data::Dataset& dataset, const RunOptions& options, std::size_t count);
 
-  // Cases are shared out: of each round, in which every group of ranks that share volumes has one, this is
-  // the case at `position`; none where there are no more.
+  // Cases are distributed over groups of slab ranks in rounds. position() is the case of this group in a
+  // round; nullopt if there are no more.
   std::size_t rounds() const;
   std::optional<std::size_t> position(std::size_t round) const;
-  // `look` may be empty; it is shown nothing of images that get one class.
+  // `look` may be empty; it is not called for image classification.
   void add(Session& session, Cases& cases, std::size_t index, std::size_t position, const Look& look);
-  void gather();  // what all ranks found
+  void gather();  // all-gathers the results
 
-  // Means over the cases, all of which were added and gathered. A region that is empty in truth and
-  // prediction counts as 1, in one of both as 0: the rule `brats` of metrics/overlap.h.
+  // Means over the cases. REQUIRES: all cases were added and gathered. A region that is empty in both ground
+  // truth and prediction has Dice 1, in one of them 0: the rule `brats` of metrics/overlap.h.
   double loss() const;
   bool of_classes() const { return dataset_.classes; }
   std::vector<std::pair<std::string, double>> dice() const;  // in the order of the data set's regions
   double mean_dice() const;
-  double accuracy() const;  // REQUIRES: a data set of classes, in which there is no Dice
+  double accuracy() const;  // REQUIRES: a classification data set, which has no Dice
   std::vector<std::pair<std::string, double>> scores() const;  // Dice of regions, or {"accuracy", 0.95}
   std::string summary() const;                                 // "Dice 0.871", "accuracy 0.950"
 
@@ -52,29 +52,29 @@ class Validation {
   const data::Dataset& dataset_;
   const RunOptions& options_;
   LabelDecoder decoder_;
-  std::size_t width_;  // numbers of a case: the loss, and Dice of every region; or 1 for the right class
-  std::vector<double> numbers_;  // of all cases, in their order
+  std::size_t
+      width_;  // numbers per case: the loss, and Dice of every region or, for classification, 1 if correct
+  std::vector<double> numbers_;  // of all cases, in order
 };
 
-// Of what every rank has, that of the first rank of each group that shares volumes.
+// From values of all ranks, those of the first rank of each group.
 std::vector<std::string> of_groups(const RunOptions& options, const std::vector<std::string>& all);
 
-// Of these cases, with the weights that the session has; nothing where a signal came to any rank. `look` is
-// shown those of this rank, in their order.
+// Validates these cases with the session's present weights; nullopt if any rank was interrupted. `look` is
+// called for the cases of this rank, in order.
 std::optional<Validation> validate(const RunOptions& options, Session& session, Cases& cases,
                                    const std::vector<std::size_t>& validated, TimeLeft& left,
                                    const Look& look = {});
 
-// Predictions of the first validation cases during training: slices with ground truth and prediction as
-// outlines, for logs with pictures.
+// Pictures of the first validation cases during training for logs: slices with outlines of ground truth and
+// prediction.
 class ValidationPictures {
  public:
   explicit ValidationPictures(const data::Dataset& dataset) : dataset_(dataset) {}
 
-  // For validate(): makes pictures of the first three cases that it shows, on the grid on which the network
-  // computes.
+  // A callback for validate() that draws the first three cases it receives, on the training grid.
   Look look();
-  // Ids of cases and the bytes of their PNGs, since the last time.
+  // Case ids and PNG bytes since the last call.
   std::vector<std::pair<std::string, std::string>> take() { return std::exchange(made_, {}); }
 
  private:
@@ -83,12 +83,12 @@ class ValidationPictures {
 };
 
 // The part of a run after training: the best weights of every repeat, or of all together (evaluate.ensemble),
-// predict the validation cases, whose label maps and pictures are written and scored. The cases are divided
-// among ranks.
+// predict the validation cases. Label maps and pictures are written and scored. Cases are distributed over
+// the ranks.
 
-// All ranks call it when the first has written the weights; it writes dice.csv.
+// Collective, after the first rank has written the weights; the first rank writes dice.csv.
 void predict_and_score(const RunOptions& options, Cases& cases, const Split& split);
-// The same of images that get one class: classes.csv and confusion.csv. The first rank does it alone.
+// For image classification: writes classes.csv and confusion.csv. Only the first rank does the work.
 void predict_and_count(const RunOptions& options, Cases& cases, const Split& split);
 
 }  // namespace voxswap::pipeline

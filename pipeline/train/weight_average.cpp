@@ -10,7 +10,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr const char* standing_key = "averaging";  // of last's metadata
+constexpr const char* standing_key = "averaging";  // in the metadata of `last`
 constexpr const char* suffix = ".average";
 
 }  // namespace
@@ -47,11 +47,11 @@ void WeightAverage::after_step(std::int64_t epoch) {
 void WeightAverage::after_epoch(std::int64_t epoch) {
   const std::int64_t first = averaged_from(training_);
   if (training_.averaging.name != Averaging::swa || epoch < first) return;
-  if (standing_.count > epoch - first) return;  // a run that was interrupted after this
+  if (standing_.count > epoch - first) return;  // already included, by a run that was interrupted afterwards
   add(1 / static_cast<double>(standing_.count + 1));
 }
 
-// The first weights are taken as they are.
+// The first weights initialise the average.
 void WeightAverage::add(double share) {
   const auto part = static_cast<float>(share);
   for (std::size_t i = 0; i < mean_.size(); ++i) {
