@@ -41,7 +41,7 @@ data::Example blob(std::int64_t side, std::int64_t channels) {
 }
 
 double seconds_of(const std::function<void()>& work) {
-  const std::clock_t start = std::clock();  // of the whole process
+  const std::clock_t start = std::clock();  // processor time of the process
   work();
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
@@ -54,7 +54,7 @@ void report(const std::string& name, int repeats, const std::function<void()>& w
   std::fflush(stdout);
 }
 
-// One channel under the rotation and zoom of `degrees`, `factor`, as ITK's resampler does it on one thread.
+// Resamples one channel with the rotation `degrees` and the zoom `factor` by ITK's resampler on one thread.
 void with_itk(const Itk::Pointer& image, double degrees, double factor) {
   const auto transform = itk::AffineTransform<double, 3>::New();
   const Itk::SizeType size = image->GetLargestPossibleRegion().GetSize();
@@ -119,7 +119,7 @@ int main(int count, char** arguments) {
     augmentation.channels.assign(static_cast<std::size_t>(channels), change);
     report(std::string(name) + ": image", repeats, [&] { data::apply(augmentation, changed); });
   }
-  // What a sample costs on average.
+  // The average cost of a sample.
   double total = 0;
   constexpr int samples = 40;
   for (int i = 0; i < samples; ++i) {

@@ -29,7 +29,7 @@
 namespace voxswap {
 namespace {
 
-// One node by itself in memory of its own.
+// A single node with its own memory.
 class Alone {
  public:
   Alone(net::Backend& backend, const net::Graph& step, const net::Node& of, const char* convolutions) {
@@ -124,7 +124,7 @@ void measure_all(std::int64_t side, const std::string& precision, int rounds, co
       "operation,shapes,nodes,gflop,library_ms,ms,two_threads_ms,library_gflops,gflops,ratio,library_kib,kib,"
       "library_by,"
       "by\n");
-  std::map<std::string, std::pair<net::NodeId, int>> different;  // one of each, and how many there are
+  std::map<std::string, std::pair<net::NodeId, int>> different;  // one of each, with its count
   for (std::size_t id = 0; id < step.graph.nodes().size(); ++id) {
     const net::Node& node = step.graph.nodes()[id];
     if (node.operation->name.find("conv3d") == std::string_view::npos) continue;

@@ -36,11 +36,11 @@ struct Options {
 
 struct Convolution {
   net::cuda::ConvolutionProblem problem;
-  std::string node;  // the first that has this problem
+  std::string node;  // the first one with this problem
   int nodes = 0;
 };
 
-// Those of a step, what takes most arithmetic first.
+// The convolutions of a step, those with the most arithmetic first.
 std::vector<Convolution> convolutions(const Options& options, std::int64_t side) {
   net::StepOptions step;
   step.input = Shape{1, side, side, side, 4};
@@ -68,7 +68,8 @@ std::vector<Convolution> convolutions(const Options& options, std::int64_t side)
   return found;
 }
 
-// Of an engine that rounds as its precision says; sums over whole volumes are the least exact.
+// The tolerance for an engine that rounds as its precision implies; sums over whole volumes are the least
+// exact.
 double tolerance(net::ElementType type) {
   return type == net::ElementType::bf16 ? 4e-2 : 1e-2;
 }

@@ -66,7 +66,7 @@ void by_two(const Row& row, float (&y)[voxels]) {
   }
 }
 
-// With the operations and the order of filtered_planes.h and filtered_rows.h.
+// Uses the operations and the order of filtered_planes.h and filtered_rows.h.
 void by_four(const Row& row, float n, float f, float (&y)[voxels]) {
   const float n2 = n * n, f2 = f * f;
   const double of_near = 1 / (2.0 * n2 * (n2 - f2)), of_far = 1 / (2.0 * f2 * (f2 - n2));

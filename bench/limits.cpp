@@ -20,7 +20,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The best of several trials of something that does so much each time.
+// The best rate of several trials that each do `amount` of work.
 template <class Run>
 double best_rate(double amount, const Run& run) {
   double best = 0;
@@ -33,7 +33,7 @@ double best_rate(double amount, const Run& run) {
 }
 
 constexpr long turns = 2'000'000;
-constexpr int chains = 20;  // of products that wait for none of the others
+constexpr int chains = 20;  // independent chains of products
 
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) void multiply_avx512(float* to) {

@@ -26,7 +26,7 @@ struct Cost {
   int nodes = 0;
 };
 
-// The shortest time of every node, of `steps` steps after one that is not counted.
+// The shortest time of every node over `steps` steps after a warm-up step.
 std::vector<double> node_seconds(bench::RandomTraining& training, const swap::Plan& plan, int steps) {
   swap::Executor executor(training.compiled, plan, swap::allocate_tiers(*training.backend, {&plan}, ""));
   training.write_weights(executor);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t side = 96, channels = 16;
 
-// A node's kernel with inputs, outputs and updates of its own.
+// A node's kernel with its own inputs, outputs and updates.
 class Runner {
  public:
   Runner(const net::Graph& graph, net::NodeId id)

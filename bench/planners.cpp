@@ -38,7 +38,7 @@ struct Cell {
   double link = 0;  // bytes/s each way
   net::ElementType type = net::ElementType::f32;
   std::int64_t side = 0, budget = 0;
-  std::int64_t pieces = net::whole_volumes;  // as memory.pieces has it
+  std::int64_t pieces = net::whole_volumes;  // memory.pieces
 };
 
 net::TrainingStep training_step(const Cell& cell) {
@@ -52,7 +52,7 @@ net::TrainingStep training_step(const Cell& cell) {
   return net::build_training_step(options);
 }
 
-// A graph with costs and budgets: what all planners of a cell are given.
+// A graph with costs and budgets, the same for all planners of a cell.
 struct Problem {
   Cell cell;
   net::TrainingStep step;
@@ -101,7 +101,7 @@ std::string cell_columns(const Cell& cell) {
                 cell.type == net::ElementType::f32 ? "f32" : "half", cell.side, cell.budget / gib);
 }
 
-// `keep_seconds`: of the step on whole volumes, in pieces or not.
+// `keep_seconds`: the time of the step on whole volumes, also for steps in pieces.
 void print_grid_row(const Problem& problem, const std::string& planner, const Outcome& outcome,
                     double keep_seconds) {
   std::string moved = "nan,nan,nan,nan";
@@ -120,7 +120,7 @@ void print_grid_row(const Problem& problem, const std::string& planner, const Ou
   std::fflush(stdout);
 }
 
-// The step on whole volumes; where that is not within 1.10 of its bound, the step in pieces if it is shorter.
+// Prints the step on whole volumes; if it exceeds 1.10 of its bound, the step in pieces if that is shorter.
 void print_grid_rows(const Cell& cell, const std::vector<std::string>& planners) {
   Cell cut = cell;
   cut.pieces = net::automatic_pieces;
@@ -151,9 +151,8 @@ void grid(const std::vector<std::int64_t>& sides, const std::vector<std::string>
               print_grid_rows({device, link, type, side, budget}, planners);
 }
 
-// The study's machines, as docs/results/study.md tells: how many GPUs trained at once, how many shared a
-// link, what the link gave each way, and the epoch's seconds at 192^3 over those at 144^3 without swapping,
-// per voxel.
+// The study's machines (docs/results/study.md): the number of GPUs used at once, of GPUs per link, the link's
+// rate each way, and the seconds per epoch at 192^3 and, without swapping, at 144^3.
 struct StudyRow {
   const char* machine;
   swap::Sharing sharing;
@@ -165,10 +164,10 @@ constexpr StudyRow study_rows[] = {
     {"AC922", {6, 1}, 45e9, 676, 197},
 };
 
-// Planners of the comparison with the study. "tflms all": every tensor that is read more than a level later
-// leaves and comes back a level ahead, as with the defaults of TFLMS v1 (n_tensors -1, lb 1). The budget is
-// the card's 16 GiB, or what 144^3 just fits into without swapping: as tight for this graph as the card was
-// for the study's, whose framework kept more per voxel.
+// The planners compared with the study. "tflms all" swaps every tensor that is read more than a level later
+// and loads it a level ahead, like the defaults of TFLMS v1 (n_tensors -1, lb 1). The budget is the card's 16
+// GiB or, if tight, what 144^3 needs without swapping: as tight for this graph as the card was for the
+// study's framework, which kept more per voxel.
 struct Way {
   const char* name;
   const char* planner;
@@ -194,7 +193,7 @@ void study() {
     for (const StudyRow& row : study_rows) {
       const std::int64_t budget = way.tight ? tight : 16 * gib;
       const Problem alone({"v100-study", row.link, net::ElementType::f32, 192, budget});
-      // Planned for what a device gets of the link while all use it.
+      // Planned with the device's share of the link while all devices use it.
       Problem problem(
           {"v100-study", row.link / row.sharing.devices_per_link, net::ElementType::f32, 192, budget});
       problem.request.tflms = way.tflms;

@@ -25,7 +25,7 @@ void measure(const char* root, const std::string& side, const char* cache) {
     options.preprocess.spacing.fill(std::stod(side));
   else
     options.preprocess.resolution.fill(std::stoll(side));
-  // Whole volumes would have to fit into the resolution.
+  // Otherwise whole volumes would have to fit into the resolution.
   if (options.preprocess.by_spacing()) options.training.patch = data::Size3{16, 16, 16};
   options.cache = cache;
   const auto begin = std::chrono::steady_clock::now();

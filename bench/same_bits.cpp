@@ -4,8 +4,8 @@
 //
 //   same_bits [--network FILTERS,DEPTH] [--beside-copies] SIDE f32|bf16 STEPS DISK_FOLDER [BACKEND]
 //
-// --beside-copies: a step that keeps everything and one that swaps, their kernels launched one by one and as
-// graphs, while a stream of its own copies to and from the device without end.
+// --beside-copies: tests one step that keeps everything and one that swaps, with kernels launched one by one
+// and as graphs, while another stream continuously copies to and from the device.
 //
 // BACKEND: onednn (the default) or cuda.
 #include <atomic>
@@ -68,7 +68,7 @@ Outcome run(bench::RandomTraining& training, const swap::Plan& plan, double rate
   return outcome;
 }
 
-// Copies a block to the device and back as long as it lives, as uploads of the next batch do.
+// Copies a block to the device and back during its lifetime, like uploads of the next batch.
 class Copies {
  public:
   explicit Copies(net::Backend& backend)
@@ -168,7 +168,7 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
   for (const char* planner : {"lms-threshold", "tflms", "checkpoint", "hybrid"})
     for (const double share : {0.4, 0.02})
       for (const Tier& tier : tiers) {
-        // Only what is decided differently with another tier is worth its time.
+        // Skips tiers that do not change the planner's decisions.
         if (std::string(planner) == "checkpoint" && &tier != &tiers[0]) continue;
         if (std::string(planner) == "lms-threshold" && (share != 0.4 || &tier == &tiers[1])) continue;
         request.budgets = {

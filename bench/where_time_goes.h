@@ -1,5 +1,5 @@
-// Where a planned step takes longer than computing every node once: recomputation, and kernels waiting for
-// swaps.
+// Shows where a planned step takes longer than computing every node once: recomputation, and kernels waiting
+// for swaps.
 #pragma once
 
 #include "swap/model/bound.h"
@@ -8,7 +8,7 @@
 
 namespace voxswap {
 
-// A table for people on stdout.
+// Prints a table to stdout.
 void print_where_time_goes(const net::Graph& graph, const swap::Plan& plan, const swap::CostModel& costs,
                            const swap::Bound& bound);
 

@@ -1,4 +1,4 @@
-// What tests say of texts and of errors, so that a failure shows the text and names what it lacks.
+// Assertions on texts and errors, whose failures show the text and the missing part.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace voxswap::test {
 
-// Whether a text contains every one of these parts.
+// Whether a text contains all of these parts.
 template <class... Parts>
 testing::AssertionResult contains(const std::string& text, const Parts&... parts) {
   for (const std::string_view part : {std::string_view(parts)...})
@@ -22,7 +22,7 @@ testing::AssertionResult contains(const std::string& text, const Parts&... parts
   return testing::AssertionSuccess() << "in: " << text;
 }
 
-// The message of the error that `action` must end with.
+// The message of the error that `action` must throw.
 template <class Action>
 std::string message_of(const Action& action, Exit exit,
                        const std::source_location& where = std::source_location::current()) {
@@ -37,7 +37,7 @@ std::string message_of(const Action& action, Exit exit,
   return "";
 }
 
-// `action` must end with an error whose message contains every one of `parts`.
+// `action` must throw an error whose message contains all of `parts`.
 template <class Action>
 void expect_failure(const Action& action, Exit exit, const std::vector<std::string>& parts = {},
                     const std::source_location& where = std::source_location::current()) {

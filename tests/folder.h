@@ -1,4 +1,4 @@
-// A folder of a test's own: empty at first, gone with it.
+// A temporary folder for a test: empty at first and removed afterwards.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const fs::path& path() const { return path_; }
-  // A path in the folder; the folders it needs are made.
+  // A path in the folder; parent folders are created.
   fs::path operator/(const std::string& name) const {
     fs::create_directories((path_ / name).parent_path());
     return path_ / name;
@@ -36,7 +36,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// Each test in a folder of its own.
+// Each test runs in its own folder.
 class InAFolder : public testing::Test {
  private:
   const TemporaryFolder own_;
@@ -45,7 +45,7 @@ class InAFolder : public testing::Test {
   const fs::path folder_ = own_.path();
 };
 
-// The tests of a suite in one folder, which Suite::make() fills once before them.
+// All tests of a suite share one folder, which Suite::make() fills once before them.
 template <class Suite>
 class InASharedFolder : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-// In place of the standard operators new and delete.
+// Replaces the standard operators new and delete.
 #include "tests/heap.h"
 
 #include <malloc.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t usual_alignment = 16;
 
-// Not inlined, as release(): the compiler would see free() given what new returned, and warn.
+// Not inlined, like release(): the compiler would see free() on a result of new, and warn.
 [[gnu::noinline]] void* take(std::size_t size, std::size_t alignment) noexcept {
   if (Heap::counted) ++Heap::allocations;
   if (Heap::empty) return nullptr;
@@ -49,7 +49,7 @@ using voxswap::test::take;
 using voxswap::test::take_or_throw;
 using voxswap::test::usual_alignment;
 
-// All forms: sanitizers bring their own for those that are left out, and insist on pairs.
+// All forms: sanitizers supply missing ones and require pairs.
 void* operator new(std::size_t size) {
   return take_or_throw(size, usual_alignment);
 }

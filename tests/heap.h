@@ -1,5 +1,5 @@
 // The heap of a test program whose sources include heap.cpp: allocations by `new` and their bytes can be
-// counted, or refused as where no memory is left.
+// counted, or made to fail as if memory had run out.
 #pragma once
 
 #include <atomic>
@@ -7,11 +7,11 @@
 namespace voxswap::test {
 
 struct Heap {
-  static std::atomic<long> allocations;  // that were asked for while `counted`
+  static std::atomic<long> allocations;  // number of allocations while `counted`
   static std::atomic<bool> counted;
-  // Bytes that were taken and not released while `counted`, and the most that there were.
+  // Bytes allocated and not released while `counted`, and their maximum.
   static std::atomic<long> bytes, most_bytes;
-  static std::atomic<bool> empty;  // no `new` gets memory
+  static std::atomic<bool> empty;  // every `new` fails
 };
 
 }  // namespace voxswap::test

@@ -1,5 +1,5 @@
-// A short limit for a test of which the fault would be that it waits for ever: it then ends at once, by
-// SIGALRM, and not only when the suite's patience does.
+// A short time limit for tests that would otherwise hang: they end by SIGALRM, long before the limit of the
+// suite.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ class Limit {
   Limit& operator=(const Limit&) = delete;
 
  private:
-  static constexpr unsigned seconds = 60;  // what takes milliseconds, on a machine however busy
+  static constexpr unsigned seconds = 60;  // generous: the tests take milliseconds
 };
 
 }  // namespace voxswap::test

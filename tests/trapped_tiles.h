@@ -1,6 +1,6 @@
-// AMX's instructions on a processor that has none: it traps them, and what they say is done in plain C++ (the
-// emulated tiles). So the kernels run as they were compiled for AMX, which says that instructions, operands
-// and addresses are those that were meant. Linux on x86-64 with the rest that those kernels are compiled for.
+// AMX instructions on a processor without them: each one traps and is executed in plain C++ (the emulated
+// tiles). So kernels run as compiled for AMX, which verifies their instructions, operands and addresses. For
+// Linux on x86-64 processors with the other instruction sets that those kernels need.
 #pragma once
 
 #include "net/backends/convolution/instruction_set.h"
@@ -20,7 +20,7 @@ namespace voxswap::net {
 
 #if defined(__x86_64__) && defined(__linux__)
 
-// While it lives, in all threads.
+// Active in all threads while it exists.
 class TrappedTiles {
  public:
   static bool work_here() {
@@ -39,11 +39,11 @@ class TrappedTiles {
  private:
   using Registers = greg_t*;
 
-  // An instruction with a VEX prefix of three bytes, as Intel's manual (volume 2, 2.3) has them.
+  // An instruction with a three-byte VEX prefix (Intel's manual, volume 2, 2.3).
   struct Instruction {
     int prefix = 0, opcode = 0, mode = 0, reg = 0, rm = 0, third = 0;
-    std::uint64_t address = 0;  // of what it reads or writes, without an index
-    std::int64_t index = 0;     // times its scale
+    std::uint64_t address = 0;  // of its memory operand, without the index
+    std::int64_t index = 0;     // already scaled
     std::int64_t length = 0;
     bool is_vex = false;
   };
@@ -62,7 +62,7 @@ class TrappedTiles {
   static Instruction read(Registers registers) {
     const auto* const begin = reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]);
     Instruction found;
-    found.is_vex = begin[0] == 0xc4 && (begin[1] & 0x1f) == 2;  // of opcodes 0F 38
+    found.is_vex = begin[0] == 0xc4 && (begin[1] & 0x1f) == 2;  // opcode map 0F 38
     if (!found.is_vex) return found;
     const int high_reg = begin[1] & 0x80 ? 0 : 8, high_index = begin[1] & 0x40 ? 0 : 8,
               high_base = begin[1] & 0x20 ? 0 : 8;
@@ -93,7 +93,7 @@ class TrappedTiles {
     return found;
   }
 
-  // Of a thread.
+  // Per thread.
   struct State {
     bool is_configured = false;
     convolution::EmulatedTiles tiles;
@@ -103,7 +103,7 @@ class TrappedTiles {
     return of_thread;
   }
 
-  // Calls function(0 … 7 as a constant).
+  // Calls function with `number` (0 to 7) as a constant.
   template <class Function>
   static void with(int number, const Function& function) {
     const auto each = [&]<int... N>(std::integer_sequence<int, N...>) {
@@ -136,7 +136,7 @@ class TrappedTiles {
       }
     });
   }
-  // Whether it is one of AMX's.
+  // Whether it is an AMX instruction.
   static bool execute(const Instruction& it) {
     constexpr int no_prefix = 0, f3 = 2, f2 = 3;
     State& now = state();

@@ -1,4 +1,4 @@
-// A document of XML as tests look at it: its elements in order, and its text.
+// Parses an XML document for tests: its elements in order, and its text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Element {
   }
 };
 
-// The elements of a document, and all of its text; what is not well formed fails.
+// The elements of a document and all of its text; malformed XML fails the test.
 class Xml {
  public:
   explicit Xml(const std::string& text) {

@@ -12,7 +12,7 @@ namespace voxswap::data {
 
 namespace {
 
-// Independent streams of one key. The numbers are part of what a seed means: they stay.
+// Independent streams of one key. The values are part of what a seed means: never change them.
 enum Purpose : std::uint32_t {
   of_rotation = 0xa100,
   of_scale,
@@ -27,15 +27,15 @@ enum Purpose : std::uint32_t {
   of_inverted_gamma,
   of_gamma,
   of_channel_dropout,
-  first_of_voxels = 0xb000,         // of a channel's noise
-  first_of_control_points = 0xc000  // of an axis of the elastic deformation
+  first_of_voxels = 0xb000,         // one stream per channel of noise
+  first_of_control_points = 0xc000  // one stream per axis of the elastic deformation
 };
 
 Philox stream(const AugmentKey& key, std::uint32_t purpose) {
   return {key.seed, key.epoch << 32 | key.case_index, purpose};
 }
 
-// Three uniform numbers belong to draw `number` of a stream: whether, how much, and on which side.
+// Draw `number` of a stream uses three uniform numbers: whether, how much, and which side of 1.
 constexpr std::uint64_t words_per_draw = 4;
 
 bool happens(const Draw& draw, const Philox& random, std::uint64_t number) {
@@ -51,7 +51,8 @@ double amount(const Draw& draw, const Philox& random, std::uint64_t number, doub
   return between(draw.low, draw.high, random.uniform(words_per_draw * number + 1));
 }
 
-// Of a factor: below 1 as often as above, as nnU-Net draws contrast and gamma, whatever the range's shape.
+// For factors: below and above 1 with equal probability, as nnU-Net draws contrast and gamma, even if the
+// range is not symmetric about 1.
 double balanced_amount(const Draw& draw, const Philox& random, std::uint64_t number) {
   if (!happens(draw, random, number)) return 1;
   const double part = random.uniform(words_per_draw * number + 1);
@@ -70,10 +71,10 @@ int draw_symmetry(const AugmentOptions& options, const AugmentKey& key, const Si
   int flips = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (random.uniform(at + axis) < options.flip[axis]) flips |= 1 << axis;
-  return flips;  // the first eight symmetries are the flips, a bit per axis
+  return flips;  // the first eight symmetries are the flips, one bit per axis
 }
 
-// An image is turned in its plane alone.
+// An image (one slice) is rotated only within its plane.
 void draw_space(const AugmentOptions& options, bool is_image, Augmentation& drawn) {
   const AugmentKey& key = drawn.key;
   const Philox turns = stream(key, of_rotation), scales = stream(key, of_scale);
@@ -108,7 +109,7 @@ IntensityChange draw_channel(const AugmentOptions& options, const AugmentKey& ke
   return drawn;
 }
 
-// Where all would be left out one stays, each as often as every other.
+// If all channels would be dropped, one random channel stays.
 std::vector<bool> draw_dropped(const AugmentOptions& options, const AugmentKey& key, std::int64_t channels) {
   const Philox random = stream(key, of_channel_dropout);
   std::vector<bool> dropped;
@@ -187,7 +188,7 @@ void apply(const Augmentation& augmentation, Example& example) {
     const SpatialMap map(augmentation.space, example.size, example.spacing,
                          {stream(key, first_of_control_points), stream(key, first_of_control_points + 1),
                           stream(key, first_of_control_points + 2)});
-    // Large memory that is given back and taken again costs as much as the interpolation.
+    // Freeing and reallocating this much memory would cost as much as the interpolation.
     thread_local std::vector<float> spare;
     map.read(example.image, example.channels, spare);
     example.image.swap(spare);

@@ -1,10 +1,10 @@
-// Augmentation: how a training case looks in one epoch. It depends on seed, epoch and case only, so order and
-// thread count change nothing.
+// Augmentation: random changes of a training case. They depend only on seed, epoch and case, so neither order
+// nor thread count affects them.
 //
-// The set is the one that nnU-Net trains with (Isensee et al., Nature Methods 2021, supplementary note 4),
-// beside the symmetries, flips and scaling of the study. Rotation, scaling and elastic deformation are one
-// map that is read in one pass (spatial_map.h). Intensities change per channel (intensity.h), in units of
-// normalised images, in the order of IntensityChange.
+// The set is that of nnU-Net (Isensee et al., Nature Methods 2021, supplementary note 4), plus the
+// symmetries, flips and scaling of the published study. Rotation, scaling and elastic deformation are
+// composed into one map and interpolated once (spatial_map.h). Intensities change per channel (intensity.h),
+// in units of the normalised image and in the order of IntensityChange.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace voxswap::data {
 
-// An amount drawn uniformly from [low, high] with a probability; else there is none of it.
+// Uniform in [low, high] with this probability; otherwise the neutral value.
 struct Draw {
   double low = 0, high = 0, probability = 0;
   bool operator==(const Draw&) const = default;
@@ -26,33 +26,32 @@ struct Draw {
 
 // The part `training.augment` of an experiment. Spatial draws are made per sample, the others per channel.
 struct AugmentOptions {
-  std::string preset = "none";          // what the rest was before single keys were read
-  bool symmetries = true;               // one of the 48 symmetries of the cube that keep the box in shape
-  std::array<double, 3> flip{0, 0, 0};  // else: probability of a flip along x, y, z
+  std::string preset = "none";          // the preset that the other values started from
+  bool symmetries = true;               // a random one of the cube's 48 symmetries that preserve the box size
+  std::array<double, 3> flip{0, 0, 0};  // without symmetries: probability of a flip along x, y, z
   Draw rotation;                        // degrees about each axis
-  double scale = 0;                     // deviation of a factor per axis, N(1, scale) within [1/2, 2]
-  Draw zoom;                            // one factor for all axes; above 1 is larger
-  Draw elastic;                         // mm, deviation of the displacement; at most a sixth of the grid
-  double elastic_grid = 32;             // mm between its control points
-  Draw noise;                           // deviation of added normal noise
-  Draw blur;                            // voxels, sigma of a Gaussian
-  double intensity = 0;                 // deviation of a factor N(1, …) and of a shift N(0, …)
-  Draw brightness;                      // factor
-  Draw contrast;                        // factor of the distance from the mean, within the old extremes
-  Draw low_resolution;                  // sides of the coarser grid, as a part of the training grid's
-  Draw inverted_gamma, gamma;           // exponents over the image's own range; mean and deviation stay
-  double channel_dropout = 0;           // probability that a channel is left out, never all of them
+  double scale = 0;            // standard deviation of a factor per axis, N(1, scale) clamped to [1/2, 2]
+  Draw zoom;                   // one factor for all axes; above 1 enlarges
+  Draw elastic;                // mm, standard deviation of the displacement; at most a sixth of the grid
+  double elastic_grid = 32;    // mm between control points
+  Draw noise;                  // standard deviation of additive Gaussian noise
+  Draw blur;                   // voxels, sigma of a Gaussian
+  double intensity = 0;        // standard deviation of a factor N(1, …) and of a shift N(0, …)
+  Draw brightness;             // factor
+  Draw contrast;               // factor of the distance from the mean, clamped to the old range
+  Draw low_resolution;         // relative size of the coarser grid's sides
+  Draw inverted_gamma, gamma;  // exponents on the image's own range; mean and deviation are preserved
+  double channel_dropout = 0;  // probability that a channel is zeroed; at least one stays
   bool operator==(const AugmentOptions&) const = default;
 };
 
-// The axes x, y, z along which training sees samples mirrored: where a network may be shown a mirrored
-// volume.
+// The axes x, y, z along which training mirrors samples; test-time mirroring may use these.
 std::array<bool, 3> mirrored_axes(const AugmentOptions& options);
 
-// What nnU-Net trains with, but for its elastic deformation, which its 3D trainers leave out too.
+// nnU-Net's augmentation, without elastic deformation: nnU-Net's 3D trainers disable it too.
 AugmentOptions nnunet_augmentation();
 
-// A case as the network reads it.
+// A case in the form that the network reads.
 struct Example {
   Size3 size{0, 0, 0};
   std::array<double, 3> spacing{1, 1, 1};  // mm
@@ -61,7 +60,7 @@ struct Example {
   std::vector<std::int16_t> truth;  // D,H,W, label values; may be empty
 };
 
-// Whose randomness it is.
+// The key of the random streams.
 struct AugmentKey {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;  // below 2^32
@@ -69,18 +68,18 @@ struct AugmentKey {
 };
 
 struct Augmentation {
-  AugmentKey key;  // of the noise's voxels and the elastic control points
+  AugmentKey key;  // for noise and elastic control points
   SpatialChange space;
-  std::vector<IntensityChange> channels;  // may be fewer than the image has: the others stay as they are
-  std::vector<bool> dropped{};            // likewise: channels that become 0
+  std::vector<IntensityChange> channels;  // channels beyond the end of this list do not change
+  std::vector<bool> dropped{};            // channels to set to zero, the same
 };
 
 Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& key, const Size3& size,
                                std::int64_t channels);
 
-// Carries it out in place. Nothing drawn leaves every bit as it was. Labels are interpolated as indicators of
-// each label and the largest wins, so there are never new ones; beyond the edge lies what lies on the edge.
-// REQUIRES: a symmetry that keeps the box in shape.
+// Applies the augmentation in place. Without any drawn change, every bit stays the same. Labels are
+// interpolated as one indicator per label and the largest wins, so no new label values appear. Positions
+// outside the grid read the edge voxel. REQUIRES: a symmetry that preserves the box size.
 void apply(const Augmentation& augmentation, Example& example);
 
 std::string describe(const Augmentation& augmentation);  // "rotated 12 -3 0, gamma 0.8"; "as it is"

@@ -11,11 +11,11 @@ namespace voxswap::data {
 namespace {
 
 struct Moments {
-  double mean = 0, deviation = 0;  // of the population
+  double mean = 0, deviation = 0;  // population standard deviation
   float low = 0, high = 0;
 };
 
-// Eight sums side by side: in double, but not one addition after the other.
+// Sums in double precision with eight independent accumulators, so that additions do not wait for each other.
 template <class Term>
 double sum_of(const std::vector<float>& values, Term term) {
   std::array<double, 8> sums{};
@@ -90,8 +90,9 @@ bool nothing(const IntensityChange& c) {
          c.low_resolution == 1 && c.inverted_gamma == 1 && c.gamma == 1;
 }
 
-// The quantiles of the standard normal distribution at (i + 1/2) / 65536: a number out of 16 random bits.
-// Found outwards from the median with Newton's method, each from the one before; scaled to variance 1.
+// Quantiles of the standard normal distribution at (i + 1/2) / 65536: one for each 16-bit random number.
+// Computed outwards from the median by Newton's method, each starting from the previous one, then scaled to
+// variance 1.
 std::vector<float> normal_quantiles() {
   constexpr std::size_t half = 1 << 15;
   std::vector<double> upper(half);

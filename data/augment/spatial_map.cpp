@@ -1,5 +1,5 @@
-// Work goes row by row: first the positions of a row, in loops that the compiler turns into vector
-// instructions, then the eight voxels around each. All channels of a voxel lie side by side and share both.
+// Works row by row: first the positions of a row, in loops that the compiler vectorises, then the eight
+// voxels around each. The channels of a voxel are contiguous and share both.
 #include "data/augment/spatial_map.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return result;
 }
 
-// Right-handed, about one axis.
+// Right-handed rotation about one axis.
 Matrix turn(std::size_t axis, double degrees) {
   const double angle = degrees * 3.14159265358979323846 / 180, c = std::cos(angle), s = std::sin(angle);
   const std::size_t i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -35,7 +35,7 @@ Matrix turn(std::size_t axis, double degrees) {
   return result;
 }
 
-// Millimetres from the centre after the change to millimetres before it.
+// Maps millimetres from the centre after the change to millimetres before it.
 Matrix inverse(const SpatialChange& change) {
   const Matrix rotation =
       product(turn(2, change.degrees[2]), product(turn(1, change.degrees[1]), turn(0, change.degrees[0])));
@@ -49,8 +49,8 @@ constexpr double no_folds = 0.4;
 
 constexpr std::int16_t mixed = std::numeric_limits<std::int16_t>::min();
 
-// By lower corner, the label that all eight corners of a cell share, or `mixed`. Most cells share one, and
-// are then done with one look.
+// For each cell, indexed by its lower corner: the label that all eight corners share, or `mixed`. Most cells
+// share one, so that one look-up suffices.
 std::vector<std::int16_t> shared_labels(const std::vector<std::int16_t>& labels, const Size3& size) {
   std::vector<std::int16_t> cells(labels.size());
   const std::size_t width = index(size[0]), right = size[0] > 1 ? 1 : 0;
@@ -72,7 +72,7 @@ std::vector<std::int16_t> shared_labels(const std::vector<std::int16_t>& labels,
   return cells;
 }
 
-// The label with the largest sum of weights; among equals the one met first.
+// The label with the largest sum of weights; the first one wins ties.
 std::int16_t largest(const std::array<std::int16_t, 8>& labels, const std::array<float, 8>& weights) {
   std::int16_t best = labels[0];
   float most = -1;
@@ -137,8 +137,8 @@ std::array<double, 3> SpatialMap::source(std::int64_t x, std::int64_t y, std::in
   return result;
 }
 
-// For each voxel of a row: the lower corner of the cell that holds its position, and how far into the cell
-// that is.
+// For each voxel of a row: the lower corner of the cell that contains its position, and the position within
+// the cell.
 struct SpatialMap::Row {
   explicit Row(std::size_t width) {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -177,8 +177,8 @@ void SpatialMap::locate(std::int64_t y, std::int64_t z, Row& row) const {
   }
 }
 
-// C channels, or as many as `image` has for C = 0. Both ends of a cell are weighted, so that a position on a
-// voxel gives that voxel to the last bit.
+// C channels, or any number for C = 0. Both ends of a cell are weighted, so that a position exactly on a
+// voxel returns that voxel bit for bit.
 template <int C>
 void SpatialMap::read_rows(const std::vector<float>& image, std::vector<float>& result) const {
   const std::size_t channels = C > 0 ? C : image.size() / index(size_[0] * size_[1] * size_[2]);
@@ -205,7 +205,7 @@ void SpatialMap::read_rows(const std::vector<float>& image, std::vector<float>& 
           return (a * v0 + b * v) * w0 + (d * v0 + e * v) * w;
         };
         if constexpr (C > 0) {
-          float lanes[C];  // on the stack, where no pointer leads: channels become lanes of a vector
+          float lanes[C];  // on the stack, where nothing aliases: channels become vector lanes
           for (std::size_t c = 0; c < C; ++c) lanes[c] = at(c);
           std::copy(lanes, lanes + C, target);
         } else {

@@ -1,5 +1,5 @@
-// The spatial augmentation as one map from the augmented grid to the prepared one: symmetry, scaling along
-// the axes, rotation and elastic deformation are composed, so that images are interpolated once.
+// Spatial augmentation as one map from the augmented grid to the prepared one. Symmetry, scaling, rotation
+// and elastic deformation are composed, so that images are interpolated once.
 #pragma once
 
 #include <array>
@@ -12,33 +12,34 @@
 
 namespace voxswap::data {
 
-// Nothing is changed by the defaults.
+// The defaults change nothing.
 struct SpatialChange {
   int symmetry = 0;                        // transforms.h
-  std::array<double, 3> degrees{0, 0, 0};  // turned about x, then y, then z, right-handed in millimetres
-  std::array<double, 3> factors{1, 1, 1};  // by which the head grows along x, y, z before that
-  double elastic = 0;                      // deviation of the displacement, mm
-  double elastic_grid = 32;                // mm between control points of its cubic B-spline
+  std::array<double, 3> degrees{0, 0, 0};  // rotation about x, then y, then z, right-handed in millimetres
+  std::array<double, 3> factors{1, 1, 1};  // scaling along x, y, z before the rotation; above 1 enlarges
+  double elastic = 0;                      // standard deviation of the displacement, mm
+  double elastic_grid = 32;                // mm between control points of the cubic B-spline
 };
 
-bool is_symmetry(const SpatialChange& change);  // and nothing else: voxels land on voxels
+bool is_symmetry(const SpatialChange& change);  // and nothing else: voxels map to voxels
 
-// Everything turns and grows about the centre of the grid. The elastic displacement is what SmoothField
-// draws, its control points held to 0.4 of their distance, below which a deformation folds nowhere (Choi and
-// Lee, "Injectivity conditions of 2D and 3D uniform cubic B-spline functions", Graphical Models 2000).
+// Rotation and scaling are about the centre of the grid. The elastic displacement is a SmoothField whose
+// coefficients are clamped to 0.4 of the control point distance; below that the deformation cannot fold (Choi
+// and Lee, "Injectivity conditions of 2D and 3D uniform cubic B-spline functions", Graphical Models 2000).
 class SpatialMap {
  public:
-  // `random`: of the displacement along x, y, z. REQUIRES: a symmetry that keeps the box in shape.
+  // `random`: the streams of the displacement along x, y, z. REQUIRES: a symmetry that preserves the box
+  // size.
   SpatialMap(const SpatialChange& change, const Size3& size, const std::array<double, 3>& spacing,
              const std::array<Philox, 3>& random);
 
-  // Position in the prepared grid, in voxels, that the augmented voxel x, y, z reads; not yet held to the
+  // The position in the prepared grid, in voxels, that augmented voxel x, y, z reads, before clamping to the
   // grid.
   std::array<double, 3> source(std::int64_t x, std::int64_t y, std::int64_t z) const;
 
-  // D,H,W,C, linear, clamped at the edge. `result` may come with memory of its own to be used again.
+  // D,H,W,C, linear, clamped at the edge. `result` may bring memory to reuse.
   void read(const std::vector<float>& image, std::int64_t channels, std::vector<float>& result) const;
-  // D,H,W: of the labels around a position the one with the largest linear weight.
+  // D,H,W: the label with the largest total linear weight among the eight voxels around a position.
   std::vector<std::int16_t> read(const std::vector<std::int16_t>& labels) const;
 
  private:
@@ -53,7 +54,7 @@ class SpatialMap {
   std::array<std::array<double, 3>, 3> index_{}, along_{};
   std::array<double, 3> spacing_{};   // of the augmented grid
   std::vector<SmoothField> elastic_;  // three, or none
-  SmoothField::Line line_;            // where rows of the grid fall between control points
+  SmoothField::Line line_;            // positions of a row between the control points
 };
 
 }  // namespace voxswap::data

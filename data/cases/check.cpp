@@ -36,7 +36,7 @@ void check_truths(CheckReport& report) {
        "nothing, if intended: they can be predicted, but neither train nor validate");
 }
 
-// Asked for, but to be known of.
+// Notes data that is incomplete by intention.
 void check_completeness(CheckReport& report) {
   if (const std::string missing = missing_text(report.dataset); !missing.empty())
     note(report, format("missing channel files: {}; they are replaced by 0", missing),
@@ -66,7 +66,7 @@ void check_labels(CheckReport& report) {
   }
 }
 
-// A scan with voxels of quite another size than the rest was often exported wrongly.
+// A case with a very different voxel size was often exported wrongly.
 void check_voxel_sizes(CheckReport& report) {
   std::vector<double> sizes;
   const auto size_of = [](const Geometry& grid) {
@@ -90,7 +90,7 @@ void check_voxel_sizes(CheckReport& report) {
   }
 }
 
-// What has one slice is a picture: there is nothing to train a network on volumes with.
+// Images with one slice cannot train a network on volumes.
 void check_flatness(CheckReport& report) {
   if (report.dataset.images) return;
   std::vector<std::string> flat;
@@ -112,7 +112,7 @@ void check_flatness(CheckReport& report) {
         {id, "warning", format("case {} is 2D: its images have a single slice", id), fix});
 }
 
-// Channels with the same voxels, wherever they are. Two cases that agree in all channels are told as one.
+// Channels with identical voxels, in any case. Two cases that agree in all channels are reported once.
 void check_duplicates(CheckReport& report) {
   const auto whole = [](const CaseFacts& facts) {
     const bool all = std::none_of(facts.contents.begin(), facts.contents.end(),

@@ -1,4 +1,4 @@
-// `voxswap check`: looks at every case of a data set and lists all problems.
+// `voxswap check`: checks every case of a data set and lists all problems.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace voxswap::data {
 struct CheckReport {
   Dataset dataset;
   std::vector<Problem> problems;
-  std::vector<Unused> unused;    // what of the data set's folder is of no case
+  std::vector<Unused> unused;    // files of the data set's folder that no case uses
   std::vector<CaseFacts> cases;  // in the order of dataset.cases
 };
 
-// A data set that cannot be listed at all throws, as open_dataset does.
+// Throws like open_dataset if the data set cannot be listed.
 CheckReport check_dataset(const CheckOptions& options);
-// The same of a data set that was opened, or of a part of its cases.
+// The same for a data set that is already open, or some of its cases.
 CheckReport check_listed(Dataset dataset, const CheckOptions& options);
 
 }  // namespace voxswap::data

@@ -72,7 +72,7 @@ class CaseChecker {
     try {
       step();
     } catch (const Error& trouble) {
-      if (trouble.exit() == Exit::failed) throw;  // the machine's trouble, not the file's
+      if (trouble.exit() == Exit::failed) throw;  // a problem of the machine, not of the file
       if (trouble.exit() == Exit::does_not_fit) return no_memory(trouble.what());
       note(error, trouble.what(), "replace the file");
     } catch (const std::bad_alloc&) {
@@ -121,7 +121,7 @@ class CaseChecker {
     images_.push_back(std::move(image));
   }
 
-  // A 4D file that gives several channels is unpacked once.
+  // A 4D file with several channels is decompressed once.
   Image channel(std::size_t i) {
     const fs::path& path = files_.channels[i];
     const int component = files_.components[i];
@@ -155,7 +155,7 @@ class CaseChecker {
     }
   }
 
-  // The first grid that could be read is the one that the others are held against.
+  // All grids are compared with the first one that could be read.
   bool check_grid(const fs::path& path, const Geometry& grid) {
     if (reference_.empty()) {
       reference_ = path;
@@ -196,7 +196,7 @@ class CaseChecker {
     check_overlap(truth);
   }
 
-  // Labels are often stored as floating-point numbers: nothing is wrong with those that are whole.
+  // Labels are often stored as floating-point numbers, which is fine if they are whole numbers.
   void check_whole_numbers() {
     const Image stored = read_image(files_.truth);
     const auto odd = std::find_if(stored.voxels.begin(), stored.voxels.end(),
@@ -214,7 +214,7 @@ class CaseChecker {
     return false;
   }
 
-  // A truth that lies beside the head was turned or shifted.
+  // A ground truth outside the head was flipped or shifted.
   void check_overlap(const LabelMap& truth) {
     if (images_.empty()) return;
     std::int64_t labelled = 0, outside = 0;
@@ -244,7 +244,7 @@ class CaseChecker {
     }
     const Box box = foreground_box(images_, backgrounds_);
     facts_.foreground = box.size;
-    // Skull-stripped images that were normalised before have a constant other than 0 around the head.
+    // Skull-stripped images that were normalised earlier have a constant other than 0 around the head.
     const Image& first = images_.front();
     const float corner = corner_value(first);
     if (box.size == grid_.size && corner != backgrounds_.front() && constant_corners(first)) {
@@ -264,7 +264,7 @@ class CaseChecker {
   fs::path reference_, volumes_path_;
   std::vector<Image> volumes_;
   Geometry grid_;              // canonical
-  std::vector<Image> images_;  // on it
+  std::vector<Image> images_;  // on that grid
   std::vector<float> backgrounds_;
 };
 
@@ -276,7 +276,7 @@ CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const Check
 }
 
 std::string nonfinite_voxels(const fs::path& path, const Image& image) {
-  constexpr std::uint32_t exponent = 0x7f800000;  // all of its bits are set in what is not finite
+  constexpr std::uint32_t exponent = 0x7f800000;  // all of these bits are set in NaN and infinity
   std::uint32_t any = 0;
   for (const float value : image.voxels) any |= (std::bit_cast<std::uint32_t>(value) & exponent) == exponent;
   if (any == 0) return {};
@@ -311,7 +311,7 @@ std::string other_volumes(const fs::path& path, std::int64_t volumes, const Data
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset) {
   std::set<int> known{0, dataset.ignore_label}, unknown;
   for (const auto& [name, value] : dataset.labels) known.insert(value);
-  // Runs of one value are long: only changes are looked up.
+  // Runs of equal values are long, so only changes are looked up.
   int previous = 0;
   for (const std::int16_t value : truth.voxels) {
     if (value == previous) continue;

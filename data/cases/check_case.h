@@ -1,4 +1,4 @@
-// Checks one case file by file: every problem is noted, and the rest is checked as well.
+// Checks one case file by file: notes every problem and continues.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct Problem {
   std::string severity;       // error | warning
   std::string what;           // one sentence, naming the file
   std::string fix;            // what to do about it
-  bool does_not_fit = false;  // there was not the memory to find out
+  bool does_not_fit = false;  // not enough memory to find out
 };
 
-// What was found out about a case; what could not be read is missing.
+// Facts about a case; empty if unreadable.
 struct CaseFacts {
   std::string id;
-  std::optional<Geometry> grid;        // as the first readable channel has it, and
-  std::string axes;                    // where its axes point, "LPS"
-  std::vector<std::string> elements;   // per channel, how voxels are stored: "int16"
-  std::optional<Size3> foreground;     // extent of its box in voxels, canonical axes
-  std::map<int, std::int64_t> labels;  // voxels per value of the truth, without the background
-  std::vector<std::string> contents;   // per channel, a hash of size and voxels; empty when all are equal
+  std::optional<Geometry> grid;        // of the first readable channel
+  std::string axes;                    // axis codes of that grid, "LPS"
+  std::vector<std::string> elements;   // per channel, the stored element type: "int16"
+  std::optional<Size3> foreground;     // size of its bounding box in voxels, canonical axes
+  std::map<int, std::int64_t> labels;  // voxels per value of the ground truth, without background
+  std::vector<std::string> contents;   // per channel, a hash of size and voxels; empty for constant images
 };
 
 struct CheckOptions {
@@ -38,22 +38,22 @@ struct CheckOptions {
   double background = 0;
 };
 
-// One case; what is wrong with it is added to `problems`.
+// Checks one case; problems are added to `problems`.
 CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
                      std::vector<Problem>& problems);
 
-// The rules for a case's files; each check returns a sentence on failure. Reading stops at the first,
-// `voxswap check` collects all.
+// The rules for a case's files. Each check returns an error message, or an empty string. Reading stops at the
+// first error; `voxswap check` collects all.
 
-// Each gives the whole message, naming the file; empty when all is well.
+// Each returns the complete message, naming the file; empty if the file is valid.
 std::string nonfinite_voxels(const fs::path& path, const Image& image);
-// A 4D file with more volumes than the data set has channels holds something that nobody named; pictures are
-// all in grey or all in colours.
+// A 4D file must not have more volumes than the data set has channels. 2D images must be all greyscale or all
+// in colour.
 std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset);
-// Labels of which the case's truth is not to tell (CaseFiles::told).
+// Labels in a ground truth that are not among its annotated ones (CaseFiles::told).
 std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset);
-// Whether all eight corners have one value: that of the background.
+// Whether all eight corners have the same value, which is then the background.
 bool constant_corners(const Image& image);
 
 }  // namespace voxswap::data

@@ -34,7 +34,7 @@ Box bounds_of(const Geometry& grid) {
   return box;
 }
 
-// Images of one patient that belong together cover the same anatomy.
+// Images of one patient cover the same anatomy.
 bool hardly_overlap(const Geometry& grid, const Geometry& reference) {
   const Box a = bounds_of(grid), b = bounds_of(reference);
   Box shared;

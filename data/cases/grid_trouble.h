@@ -1,5 +1,5 @@
-// Whether the images of a case are on one grid, and what to do where they are not: scans of one patient can
-// be resampled, a scan of another patient cannot.
+// Checks whether the images of a case share one grid, and says what to do if not: images of one patient can
+// be resampled, an image of another patient cannot.
 #pragma once
 
 #include "data/layouts/incomplete.h"
@@ -7,7 +7,7 @@
 
 namespace voxswap::data {
 
-// Empty where `grid`, of the image at `path`, is the same as `reference`.
+// Empty if `grid`, of the image at `path`, equals `reference`.
 FileTrouble grid_trouble(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
                          const Geometry& reference);
 

@@ -34,7 +34,7 @@ LabelMap renumbered(LabelMap labels, const std::map<int, int>& values) {
   return labels;
 }
 
-// Regions as nnU-Net writes them: every one with its new values, and the label that it leaves behind.
+// Regions as nnU-Net expects them: the new values of each, and the label that represents it.
 void describe_regions(const Dataset& dataset, Json& json) {
   const std::map<int, int> values = nnunet_values(dataset);
   Regions regions = dataset.regions;
@@ -68,7 +68,7 @@ std::map<int, int> nnunet_values(const Dataset& dataset) {
   for (const auto& [name, value] : dataset.labels) values.emplace(value, static_cast<int>(values.size()) + 1);
   if (dataset.ignore_label != 0)
     values.emplace(dataset.ignore_label,
-                   static_cast<int>(values.size()) + 1);  // the largest, as it has to be
+                   static_cast<int>(values.size()) + 1);  // nnU-Net requires the largest value
   return values;
 }
 

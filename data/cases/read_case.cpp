@@ -24,7 +24,7 @@ void stop_if(const std::string& problem) {
   if (!problem.empty()) throw Error(Exit::bad_data, problem);
 }
 
-// Reads the channels that there are; a 4D file that gives several of them is unpacked once.
+// Reads the channels with a file; a 4D file with several of them is decompressed once.
 std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files) {
   std::vector<Image> channels(files.channels.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
@@ -51,7 +51,7 @@ std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files)
   return channels;
 }
 
-// What is missing is 0 everywhere, on the grid of the first channel that there is.
+// Missing channels are 0 everywhere, on the grid of the first existing channel.
 void fill_missing(std::vector<Image>& channels, const CaseFiles& files) {
   const auto there =
       std::find_if(channels.begin(), channels.end(), [](const Image& one) { return !one.voxels.empty(); });
@@ -83,7 +83,7 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     if (dataset.align && !same_grid(image.geometry, grid))
       image = resample_onto(grid, image, corner_value(image));
     stop_if(grid_trouble(files.channels[i], image.geometry, files.first_channel(), grid));
-    image.geometry = grid;  // what formats round away is gone from here on
+    image.geometry = grid;  // remove differences by rounding in file formats
   }
   stop_if(truth_trouble(files));
   if (!files.truth.empty()) {

@@ -1,4 +1,4 @@
-// The side of the program: starts processes, keeps them, and asks.
+// The client: starts decoder processes, keeps them and sends requests.
 #include "data/formats/decoder_process.h"
 
 #include <dlfcn.h>
@@ -29,8 +29,8 @@ namespace voxswap::data {
 
 namespace {
 
-// Beside the program, or where this code is part of a shared library, where its program is from there: in a
-// build and a wheel in ../bin, installed in voxswap/. A variant of the program lies in a folder below.
+// Searches next to the program, or next to the shared library if this code is in one: ../bin for a build and
+// a wheel, voxswap/ when installed, and the parent folder for variants of the program in subfolders.
 fs::path decoder_program() {
   static const int here = 0;
   Dl_info info{};
@@ -55,7 +55,7 @@ class DecoderProcess {
   DecoderProcess(const DecoderProcess&) = delete;
   DecoderProcess& operator=(const DecoderProcess&) = delete;
 
-  // Throws the error that the decoder reports, or what has become of the process.
+  // Throws the error that the decoder reports, or one that says how the process ended.
   std::string ask(const DecodeRequest& request);
   bool is_new() const { return answers_ == 0; }
   pid_t owner() const { return owner_; }
@@ -83,14 +83,14 @@ DecoderProcess::DecoderProcess() {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, other.number(), STDIN_FILENO);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})  // libraries print what they think of a file
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})  // libraries print messages about files
     ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   const int trouble = ::posix_spawn(&process_, program.c_str(), &actions, nullptr, arguments, environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (trouble != 0) fail(exit_of(trouble), "{}: cannot be started: {}", program, std::strerror(trouble));
 }
 
-// In a fork of this process, the other one is not ours.
+// In a fork of this process, the decoder belongs to the parent.
 DecoderProcess::~DecoderProcess() {
   if (process_ <= 0 || owner_ != ::getpid()) return;
   ::kill(process_, SIGKILL);
@@ -124,7 +124,7 @@ void DecoderProcess::crashed(const fs::path& path) {
   uninterrupted([&] { return ::waitpid(std::exchange(process_, -1), &status, 0); });
   throw_if_interrupted();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), signal = code - 128;
-  if (signal == SIGKILL)  // the system's answer to a lack of memory
+  if (signal == SIGKILL)  // how the system reacts to a lack of memory
     fail(Exit::does_not_fit, "{}: not enough memory to read it: its decoder was killed. Free some memory",
          path.string());
   const bool slow = signal == SIGXCPU || signal == SIGALRM;
@@ -145,7 +145,7 @@ std::string DecoderProcess::ask(const DecodeRequest& request) {
   return content;
 }
 
-// Processes that wait for a file: never more than threads once asked at the same time.
+// Waiting processes; at most as many as threads that ever asked at the same time.
 struct Pool {
   std::mutex mutex;
   std::vector<std::unique_ptr<DecoderProcess>> waiting;
@@ -187,7 +187,7 @@ std::string ask(DecodeRequest request) {
   return content;
 }
 
-// "WIDTH HEIGHT VOLUMES ELEMENT\n", before the voxels, if any.
+// "WIDTH HEIGHT VOLUMES ELEMENT\n", followed by the voxels, if any.
 ImageHeader take_header(std::string_view& content) {
   const auto end = content.find('\n');
   std::istringstream line{std::string(content.substr(0, end))};

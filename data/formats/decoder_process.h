@@ -1,8 +1,9 @@
-// Decoders of third parties (GDCM, libpng, libjpeg and libtiff with ITK) run in a process of their own: a
-// damaged file can make them overwrite memory, loop or abort, which then ends nothing but that process.
+// Third-party decoders (GDCM, libpng, and libjpeg and libtiff through ITK) run in a separate process: a
+// damaged file can make them corrupt memory, loop or abort, which then only ends that process.
 //
-// The process is the program voxswap-decode. One that has read a file is kept for the next. Where it then
-// fails, a new one reads that file again, so that no file suffers from what another did to the memory.
+// The process is the program voxswap-decode. After reading a file it is kept for the next one. If a reused
+// process fails, a new one reads that file again, so that an earlier file's memory corruption cannot affect
+// it.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +16,25 @@
 
 namespace voxswap::data {
 
-// What is asked for: what to do with which file, seen from which folder.
+// A request: what to do with which file, relative to which folder.
 struct DecodeRequest {
   enum class Kind { raster_header, raster_volumes, raster_labels, dicom_slice };
   Kind kind;
   std::string folder, path;
   std::int64_t first = 0, count = 0;
 };
-// As it goes through the socket, with its length first, and back.
+// Serialisation for the socket, starting with the length, and its inverse.
 std::string request_bytes(const DecodeRequest& request);
-DecodeRequest request_of(const std::string& bytes);  // REQUIRES: made above, without its length
+DecodeRequest request_of(const std::string& bytes);  // REQUIRES: output of request_bytes, without the length
 
-// Comes before the answer: an image or header, or the message of an error.
+// Precedes the answer: an image, a header, or an error message.
 struct DecodeReply {
-  std::uint64_t size = 0;  // of what follows
+  std::uint64_t size = 0;  // of the answer
   std::int64_t exit = 0;   // 0, or the Exit of the error
 };
 
-// Those of raster.h, and slice_voxels() of a DICOM slice, in another process. They throw as the functions
-// themselves do; Exit::bad_data naming the file where the decoder crashed or took too long.
+// The functions of raster.h, and slice_voxels() of a DICOM slice, run in another process. They throw like
+// those functions, and Exit::bad_data naming the file if the decoder crashed or took too long.
 ImageHeader decoded_header(const fs::path& path);
 std::vector<Image> decoded_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
 Image decoded_labels(const fs::path& path);

@@ -29,24 +29,24 @@ void limit(decltype(RLIMIT_AS) what, rlim_t most) {
   ::setrlimit(what, &now);
 }
 
-// Before this process limits itself.
+// The limit before this process sets its own.
 rlim_t memory_of_the_system() {
   rlimit given{};
   ::getrlimit(RLIMIT_AS, &given);
   return given.rlim_cur;
 }
 
-// Decoders keep `pixels` in wider numbers and more than once. Whether that is less than the system grants.
+// Decoders hold several wider copies of `pixels`. Returns whether that is less than the system allows.
 bool limit_memory(std::uintmax_t pixels) {
   static const rlim_t granted = memory_of_the_system();
   constexpr std::uintmax_t copies = 24, others = 1 << 30;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they take terabytes of addresses
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they reserve much address space
   limit(RLIMIT_AS, std::min<rlim_t>(others + copies * pixels, granted));
 #endif
   return others + copies * pixels < granted;
 }
 
-// No writing, no memory without end and no endless loop.
+// Forbids writing and limits memory and time.
 void set_limits(const fs::path& path) {
   error_code unknown;
   std::uintmax_t bytes = fs::file_size(path, unknown);
@@ -56,7 +56,7 @@ void set_limits(const fs::path& path) {
   limit(RLIMIT_CORE, 0);
   constexpr rlim_t seconds = 60, bytes_a_second = 1 << 20;
   limit(RLIMIT_CPU, static_cast<rlim_t>(std::clock() / CLOCKS_PER_SEC) + seconds + bytes / bytes_a_second);
-  ::alarm(3600);  // for one that waits for what never comes
+  ::alarm(3600);  // for a decoder that waits forever
 }
 
 std::string header_line(const Geometry& geometry, std::size_t volumes, const std::string& element) {
@@ -110,7 +110,7 @@ void serve(const DecodeRequest& request) {
   }
 }
 
-// What has come; empty when the program has closed its end.
+// The next request; empty if the client has closed its end.
 std::string next_request() {
   std::uint32_t size = 0;
   if (read_up_to(STDIN_FILENO, &size, sizeof size) != sizeof size) return {};
@@ -122,7 +122,7 @@ std::string next_request() {
 
 void serve_decoders() {
   const HeapRetention retention;
-  // They are meant for the program, which then closes its end.
+  // These signals are meant for the main program, which then closes its end.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE}) ::signal(signal, SIG_IGN);
   for (std::string bytes; !(bytes = next_request()).empty();) serve(request_of(bytes));
 }

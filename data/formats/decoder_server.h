@@ -1,9 +1,9 @@
-// The side of voxswap-decode: runs decoders, with limits for each file.
+// The server side in voxswap-decode: runs decoders, with limits per file.
 #pragma once
 
 namespace voxswap::data {
 
-// Answers what comes through standard input, a socket, until that is closed.
+// Answers requests from standard input, a socket, until it is closed.
 void serve_decoders();
 
 }  // namespace voxswap::data

@@ -1,7 +1,7 @@
 // Assembles slices into a series: whether they belong together, their orientation and their distance.
 //
-// Where one slice is odd among many, it is the odd one that is named: what most slices have counts, not what
-// the first one has.
+// If one slice differs from the others, the error names that slice: the reference is the majority, not the
+// first slice.
 
 #include "data/formats/dicom.h"
 
@@ -76,7 +76,7 @@ std::string pixels_of(const Geometry& geometry) {
                 geometry.spacing[1]);
 }
 
-// The slice that most others agree with; of several such, the first.
+// The slice that agrees with most others; the first one if there are several.
 template <class Same>
 const DicomSlice& usual(const Slices& slices, Same same) {
   std::size_t best = 0, most = 0;
@@ -90,7 +90,7 @@ const DicomSlice& usual(const Slices& slices, Same same) {
   return slices[best];
 }
 
-// A slice for all: what it says of planes and pixels holds for every other.
+// Returns a slice whose planes and pixels all others share.
 const DicomSlice& check_planes(const Slices& slices) {
   const DicomSlice& planes = usual(slices, same_planes);
   for (const DicomSlice& slice : slices) {
@@ -107,19 +107,19 @@ const DicomSlice& check_planes(const Slices& slices) {
   return planes;
 }
 
-// Of an even number of values, the lower one.
+// The median; the lower one of an even number of values.
 double middle(std::vector<double> values) {
   const auto half = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::nth_element(values.begin(), half, values.end());
   return *half;
 }
 
-// Positions are written to 0.01 mm or finer.
+// Positions are stored with a precision of 0.01 mm or better.
 double tolerance(double step) {
   return 0.02 * step + 0.011;
 }
 
-// From each slice to the next. REQUIRES: sorted by height.
+// The distances between consecutive slices. REQUIRES: sorted by height.
 std::vector<double> steps_of(const fs::path& folder, const Slices& slices) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < slices.size(); ++i) {
@@ -133,8 +133,8 @@ std::vector<double> steps_of(const fs::path& folder, const Slices& slices) {
   return steps;
 }
 
-// How many slices are missing after each, when every step is `usual` or a multiple of it up to `most`;
-// nothing when one is not.
+// The number of missing slices after each slice, if every step is a multiple of `usual`, at most `most`
+// times; empty otherwise.
 std::vector<std::int64_t> missing_after(const std::vector<double>& steps, double usual, double most) {
   std::vector<std::int64_t> missing;
   for (const double step : steps) {
@@ -145,7 +145,7 @@ std::vector<std::int64_t> missing_after(const std::vector<double>& steps, double
   return missing;
 }
 
-// The usual step is the one in the middle, or, where every second slice or more are gone, the smallest.
+// The usual step is the median or, if at least every second slice is missing, the smallest.
 void check_gaps(const fs::path& folder, const Slices& slices, const std::vector<double>& steps) {
   double usual = middle(steps);
   std::vector<std::int64_t> missing = missing_after(steps, usual, 1000);
@@ -167,7 +167,7 @@ void check_gaps(const fs::path& folder, const Slices& slices, const std::vector<
                                names_of(gaps), usual));
 }
 
-// The distance of neighbours, when it is one. REQUIRES: sorted by height.
+// The distance between neighbouring slices if it is uniform. REQUIRES: sorted by height.
 double gap_of(const fs::path& folder, const Slices& slices) {
   const std::vector<double> steps = steps_of(folder, slices);
   const double mean = (slices.back().height - slices.front().height) / static_cast<double>(steps.size());
@@ -188,9 +188,9 @@ double gap_of(const fs::path& folder, const Slices& slices) {
              slices[at + 1].name(), *oddest));
 }
 
-// How far each slice lies beside a normal on which most of them lie, or beside that in their middle.
+// Checks that all slices are on a common normal, at the median of their in-plane positions.
 void check_straight(const fs::path& folder, const Slices& slices, const Vector& normal) {
-  std::vector<Vector> places;  // with what lies along the normal taken away
+  std::vector<Vector> places;  // without the component along the normal
   for (const DicomSlice& slice : slices) {
     Vector place = slice.geometry.origin;
     for (std::size_t row = 0; row < 3; ++row) place[row] -= normal[row] * slice.height;
@@ -223,7 +223,7 @@ void check_straight(const fs::path& folder, const Slices& slices, const Vector& 
                      furthest));
 }
 
-// A single slice has no neighbour to measure a distance to.
+// A single slice has no neighbour, so the header is used.
 double thickness_of(const DicomSlice& slice) {
   for (const std::uint32_t tag : {0x00180088U, 0x00180050U}) {  // SpacingBetweenSlices, SliceThickness
     const std::vector<double> values = slice.elements.numbers(tag);
@@ -233,7 +233,7 @@ double thickness_of(const DicomSlice& slice) {
 }
 
 struct Series {
-  Slices slices;  // from the first to the last along the normal
+  Slices slices;  // sorted along the normal
   Geometry geometry;
 };
 
@@ -286,7 +286,7 @@ std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int6
 
 namespace {
 
-// DICOM, part 10: 128 bytes of preamble, then these letters.
+// DICOM, part 10: a preamble of 128 bytes, then these letters.
 bool is_dicom_file(const fs::path& path) {
   std::array<char, 4> letters{};
   try {
@@ -294,8 +294,8 @@ bool is_dicom_file(const fs::path& path) {
     file.seek(128);
     return file.read(letters.data(), 4) && std::string_view(letters.data(), 4) == "DICM";
   } catch (const Error& error) {
-    if (error.exit() != Exit::bad_data) throw;  // a device that fails, no memory
-    return false;                               // not ours to read
+    if (error.exit() != Exit::bad_data) throw;  // device failure or lack of memory
+    return false;                               // not readable as DICOM
   }
 }
 

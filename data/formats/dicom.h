@@ -1,14 +1,13 @@
-// Reads a folder of DICOM slices as one image. One folder holds one series: slices of one orientation, size
-// and pixel spacing, one per file (with or without an extension, recognised by the letters DICM; other files
+// Reads a folder of DICOM slices as one image. A folder contains one series: slices of one orientation, size
+// and pixel spacing, one per file (with any extension or none, recognised by the letters DICM; other files
 // are ignored).
 //
-// Slices are sorted by where they lie along their normal, whatever their names and numbers, and their
-// distance is measured there: SliceThickness is how thick a slice is, not how far the next one lies. Stored
-// values go through each slice's own rescale slope and intercept. Refused with a message, because a guess
-// could be wrong: several series or several images of one place in a folder, a gap where a slice is missing,
-// distances that vary, planes that cross, stacks that are slanted (a tilted gantry), Siemens mosaics,
-// multi-frame objects, segmentation objects, colours; and what is damaged: truncated slices, a slice that
-// does not say where it lies.
+// Slices are sorted by position along their normal, not by name or number, and the slice distance is computed
+// from these positions, because SliceThickness is not the distance to the next slice. Stored values are
+// transformed by each slice's own rescale slope and intercept. Refused with an error, because guessing is
+// unsafe: several series or several images at one position in a folder, gaps from missing slices, varying
+// distances, non-parallel planes, sheared stacks (a tilted gantry), Siemens mosaics, multi-frame objects,
+// segmentation objects, colour images; also damaged files: truncated slices and slices without a position.
 #pragma once
 
 #include <cstdint>

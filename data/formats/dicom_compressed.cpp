@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t fragment = 0xfffee000;
 
-// GDCM's warnings go to stderr without a file name; what matters is checked here.
+// GDCM prints warnings to stderr without a file name; the relevant checks are made here.
 void silence_gdcm() {
   static const bool silent = [] {
     gdcm::Trace::DebugOff();
@@ -43,7 +43,7 @@ std::string element(std::uint32_t tag, const char* type, std::string value) {
   return tag_bytes(tag) + type + little_endian(static_cast<std::uint32_t>(value.size()), 2) + value;
 }
 
-// A file with nothing in it but what GDCM needs to know, and the pixels.
+// A minimal DICOM file: the elements that GDCM needs, and the pixels.
 std::string bare_file(const DicomElements& elements, const std::string& stream) {
   const std::string kind = "1.2.840.10008.5.1.4.1.1.4";  // an MR image
   const std::string first_group = element(0x00020002, "UI", kind) + element(0x00020003, "UI", "1.2") +
@@ -69,7 +69,8 @@ std::uint32_t number_at(const std::string& bytes, std::size_t at, std::size_t si
   return value;
 }
 
-// The items behind the first, a table of offsets, are parts of one stream. REQUIRES: whole (read_elements).
+// All items after the first one, which is an offset table, form one stream. REQUIRES: complete
+// (read_elements).
 std::string stream_of(const std::string& fragments) {
   std::string stream;
   for (std::size_t at = 0, number = 0; at + 8 <= fragments.size(); ++number) {
@@ -81,7 +82,7 @@ std::string stream_of(const std::string& fragments) {
   return stream;
 }
 
-// What a stream says of itself.
+// The properties that a stream's header declares.
 struct StreamHeader {
   std::uint32_t columns = 0, rows = 0, components = 0, bits = 0;
 };
@@ -110,13 +111,13 @@ StreamHeader jpeg_2000_header(const std::string& stream) {
   return {at(8, 4) - at(16, 4), at(12, 4) - at(20, 4), at(40, 2), (at(42, 1) & 0x7f) + 1};
 }
 
-// GDCM writes as many pixels as the stream has, into the memory for those that the elements promise.
+// GDCM writes the pixels of the stream into a buffer sized by the elements, so both must agree.
 void check_stream(const DicomSlice& slice, const std::string& stream) {
   StreamHeader header;
   try {
     header = stream.starts_with("\xff\xd8") ? jpeg_header(stream) : jpeg_2000_header(stream);
   } catch (const std::out_of_range&) {
-    // It ends within its header.
+    // The stream ends within its header.
   }
   const std::size_t bytes = header.bits <= 8 ? 1 : header.bits <= 16 ? 2 : 4;
   const Size3& size = slice.geometry.size;
@@ -135,7 +136,7 @@ void check_stream(const DicomSlice& slice, const std::string& stream) {
                                  slice.elements.syntax));
 }
 
-// A byte of every pixel in each segment, the highest first: DICOM, part 5, G.
+// Run-length decoding: each segment has one byte of every pixel, highest first (DICOM, part 5, G).
 std::string unpacked_runs(const DicomSlice& slice, const std::string& stream, std::size_t promised) {
   const std::size_t planes = bytes_of_element(slice.element), pixels = promised / planes;
   std::string bytes(promised, '\0');
@@ -153,7 +154,7 @@ std::string unpacked_runs(const DicomSlice& slice, const std::string& stream, st
         at += head < 0 ? 1 : count;
       }
       const std::size_t end = plane + 1 < planes ? number_at(stream, 8 + 4 * plane, 4, false) : stream.size();
-      for (; at < end; ++at)  // nothing but what fills up
+      for (; at < end; ++at)  // only padding may follow
         if (stream.at(at) != '\0' && stream.at(at) != '\x80') cannot_unpack(slice);
     }
   } catch (const std::out_of_range&) {

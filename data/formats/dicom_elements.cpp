@@ -17,11 +17,11 @@ namespace {
 constexpr std::uint32_t pixel_data = 0x7fe00010, transfer_syntax = 0x00020010;
 constexpr std::uint32_t item = 0xfffee000, item_end = 0xfffee00d, sequence_end = 0xfffee0dd;
 constexpr std::uint32_t undefined = DicomElements::in_fragments;
-constexpr std::uint32_t longest_value = 1024;  // that is kept
+constexpr std::uint32_t longest_value = 1024;  // of values that are kept
 
 struct Element {
   std::uint32_t tag = 0, length = 0;
-  bool unknown_type = false;  // UN: what it holds is always written without types
+  bool unknown_type = false;  // UN: its content is always encoded without types
 };
 
 class Walker {
@@ -30,10 +30,10 @@ class Walker {
     error_code missing;
     size_ = static_cast<std::int64_t>(fs::file_size(path, missing));
     if (missing) fail(Exit::bad_data, "{}: cannot be opened", path.string());
-    file_.seek(128 + 4);  // a preamble, and the letters DICM
+    file_.seek(128 + 4);  // skips the preamble and the letters DICM
   }
 
-  // Up to the pixels; nothing when the file has none.
+  // Walks up to the pixels; nullopt if the file has none.
   std::optional<Element> walk() {
     while (const std::optional<Element> element = next()) {
       if (element->tag == pixel_data) return element;
@@ -44,7 +44,7 @@ class Walker {
     return std::nullopt;
   }
 
-  // Compressed pixels are items, closed by the end of a sequence: part 5, A.4.
+  // Compressed pixels are items that end with a sequence delimiter: part 5, A.4.
   void check_fragments() {
     while (const std::optional<Element> element = next()) {
       if (element->tag == sequence_end) return;
@@ -72,7 +72,7 @@ class Walker {
     return value;
   }
 
-  // The first group is written in one way; what follows in the way that it names.
+  // The first group has a fixed encoding; it names the encoding of the others.
   void leave_first_group() {
     in_first_group_ = false;
     const std::string& syntax = found_.syntax = found_.text(transfer_syntax);
@@ -206,7 +206,7 @@ DicomElements read_elements_up_to(const fs::path& path, std::uint32_t last) {
   try {
     walker.walk();
   } catch (const Error&) {
-    // What is wrong with the file is told when it is read.
+    // Errors in the file are reported when it is read.
   }
   return walker.found();
 }

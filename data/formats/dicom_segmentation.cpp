@@ -1,4 +1,4 @@
-// Written with DCMTK, which handles the many elements of such an object.
+// Uses DCMTK, which handles the many elements of such an object.
 #include "data/formats/dicom_segmentation.h"
 
 #include <dcmtk/config/osconfig.h>
@@ -31,7 +31,7 @@ void check(const OFCondition& condition, const fs::path& path, const char* what)
   if (condition.bad()) fail(Exit::failed, "{}: {}: {}", path.string(), what, condition.text());
 }
 
-// DICOM's decimal strings have 16 characters.
+// DICOM's decimal strings have at most 16 characters.
 OFString decimal(double value) {
   std::string text = number(value);
   for (int digits = 12; text.size() > 16; --digits) text = format("{:.{}g}", value, digits);
@@ -45,7 +45,7 @@ std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
   return at;
 }
 
-// The slice of the series that lies where a plane does.
+// The slice of the series at the position of a plane.
 fs::path slice_at(const std::vector<DicomSlice>& slices, const std::array<double, 3>& at,
                   const fs::path& source) {
   for (const DicomSlice& slice : slices) {
@@ -58,7 +58,7 @@ fs::path slice_at(const std::vector<DicomSlice>& slices, const std::array<double
        source.string(), number(at[0]), number(at[1]), number(at[2]));
 }
 
-// What is common to all frames: how large voxels are and how planes lie.
+// Shared by all frames: voxel size and plane orientation.
 void add_shared(DcmSegmentation& object, const Geometry& grid, const fs::path& path) {
   FGPixelMeasures measures;
   measures.setPixelSpacing(decimal(grid.spacing[1]) + "\\" + decimal(grid.spacing[0]));
@@ -71,7 +71,7 @@ void add_shared(DcmSegmentation& object, const Geometry& grid, const fs::path& p
   check(object.addForAllFrames(*orientation), path, "plane orientation");
 }
 
-// A tissue, of no kind that a code is known for: the label's name says which.
+// Category and type are "tissue", as no code fits; the segment's name is the label's.
 Uint16 add_segment(DcmSegmentation& object, const Segment& segment, const fs::path& path) {
   const CodeSequenceMacro category("85756007", "SCT", "Tissue"), type("85756007", "SCT", "Tissue");
   DcmSegment* made = nullptr;
@@ -109,8 +109,8 @@ void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask
   check(object.addFrame(mask.data(), segment, groups), path, "a frame");
 }
 
-// Frames as bits, one directly behind another, the first pixel in the lowest bit. DCMTK packs them too, but
-// (3.6.7) loses bits of the last frame where a frame is no whole number of bytes.
+// Packs frames as bits without padding in between, the first pixel in the lowest bit. DCMTK (3.6.7) can do
+// this too, but loses bits of the last frame if a frame is not a whole number of bytes.
 class FrameBits {
  public:
   void add(const std::vector<Uint8>& mask) {
@@ -142,7 +142,7 @@ void save(DcmSegmentation& object, const FrameBits& bits, const fs::path& path) 
   });
 }
 
-// Which frame is of which segment and place: dimensions that viewers sort frames by.
+// Dimensions by which viewers sort frames: segment and plane.
 void add_dimensions(DcmSegmentation& object, const fs::path& path) {
   char uid[100];
   dcmGenerateUniqueIdentifier(uid, SITE_INSTANCE_UID_ROOT);
@@ -154,10 +154,10 @@ void add_dimensions(DcmSegmentation& object, const fs::path& path) {
         "dimensions");
 }
 
-// DCMTK reads its dictionary of DICOM's elements from a file of its package. Where that is not there, one
-// lies in the bundle of which this program is (cmake/bundle.sh).
+// DCMTK reads its dictionary of DICOM elements from a file of its package. Without that file, the dictionary
+// of the bundle is used (cmake/bundle.sh).
 bool load_dictionary() {
-  OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // not being there yet is no error
+  OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // a missing dictionary is not an error yet
   bool loaded = dcmDataDict.isDictionaryLoaded();
   if (!loaded) {
     error_code no_such_link;
@@ -166,7 +166,7 @@ bool load_dictionary() {
     loaded = dcmDataDict.wrlock().loadDictionary(dictionary.c_str());
     dcmDataDict.wrunlock();
   }
-  OFLog::configure(OFLogger::ERROR_LOG_LEVEL);  // what series lack is no news
+  OFLog::configure(OFLogger::ERROR_LOG_LEVEL);  // ignore warnings about missing elements in series
   return loaded;
 }
 

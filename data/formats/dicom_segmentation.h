@@ -1,4 +1,4 @@
-// DICOM segmentation objects: label maps as hospital archives and viewers accept them, with references to the
+// DICOM segmentation objects: label maps that hospital archives and viewers accept, with references to the
 // source series.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace voxswap::data {
 
-bool writes_dicom_segmentations();  // built with what they take
+bool writes_dicom_segmentations();  // whether DCMTK is available
 
-// Writes a binary segment for every label, of the slices where it is, with patient, study and frame of
-// reference of the series in the folder `source`, whose slices it names. `labels` are on the grid of that
-// series. Throws Exit::bad_data where a plane is none of its slices, or where nothing is labelled: such an
-// object needs a frame. It has identifiers of its own, so it is other bytes each time.
+// Writes one binary segment per label, with the slices that contain it. Patient, study and frame of reference
+// are those of the series in the folder `source`, whose slices are referenced. `labels` are on that series'
+// grid. Throws Exit::bad_data if a plane matches no slice, or if no voxel is labelled, because an object
+// needs at least one frame. Each object gets new identifiers, so the bytes differ each time.
 void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
                               const std::vector<Segment>& segments, const fs::path& source,
                               const std::string& version);

@@ -15,7 +15,7 @@ namespace voxswap::data {
 
 namespace {
 
-// Tags of DICOM's part 6.
+// Tags from DICOM part 6.
 constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modality = 0x00080060,
                         series_text = 0x0008103e, imager_spacing = 0x00181164, scanned_spacing = 0x00182010,
                         position = 0x00200032, orientation = 0x00200037, samples_per_pixel = 0x00280002,
@@ -61,12 +61,12 @@ void check_pixels(const fs::path& path, const DicomElements& elements, const std
     refuse_file(
         path, format("is truncated: its header declares {} of pixels, found {}. Fetch or copy the file again",
                      counted(promised, "byte"), there));
-  if (there > promised + 1)  // an odd number is filled up with a byte
+  if (there > promised + 1)  // an odd length is padded by one byte
     refuse_file(path, format("is damaged: it holds {} of pixels, but its header declares {}",
                              counted(there, "byte"), promised));
 }
 
-// `count` numbers, every one finite; nothing when it has them not.
+// `count` finite numbers, or an empty vector.
 std::vector<double> finite_numbers(const DicomElements& elements, std::uint32_t tag, std::size_t count) {
   const std::vector<double> values = elements.numbers(tag);
   const bool good = values.size() == count &&
@@ -81,7 +81,7 @@ std::vector<double> finite_numbers(const DicomElements& elements, std::uint32_t 
                      what));
 }
 
-// Between rows first, then between columns.
+// The row spacing, then the column spacing.
 std::vector<double> spacing_of(const DicomElements& elements) {
   for (const std::uint32_t tag : {pixel_spacing, imager_spacing, scanned_spacing}) {
     const std::vector<double> spacing = finite_numbers(elements, tag, 2);
@@ -115,7 +115,7 @@ Geometry geometry_of(const fs::path& path, const DicomElements& elements) {
   return geometry;
 }
 
-// Keeps the bits that are in use, moved to the bottom, with their sign.
+// Shifts the stored bits to the bottom and extends the sign.
 template <class T>
 void keep_stored_bits(std::string& bytes, bool swapped, int shift, int bits) {
   constexpr int width = static_cast<int>(8 * sizeof(T));

@@ -1,7 +1,7 @@
-// One DICOM file as one slice: its header, its position and its values.
+// One DICOM file as one slice: header, position and values.
 //
-// The elements and pixels that are not compressed are read here, without GDCM, which believes what files say
-// of themselves. It unpacks compressed pixels, in another process.
+// Elements and uncompressed pixels are read here without GDCM, which trusts the declarations in a file. GDCM
+// decompresses pixels, in another process.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,38 @@
 
 namespace voxswap::data {
 
-// The elements of a DICOM file, one after the other up to its pixels, as DICOM's part 5 (chapter 7) and part
-// 10 lay them out. Nothing is believed that does not lie within the file: GDCM, which reads slices, fills
-// what a truncated file lacks with zeros, and ends the program at some damage to headers.
+// The elements of a DICOM file up to its pixels, as defined in DICOM part 5 (chapter 7) and part 10.
+// Everything is checked against the size of the file: GDCM pads truncated files with zeros and aborts on some
+// damaged headers.
 struct DicomElements {
-  std::map<std::uint32_t, std::string>
-      values;          // of short elements before the pixels: 0x00280010 -> its bytes
-  std::string syntax;  // the transfer syntax
+  std::map<std::uint32_t, std::string> values;  // short elements before the pixels: 0x00280010 -> its bytes
+  std::string syntax;                           // the transfer syntax
   bool big_endian = false;
-  bool deflated = false;  // the elements lie in a stream of their own: none was read
+  bool deflated = false;  // the elements are a compressed stream; none was read
 
-  std::uint32_t pixel_length = 0;  // as the file says; in_fragments when they are compressed
-  std::int64_t pixel_begin = 0;    // where they lie, in bytes, and
-  std::int64_t pixel_end = 0;      // where they end
+  std::uint32_t pixel_length = 0;  // as declared; in_fragments if compressed
+  std::int64_t pixel_begin = 0;    // position in the file
+  std::int64_t pixel_end = 0;      // position of the end
 
   static constexpr std::uint32_t in_fragments = 0xffffffff;
-  std::string text(std::uint32_t tag) const;  // without what fills it up; empty when there is none
-  std::int64_t number(std::uint32_t tag, std::int64_t otherwise) const;  // of two bytes, or as text
-  std::vector<double> numbers(std::uint32_t tag) const;  // texts with \ between; empty when one is no number
+  std::string text(std::uint32_t tag) const;                             // without padding; empty if absent
+  std::int64_t number(std::uint32_t tag, std::int64_t otherwise) const;  // stored in two bytes or as text
+  std::vector<double> numbers(std::uint32_t tag) const;  // backslash-separated; empty if one is invalid
 };
 
-// Walks up to the pixels and, where they are compressed, to their end. Throws Exit::bad_data naming the file
-// for one that ends before, or whose pixels do.
+// Reads up to the pixels and, if they are compressed, to their end. Throws Exit::bad_data naming the file if
+// it ends earlier, or within the pixels.
 DicomElements read_elements(const fs::path& path);
 
-// Up to the element `last` alone, and as far as the file goes: what it has of these, without a word about the
-// rest.
+// Reads only up to element `last`, or as far as possible; errors are ignored.
 DicomElements read_elements_up_to(const fs::path& path, std::uint32_t last);
 
 struct DicomSlice {
   fs::path path;
   DicomElements elements;
-  Geometry geometry;    // of this slice alone
-  std::string element;  // how a voxel is stored: "int16"
-  double height = 0;    // of its centre along the normal of its series, mm
+  Geometry geometry;    // of this slice only
+  std::string element;  // stored element type: "int16"
+  double height = 0;    // mm, position of its centre along the series' normal
 
   std::string name() const { return path.filename().string(); }
 };
@@ -55,26 +53,25 @@ struct DicomSlice {
 // Throws Exit::bad_data naming the file.
 [[noreturn]] void refuse_file(const fs::path& path, const std::string& why);
 
-// Reads all but the pixels. Throws Exit::bad_data naming the file for one that is truncated, that does not
-// say where it lies, or that holds something else than one slice of numbers.
+// Reads everything but the pixels. Throws Exit::bad_data naming the file if it is truncated, has no position,
+// or does not contain one greyscale slice.
 DicomSlice open_slice(const fs::path& path);
 
-// Whether its pixels take a decoder of others, which runs in another process alone (decoder_process.h).
+// Whether its pixels need a third-party decoder, which runs in another process (decoder_process.h).
 bool needs_decoder(const DicomSlice& slice);
 
-// Its values, rescaled as it says.
+// Its values after rescaling.
 std::vector<float> slice_voxels(const DicomSlice& slice);
 
-// The SeriesDescription alone; empty when the file has none.
+// The SeriesDescription only; empty if the file has none.
 std::string series_description(const fs::path& path);
 
-// The transfer syntax whose pixels need no decoder of others.
+// The compressed transfer syntax that is decoded without third-party code.
 inline constexpr const char* run_lengths = "1.2.840.10008.1.2.5";
 
-// Compressed pixels: run lengths are unpacked here; JPEG, JPEG-LS and JPEG 2000 by GDCM, if their own header
-// has the size that the elements have. `fragments`: the file's bytes from the first item to the end of the
-// sequence. Gives `promised` bytes in the order of little-endian files. Throws Exit::bad_data naming the file
-// when they are not what comes out.
+// Decompresses pixels: run lengths here; JPEG, JPEG-LS and JPEG 2000 by GDCM, if the stream's header agrees
+// with the elements. `fragments`: the file's bytes from the first item to the end of the sequence. Returns
+// `promised` little-endian bytes. Throws Exit::bad_data naming the file if decompression gives anything else.
 std::string unpacked_pixels(const DicomSlice& slice, const std::string& fragments, std::size_t promised);
 
 }  // namespace voxswap::data

@@ -16,7 +16,7 @@ namespace voxswap::data {
 
 namespace {
 
-// 2.25.<a UUID as a number> is the root that needs no registration; this one stands for voxswap's phantoms.
+// 2.25.<a UUID as a number> is a root that needs no registration; this one is for voxswap's phantoms.
 const std::string uid_root = "2.25.302743117839465120934857102938475601";
 
 std::vector<std::uint16_t> slice_of(const Image& image, std::int64_t z) {
@@ -37,7 +37,7 @@ void describe_slice(itk::MetaDataDictionary& tags, const std::string& descriptio
     itk::EncapsulateMetaData<std::string>(tags, key, value);
   };
   set("0008|0060", "MR");
-  set("0008|0020", "20170101");  // a study's date and time would else be the present
+  set("0008|0020", "20170101");  // fixed, because the default is the current date and time
   set("0008|0030", "120000");
   set("0028|0004", "MONOCHROME2");
   set("0008|0018", format("{}.{}", series, z + 1));  // SOPInstanceUID
@@ -91,7 +91,7 @@ void write_dicom(const fs::path& folder, const Image& image, const std::string& 
         io->WriteImageInformation();
         io->Write(pixels.data());
       });
-      if (fs::file_size(temporary) <= pixels.size() * sizeof pixels[0])  // its header comes before them
+      if (fs::file_size(temporary) <= pixels.size() * sizeof pixels[0])  // the header precedes the pixels
         fail(Exit::does_not_fit,
              "{}: only a part could be written: the disk seems to be full. Free some space", folder.string());
     });

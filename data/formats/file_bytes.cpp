@@ -32,7 +32,7 @@ std::int64_t FileBytes::take(char* bytes, std::int64_t size) {
 
 bool FileBytes::read(void* bytes, std::int64_t size) {
   if (ended_) return false;
-  if (size >= piece_size) {  // as long as this it needs no piece
+  if (size >= piece_size) {  // long reads bypass the buffer
     ended_ = take(static_cast<char*>(bytes), size) < size;
   } else {
     const auto held = [&] { return piece_begin_ + static_cast<std::int64_t>(piece_.size()); };

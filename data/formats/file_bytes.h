@@ -1,4 +1,4 @@
-// Reads a file in small parts. A failing device is reported as such, and never taken for the end of the file.
+// Reads a file in small blocks. A device failure is reported as such, not treated as the end of the file.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace voxswap::data {
 
 class FileBytes {
  public:
-  // Throws as read_file() does where it cannot be opened.
+  // Throws like read_file() if it cannot be opened.
   explicit FileBytes(const fs::path& path);
 
-  // All `size` bytes from here on; false where the file ends before, and then nothing more can be read until
+  // Reads all `size` bytes at the position; false if the file ends earlier, after which reads fail until
   // seek().
   bool read(void* bytes, std::int64_t size);
   void seek(std::int64_t offset);
@@ -25,16 +25,16 @@ class FileBytes {
   bool ended() const { return ended_; }
 
  private:
-  std::int64_t take(char* bytes, std::int64_t size);  // how many were there
+  std::int64_t take(char* bytes, std::int64_t size);  // returns the number of bytes read
 
   fs::path path_;
   Descriptor file_;
-  std::vector<char> piece_;  // what lies from piece_begin_ on
+  std::vector<char> piece_;  // buffered bytes from piece_begin_
   std::int64_t piece_begin_ = 0, at_ = 0;
   bool ended_ = false;
 };
 
-// Numbers in the byte order of other machines.
+// Converts a number from the other byte order.
 template <class T>
 T swap_bytes(T value) {
   std::array<char, sizeof(T)> bytes;

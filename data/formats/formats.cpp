@@ -17,7 +17,7 @@ bool has_extension(const fs::path& path, std::initializer_list<std::string_view>
 
 namespace {
 
-// Longer ones before those that they end with.
+// Longer extensions before their suffixes.
 constexpr std::array<ImageExtension, 6> extensions_of_images{{
     {".nii.gz", ImageFormat::nifti, true, false},
     {".nii", ImageFormat::nifti, true, false},

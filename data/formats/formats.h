@@ -12,15 +12,15 @@ namespace voxswap::data {
 
 enum class ImageFormat { nifti, nrrd, meta_image };
 
-// An extension that tells an image: the one list of them.
+// The extension of an image format; the only list of them.
 struct ImageExtension {
   std::string_view text;  // ".nii.gz"
   ImageFormat format;
-  bool written;   // by write_image() and its like
-  bool detached;  // the voxels lie in a file beside it
+  bool written;   // by write_image() and similar functions
+  bool detached;  // the voxels are in a separate file
 };
 std::span<const ImageExtension> image_extensions();
-// That of a file's name, in upper or lower case; null where it has none of them.
+// The extension of a file name, case-insensitive; null for other names.
 const ImageExtension* image_extension(const fs::path& path);
 // For messages: ".nii.gz, .nii, .nrrd"
 std::string image_extensions_text(bool (*which)(const ImageExtension& extension));
@@ -28,16 +28,15 @@ std::string image_extensions_text(bool (*which)(const ImageExtension& extension)
 bool has_extension(const fs::path& path, std::initializer_list<std::string_view> extensions);
 bool is_nifti(const fs::path& path);
 bool is_raw_image(const fs::path& path);  // NRRD and MetaImage
-bool is_raster(const fs::path& path);     // PNG, TIFF and JPEG: pictures of one plane
+bool is_raster(const fs::path& path);     // PNG, TIFF and JPEG: 2D images
 
-// The name without its extension when it is that of a NIfTI, NRRD or MetaImage file; else empty.
+// The name without the extension of a NIfTI, NRRD or MetaImage file; empty for other files.
 std::string image_stem(const std::string& name);
-// Likewise of a PNG, TIFF or JPEG file.
+// The same for PNG, TIFF and JPEG.
 std::string raster_stem(const std::string& name);
 std::string raster_extensions_text();  // ".png, .tif, …"
 
-// What an exception of ITK says, without its decoration ("ITK ERROR: NiftiImageIO(0x55…): …") and in one
-// line.
+// The message of an ITK exception in one line, without its prefix ("ITK ERROR: NiftiImageIO(0x55…): …").
 std::string plain_message(std::string text);
 
 }  // namespace voxswap::data

@@ -36,7 +36,7 @@ std::optional<std::vector<double>> numbers_of(const std::string& text) {
 }
 
 std::vector<std::int64_t> extents_of(const fs::path& path, const std::string& text) {
-  constexpr double most_voxels = 1e12;  // so that no product overflows
+  constexpr double most_voxels = 1e12;  // prevents overflow of products
   const auto numbers = numbers_of(text);
   const auto wrong = [&] {
     fail(Exit::bad_data, "{}: is damaged: its header gives the extents \"{}\"", path.string(),

@@ -1,4 +1,4 @@
-// Reading: chooses the reader of the format and applies the same rules to every file.
+// Chooses the reader of the format and applies the same rules to every file.
 #include "data/formats/image_io.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ const Format& format_of(const fs::path& path) {
     if (dicom.is(path)) return dicom;
     fail(Exit::bad_data, "{}: is a folder without DICOM slices, not an image", path.string());
   }
-  // Opening a pipe would wait for somebody to write into it.
+  // Opening a named pipe would block until another process writes to it.
   if (!fs::is_regular_file(path, ignored))
     fail(Exit::bad_data, "{}: is not a file (a pipe or a device)", path.string());
   for (const Format* format : {&nifti, &raw_image, &raster}) {
@@ -79,7 +79,7 @@ LabelMap read_label_map(const fs::path& path) {
   LabelMap labels;
   labels.geometry = image.geometry;
   labels.voxels.resize(image.voxels.size());
-  float previous = 0;  // runs of one value are long
+  float previous = 0;  // runs of equal values are long
   std::int16_t label = 0;
   for (std::size_t i = 0; i < image.voxels.size(); ++i) {
     const float value = image.voxels[i];

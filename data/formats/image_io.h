@@ -1,5 +1,5 @@
-// Files to grids. Each format has its reader (nifti_voxels, raw_voxels, dicom); geometry is fixed here, at
-// the border, once.
+// Reads files into grids. Each format has a reader (nifti_voxels, raw_voxels, dicom); geometry is normalised
+// here, for all of them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace voxswap::data {
 
-// All of these throw Exit::bad_data naming the file when it is missing, damaged or of no known format.
+// All of these throw Exit::bad_data naming the file if it is missing, damaged or of unknown format.
 ImageHeader read_header(const fs::path& path);
 
-// `component`: which volume of a 4D file, or -1 for a 3D file.
+// `component`: a volume of a 4D file, or -1 for a 3D file.
 Image read_image(const fs::path& path, int component = -1);
-std::vector<Image> read_images(const fs::path& path);  // every volume, unpacked once
+std::vector<Image> read_images(const fs::path& path);  // all volumes, decompressed once
 
-// Values within 1e-3 of a whole number are rounded (real label maps are stored as float, or scaled).
+// Values within 1e-3 of an integer are rounded (label maps are sometimes stored as float or scaled).
 LabelMap read_label_map(const fs::path& path);
 
 }  // namespace voxswap::data

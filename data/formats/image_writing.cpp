@@ -1,5 +1,5 @@
-// Writes images through ITK's writers, without its templates. The file is written beside its place, verified
-// and renamed.
+// Writes images through ITK's writers, without its templates. The file is written under a temporary name,
+// verified and renamed.
 #include "data/formats/image_writing.h"
 
 #include <itkMetaImageIO.h>
@@ -32,7 +32,7 @@ itk::ImageIOBase::Pointer io_for(ImageFormat format) {
   return itk::MetaImageIO::New().GetPointer();
 }
 
-// These libraries take no notice of what fails below them, so what was written is read.
+// These libraries ignore write errors, so the written file is read back.
 bool is_whole(const fs::path& path, std::size_t volumes) {
   try {
     if (is_nifti(path))
@@ -98,7 +98,7 @@ void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOCompone
     fail(Exit::usage, "{}: this format cannot be written. Use one of {}", path.string(),
          image_extensions_text([](const ImageExtension& known) { return known.written; }));
   }
-  // NIfTI's library tells a missing folder to stderr and to nobody else.
+  // NIfTI's library reports a missing folder only on stderr.
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
@@ -134,7 +134,7 @@ void write_label_map(const fs::path& path, const LabelMap& labels) {
 }
 
 std::string nifti_label_header(const fs::path& scratch, const Geometry& geometry, bool wide) {
-  constexpr std::size_t bytes = 352, sides = 42;  // 348 of the header and no extensions; dim[1] to dim[3]
+  constexpr std::size_t bytes = 352, sides = 42;  // 348 of the header, no extensions; dim[1] to dim[3]
   Geometry one = geometry;
   one.size = {1, 1, 1};
   const std::int16_t voxel = 0;

@@ -20,8 +20,7 @@ namespace {
        path.string(), why);
 }
 
-// One volume of the buffer as float. Components of a voxel lie side by side in it, further axes lie
-// outermost.
+// One volume of the buffer as float. The components of a voxel are adjacent, further axes are outermost.
 template <class T>
 void convert(const std::vector<char>& buffer, std::int64_t volume, std::int64_t components,
              std::vector<float>& voxels) {
@@ -42,7 +41,7 @@ void no_memory_for(const fs::path& path) {
 }
 
 void reading(const fs::path& path, const std::function<void()>& step) {
-  // Warnings of ITK go to stderr without a file name; what matters is checked here.
+  // ITK prints warnings to stderr without a file name; the relevant checks are made here.
   static const bool warnings_off = (itk::Object::GlobalWarningDisplayOff(), true);
   static_cast<void>(warnings_off);
   try {
@@ -60,7 +59,7 @@ void reading(const fs::path& path, const std::function<void()>& step) {
   }
 }
 
-// ITK allows a negative spacing; ours is positive and the axis turned instead.
+// ITK allows negative spacings; here spacings are positive and the axis is flipped instead.
 Geometry geometry_of(const fs::path& path, const itk::ImageIOBase& io) {
   Geometry geometry;
   const unsigned dimensions = std::min(3U, io.GetNumberOfDimensions());

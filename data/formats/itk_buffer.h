@@ -1,5 +1,5 @@
-// What DICOM reading and writing share of ITK: conversion of its raw buffers to our grids, and of its
-// exceptions to our messages.
+// Shared by DICOM reading and writing: converts ITK's raw buffers to our grids, and its exceptions to our
+// messages.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ class ImageIOBase;
 
 namespace voxswap::data {
 
-// A lack of memory is no damage: Exit::does_not_fit.
+// A lack of memory is not a damaged file: Exit::does_not_fit.
 [[noreturn]] void no_memory_for(const fs::path& path);
 
-// Runs `step`, turning whatever ITK throws into one message about the file (Exit::bad_data, or, where there
-// was not the memory, Exit::does_not_fit).
+// Runs `step` and converts exceptions of ITK into one message about the file (Exit::bad_data, or
+// Exit::does_not_fit if memory was short).
 void reading(const fs::path& path, const std::function<void()>& step);
 
-// The first three axes. ITK allows a negative spacing; ours is positive and the axis turned instead.
+// The first three axes. ITK allows negative spacings; here spacings are positive and the axis is flipped
+// instead.
 Geometry geometry_of(const fs::path& path, const itk::ImageIOBase& io);
 
 std::vector<char> read_buffer(const fs::path& path, itk::ImageIOBase& io);

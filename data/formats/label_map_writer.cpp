@@ -21,7 +21,7 @@ namespace voxswap::data {
 
 namespace {
 
-// A compressed file as NIfTI's library writes it.
+// A compressed file like that of NIfTI's library.
 class GzipFile {
  public:
   GzipFile(fs::path path, const fs::path& shown) : shown_(shown), file_(gzopen(path.c_str(), "wb")) {
@@ -46,7 +46,7 @@ class GzipFile {
   gzFile file_;
 };
 
-// Planes of the canonical grid in a file, and where its voxels are on the stored grid.
+// Planes of the canonical grid in a file, and the positions of their voxels on the stored grid.
 class PlaneFile {
  public:
   PlaneFile(const fs::path& path, const Geometry& stored, const Size3& grid)
@@ -63,10 +63,10 @@ class PlaneFile {
     plane_ = strides[2];
   }
 
-  // The stored grid's planes from..to-1.
+  // Reads planes from..to-1 of the stored grid.
   void read(std::int64_t from, std::int64_t to, std::vector<std::int16_t>& planes) {
     planes.resize(static_cast<std::size_t>((to - from) * plane_));
-    std::array<std::int64_t, 3> begin{}, end = size_;  // of the canonical grid
+    std::array<std::int64_t, 3> begin{}, end = size_;  // in the canonical grid
     begin[normal_] = flips_[normal_] ? size_[normal_] - to : from;
     end[normal_] = begin[normal_] + to - from;
     row_.resize(static_cast<std::size_t>(size_[0] * (end[1] - begin[1])));
@@ -93,9 +93,9 @@ class PlaneFile {
   Descriptor file_;
   Size3 size_;
   std::array<bool, 3> flips_{};
-  Size3 step_{};            // voxels of the stored grid, per voxel along each canonical axis
-  std::int64_t first_ = 0;  // where the canonical grid's first voxel is
-  std::int64_t plane_ = 0;  // voxels of the stored grid's
+  Size3 step_{};            // steps in the stored grid, per voxel along each canonical axis
+  std::int64_t first_ = 0;  // position of the canonical grid's first voxel
+  std::int64_t plane_ = 0;  // voxels per plane of the stored grid
   std::size_t normal_ = 2;  // the canonical axis across its planes
   std::vector<std::int16_t> row_;
 };
@@ -141,7 +141,7 @@ void LabelMapWriter::finish() {
         continue;
       }
       auto* const bytes =
-          reinterpret_cast<std::uint8_t*>(labels.data());  // in place: each is behind its label
+          reinterpret_cast<std::uint8_t*>(labels.data());  // in place: writes never overtake reads
       for (std::size_t v = 0; v < labels.size(); ++v) bytes[v] = static_cast<std::uint8_t>(labels[v]);
       file.append(bytes, labels.size());
     }

@@ -1,8 +1,8 @@
-// Writes a label map as its planes are decided, so that nobody holds all of it.
+// Writes a label map plane by plane, so that it never needs to be in memory as a whole.
 //
-// A file is compressed from its first plane to its last, and in an element type that all labels fit. The
-// planes come in the canonical frame, whose order may be another. So they go to a temporary file first, and
-// from there into the label map, as many at a time as there is room for.
+// The file is compressed from first plane to last, in an element type that fits all labels, while planes
+// arrive in the canonical frame, whose order may differ. So they go to a temporary file first, and from there
+// into the label map, as many at a time as memory allows.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace voxswap::data {
 
 class LabelMapWriter {
  public:
-  // Where this writes: compressed NIfTI, whose header counts at most 32767 voxels along an axis.
+  // Supports compressed NIfTI, whose header allows at most 32767 voxels along an axis.
   static bool can_write(const fs::path& path, const Geometry& stored);
 
-  // `stored`: the grid of the file. finish() holds `most_voxels`, but at least a plane of the file.
+  // `stored`: the grid of the file. finish() holds `most_voxels`, but at least one plane of the file.
   LabelMapWriter(fs::path path, const Geometry& stored, std::int64_t most_voxels = std::int64_t{1} << 23);
 
-  void add(std::span<const std::int16_t> planes);  // the next of canonical(stored)
-  // The same bytes as write_label_map(path, as_stored(labels, stored)). REQUIRES: all planes were added
+  void add(std::span<const std::int16_t> planes);  // the next ones of canonical(stored)
+  // Gives the same bytes as write_label_map(path, as_stored(labels, stored)). REQUIRES: all planes were added
   void finish();
   std::vector<std::int16_t> labels() const;  // all that were added
 
@@ -33,7 +33,7 @@ class LabelMapWriter {
   std::int64_t most_voxels_;
   TemporaryFile planes_;
   std::int64_t added_ = 0;                 // voxels
-  std::int16_t lowest_ = 0, highest_ = 0;  // of them
+  std::int16_t lowest_ = 0, highest_ = 0;  // range of labels
 };
 
 }  // namespace voxswap::data

@@ -1,4 +1,4 @@
-// The libraries of this room: their versions, for `voxswap info`, and the lock around GDCM.
+// Versions of the libraries used here, for `voxswap info`, and the lock for GDCM.
 #pragma once
 
 #include <mutex>
@@ -8,8 +8,8 @@ namespace voxswap::data {
 
 std::string data_libraries();  // "ITK 5.2.1"
 
-// A lock around GDCM, whose objects share state without one.
-// Whoever has any of GDCM's objects holds this, so that threads may read and write DICOM files at once.
+// Lock for GDCM, whose objects share unprotected state. Hold it while any GDCM object exists, so that several
+// threads can read and write DICOM files.
 std::unique_lock<std::mutex> gdcm_turn();
 
 }  // namespace voxswap::data

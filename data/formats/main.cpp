@@ -1,4 +1,4 @@
-// voxswap-decode: reads pictures and compressed DICOM slices for voxswap, in a process of its own
+// voxswap-decode: reads 2D images and compressed DICOM slices for voxswap in a separate process
 // (decoder_process.h).
 #include "data/formats/decoder_server.h"
 

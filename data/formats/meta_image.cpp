@@ -1,5 +1,5 @@
-// MetaImage headers (.mha, .mhd): lines of `Key = Value`, the last of them ElementDataFile. World coordinates
-// are LPS millimetres, as in ITK; TransformMatrix lists the cosines of one axis after the other.
+// MetaImage headers (.mha, .mhd): lines of `Key = Value`, the last one is ElementDataFile. World coordinates
+// are LPS millimetres, as in ITK; TransformMatrix lists the cosines axis by axis.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -64,7 +64,7 @@ class MetaImageParser {
     return value == "true" || value == "1" || value == "t";
   }
 
-  // As many numbers as wanted, at least; `missing` when the key is not there.
+  // At least `wanted` numbers; `missing` if the key is absent.
   std::vector<double> numbers(std::initializer_list<const char*> keys, std::size_t wanted,
                               std::vector<double> missing) const {
     const std::string value = text(keys);

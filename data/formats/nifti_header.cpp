@@ -18,8 +18,8 @@ namespace voxswap::data {
 
 namespace {
 
-// Where the fields lie, in bytes: struct nifti_1_header of nifti1.h and struct nifti_2_header of nifti2.h,
-// which also widened most of them.
+// Byte offsets of the fields in struct nifti_1_header of nifti1.h and in struct nifti_2_header of nifti2.h,
+// where most fields are wider.
 struct Fields {
   std::size_t header_bytes, magic, dim, dim_bytes, datatype, pixdim, real_bytes, vox_offset, slope, intercept,
       qform, code_bytes, sform, quaternion, srow, units;
@@ -27,7 +27,7 @@ struct Fields {
 constexpr Fields nifti_1{348, 344, 40, 2, 70, 76, 4, 108, 112, 116, 252, 2, 254, 256, 280, 123};
 constexpr Fields nifti_2{540, 4, 16, 8, 12, 104, 8, 168, 176, 184, 344, 4, 348, 352, 400, 500};
 
-// The data types of nifti1.h that are plain numbers of at most eight bytes.
+// The data types of nifti1.h that are scalars of at most eight bytes.
 constexpr std::array<std::pair<int, const char*>, 10> elements{{{2, "uint8"},
                                                                 {4, "int16"},
                                                                 {8, "int32"},
@@ -116,7 +116,7 @@ class NiftiHeaderParser {
     const auto dimensions = reader_->whole(at_.dim, at_.dim_bytes);
     if (dimensions < 1 || dimensions > 7)
       damaged(format("its header describes {}", counted(dimensions, "dimension")));
-    constexpr double most_voxels = 1e12;  // so that no product below overflows
+    constexpr double most_voxels = 1e12;  // prevents overflow of the product below
     double total = 1;
     Size3& size = header_.image.geometry.size;
     size = {1, 1, 1};
@@ -146,7 +146,7 @@ class NiftiHeaderParser {
     if (!(offset >= static_cast<double>(at_.header_bytes) && offset < 1e9))
       damaged(format("its header says that the voxels start at byte {}", offset));
     header_.offset = static_cast<std::size_t>(offset);
-    // nifti1.h: a slope of 0 means that nothing is scaled.
+    // nifti1.h: a slope of 0 means no scaling.
     const double slope = reader_->real(at_.slope, at_.real_bytes);
     const double intercept = reader_->real(at_.intercept, at_.real_bytes);
     if (slope != 0 && std::isfinite(slope) && std::isfinite(intercept)) {
@@ -155,7 +155,7 @@ class NiftiHeaderParser {
     }
   }
 
-  // Millimetres in the unit of the header; an unknown unit is taken as millimetres, as every reader does.
+  // Millimetres per unit of the header; an unknown unit is treated as millimetres, as other readers do.
   double unit() {
     switch (reader_->whole(at_.units, at_.code_bytes == 4 ? 4 : 1) & 7) {
       case 1:
@@ -183,7 +183,7 @@ class NiftiHeaderParser {
     return affine;
   }
 
-  // nifti1.h, method 2: a unit quaternion (a, b, c, d), the sizes of voxels, and a flip of the third axis.
+  // nifti1.h, method 2: a unit quaternion (a, b, c, d), voxel sizes, and a flip of the third axis.
   Affine qform() const {
     std::array<double, 6> values;
     for (std::size_t i = 0; i < 6; ++i) {
@@ -212,7 +212,7 @@ class NiftiHeaderParser {
             z};
   }
 
-  // How far apart two affines put the same voxel at most, in mm.
+  // The largest distance in mm between the positions of a voxel under two affines.
   double distance(const Affine& a, const Affine& b) const {
     double worst = 0;
     for (int corner = 0; corner < 8; ++corner) {
@@ -259,7 +259,7 @@ class NiftiHeaderParser {
     const double millimetres = unit();
     Size3& size = header_.image.geometry.size;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      // An axis of a single slice may be left out by who wrote the file.
+      // Some writers omit an axis with a single slice.
       if (length(affine, axis) == 0 && size[axis] == 1) affine[axis * 4 + axis] = 1;
     }
     for (std::size_t i = 0; i < 12; ++i) affine[i] *= i < 8 ? -millimetres : millimetres;  // RAS to LPS

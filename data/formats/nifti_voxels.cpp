@@ -25,17 +25,17 @@ struct Closer {
 };
 using File = std::unique_ptr<gzFile_s, Closer>;
 
-// zlib hands files through that are not compressed.
+// zlib also reads uncompressed files.
 File open(const fs::path& path) {
   Descriptor descriptor = open_file(path);
   File file(gzdopen(descriptor.number(), "rb"));
   if (!file) no_memory_for(path);
   descriptor.release();
-  gzbuffer(file.get(), 1 << 14);  // zlib unpacks twice as much, even for a header
+  gzbuffer(file.get(), 1 << 14);  // zlib's buffers are twice this size, even for a header
   return file;
 }
 
-// Up to `size` more bytes, fewer at the end of the file.
+// Reads up to `size` more bytes, fewer at the end of the file.
 void unpack_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::string& bytes) {
   constexpr std::size_t piece = std::size_t{1} << 22;
   while (size > 0) {
@@ -64,26 +64,27 @@ void unpack_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::s
 
 struct NiftiFile {
   NiftiHeader header;
-  std::string read;                    // the whole file as zlib unpacks it,
-  std::unique_ptr<char[]> unpacked{};  // or, where that works, as it was unpacked at once:
-  std::size_t size = 0;                // that many bytes, which need not be cleared first
+  std::string read;                    // the decompressed file, read with zlib, or
+  std::unique_ptr<char[]> unpacked{};  // decompressed in one call, without clearing memory first
+  std::size_t size = 0;                // bytes in `unpacked`
 
   std::string_view bytes() const { return unpacked ? std::string_view(unpacked.get(), size) : read; }
 };
 
-// What a file may take more than its voxels do: gzip's own bytes, and some that somebody left behind them.
+// Extra bytes allowed besides the voxels: gzip's own, and trailing ones.
 constexpr std::size_t allowance = std::size_t{1} << 20;
 
-// At once, at several times zlib's speed. Nothing where the file is not one sound gzip stream of about the
-// bytes that its header promises: zlib then tells what it is, and stops where it has enough.
+// Decompresses the file in one call, several times faster than zlib. Does nothing if the file is not a single
+// valid gzip stream of about the declared size: then zlib reads it, reports errors, and stops after the
+// declared size.
 void unpack_at_once(const fs::path& path, std::size_t promised, NiftiFile& file) {
   error_code missing;
   const auto packed_size = fs::file_size(path, missing);
-  constexpr std::size_t least = 18, most_per_byte = 1032;  // of a gzip stream
+  constexpr std::size_t least = 18, most_per_byte = 1032;  // bounds of a gzip stream
   if (missing || packed_size < least || packed_size > promised + allowance) return;
   const std::string packed = read_file(path);
   if (packed.size() < least || !packed.starts_with("\x1f\x8b")) return;
-  std::uint32_t size = 0;  // the last four bytes: modulo 2^32
+  std::uint32_t size = 0;  // the last four bytes: the size modulo 2^32
   for (std::size_t i = 1; i <= 4; ++i)
     size = size << 8 | static_cast<unsigned char>(packed[packed.size() - i]);
   if (size > packed.size() * most_per_byte || size < promised || size > promised + allowance) return;
@@ -101,7 +102,7 @@ void unpack_at_once(const fs::path& path, std::size_t promised, NiftiFile& file)
   file.size = size;
 }
 
-// Bytes behind the voxels are read, and let go, so that gzip's checksum is looked at; but not without end.
+// Reads and discards bytes after the voxels, up to a limit, so that gzip's checksum is verified.
 void read_past_end(const fs::path& path, gzFile_s* file) {
   for (std::size_t left = 64 * allowance; left > 0;) {
     std::string piece;
@@ -124,8 +125,8 @@ NiftiFile load(const fs::path& path) {
   const std::size_t promised = result.header.promised_bytes();
   unpack_at_once(path, promised, result);
   if (result.unpacked) return result;
-  // One byte more than there are: zlib tells of a gzip stream without its end only where it looks for more in
-  // it.
+  // Request one byte more than declared: zlib reports a truncated stream only if it has to read past its
+  // content.
   if (promised >= result.read.size())
     unpack_up_to(path, file.get(), promised + 1 - result.read.size(), result.read);
   if (result.read.size() < promised) truncated(path, promised, std::to_string(result.read.size()));

@@ -1,4 +1,4 @@
-// In place of dicom_segmentation.cpp where DCMTK is not installed.
+// Replaces dicom_segmentation.cpp if DCMTK is not installed.
 #include "base/error.h"
 #include "data/formats/dicom_segmentation.h"
 

@@ -1,6 +1,5 @@
-// NRRD headers (.nrrd, .nhdr), as teem's documentation of the format has them: "NRRD000X", lines of `field:
-// value`, an empty line. Spatial axes are those with a direction; one other axis may hold several volumes,
-// the first of all axes or the last.
+// NRRD headers (.nrrd, .nhdr) as documented by teem: "NRRD000X", lines of `field: value`, an empty line.
+// Spatial axes are those with a direction; one other axis, the first or the last, may hold several volumes.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -31,7 +30,7 @@ const std::map<std::string, std::vector<std::string>> element_spellings = {
     {"float32", {"float"}},
     {"float64", {"double"}}};
 
-// The signs that take a space's first two axes to left and posterior.
+// The signs that map a space's first two axes to left and posterior.
 const std::map<std::string, std::pair<int, int>> spaces = {
     {"left-posterior-superior", {1, 1}},   {"lps", {1, 1}},
     {"right-anterior-superior", {-1, -1}}, {"ras", {-1, -1}},
@@ -64,7 +63,7 @@ class NrrdParser {
       if (line->empty()) break;
       const std::size_t colon = line->find(": ");
       if (line->starts_with("#") || colon == std::string::npos) continue;
-      // Spellings of one field: "data file" and "datafile".
+      // Normalises spellings of a field: "data file" and "datafile".
       std::string field = lower(line->substr(0, colon));
       std::erase(field, ' ');
       fields_[field] = trim(line->substr(colon + 2));
@@ -104,7 +103,7 @@ class NrrdParser {
     return result;
   }
 
-  // Vectors may have blanks within; words are put together again up to the closing bracket.
+  // Vectors may contain spaces, so words are joined up to the closing bracket.
   std::vector<std::string> vector_words(const std::string& field) const {
     std::vector<std::string> result;
     bool open = false;
@@ -119,7 +118,7 @@ class NrrdParser {
     return result;
   }
 
-  // Per axis: where it points to, with the size of a voxel; nothing for an axis that is not spatial.
+  // Per axis: its direction times the voxel size; nullopt for an axis that is not spatial.
   std::vector<std::optional<Vector>> directions() {
     std::vector<std::optional<Vector>> result(extents_.size());
     if (fields_.contains("spacedirections")) {
@@ -130,7 +129,7 @@ class NrrdParser {
       for (std::size_t axis = 0; axis < written.size(); ++axis) {
         if (written[axis] == "none") continue;
         const Vector direction = vector(written[axis]);
-        if (direction != Vector{}) result[axis] = direction;  // (0,0,0,1): an axis beyond space
+        if (direction != Vector{}) result[axis] = direction;  // (0,0,0,1): not a spatial axis
       }
       return result;
     }

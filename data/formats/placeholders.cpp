@@ -14,13 +14,13 @@ std::string placeholder_at(const fs::path& path) {
     return format("a link to {}, which does not exist{}", target,
                   annexed ? "; `git annex get` or `datalad get` downloads it" : "");
   }
-  constexpr std::uintmax_t longest = 1024;  // of a pointer; images are longer
+  constexpr std::uintmax_t longest = 1024;  // for a pointer; images are longer
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > longest || error) return {};
   std::string begin;
   try {
     begin = read_file(path, 64);
   } catch (const Error& trouble) {
-    if (trouble.exit() != Exit::bad_data) throw;  // a device that fails, no memory
+    if (trouble.exit() != Exit::bad_data) throw;  // device failure or lack of memory
   }
   if (begin.starts_with("version https://git-lfs.github.com/spec/"))
     return "a Git LFS pointer, not the file itself; `git lfs pull` downloads it";

@@ -7,8 +7,7 @@
 
 namespace voxswap::data {
 
-// What stands there instead of a file's content and how to get it, the end of a sentence; empty for anything
-// else.
+// Describes the placeholder and how to get the content, as the end of a sentence; empty for other files.
 std::string placeholder_at(const fs::path& path);
 
 }  // namespace voxswap::data

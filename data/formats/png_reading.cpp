@@ -1,4 +1,4 @@
-// libpng reports errors by longjmp: the functions that it jumps to hold nothing that needs a destructor.
+// libpng reports errors by longjmp, so the functions that it leaves have no objects with destructors.
 #include <png.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace voxswap::data {
 
 namespace {
 
-// What libpng reads from, and what it said last.
+// The input of libpng, and its last message.
 struct Source {
   const char* bytes;
   std::size_t size, at;
@@ -79,7 +79,7 @@ struct PngReader {
   PngReader& operator=(const PngReader&) = delete;
 };
 
-// A header is believed as far as the file could hold what it promises, packed as tightly as can be.
+// The declared size is accepted only if the file could contain it at the highest possible compression.
 constexpr std::size_t most_packed = 1100;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// TIFF and JPEG through ITK's readers, without its templates; PNG through libpng. JPEG's library fills the
-// missing part of a truncated file with grey and reports success, so the end of the file is checked here.
+// TIFF and JPEG through ITK's readers, without its templates; PNG through libpng. libjpeg fills the missing
+// part of a truncated file with grey and reports success, so the end of the file is checked here.
 #include "data/formats/raster.h"
 
 #include <itkJPEGImageIO.h>
@@ -36,7 +36,7 @@ itk::ImageIOBase::Pointer io_for(const fs::path& path) {
   return itk::TIFFImageIO::New().GetPointer();
 }
 
-// The picture itself is the last scan of the file; smaller ones may stand before it.
+// The image itself is the last scan of the file; thumbnails may precede it.
 void check_end_of_jpeg(const fs::path& path) {
   const std::string bytes = read_file(path);
   const auto scan = bytes.rfind("\xff\xda");
@@ -45,7 +45,7 @@ void check_end_of_jpeg(const fs::path& path) {
          path.string());
 }
 
-// A header is believed as far as the file could hold what it promises, packed as tightly as can be.
+// The declared size is accepted only if the file could contain it at the highest possible compression.
 void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
   constexpr std::uintmax_t packed = 5000, least = 1 << 20;
   const auto promised = static_cast<std::uintmax_t>(io.GetImageSizeInBytes());
@@ -57,8 +57,8 @@ void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
 }
 
 itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
-  static_cast<void>(open_file(path));          // its library opens it by its name
-  if (is_jpeg(path)) check_end_of_jpeg(path);  // before its library says something of its own
+  static_cast<void>(open_file(path));          // its library opens it by name; this reports errors first
+  if (is_jpeg(path)) check_end_of_jpeg(path);  // before libjpeg prints its own message
   const itk::ImageIOBase::Pointer io = io_for(path);
   reading(path, [&] {
     io->SetExpandRGBPalette(colours_of_palette);
@@ -73,7 +73,7 @@ itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
   return io;
 }
 
-// With two or four components the last one is how opaque a pixel is.
+// With two or four components, the last one is alpha.
 std::int64_t colours(const itk::ImageIOBase& io) {
   const std::int64_t components = io.GetNumberOfComponents();
   return components % 2 == 0 ? components - 1 : components;

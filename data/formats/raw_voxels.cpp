@@ -29,13 +29,13 @@ RawImage open_header(const fs::path& path) {
                                                             : parse_meta_image(path, begin);
 }
 
-// The file that holds voxels, from one of its bytes on.
+// The file with the voxels, read from a given byte.
 class VoxelFile {
  public:
   VoxelFile(const fs::path& path, std::size_t begin) : path_(path), file_(open_file(path)) {
     if (::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0) failed(errno);
   }
-  // Fewer bytes than asked for only at the end.
+  // Returns fewer bytes than requested only at the end.
   std::size_t read(char* bytes, std::size_t size) const {
     const ssize_t got = read_up_to(file_.number(), bytes, size);
     if (got < 0) failed(errno);
@@ -54,8 +54,8 @@ struct EndInflate {
   void operator()(z_stream* stream) const { inflateEnd(stream); }
 };
 
-// Up to `size` bytes of the zlib or gzip stream that `file` stands at; its checksum is checked when it ends
-// within them.
+// Up to `size` bytes of the zlib or gzip stream at the position of `file`. The checksum is verified if the
+// stream ends within them.
 std::string unpacked(const fs::path& path, const VoxelFile& file, std::size_t size) {
   z_stream stream{};
   constexpr int any_header = 15 + 32;  // zlib's or gzip's
@@ -82,7 +82,7 @@ std::string unpacked(const fs::path& path, const VoxelFile& file, std::size_t si
        counted(bytes.size(), "uncompressed byte"));
 }
 
-// Memory is taken for what the header promises, and no more than the file can hold.
+// Allocates the declared size, but no more than the file can contain.
 std::string read_voxels(const fs::path& path, const RawImage& raw) {
   const std::size_t promised = static_cast<std::size_t>(raw.image.geometry.count()) *
                                static_cast<std::size_t>(raw.image.volumes) *
@@ -104,7 +104,7 @@ std::string read_voxels(const fs::path& path, const RawImage& raw) {
   const VoxelFile file(raw.file, begin);
   std::string bytes;
   if (raw.packed && !from_end) {
-    // One byte more than promised, so that the stream's end, and its checksum with it, is reached.
+    // One byte more than declared, so that the stream's end and its checksum are reached.
     bytes = unpacked(path, file, promised + 1);
   } else {
     bytes.resize(std::min(promised, there - begin));
@@ -130,7 +130,7 @@ std::vector<Image> read_volumes(const fs::path& path, std::int64_t first, std::i
   std::vector<Image> images;
   for (auto volume = static_cast<std::size_t>(first); volume < static_cast<std::size_t>(first + count);
        ++volume) {
-    // Components of a voxel lie side by side, further axes outermost.
+    // Components of a voxel are adjacent, further axes are outermost.
     const std::size_t begin = volume / components * voxels * components + volume % components;
     StoredVoxels stored;
     stored.bytes = std::string_view(bytes).substr(begin * bytes_of_element(raw.image.element));

@@ -1,4 +1,4 @@
-// 3D Slicer stores its fields in an NRRD file as key:=value, under the names of its reader (vtkSegmentation).
+// 3D Slicer stores its fields in the NRRD file as key:=value, with the names of its reader (vtkSegmentation).
 #include "data/formats/segmentation_writing.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace voxswap::data {
 
 namespace {
 
-// First and last voxel along x, y, z; Slicer's way to say that there is none is 0 -1.
+// First and last voxel along x, y, z; Slicer denotes an empty box by 0 -1.
 std::array<std::int64_t, 6> box_of(const LabelMap& labels, int value) {
   constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
   std::array<std::int64_t, 6> box = {far, -1, far, -1, far, -1};

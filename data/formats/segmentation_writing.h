@@ -1,5 +1,5 @@
-// Label maps for programs that show labels by name and colour: .seg.nrrd for 3D Slicer, and the label list of
-// ITK-SNAP.
+// Label maps for programs that show labels by name and colour: .seg.nrrd for 3D Slicer, and ITK-SNAP's label
+// list.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ struct Segment {
   std::array<std::uint8_t, 3> color{};
 };
 
-// One layer of labels, compressed, with a segment for each: name, colour, value and the box it lies in.
-// Written whole and renamed into place.
+// One compressed layer of labels, with a segment for each: name, colour, value and bounding box. Written to a
+// temporary file and renamed.
 void write_segmentation(const fs::path& path, const LabelMap& labels, const std::vector<Segment>& segments);
 
-// A file as ITK-SNAP saves it (Segmentation, Export Label Descriptions).
+// The format that ITK-SNAP saves (Segmentation, Export Label Descriptions).
 std::string itk_snap_labels(const std::vector<Segment>& segments);
 
 }  // namespace voxswap::data

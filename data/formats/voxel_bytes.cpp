@@ -13,7 +13,7 @@ namespace voxswap::data {
 
 namespace {
 
-// The voxels from `first` on, as many as `values` has room for.
+// Decodes voxels from `first` on, to fill `values`.
 template <class T>
 void decode_some(const StoredVoxels& stored, std::size_t first, std::span<float> values) {
   const bool scaled = stored.slope != 1 || stored.intercept != 0;
@@ -23,7 +23,7 @@ void decode_some(const StoredVoxels& stored, std::size_t first, std::span<float>
     std::memcpy(&number, source + i * sizeof(T), sizeof(T));
     return number;
   };
-  if (stored.stride == 1 && !stored.swapped && !scaled) {  // a loop that compilers make fast
+  if (stored.stride == 1 && !stored.swapped && !scaled) {  // a loop that compilers vectorise
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(number_at(i));
     return;
   }
@@ -40,7 +40,7 @@ std::vector<float> decode_as(const StoredVoxels& stored, std::size_t count) {
   assert(count == 0 || stored.bytes.size() >= ((count - 1) * stored.stride + 1) * sizeof(T));
   std::vector<float> values;
   values.reserve(count);
-  std::array<float, 4096> some;  // a vector of `count` values would be cleared before it is filled
+  std::array<float, 4096> some;  // decoding in blocks avoids clearing a vector of `count` values first
   for (std::size_t first = 0; first < count; first += some.size()) {
     const std::span<float> now(some.data(), std::min(some.size(), count - first));
     decode_some<T>(stored, first, now);

@@ -1,4 +1,4 @@
-// Element types that image formats share, and conversion of their bytes to float.
+// Element types shared by image formats, and conversion of their bytes to float.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace voxswap::data {
 std::size_t bytes_of_element(std::string_view element);
 
 struct StoredVoxels {
-  std::string_view bytes;           // from the first byte of the first voxel
+  std::string_view bytes;           // starting with the first voxel
   std::string_view element;         // as above
-  std::size_t stride = 1;           // in elements, from one voxel to the next
-  bool swapped = false;             // of the other byte order
+  std::size_t stride = 1;           // in elements, between voxels
+  bool swapped = false;             // in the other byte order
   double slope = 1, intercept = 0;  // value = slope * stored + intercept
 };
 

@@ -1,6 +1,7 @@
 // BIDS, the Brain Imaging Data Structure (bids.neuroimaging.io): sub-01/anat/sub-01_T1w.nii.gz, or with
-// sessions sub-01/ses-1/anat/…, a case per session; label maps lie in derivatives, as sub-01_dseg.nii.gz,
-// with a table of their labels. What this program derived itself (its predictions) is no truth.
+// sessions sub-01/ses-1/anat/…, one case per session. Label maps are in derivatives, as sub-01_dseg.nii.gz,
+// with a table of their labels. Derivatives that this program wrote (predictions) are not used as ground
+// truth.
 #include <algorithm>
 #include <map>
 
@@ -23,7 +24,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-// sub-01, or sub-01/ses-1: where a case's anat lies below the data set or a derivative.
+// sub-01 or sub-01/ses-1: the folder of a case's anat, relative to the data set or a derivative.
 struct Place {
   std::string id;  // sub-01_ses-1
   fs::path below;
@@ -41,7 +42,8 @@ std::vector<Place> places(const fs::path& root) {
   return found;
 }
 
-// "sub-01_ce-gadolinium_T1w.nii.gz": the last word says what it is, the others how it was made.
+// "sub-01_ce-gadolinium_T1w.nii.gz": the last part is the image type, the others describe how it was
+// acquired.
 struct Name {
   std::string suffix;
   bool contrast = false;
@@ -60,7 +62,7 @@ std::string channel_of(const Name& name) {
   return name.contrast ? channel + "ce" : channel;
 }
 
-// Files of a folder by channel; masks that lie among scans are none.
+// Images of a folder by channel, without masks.
 std::map<std::string, std::vector<fs::path>> scans_of(const fs::path& root, const Place& place) {
   std::map<std::string, std::vector<fs::path>> scans;
   const fs::path folder = root / place.below / "anat";
@@ -72,7 +74,7 @@ std::map<std::string, std::vector<fs::path>> scans_of(const fs::path& root, cons
   return scans;
 }
 
-// The common sequences first, in the order that other layouts have them; then the rest by name.
+// The common sequences first, in the same order as in other layouts; then the others by name.
 std::vector<std::string> in_order(std::map<std::string, int> channels) {
   std::vector<std::string> order;
   for (const char* known : {"t1", "t1ce", "t2", "flair"})
@@ -92,7 +94,7 @@ bool is_ours(const fs::path& derivative) {
   });
 }
 
-// Of others: what may hold the truth.
+// Derivatives by other programs, which may contain the ground truth.
 std::vector<fs::path> derivatives_of(const fs::path& root) {
   std::vector<fs::path> folders;
   if (!is_folder(root / "derivatives")) return folders;
@@ -118,7 +120,7 @@ fs::path truth_of(const std::vector<fs::path>& derivatives, const Place& place) 
   return found.empty() ? fs::path() : found[0];
 }
 
-// dseg.tsv: columns index and name, with tabs between; the background is no label.
+// dseg.tsv: columns index and name, separated by tabs; the background is skipped.
 Labels labels_in(const fs::path& file) {
   std::string text = read_file(file);
   std::replace(text.begin(), text.end(), '\t', ',');
@@ -134,7 +136,7 @@ Labels labels_in(const fs::path& file) {
   return labels;
 }
 
-// Beside the label map it is of, or at the top of its derivative, for all of them.
+// The table next to the first label map, or at the top of its derivative.
 Labels named_labels(const Dataset& dataset, const std::vector<fs::path>& derivatives) {
   std::vector<fs::path> tables;
   for (const CaseFiles& files : dataset.cases)
@@ -150,8 +152,8 @@ Labels named_labels(const Dataset& dataset, const std::vector<fs::path>& derivat
   return {};
 }
 
-// What BIDS keeps beside images of the anatomy: other kinds of data, derivatives without a ground truth and
-// the files that the data set was made of.
+// Lists the other contents of a BIDS data set: other data types, derivatives without ground truth, and source
+// files.
 void leave_out_other_data(const fs::path& root, const std::vector<Place>& all, Dataset& dataset) {
   const auto leave_out = [&](const fs::path& folder, const char* why) {
     const std::string start = folder.string() + "/";

@@ -1,5 +1,5 @@
-// The folders in which the BraTS challenge has come since 2017: a folder per case, one file per sequence. The
-// years differ in the names of folders and files and in what the label values mean.
+// The folders of the BraTS challenge since 2017: one folder per case, one file per sequence. The years differ
+// in the names of folders and files and in the meaning of the label values.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -19,13 +19,13 @@ namespace voxswap::data {
 
 namespace {
 
-// The years whose labels have the same values with the same meanings.
+// Groups of years whose label values have the same meaning.
 enum class Meaning { to_2021, since_2023, paediatric };
 
 struct Naming {
   const char* years;
   Meaning meaning;
-  const char* folder;                   // of a case, as a regular expression
+  const char* folder;                   // of a case, a regular expression
   std::array<const char*, 5> suffixes;  // t1, t1ce, t2, flair, truth
 };
 
@@ -34,8 +34,8 @@ constexpr std::array<const char*, 5> plain_suffixes{"_t1", "_t1ce", "_t2", "_fla
 
 constexpr std::array<const char*, 5> hyphen_suffixes{"-t1n", "-t1c", "-t2w", "-t2f", "-seg"};
 
-// Since 2023: gliomas, metastases, meningiomas, Sub-Saharan Africa, all of them (GoAT) share label values;
-// paediatric tumours have others in 2024.
+// Since 2023, gliomas, metastases, meningiomas, Sub-Saharan Africa and the generalisability track (GoAT)
+// share label values; paediatric tumours have different ones in 2024.
 constexpr std::array<Naming, 7> namings{{
     {"2017", Meaning::to_2021, "Brats17_[^/]+", plain_suffixes},
     {"2018", Meaning::to_2021, "Brats18_[^/]+", plain_suffixes},
@@ -58,8 +58,8 @@ const Naming* naming_of(const std::string& folder) {
   return nullptr;
 }
 
-// Case folders lie in the root, or deeper: below HGG and LGG, or below what an archive unpacked to. The root
-// itself may be a case.
+// Case folders are in the root or deeper: in HGG and LGG, or in the folder that an archive unpacked to. The
+// root itself may be a case.
 void find_cases(const fs::path& folder, int depth, std::vector<CaseFolder>& found) {
   const std::string own = folder_name(folder);
   if (const Naming* naming = naming_of(own); naming != nullptr && !entries(folder).empty()) {
@@ -79,7 +79,7 @@ std::vector<CaseFolder> find_cases(const fs::path& root) {
   return found;
 }
 
-// The labels are those of most cases.
+// The label meaning that most cases use.
 Meaning meaning_of_most(const std::vector<CaseFolder>& found) {
   std::array<std::size_t, 3> counts{};
   for (const CaseFolder& one : found) ++counts[static_cast<std::size_t>(one.naming->meaning)];
@@ -95,8 +95,8 @@ std::string years_of(const std::vector<CaseFolder>& found, Meaning meaning) {
   return join(years, ", ");
 }
 
-// What the files of a case begin with: the folder's name, or that of a link's target, or something else that
-// all of them have in common.
+// The common prefix of a case's files: the folder's name, the name of a link's target, or another prefix that
+// all files share.
 std::string file_stem(const fs::path& folder, const std::string& id, const Naming& naming) {
   error_code ignored;
   const std::string target = fs::weakly_canonical(folder, ignored).filename().string();
@@ -113,7 +113,7 @@ std::string file_stem(const fs::path& folder, const std::string& id, const Namin
   return stems.size() == 1 ? *stems.begin() : id;
 }
 
-// 2020 shipped one truth under the name it had in the hospital (case 355).
+// 2020 shipped one ground truth under its hospital name (case 355).
 fs::path truth_file(const fs::path& folder, const std::string& stem, const Naming& naming) {
   error_code ignored;
   for (const std::string& name : {stem + naming.suffixes[4], std::string("W39_1998.09.19_Segm")}) {
@@ -123,8 +123,8 @@ fs::path truth_file(const fs::path& folder, const std::string& stem, const Namin
   return {};
 }
 
-// 2024 is named as 2023 and adds a label, the resection cavity. Its follow-up scans are numbered from 100,
-// where 2023 counts 000, 001, …; where that does not tell, the first truths are looked at.
+// 2024 uses the names of 2023 and adds a label, the resection cavity. Its follow-up scans are numbered from
+// 100, while 2023 counts 000, 001, …. If the names do not decide, the first ground truths are read.
 std::optional<std::string> has_label_4(const Dataset& dataset, std::size_t enough) {
   std::size_t looked_at = 0;
   for (const CaseFiles& files : dataset.cases) {
@@ -135,7 +135,7 @@ std::optional<std::string> has_label_4(const Dataset& dataset, std::size_t enoug
       if (std::find(labels.voxels.begin(), labels.voxels.end(), 4) != labels.voxels.end())
         return format("{} contains the label 4", files.truth.filename().string());
     } catch (const Error&) {
-      continue;  // told when the case itself is read
+      continue;  // reported when the case itself is read
     }
   }
   return std::nullopt;
@@ -151,7 +151,8 @@ std::optional<std::string> why_2024(const Dataset& dataset) {
   return has_label_4(dataset, 8);
 }
 
-// 2023 had the values of all challenges; 2024 has enhancing, non-enhancing, cysts and oedema, which is rare.
+// In 2023 the label values were those of all challenges; 2024 has enhancing, non-enhancing, cyst and oedema,
+// which is rare.
 void name_paediatric_labels(Dataset& dataset) {
   constexpr std::size_t enough = 40;
   if (const auto reason = has_label_4(dataset, enough)) {
@@ -216,8 +217,8 @@ std::optional<std::string> recognise_brats(const DatasetOptions& options) {
   return reason(found);
 }
 
-// Cases of all years. Without data.labels the label values are those of most cases; what they mean in a
-// ground truth of other years is not known then.
+// Lists cases of all years. Without data.labels, the label values are those of most cases, and ground truths
+// of other years are marked as unclear.
 Dataset list_brats(const DatasetOptions& options) {
   Dataset dataset;
   dataset.modalities.assign(modalities.begin(), modalities.end());

@@ -1,5 +1,5 @@
-// Layout classes: 2D images sorted into one folder per class, named after the class. A folder with only
-// images has images of unknown class.
+// Layout classes: 2D images sorted into one folder per class, named after the class. In a folder that
+// contains only images, their class is unknown.
 #include <algorithm>
 #include <optional>
 
@@ -23,7 +23,8 @@ std::vector<std::string> folders_in(const fs::path& root) {
   return names;
 }
 
-// The label of a folder's pictures. A class that the experiment does not name would be trained on as none.
+// The label of a folder's images. Fails for a class that data.labels does not name: it would be trained as no
+// class.
 int label_of(const std::string& folder, const fs::path& root, const Labels& labels) {
   const auto found =
       std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == folder; });
@@ -44,7 +45,7 @@ std::optional<std::string> recognise_classes(const DatasetOptions& options) {
 }
 
 Dataset list_classes(const DatasetOptions& options) {
-  constexpr std::size_t most_classes = 256;  // a target is a byte
+  constexpr std::size_t most_classes = 256;  // a target is one byte
   Dataset dataset;
   dataset.recognised = recognise_classes(options).value_or("");
   dataset.classes = true;

@@ -19,41 +19,40 @@ struct DatasetOptions {
   fs::path root;                        // absolute, or relative to the current directory
   std::string layout = "auto";          // auto or a row of the table in layouts.cpp
   std::vector<std::string> modalities;  // empty: all that the layout has
-  // Layout files: a pattern per channel, with {case} and *; "truth" is the label map. Layout dicom: a pattern
-  // of series' descriptions or folders.
+  // Layout files: one pattern per channel, with {case} and *; "truth" is the label map. Layout dicom:
+  // patterns for series descriptions or folders.
   std::map<std::string, std::string> files;
   Labels labels;                      // empty: from the layout
   Regions regions;                    // empty: from the layout
-  std::optional<int> ignore_label{};  // as in Dataset; not given: from the layout
-  // What the channels of the files are called, in their order, for a folder that does not say it itself (bare
-  // scans to predict).
+  std::optional<int> ignore_label{};  // as in Dataset; nullopt: from the layout
+  // Channel names in file order, for a folder that does not name them itself (bare images to predict).
   std::vector<std::string> known_modalities;
-  bool align = false;    // resample what lies on another grid than a case's first channel onto that one's
-  fs::path annotated{};  // a table of the labels that some truths tell of (incomplete.h)
-  bool missing_modalities = false;  // cases may lack files of some channels, which are 0 then
-  bool all_label_maps = false;      // are looked at where labels have no names; false: the first 20
+  bool align = false;               // resample images of a case onto the grid of its first channel
+  fs::path annotated{};             // CSV of annotated labels per case (incomplete.h)
+  bool missing_modalities = false;  // allow cases without files for some channels; these are 0
+  bool all_label_maps = false;      // labels without names: read all label maps instead of the first 20
 };
 
 struct CaseFiles {
   std::string id;
   std::vector<fs::path> channels;  // one per modality; a 4D file is repeated
   std::vector<int> components;     // which volume of a 4D file each channel is; -1 for a 3D file
-  fs::path truth;                  // empty: the case has no truth
-  int label = 0;  // of the whole image, where the data set is of classes; 0: nobody knows its class
-  // Per channel, why it is not known which file it is, and what to do; without any, there is none such.
+  fs::path truth;                  // empty: no ground truth
+  int label = 0;                   // class of the whole image; 0: unknown, or not a data set of classes
+  // Per channel, why the choice of file is ambiguous, and what to do; empty if clear.
   std::vector<std::string> unclear{};
-  std::vector<std::string> hints{};     // per channel, what its file may be where it is missing; or empty
-  std::string truth_unclear{};          // why it is not known what the truth's labels mean
-  std::vector<bool> missing{};          // per channel, whether its file is not there; empty: all are
-  std::optional<std::set<int>> told{};  // the labels that the truth tells of; not given: all
+  std::vector<std::string> hints{};     // per channel, which file it may be if it is missing; or empty
+  std::string truth_unclear{};          // why the meaning of the ground truth's labels is unknown
+  std::vector<bool> missing{};          // per channel, whether its file is missing; empty: none
+  std::optional<std::set<int>> told{};  // the labels annotated in the ground truth; nullopt: all
 
   bool lacks(std::size_t channel) const { return !missing.empty() && missing[channel]; }
-  // The first that is there: it is on its grid that the case lies.
+  // The first channel with a file; its grid is the grid of the case.
   const fs::path& first_channel() const {
     return channels[static_cast<std::size_t>(std::find(missing.begin(), missing.end(), false) -
                                              missing.begin())];
   }
-  // Whether the truth tells where something of these labels is.
+  // Whether the ground truth annotates all of these labels.
   bool tells(const std::vector<int>& values) const {
     return !told ||
            std::all_of(values.begin(), values.end(), [&](int value) { return told->contains(value); });
@@ -61,15 +60,15 @@ struct CaseFiles {
   bool labelled() const { return !truth.empty() || label != 0; }  // can be trained on and scored
 };
 
-// A series whose channel was read out of its name.
+// A series whose channel was inferred from its name.
 struct SeriesGuess {
   std::string channel, written;  // t1ce, "AX T1 POST GAD"
   std::int64_t cases = 0;
 };
 
-// Something in the folder of a data set that no case has a use for.
+// A file or folder of the data set that no case uses.
 struct Unused {
-  std::string severity;  // error: a case was left out | warning, where it may be a mistake | note
+  std::string severity;  // error: a case was skipped | warning: possibly a mistake | note
   fs::path path;
   std::string why;
 };
@@ -79,16 +78,16 @@ struct Dataset {
   std::string layout;      // the layout in use
   std::string recognised;  // why `auto` chose it, one sentence
   std::vector<std::string> modalities;
-  std::vector<std::string> all_modalities;  // before some were selected, in the order of the layout
-  Labels labels;                     // the foreground labels; the order of the network's output channels
-  Regions regions;                   // what is scored; names in snake_case
-  int ignore_label = 0;              // of voxels that nobody says anything of; 0: there are none
+  std::vector<std::string> all_modalities;  // before selection, in the order of the layout
+  Labels labels;                     // foreground labels, in the order of the network's output channels
+  Regions regions;                   // scored regions; names in snake_case
+  int ignore_label = 0;              // value of voxels without a known label; 0: none
   bool align = false;                // as in DatasetOptions
-  bool images = false;               // cases are pictures of one plane
-  bool classes = false;              // a case has one label as a whole: labels are the classes
+  bool images = false;               // cases are 2D images
+  bool classes = false;              // one label per case: labels are the classes
   std::vector<CaseFiles> cases;      // sorted by id
   std::vector<SeriesGuess> guesses;  // layout dicom
-  std::vector<Unused> left_out;      // what the layout itself saw and has no use for (unused.cpp: all of it)
+  std::vector<Unused> left_out;      // found and skipped by the layout (unused.cpp lists all)
 };
 
 }  // namespace voxswap::data

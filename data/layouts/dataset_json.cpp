@@ -15,7 +15,7 @@ namespace voxswap::data {
 
 namespace {
 
-// A value as it may stand in a message: short, and whatever bytes it has.
+// A value for messages: shortened, with invalid UTF-8 replaced.
 std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > 80) text = text.substr(0, 77) + "...";
@@ -49,7 +49,7 @@ class Parser {
     fail(Exit::bad_data, "{}: \"{}\": expected {}, found {}", path_.string(), key, expected, shown(found));
   }
 
-  // The object under the key; nothing when there is none.
+  // The object under the key, or nullptr.
   const Json* object(const char* key, const std::string& expected) const {
     const auto found = json_.find(key);
     if (found == json_.end()) return nullptr;
@@ -88,14 +88,14 @@ class Parser {
       if (index != static_cast<int>(names.size())) wrong(key, "the numbers 0, 1, 2, …", *found);
       std::string name = modality_name(written);
       if (name.empty()) name = format("channel_{}", index);
-      // Two channels of one name could not be told apart in data.modalities.
+      // Two channels with the same name would be ambiguous in data.modalities.
       if (std::find(names.begin(), names.end(), name) != names.end()) name += format("_{}", index);
       names.push_back(std::move(name));
     }
     return names;
   }
 
-  // {"1": "edema"} as the Decathlon writes, {"edema": 1, "core": [2, 3]} as nnU-Net does.
+  // {"1": "edema"} in the Decathlon, {"edema": 1, "core": [2, 3]} in nnU-Net.
   std::vector<std::pair<std::string, std::vector<int>>> labels() const {
     const std::string expected = "names and values such as {\"background\": 0, \"tumor\": 1}";
     const Json* found = object("labels", expected);
@@ -226,7 +226,7 @@ Dataset read_description(const fs::path& path) {
     for (const auto& [name, values] : json.at("regions").items())
       dataset.regions.emplace_back(name, values.get<std::vector<int>>());
     dataset.align = json.at("align").get<bool>();
-    dataset.images = json.value("images", false);  // of which earlier versions knew nothing
+    dataset.images = json.value("images", false);  // not written by earlier versions
     dataset.ignore_label = json.value("ignore_label", 0);
     dataset.classes = json.value("classes", false);
   } catch (const Json::exception&) {

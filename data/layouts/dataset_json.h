@@ -1,5 +1,4 @@
-// dataset.json of the Decathlon and nnU-Net, with every type checked. What the file does not have is empty
-// here.
+// dataset.json of the Decathlon and nnU-Net, with all types checked. Fields that the file lacks are empty.
 #pragma once
 
 #include <optional>
@@ -19,28 +18,27 @@ struct DatasetJson {
   };
   bool by_nnunet = false;             // it has "channel_names"
   bool by_decathlon = false;          // it has "modality" or "training"
-  std::vector<std::string> channels;  // "channel_names" or "modality", in the order of their numbers
+  std::vector<std::string> channels;  // "channel_names" or "modality", ordered by number
   std::vector<std::pair<std::string, std::vector<int>>> labels;  // as written; several values: a region
   std::string file_ending;                                       // ".nii.gz"
   std::vector<Case> training, test;                              // "training", "test"
-  std::vector<std::pair<std::string, Case>> cases;               // nnU-Net's "dataset": by case
+  std::vector<std::pair<std::string, Case>> cases;               // nnU-Net's "dataset", by case
 };
 
 fs::path dataset_json_path(const fs::path& root);
 
-// Nothing when there is no such file. Throws Exit::bad_data, naming file and key, for what is no JSON or
-// holds something else than it should.
+// Returns nullopt if there is no such file. Throws Exit::bad_data naming file and key for invalid JSON and
+// unexpected contents.
 std::optional<DatasetJson> read_dataset_json(const fs::path& root);
 
-// What a run stores of its training data, so that new cases can be predicted where the training data is not
-// available.
+// A run stores a description of its training data, so that new cases can be predicted without it.
 
-// Layout, channels, labels and regions, as JSON, and which run it is of; no cases.
+// Writes layout, channels, labels and regions as JSON, and the name of the run; no cases.
 void write_description(const fs::path& path, const Dataset& dataset, const std::string& run);
 
-// Throws Exit::bad_data naming the file when it is not what write_description wrote.
+// Throws Exit::bad_data naming the file if write_description did not write it.
 Dataset read_description(const fs::path& path);
-// Empty where that is not known, or there is no such file.
+// Empty if unknown or if there is no such file.
 std::string described_run(const fs::path& path);
 
 }  // namespace voxswap::data

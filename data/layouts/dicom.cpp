@@ -1,8 +1,8 @@
-// Scans as they leave a hospital: a folder per case, in it, perhaps below a folder per study, a folder of
-// DICOM slices per series. What a series shows is told by patterns in data.files, or else read out of its
-// folder's name and its SeriesDescription (data/layouts/sequences.h): what was read is shown, what could be
-// meant in two ways is left to be said. A truth is a label map in the case's folder: seg, truth or label,
-// also at the end of a name.
+// Scans as exported by a hospital: one folder per case, which contains a folder of DICOM slices per series,
+// possibly inside a folder per study. Patterns in data.files assign series to channels; without patterns, the
+// channel is inferred from the folder's name and the SeriesDescription (data/layouts/sequences.h). Inferred
+// channels are logged; ambiguous ones must be set by the user. The ground truth is a label map in the case's
+// folder whose name is seg, truth or label, or ends in one of these.
 #include "data/formats/dicom.h"
 
 #include <algorithm>
@@ -24,12 +24,12 @@ namespace {
 
 struct FoundSeries {
   fs::path folder;
-  std::string written;  // by which it was told
+  std::string written;  // the name that identified it
   SequenceName sequence;
 };
 
 struct FoundCase {
-  std::vector<FoundSeries> series, others;  // others: of no channel
+  std::vector<FoundSeries> series, others;  // others: not a channel
   fs::path truth;
 };
 
@@ -38,7 +38,7 @@ struct FoundStudies {
   std::vector<Unused> left_out;
 };
 
-// The channels whose patterns fit a series: "*T1*PRE*|MPRAGE", of its description or its folder's name.
+// The channels whose patterns match a series' description or its folder's name: "*T1*PRE*|MPRAGE".
 SequenceName by_patterns(const std::map<std::string, std::string>& patterns, const std::string& folder,
                          const std::string& description) {
   SequenceName found{{}, true, true, format("it matches no pattern in {}", key::data_files)};
@@ -76,7 +76,7 @@ class Finder {
   }
 
  private:
-  // Series lie at most three folders below a case: study, series, and what a CD puts between them.
+  // Series are at most three folders below a case: study, series, and a folder that CDs add in between.
   void find_series(const fs::path& folder, const std::string& id, int depth) {
     for (const std::string& name : entries(folder)) {
       const fs::path inner = folder / name;
@@ -97,7 +97,7 @@ class Finder {
                                              : by_patterns(options_.files, name, description);
     if (!description.empty() && !(series.sequence.exact && options_.files.empty()))
       series.written = description;
-    FoundCase& of_case = found_.cases[id];  // also one of which no series is recognised
+    FoundCase& of_case = found_.cases[id];  // also for a case without recognised series
     if (series.sequence.could_be.empty()) {
       const bool known_kind = !options_.files.empty() || series.sequence.why != sequence_of("").why;
       found_.left_out.push_back(
@@ -151,7 +151,7 @@ std::vector<const FoundSeries*> series_of(const FoundCase& of_case, const std::s
   return found;
 }
 
-// The channels that occur: for sure, or where one could be meant that nothing else in its case is.
+// The channels that occur: with certainty, or as one candidate of every series of some case.
 std::vector<std::string> channels_of(const FoundStudies& found, const DatasetOptions& options) {
   std::vector<std::string> wanted;
   for (const auto& [channel, pattern] : options.files) {
@@ -171,7 +171,7 @@ std::vector<std::string> channels_of(const FoundStudies& found, const DatasetOpt
   return wanted;
 }
 
-// The keys by which a series becomes a channel, with those by which the others stay what they are.
+// The setting that assigns a series to a channel and keeps the assignment of the others.
 std::string how_to_say(const std::vector<std::string>& channels, const FoundCase& of_case,
                        const std::string& channel, const FoundSeries& series) {
   std::vector<std::string> patterns;
@@ -185,7 +185,8 @@ std::string how_to_say(const std::vector<std::string>& channels, const FoundCase
   return format("{}=dicom {}='{{{}}}'", key::data_layout, key::data_files, join(patterns, ", "));
 }
 
-// Of a channel that no series was recognised as, the unused series that may be it, and what to set then.
+// For a channel without a recognised series: the unused series that is most likely it, and the setting that
+// selects it.
 std::string hint_of(const std::vector<std::string>& channels, const FoundCase& of_case,
                     const std::string& channel) {
   const std::string word = channel.starts_with("t1") ? "t1" : channel;
@@ -227,7 +228,7 @@ void add_channel(const std::vector<std::string>& channels, const std::string& ch
   files.hints.push_back(sure.empty() && unsure.empty() ? hint_of(channels, of_case, channel) : std::string());
 }
 
-// What was read out of names, how often; and unclear series in whose case there is no need of them.
+// Counts the channels inferred from names, and lists ambiguous series that their case does not need.
 void log_names(const FoundStudies& found, Dataset& dataset) {
   std::map<std::pair<std::string, std::string>, std::int64_t> guesses;
   for (const auto& [id, of_case] : found.cases) {
@@ -283,7 +284,7 @@ Dataset list_dicom(const DatasetOptions& options) {
     CaseFiles files;
     files.id = id;
     files.truth = of_case.truth;
-    // Where there is none, the path at which one would be found.
+    // A channel without a series gets the path where one would be expected.
     for (const std::string& channel : dataset.modalities)
       add_channel(dataset.modalities, channel, of_case, options.root / id / channel, files);
     dataset.cases.push_back(std::move(files));

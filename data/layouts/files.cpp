@@ -1,6 +1,5 @@
-// Layout files: one pattern per channel. In a pattern {case} stands for the case's name, * and ? for any
-// characters, none of them across folders: "{case}/Flair*.nii.gz". A match may also be a folder of DICOM
-// slices.
+// Layout files: one pattern per channel. {case} matches the case's name, * and ? match any characters, but
+// not across folders: "{case}/Flair*.nii.gz". A match may also be a folder of DICOM slices.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -19,8 +18,8 @@ namespace voxswap::data {
 
 namespace {
 
-// One folder or file name of a pattern as a regular expression. The first {case} is captured, or, once it is
-// known, stands for itself.
+// One path component of a pattern as a regular expression. The first {case} is captured, or replaced by the
+// name if that is known.
 std::regex expression(const std::string& part, const std::string& known_case) {
   std::string text;
   bool captured = false;
@@ -30,7 +29,7 @@ std::regex expression(const std::string& part, const std::string& known_case) {
         for (const char c : known_case)
           text += std::isalnum(static_cast<unsigned char>(c)) ? std::string(1, c) : std::string("\\") + c;
       } else {
-        text += captured ? "\\1" : "([^/]+)";  // a name may hold a line break, which . is not
+        text += captured ? "\\1" : "([^/]+)";  // a name may contain a line break, which . does not match
       }
       captured = true;
       i += 5;
@@ -95,7 +94,7 @@ std::string with_case(std::string pattern, const std::string& id) {
   return pattern;
 }
 
-// The one file of a case; where the pattern finds none, the pattern itself as the path that was expected.
+// The only file of a case. If the pattern matches none, returns the pattern itself as the expected path.
 fs::path only_file(const fs::path& root, const std::string& channel, const std::string& pattern,
                    const Matches& matches, const std::string& id) {
   const auto found = matches.find(id);
@@ -108,8 +107,8 @@ fs::path only_file(const fs::path& root, const std::string& channel, const std::
   return found->second.front();
 }
 
-// Channels that nobody asked for make no cases. (Whether what is asked for exists is checked for all layouts
-// at once.)
+// Channels that were not requested do not create cases. (Whether requested channels exist is checked for all
+// layouts together.)
 bool is_wanted(const std::string& channel, const std::vector<std::string>& wanted) {
   if (channel == truth_key) return false;
   return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
@@ -121,7 +120,7 @@ bool is_wanted(const std::string& channel, const std::vector<std::string>& wante
 
 std::optional<std::string> recognise_files(const DatasetOptions& options) {
   if (options.files.empty()) return std::nullopt;
-  // Without {case} they may be patterns of series.
+  // Without {case} these may be patterns for series.
   const bool of_cases = std::any_of(options.files.begin(), options.files.end(), [](const auto& one) {
     return one.second.find("{case}") != std::string::npos;
   });

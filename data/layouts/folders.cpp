@@ -27,7 +27,7 @@ bool fits_pattern(const std::string& text, const std::string& pattern) {
     } else if (at < wanted.size() && wanted[at] == '*') {
       star = at++;
       retry = i;
-    } else if (star != std::string::npos) {  // the last star takes one character more
+    } else if (star != std::string::npos) {  // let the last star match one more character
       at = star + 1;
       i = ++retry;
     } else {
@@ -54,7 +54,7 @@ fs::path nifti_file(const fs::path& folder, const std::string& stem) {
   error_code ignored;
   const fs::path packed = folder / (stem + ".nii.gz"), plain = folder / (stem + ".nii");
   const auto is_there = [&](const fs::path& path) {
-    return fs::exists(path, ignored) || fs::is_symlink(path, ignored);  // a link to what was not fetched
+    return fs::exists(path, ignored) || fs::is_symlink(path, ignored);  // a link whose target is missing
   };
   return !is_there(packed) && is_there(plain) ? plain : packed;
 }
@@ -85,8 +85,8 @@ std::string modality_name(const std::string& written) {
   return name;
 }
 
-// A tumour's labels are oedema, an enhancing part and perhaps others of the core. A resection cavity (BraTS
-// 2024) is no tumour: it is scored by itself.
+// Labels of a brain tumour are oedema, an enhancing part and possibly others of the core. A resection cavity
+// (BraTS 2024) is not tumour: it is a region of its own.
 Regions default_regions(const Labels& labels) {
   Regions alone;
   std::vector<int> whole, core, enhancing;
@@ -123,7 +123,7 @@ Labels observed_labels(const Dataset& dataset, const DatasetOptions& options) {
       values.insert(labels.voxels.begin(), labels.voxels.end());
       ++looked_at;
     } catch (const Error&) {
-      continue;  // told when the case itself is read
+      continue;  // reported when the case itself is read
     }
   }
   Labels labels;

@@ -1,4 +1,4 @@
-// What layouts look for in folders: entries by name and by pattern.
+// Helpers of layouts to find entries in folders by name and pattern.
 #pragma once
 
 #include <string>
@@ -9,23 +9,22 @@
 
 namespace voxswap::data {
 
-// What a folder is called where it stands: a link has a name of its own.
+// The name of a folder as given: for a link, the link's name.
 std::string folder_name(const fs::path& folder);
-// The names of the folder's entries, sorted, without hidden ones. Throws NotUtf8.
+// The names of the folder's entries, sorted, without hidden files. Throws NotUtf8.
 std::vector<std::string> entries(const fs::path& folder);
-// `stem`.nii.gz or `stem`.nii, whichever is there; `stem`.nii.gz when neither is.
+// `stem`.nii.gz or `stem`.nii, whichever exists; `stem`.nii.gz if neither does.
 fs::path nifti_file(const fs::path& folder, const std::string& stem);
 // The file name without .nii.gz or .nii; empty for other files.
 std::string nifti_stem(const std::string& name);
-bool fits_pattern(const std::string& text, const std::string& pattern);  // * and ?, upper or lower case
+bool fits_pattern(const std::string& text, const std::string& pattern);  // * and ?, case-insensitive
 
-// Names of channels, labels and regions, normalised.
-// The regions that go with labels: the tumour's three when the labels are a tumour's, else one per label.
+// Normalised names of channels, labels and regions. The default regions for labels: the three tumour regions
+// for labels of a brain tumour, else one region per label.
 Regions default_regions(const Labels& labels);
-// For layouts that say nothing of labels: the values that occur in the first label maps, or in all, told in a
-// warning.
+// For layouts that do not name labels: the values in the first label maps, or in all. Logs a warning.
 Labels observed_labels(const Dataset& dataset, const DatasetOptions& options);
-// One name for each MRI sequence: t1n, T1w -> t1; t1c, t1gd -> t1ce; t2w -> t2; t2f -> flair; others in
+// The common name of an MRI sequence: t1n, T1w -> t1; t1c, t1gd -> t1ce; t2w -> t2; t2f -> flair; others in
 // snake_case.
 std::string modality_name(const std::string& written);
 

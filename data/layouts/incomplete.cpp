@@ -84,7 +84,7 @@ std::string missing_text(const Dataset& dataset) {
 
 namespace {
 
-// Opening a pipe waits for somebody to write into it.
+// Opening a named pipe would block until another process writes to it.
 bool is_readable_kind(const fs::path& path) {
   error_code ignored;
   return fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored);

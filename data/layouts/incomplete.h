@@ -13,27 +13,25 @@
 
 namespace voxswap::data {
 
-// A CSV with the columns case and labels, with ; between: the truth of a case that it names tells of these
-// labels only; whether anything else is there, nobody knows. `value` is asked for the value of a label, and
-// `asked_by`, a key or an option, named in errors. Throws Exit::bad_data for a case without labels or there
-// twice.
+// Reads a CSV with the columns case and labels (separated by ;): only these labels were annotated in the
+// case. `value` returns the value of a label; `asked_by` is a key or an option, named in errors. Throws
+// Exit::bad_data for a case without labels or listed twice.
 using LabelValue = std::function<int(const std::string& label)>;
 std::map<std::string, std::set<int>> read_told(const fs::path& table, const std::string& asked_by,
                                                const LabelValue& value);
 
-// data.annotated, such a table with names of labels. Throws as read_told(), and Exit::bad_data or Exit::usage
-// for a case or a label that there is not.
+// Reads data.annotated, such a table with names of labels. Throws like read_told(), and Exit::bad_data or
+// Exit::usage for an unknown case or label.
 void read_annotated(Dataset& dataset, const fs::path& table);
 
-// Marks the channels whose files are not there. Of a case that has none at all no channel is marked.
+// Marks the channels without a file. A case without any file is not marked.
 void mark_missing(Dataset& dataset);
 
-// "t1ce in 3, flair in 1 of 20 cases"; empty where no channel is missing.
+// "t1ce in 3, flair in 1 of 20 cases"; empty if no channel is missing.
 std::string missing_text(const Dataset& dataset);
 
-// Checks whether the files of a case exist and can be used, before any of them is read.
-// What is wrong with the file of a channel, or with the truth, before it is read: it is not there, is no
-// file, or it is not clear which one it is. Empty when all is well.
+// Checks the files of a case before reading: whether the file of a channel or the ground truth exists, is a
+// regular file or folder, and is unambiguous. Empty if so.
 struct FileTrouble {
   std::string what, fix;
   explicit operator bool() const { return !what.empty(); }
@@ -42,13 +40,13 @@ FileTrouble channel_trouble(const Dataset& dataset, const CaseFiles& files, std:
 FileTrouble truth_trouble(const CaseFiles& files);
 bool lacks_a_file(const Dataset& dataset, const CaseFiles& files);  // any of these
 
-// Files in the folder of a data set that belong to no case: a series without a known sequence, a label map
-// without an image, an empty folder. They are listed, because nobody would notice an overlooked image.
+// Files in the data set's folder that no case uses: a series without a known sequence, a label map without an
+// image, an empty folder. They are listed because an overlooked image would otherwise go unnoticed.
 
-// In the order of their paths. Looks at names, and into folders for DICOM files; reads no image.
+// Sorted by path. Looks at names, and into folders for DICOM files; reads no images.
 std::vector<Unused> unused_in(const Dataset& dataset);
 
-// The same thing said of several: "labelsTr/a.nii.gz and 3 others".
+// Entries with the same reason, grouped: "labelsTr/a.nii.gz and 3 others".
 struct UnusedGroup {
   std::string severity, what, why;
   std::size_t count = 0;

@@ -10,7 +10,7 @@ namespace voxswap::data {
 
 namespace {
 
-// `auto` asks in this order; patterns that somebody wrote down count for more than a guess.
+// `auto` tries them in this order; explicit patterns come before detection.
 const std::array<Layout, 8> table_of_layouts{{
     {"files", format("files that match the patterns in {}", key::data_files), recognise_files, list_files},
     {"brats",

@@ -1,7 +1,7 @@
-// The table of layouts: how the files of a data set are arranged; one source each.
+// The table of layouts: each describes how the files of a data set are arranged; one source file each.
 //
-// A layout says where a file should be, whether it is there or not; that files exist, that channels are
-// selected and that labels are overridden is looked after once, in open_dataset.cpp.
+// A layout returns where files should be, whether they exist or not. open_dataset.cpp checks for all layouts
+// that files exist, selects channels and overrides labels.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace voxswap::data {
 
-constexpr const char* truth_key = "truth";  // of data.files: the pattern of the ground truth
+constexpr const char* truth_key = "truth";  // in data.files: the pattern of the ground truth
 
 struct Layout {
   const char* name;
-  std::string looks_like;  // for messages: what a folder of this layout holds
-  // Why this folder is of the layout, as the end of a sentence; nothing when it is not.
+  std::string looks_like;  // for messages: the contents of a folder of this layout
+  // Why the folder has this layout, as the end of a sentence; nullopt if it has not.
   std::optional<std::string> (*recognise)(const DatasetOptions& options);
-  // All its cases, with the modalities, labels and regions that the layout itself knows.
+  // All cases, with the modalities, labels and regions that the layout defines.
   Dataset (*list)(const DatasetOptions& options);
 };
 

@@ -1,5 +1,5 @@
-// Layout masks: 2D images in `images` and masks with the same names in `masks` (or `labels`), perhaps with
-// _mask or _seg. A folder with only images has no masks.
+// Layout masks: 2D images in `images` and masks with the same names in `masks` (or `labels`), optionally with
+// _mask or _seg. Images alone, in the folder itself, have no masks.
 #include <map>
 #include <optional>
 #include <set>
@@ -23,7 +23,7 @@ fs::path folder_of_masks(const fs::path& root) {
   return {};
 }
 
-// By the name of the picture that they are of.
+// Masks by the name of their image.
 std::map<std::string, fs::path> masks_in(const fs::path& folder) {
   std::map<std::string, fs::path> masks;
   for (const std::string& name : folder.empty() ? std::vector<std::string>{} : pictures_in(folder)) {

@@ -1,6 +1,6 @@
-// The Medical Segmentation Decathlon: dataset.json says what there is, imagesTr and labelsTr hold it, several
-// modalities lie in one 4D file. Where dataset.json says too little, the folders are listed instead; so is a
-// folder of nothing but images (imagesTs itself, scans to predict).
+// The Medical Segmentation Decathlon: dataset.json lists the cases, imagesTr and labelsTr contain the files,
+// and several modalities are stored in one 4D file. If dataset.json lacks entries, the folders are listed
+// instead. A folder that contains only images (imagesTs itself, images to predict) works too.
 #include <algorithm>
 
 #include "base/error.h"
@@ -37,8 +37,8 @@ void add_folder(const fs::path& root, const fs::path& folder, std::vector<CaseFi
   }
 }
 
-// What is listed in dataset.json, else what lies in the folders. Test images are often not fetched: those
-// that are not there are no cases.
+// The cases in dataset.json, else the files in the folders. Test images are often not downloaded; missing
+// ones are skipped.
 std::vector<CaseFiles> listed_cases(const fs::path& root, const std::optional<DatasetJson>& json) {
   std::vector<CaseFiles> cases;
   error_code ignored;
@@ -56,7 +56,7 @@ std::vector<CaseFiles> listed_cases(const fs::path& root, const std::optional<Da
   return cases;
 }
 
-// Without a word about it in dataset.json: as many channels as the first readable image has volumes.
+// If dataset.json has no channels: as many as the first existing image has volumes.
 std::vector<std::string> counted_modalities(const std::vector<CaseFiles>& cases) {
   for (const CaseFiles& files : cases) {
     error_code ignored;

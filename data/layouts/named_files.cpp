@@ -16,7 +16,7 @@ namespace voxswap::data {
 
 namespace {
 
-constexpr int deepest = 4;  // folders below the root
+constexpr int deepest = 4;  // levels of folders below the root
 
 // P01_t1.nii.gz: P01_, t1, .nii.gz
 struct NamedFile {
@@ -24,7 +24,7 @@ struct NamedFile {
   std::size_t channel = 0;
 };
 
-// The channel that a name ends in, or is.
+// Splits a name that ends in, or is, the name of a channel.
 bool read_name(const std::string& name, const std::vector<std::string>& channels, NamedFile& file) {
   const std::string stem = image_stem(name);
   for (std::size_t at = 0; at < stem.size(); ++at) {
@@ -40,7 +40,7 @@ bool read_name(const std::string& name, const std::vector<std::string>& channels
   return false;
 }
 
-// The files of a folder that have the same name before their channel, by channel.
+// Files of a folder with the same prefix before the channel, by channel.
 using Group = std::map<std::size_t, NamedFile>;
 
 std::map<std::string, Group> groups_in(const fs::path& folder, const std::vector<std::string>& channels) {
@@ -53,7 +53,7 @@ std::map<std::string, Group> groups_in(const fs::path& folder, const std::vector
     groups[file.before].emplace(file.channel, file);
     if (!alone[""].emplace(file.channel, file).second) twice.insert(file.channel);
   }
-  // 001_flair.nii.gz and 002_t1.nii.gz: one case, if there is one file per channel.
+  // 001_flair.nii.gz and 002_t1.nii.gz are one case if there is exactly one file per channel.
   const bool complete = std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
     return group.second.size() == channels.size();
   });
@@ -91,7 +91,7 @@ void find(const fs::path& folder, const std::vector<std::string>& channels, cons
   }
 }
 
-// The pattern by which layout files would find the image of a case.
+// The pattern with which layout files would find the image of a case.
 std::string pattern_of(const fs::path& root, const CaseFiles& files, const fs::path& image) {
   std::string pattern = image.lexically_relative(root).string();
   bool named = false;
@@ -121,11 +121,11 @@ fs::path first_image(const CaseFiles& files) {
                        [&](const fs::path& path) { return fs::exists(path, ignored); });
 }
 
-// What the folder is if it is of this layout; else empty.
+// Describes the folder if it has this layout; else empty.
 std::string as_layout(const Layout& layout, const DatasetOptions& options) {
   DatasetOptions plain_options;
   plain_options.root = options.root;
-  plain_options.labels = {{"any", 1}};  // so that no label map is read for them
+  plain_options.labels = {{"any", 1}};  // so that no label maps are read to find labels
   try {
     const auto reason = layout.recognise(plain_options);
     if (!reason) return {};
@@ -135,11 +135,11 @@ std::string as_layout(const Layout& layout, const DatasetOptions& options) {
                   counted(dataset.cases.size(), "case"), counted(dataset.modalities.size(), "channel"),
                   join(dataset.modalities, ", "));
   } catch (const Error&) {
-    return {};  // not of this layout, or damaged
+    return {};  // not this layout, or damaged
   }
 }
 
-// The first image in the folder or below, and how many there are.
+// Counts the images in the folder and below; `first` is the first one.
 void count_images(const fs::path& folder, int depth, std::size_t& count, fs::path& first) {
   for (const std::string& name : entries(folder)) {
     const fs::path path = folder / name;

@@ -1,8 +1,7 @@
-// nnU-Net: a file per channel, CASE_0000.nii.gz, CASE_0001.nii.gz, …, in imagesTr and imagesTs, truths as
-// CASE.nii.gz in labelsTr, and dataset.json, which names channels, labels and, as lists of labels, regions.
-// The older dataset.json that looks like the Decathlon's is read as well; a folder of nothing but images
-// (imagesTs itself, scans to predict) too. Cases of imagesTs have no truth here, so that nobody trains on
-// them.
+// nnU-Net: one file per channel, CASE_0000.nii.gz, CASE_0001.nii.gz, …, in imagesTr and imagesTs, ground
+// truths as CASE.nii.gz in labelsTr, and dataset.json, which names channels, labels and, as lists of labels,
+// regions. The older dataset.json similar to the Decathlon's is read too, and so is a folder of images alone
+// (imagesTs itself, images to predict). Cases of imagesTs get no ground truth, so that nobody trains on them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -20,7 +19,7 @@ namespace voxswap::data {
 
 namespace {
 
-constexpr std::size_t digits = 4;  // of a channel's number
+constexpr std::size_t digits = 4;  // in a channel's number
 
 struct NumberedFile {
   std::string id;
@@ -28,7 +27,7 @@ struct NumberedFile {
   std::string ending;
 };
 
-// "BRATS_001_0003.nii.gz" -> BRATS_001, 3, ".nii.gz"; nothing for other names.
+// "BRATS_001_0003.nii.gz" -> BRATS_001, 3, ".nii.gz"; nullopt for other names.
 std::optional<NumberedFile> numbered_file(const std::string& name) {
   const std::string stem = image_stem(name);
   if (stem.size() < digits + 2 || stem[stem.size() - digits - 1] != '_') return std::nullopt;
@@ -45,7 +44,7 @@ std::optional<NumberedFile> first_numbered(const fs::path& folder) {
   return std::nullopt;
 }
 
-// Where images lie: in imagesTr and imagesTs, or in the folder itself.
+// The folders of images: imagesTr and imagesTs, or the folder itself.
 std::vector<fs::path> image_folders(const fs::path& root) {
   std::vector<fs::path> folders;
   error_code ignored;
@@ -93,7 +92,7 @@ class Lister {
     return folder / format("{}_{:04}{}", id, channel, ending_);
   }
 
-  // Without a word about them: as many channels as the first case has files.
+  // If no names are given: as many channels as the first case has files.
   std::vector<std::string> counted_channels() const {
     std::map<std::string, std::size_t> counts;
     for (const fs::path& folder : image_folders(root_)) {
@@ -151,12 +150,12 @@ class Lister {
     return files;
   }
 
-  // A name with one value is a label. With lists there are regions: all that is named is one then, and a
-  // value that has no name of its own gets one.
+  // A name with one value is a label. If any name has a list of values, all names are regions, and values
+  // without a name of their own get one.
   void name_labels(Dataset& dataset) const {
     if (!json_) return;
     std::set<int> values;
-    std::map<int, std::string> own_names;  // of values
+    std::map<int, std::string> own_names;  // names of single values
     bool lists = false;
     for (const auto& [name, of_name] : json_->labels) {
       if (of_name == std::vector<int>{0}) continue;
@@ -173,7 +172,7 @@ class Lister {
       const auto own = own_names.find(value);
       dataset.labels.emplace_back(own == own_names.end() ? format("label_{}", value) : own->second, value);
     }
-    if (!lists) dataset.regions.clear();  // follow from the labels
+    if (!lists) dataset.regions.clear();  // derived from the labels
   }
 
   fs::path root_;
@@ -190,7 +189,7 @@ std::optional<std::string> recognise_nnunet(const DatasetOptions& options) {
   const std::optional<NumberedFile> file = Lister::any_numbered(options.root);
   if (!file) return std::nullopt;
   error_code ignored;
-  // The Decathlon's own list counts for more than a number at the end of a name.
+  // The Decathlon's list has priority over a number at the end of a name.
   if (json && !json->training.empty() && fs::exists(options.root / json->training[0].images[0], ignored))
     return std::nullopt;
   return format("it has one file per channel, e.g. {}_{:04}{}", file->id, file->channel, file->ending);

@@ -1,5 +1,5 @@
-// Opens a data set: the layout lists its cases, which are then restricted to what the experiment needs, and
-// checked.
+// Implementation of open_dataset(): lists the cases by layout, restricts them to the experiment, and checks
+// them.
 #include "data/layouts/open_dataset.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ std::size_t find_modality(const Dataset& dataset, const std::string& wanted) {
   return static_cast<std::size_t>(found - known.begin());
 }
 
-// Keeps the wanted channels, in the wanted order and under the names that were asked for.
+// Keeps the requested channels, in the requested order and under the requested names.
 void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
   std::vector<std::size_t> order;
@@ -90,7 +90,7 @@ void select_modalities(Dataset& dataset, const std::vector<std::string>& wanted)
   dataset.modalities = wanted;
 }
 
-// Who said what the labels or regions are: it is there that a mistake must be corrected.
+// The origin of labels or regions, where a mistake must be corrected.
 struct Source {
   Exit exit;
   std::string name;
@@ -130,7 +130,7 @@ void check_regions(const Dataset& dataset, const Source& source) {
   }
 }
 
-// A voxel to be ignored has no label: where the list was made from what the truths hold, it is taken out.
+// An ignored value is not a label: it is removed from labels that were found in the ground truths.
 void choose_ignored(Dataset& dataset, const DatasetOptions& options) {
   dataset.ignore_label = options.ignore_label.value_or(dataset.ignore_label);
   const auto is_ignored = [&](const auto& label) {
@@ -143,8 +143,8 @@ void choose_ignored(Dataset& dataset, const DatasetOptions& options) {
          key::data_ignore_label, dataset.ignore_label, found->first, key::data_labels);
 }
 
-// Labels and regions of the experiment go before the layout's; without regions of the experiment, or of a
-// layout whose labels are in use, they follow from the labels.
+// Labels and regions of the experiment override those of the layout. Without regions of the experiment, or of
+// a layout whose labels are in use, regions are derived from the labels.
 void choose_labels(Dataset& dataset, const DatasetOptions& options) {
   if (!options.labels.empty()) {
     dataset.labels = options.labels;
@@ -161,7 +161,7 @@ void choose_labels(Dataset& dataset, const DatasetOptions& options) {
 
 void check_names(const Dataset& dataset) {
   check_name(dataset.root, Exit::bad_data);
-  // Files are named after cases, with what is added to tell them apart; file systems hold 255 bytes.
+  // Files are named after cases, with suffixes; file systems allow 255 bytes.
   constexpr std::size_t longest_id = 180;
   for (const CaseFiles& files : dataset.cases) {
     check_name(files.id, Exit::bad_data);
@@ -200,7 +200,7 @@ Dataset list_dataset(const DatasetOptions& given) {
   if (options.root.filename() == "." && options.root.has_parent_path())
     options.root = options.root.parent_path();  // "folder/" is "folder"
   const bool automatic = options.layout == "auto";
-  if (!automatic) layout_named(options.layout);  // a slip of the pen is told before a missing folder
+  if (!automatic) layout_named(options.layout);  // report an unknown layout before a missing folder
   error_code ignored;
   if (!fs::is_directory(options.root, ignored)) {
     fail(Exit::bad_data, "{}: {}. {} must be the folder of a data set", options.root.string(),

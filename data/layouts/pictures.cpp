@@ -9,7 +9,7 @@ namespace voxswap::data {
 
 namespace {
 
-// Pictures that cannot be read are told when their case's turn comes.
+// Unreadable images are reported when their case is read.
 std::int64_t colours_of_first(const Dataset& dataset) {
   for (const CaseFiles& files : dataset.cases) {
     try {

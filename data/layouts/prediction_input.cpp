@@ -21,7 +21,7 @@ namespace voxswap::data {
 
 namespace {
 
-// Patterns of the training set's files mean nothing to other layouts.
+// Patterns for the training set's files do not apply to other layouts.
 DatasetOptions for_layout(DatasetOptions options, const std::string& layout) {
   options.layout = layout;
   const bool of_cases = std::any_of(options.files.begin(), options.files.end(), [](const auto& one) {
@@ -37,7 +37,7 @@ std::optional<Dataset> listed(const DatasetOptions& options, const std::string& 
   } catch (const NotUtf8&) {
     throw;
   } catch (const Error&) {
-    return std::nullopt;  // not of this layout; what is wrong is told when no other fits
+    return std::nullopt;  // not this layout; reported if no other layout fits
   }
 }
 
@@ -45,16 +45,16 @@ bool is_among_parents(const CaseFiles& files, const fs::path& folder) {
   error_code ignored;
   const fs::path& channel = files.first_channel();
   return fs::equivalent(channel.parent_path(), folder, ignored) ||
-         fs::equivalent(channel.parent_path().parent_path(), folder, ignored);  // DICOM: a folder per series
+         fs::equivalent(channel.parent_path().parent_path(), folder, ignored);  // DICOM series: two up
 }
 
-// By its name: CASE_seg.nii.gz.
+// Recognised by name: CASE_seg.nii.gz.
 bool is_label_map(const fs::path& file) {
   const std::vector<std::string> words = split(snake_case(image_stem(file.filename().string())), '_');
   return is_among(words.back(), {"seg", "truth", "label", "labels", "mask", "dseg"});
 }
 
-// What is found in a folder by one layout after the other. A file is of the first case that it was found for.
+// Collects the cases that layouts find in a folder. A file belongs to the first case found with it.
 class Collection {
  public:
   Collection(const Dataset& trained, const DatasetOptions& wanted) : wanted_(wanted) {
@@ -76,7 +76,7 @@ class Collection {
     all_.left_out.insert(all_.left_out.end(), found.left_out.begin(), found.left_out.end());
   }
 
-  // Cases of the layouts that the folder looks like, that of its options first.
+  // Adds cases of all layouts that the folder matches, starting with the layout of the options.
   void add_layouts() {
     std::vector<std::string> names{wanted_.layout};
     for (const Layout& layout : layouts())
@@ -89,7 +89,7 @@ class Collection {
     }
   }
 
-  // Images that are named by channel, in folders that no layout found a case in.
+  // Adds images named by channel, in folders where no layout found a case.
   void add_named_files() {
     Dataset named;
     named.layout = "files";
@@ -101,7 +101,7 @@ class Collection {
     add(std::move(named));
   }
 
-  // Files of any name that hold all channels. Beside other cases only those that certainly do.
+  // Adds files of any name that contain all channels. If there are other cases, only files that certainly do.
   void add_bare_files() {
     std::optional<Dataset> found = listed(wanted_, all_.images ? "masks" : "msd");
     if (!found) return;
@@ -110,7 +110,7 @@ class Collection {
     add(std::move(*found));
   }
 
-  // The case of a data set to which the folder belongs.
+  // Adds the case of a data set to which the folder belongs.
   void add_from_above() {
     DatasetOptions above = wanted_;
     above.root = wanted_.root.parent_path();
@@ -118,7 +118,7 @@ class Collection {
       std::optional<Dataset> found;
       try {
         found = listed(above, name);
-      } catch (const NotUtf8&) {  // names beside the folder are nobody's business here
+      } catch (const NotUtf8&) {  // names outside the folder do not matter here
       }
       if (!found) continue;
       std::erase_if(found->cases,
@@ -165,7 +165,7 @@ class Collection {
     for (const std::string& path : own) folders_.insert(fs::path(path).parent_path().string());
     if (!files.truth.empty()) own.insert(plain(fs::absolute(files.truth)).string());
     used_.insert(own.begin(), own.end());
-    // Label maps are named after cases: a name that is taken is told apart by the folder that it is in.
+    // Label maps are named after cases, so a duplicate name is extended by its folder.
     if (!ids_.insert(files.id).second) {
       std::string folder = files.first_channel().parent_path().lexically_relative(wanted_.root).string();
       std::replace(folder.begin(), folder.end(), '/', '_');
@@ -179,10 +179,10 @@ class Collection {
   const DatasetOptions& wanted_;
   Dataset all_;
   std::vector<std::string> layouts_;
-  std::set<std::string> used_, folders_, ids_;  // files in use, the folders of images, names of cases
+  std::set<std::string> used_, folders_, ids_;  // used files, folders of images, names of cases
 };
 
-// One file: its volumes are the channels, in the order in which the training set's files have them.
+// One file: its volumes are the channels, in the order of the training set's files.
 Dataset single_case(const Dataset& trained, const fs::path& input) {
   Dataset single = trained;
   single.left_out.clear();
@@ -210,8 +210,8 @@ Dataset open_for_prediction(const Dataset& trained, const DatasetOptions& option
 
   DatasetOptions wanted = options;
   wanted.root = plain(fs::absolute(input));
-  wanted.annotated.clear();  // it is of the cases that were trained on
-  // The channels may have other names there, in the same order.
+  wanted.annotated.clear();  // lists training cases only
+  // The channels may have other names here, but the same order.
   if (wanted.modalities.empty()) wanted.modalities = trained.modalities;
   if (wanted.modalities.size() != trained.modalities.size())
     fail(Exit::usage, "{}: {}, but the network has {} ({})", key::data_modalities,

@@ -20,7 +20,7 @@ bool is_one_of(const std::string& word, const Words& list) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// A word and the signs around it: "C-" and "-C" are without contrast, "+C" and "C+" with; in "T1-C" the sign
+// A word and the signs around it: "C-" and "-C" mean without contrast, "+C" and "C+" with; in "T1-C" the sign
 // may also be a hyphen.
 struct Word {
   std::string text;
@@ -76,7 +76,7 @@ const Words operation_words{"op",        "operative", "operation", "surgery",   
                             "chemo",     "radio",     "processed", "processing"};
 const Words fat_words{"fs", "fat", "fatsat", "fsat", "sat", "spir", "spair"};
 
-// What a series of these words is, it is no plain T1, T2 or FLAIR.
+// A series with one of these words is not a plain T1, T2 or FLAIR.
 const Words other_words{
     "map",         "mapping", "star",    "t2star",    "t2*",         "t1*",   "rho",    "swi",       "swan",
     "adc",         "dwi",     "diff",    "diffusion", "trace",       "dti",   "perf",   "perfusion", "dsc",
@@ -86,7 +86,7 @@ const Words other_words{
 const Words t1_words{"t1", "t1w", "t1wi", "t1n", "mprage", "bravo", "spgr", "fspgr"};
 const Words t2_words{"t2", "t2w", "t2wi"};
 
-// Words that are written together: "t1post", "precontrast", "axt1".
+// Splits compound words: "t1post", "precontrast", "axt1".
 Words parts_of(const std::string& word) {
   static const Words before{"axial", "ax",  "sag",  "cor", "tra", "obl", "3d",  "2d",
                             "fs",    "pre", "post", "ce",  "gd",  "km",  "tse", "fse"};
@@ -122,16 +122,16 @@ std::vector<Word> split_words(const std::string& written) {
       Word part = word;
       part.text = parts[i];
       if (i > 0) part.hyphen = false;
-      if (i + 1 < parts.size()) part.plus = part.minus = false;  // a sign belongs to the part beside it
+      if (i + 1 < parts.size()) part.plus = part.minus = false;  // a sign belongs to the adjacent part
       words.push_back(std::move(part));
     }
   }
   return words;
 }
 
-// Whether a name says that contrast medium was given, and whether it says that none was.
+// Whether a name states that contrast agent was given, and whether it states the opposite.
 struct Contrast {
-  bool with = false, without = false, named = false;  // named: by a word for the medium
+  bool with = false, without = false, named = false;  // named: by a word for the agent
 };
 
 class ContrastReader {
@@ -147,7 +147,7 @@ class ContrastReader {
   std::string word(std::size_t ahead) const {
     return at_ + ahead < words_.size() ? words_[at_ + ahead].text : "";
   }
-  // The medium's word `ahead` of here, or behind an "iv": how many words that takes.
+  // Position after the word for the contrast agent `ahead` of here, possibly after "iv"; 0 if there is none.
   std::size_t medium(std::size_t ahead) const {
     if (is_contrast(word(ahead))) return ahead + 1;
     const bool filler = word(ahead) == "iv" || word(ahead) == "i" || word(ahead) == "any";
@@ -160,7 +160,7 @@ class ContrastReader {
     if (text == "waw" || text == "wwo") {
       found_.with = found_.without = true;
     } else if (text.starts_with("postop") || text.starts_with("preop")) {
-      // An operation, not an injection.
+      // Refers to an operation, not an injection.
     } else if ((text == "pre" || text == "post") && is_one_of(word(1), operation_words)) {
       taken = 2;
     } else if (is_one_of(text, without_words)) {
@@ -177,7 +177,7 @@ class ContrastReader {
     at_ += taken;
   }
 
-  // "pre gad", "w/o iv contrast"; of some words alone as well, but not of "without fat saturation".
+  // "pre gad", "w/o iv contrast". Some words suffice alone, but not in "without fat saturation".
   std::size_t preposition(bool& says, bool alone) {
     if (const std::size_t taken = medium(1); taken > 0) {
       says = found_.named = true;
@@ -244,7 +244,7 @@ SequenceName sequence_of(const std::string& written) {
   const bool rage = any_of(words, {"mp"}) && any_of(words, {"rage"});
   const bool t1 = rage || any_of(words, t1_words), t2 = any_of(words, t2_words);
   const Contrast contrast = ContrastReader(words).read();
-  // A FLAIR is T2-weighted, unless it says T1: GE's "AX T1 FLAIR".
+  // A FLAIR is T2-weighted, unless its name has T1: GE's "AX T1 FLAIR".
   if (t1 && t2) return {{"t1", "t1ce", "t2"}, false, false, "its description names both T1 and T2"};
   if (t1) return t1_by_contrast(contrast);
   if (flair) return {{"flair"}, true, false, ""};

@@ -1,5 +1,5 @@
 // Recognises an MRI sequence from the name of a series: "AX T1 FLAIR +C" is a T1 with contrast. Naming varies
-// by scanner, hospital and country, so a name is read word by word, and an ambiguous one is never decided
+// by scanner, hospital and country, so names are parsed word by word, and an ambiguous name is never decided
 // here.
 #pragma once
 
@@ -9,18 +9,18 @@
 
 namespace voxswap::data {
 
-// t1, t1ce, t2, flair: in the order in which they become channels.
+// t1, t1ce, t2, flair, in channel order.
 std::span<const char* const> known_sequences();
 
 struct SequenceName {
-  std::vector<std::string> could_be;  // of the known sequences; empty: none of them
-  bool certain = true;                // could_be is the one that is meant, or none is
-  bool exact = false;  // it is a sequence's own name, "t1ce", and nothing had to be read into it
-  std::string why;     // it is not certain, or is none: the end of a sentence
+  std::vector<std::string> could_be;  // candidates among the known sequences; empty: none of them
+  bool certain = true;                // could_be is unambiguous: one sequence, or none
+  bool exact = false;                 // the name is exactly that of a sequence, e.g. "t1ce"
+  std::string why;                    // why it is ambiguous or not a sequence: the end of a sentence
 };
 SequenceName sequence_of(const std::string& written);
 
-// The folder's own name where it is a sequence's, else what both names tell together.
+// The sequence of the folder's name if that is exact, else the combination of both names.
 SequenceName sequence_of(const std::string& folder, const std::string& description);
 
 }  // namespace voxswap::data

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* error = "error";
 constexpr const char* warning = "warning";
 constexpr const char* note = "note";
-constexpr int deepest = 6;  // folders below the root; links may go in circles
+constexpr int deepest = 6;  // levels of folders below the root; links may form cycles
 
 bool is_other_format(const fs::path& path) {
   return has_extension(
@@ -51,7 +51,7 @@ class Walk {
     found_.push_back({severity, path, why});
   }
 
-  // Whether anything below the folder is used or, if `left_out`, was seen by the layout.
+  // Whether any file below the folder is used or, if `left_out`, was listed as skipped by the layout.
   bool any_below(const fs::path& folder, bool left_out) const {
     const std::string start = folder.string() + "/";
     for (auto file = known_.lower_bound(start); file != known_.end() && file->first.starts_with(start);
@@ -85,12 +85,12 @@ class Walk {
     if (is_dicom_folder(path)) return tell(warning, path, "a DICOM series that belongs to no case");
     if (!holds_image(path, depth)) return tell(note, path, "a folder without images");
     if (is_of_a_case(path)) return tell(note, path, "a folder with images that its case does not use");
-    // Patterns that somebody wrote down say what is a case; other layouts' names may be misspelt.
+    // Explicit patterns define what a case is; in other layouts the name may be misspelt.
     tell(dataset_.layout == "files" ? warning : error, path,
          format("a folder with images, but none is named as layout {} requires", dataset_.layout));
   }
 
-  // The folder of all images of a case.
+  // The common folder of all images of a case.
   static fs::path folder_of(const CaseFiles& files) {
     fs::path common = plain(files.channels.front()).parent_path();
     for (const fs::path& channel : files.channels)
@@ -99,7 +99,7 @@ class Walk {
     return common;
   }
 
-  // Whether the folder is below that of one case.
+  // Whether the folder is inside the folder of one case.
   bool is_of_a_case(const fs::path& folder) const {
     const fs::path root = plain(dataset_.root);
     for (fs::path above = folder.parent_path(); !above.empty(); above = above.parent_path()) {
@@ -147,7 +147,7 @@ class Walk {
     return folder != plain(dataset_.root) && any_below(folder, /*left_out=*/false);
   }
 
-  // The voxels of x.nhdr may lie in x.img.
+  // The voxels of x.nhdr may be in x.img.
   bool belongs_to_used(const fs::path& path) const {
     const auto headers = image_extensions();
     return std::any_of(headers.begin(), headers.end(), [&](const ImageExtension& header) {
@@ -157,10 +157,10 @@ class Walk {
   }
 
   const Dataset& dataset_;
-  // Files by path: left out, or used (nullptr). Not by fs::path, whose order allocates in a function that is
-  // noexcept, so that too little memory would end the program.
+  // Files by path: skipped ones, or nullptr for used ones. The key is not fs::path: its comparison allocates
+  // although it is noexcept, so that an allocation failure would terminate the program.
   std::map<std::string, const Unused*> known_;
-  std::map<std::string, std::size_t> cases_in_;  // how many cases have all their images in a folder
+  std::map<std::string, std::size_t> cases_in_;  // number of cases with all images in this folder
   std::vector<Unused> found_;
 };
 

@@ -1,7 +1,6 @@
 // Contrast and acquisition of one phantom subject: its anatomy in four sequences.
 //
-// Edges are as soft as a voxel is wide, in place of partial volume. Nothing depends on anything but seed,
-// index and size.
+// Edges are one voxel wide, which imitates partial volume. The result depends only on seed, index and size.
 #include "data/phantoms/phantom.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using Sequences = std::array<double, 4>;  // t1, t1ce, t2, flair; healthy white 
 constexpr std::size_t flair = 3;
 constexpr std::int16_t necrosis = 1, oedema = 2, enhancing = 4;
 
-// Mean intensity of every tissue in every modality, and how this subject was scanned.
+// Mean intensity per tissue and modality, and the acquisition of this subject.
 struct Appearance {
   Sequences white{1.00, 0.98, 0.62, 0.72}, grey{0.76, 0.80, 0.86, 0.94}, fluid{0.34, 0.34, 1.55, 0.30};
   Sequences lesion{0.80, 0.82, 1.05, 1.22}, vessel{0.72, 1.38, 0.90, 0.98};
@@ -37,14 +36,14 @@ Appearance draw_appearance(std::uint64_t seed, int index) {
     for (double& mean : *tissue) mean *= std::clamp(draws.normal(1, 0.08), 0.85, 1.15);
   }
   for (std::size_t m = 0; m < 4; ++m) {
-    look.scale[m] = 300 * std::exp(draws.uniform(-0.7, 1.2));  // scanners have no unit
+    look.scale[m] = 300 * std::exp(draws.uniform(-0.7, 1.2));  // MR intensities have no unit
     look.noise[m] = draws.uniform(0.04, 0.07);
     look.bias[m] = draws.uniform(0.08, 0.15);
   }
   return look;
 }
 
-// How much of a voxel lies inside a surface at this signed distance, for an edge of the given half width.
+// The fraction of a voxel inside a surface at this signed distance, for an edge of this half width.
 double inside(double distance, double edge) {
   const double t = std::clamp(0.5 - distance / (2 * edge), 0.0, 1.0);
   return t * t * (3 - 2 * t);
@@ -54,7 +53,7 @@ double mix(double a, double b, double part) {
   return a + (b - a) * part;
 }
 
-// How much of a voxel shows each thing; later ones cover earlier ones.
+// Fraction of a voxel per tissue; later tissues cover earlier ones.
 struct Parts {
   double grey, cap, lesion, fluid, vessel, whole, core, necrosis;
 };
@@ -72,7 +71,7 @@ Parts parts_of(const Distances& d, double edge) {
 
 double intensity(const Appearance& look, const Parts& parts, const FieldValues& field, std::size_t modality) {
   double value = mix(look.white[modality], look.grey[modality], parts.grey);
-  // White matter around the ventricles is a little bright in flair at any age.
+  // Periventricular white matter is slightly bright in FLAIR at any age.
   if (modality == flair) value = mix(value, look.lesion[modality], parts.cap);
   value = mix(value, look.lesion[modality], parts.lesion);
   value = mix(value, look.fluid[modality], parts.fluid);
@@ -92,17 +91,16 @@ std::int16_t label(const Distances& d) {
   return d.necrosis >= 0 ? enhancing : necrosis;
 }
 
-// Magnitude images have Rician noise. Whole numbers of at least 1 in the brain, as in the files of a scanner.
+// Magnitude images have Rician noise. Integers, at least 1 in the brain, as in a scanner's files.
 float acquire(double value, double noise, double scale, const Philox::Block& random) {
   const double u = (random[0] + 0.5) * 0x1.0p-32, angle = 6.283185307179586 * (random[1] + 0.5) * 0x1.0p-32;
   const double length =
-      noise * std::sqrt(-2 * std::log(u));  // Box-Muller gives the real and the imaginary part
+      noise * std::sqrt(-2 * std::log(u));  // Box-Muller; gives the real and the imaginary part
   const double magnitude = std::sqrt(value * value + length * (2 * value * std::cos(angle) + length));
   return static_cast<float>(std::max(1.0, std::round(scale * magnitude)));
 }
 
-// On a very coarse grid a part of the tumour can fall between the voxels; the voxel that comes nearest then
-// shows it.
+// On a very coarse grid, a part of the tumour can fall between voxels; then the nearest voxel gets its label.
 class NearestVoxels {
  public:
   void visit(std::size_t voxel, const Distances& d) {
@@ -125,7 +123,7 @@ class NearestVoxels {
   std::array<std::size_t, 3> voxel_{};
 };
 
-// The grid of BraTS's files, stretched over the same field of view.
+// The grid of BraTS, stretched over the same field of view.
 Geometry phantom_geometry(const Size3& size) {
   Geometry geometry;
   geometry.size = size;
@@ -188,7 +186,7 @@ Volume phantom(std::uint64_t seed, int index, const Size3& size) {
 
   Volume volume{format("BraTS2021_{:05}", index), {}, {geometry, std::vector<std::int16_t>(count)}};
   for (int m = 0; m < 4; ++m) volume.channels.push_back({geometry, std::vector<float>(count)});
-  constexpr double reach = 8;  // mm by which the brain may bulge: six deviations of its shape field
+  constexpr double reach = 8;  // mm that the brain may bulge: six standard deviations of its shape field
   std::size_t voxel = 0;
   for (std::int64_t k = 0; k < size[2]; ++k) {
     for (std::int64_t j = 0; j < size[1]; ++j) {

@@ -1,4 +1,4 @@
-// Multimodal brain phantoms with nested tumours, for training and tests without patient data.
+// Synthetic multimodal brain images with nested tumours, for training and tests without patient data.
 #pragma once
 
 #include <array>
@@ -11,33 +11,32 @@
 
 namespace voxswap::data {
 
-// Changes whenever the same seed gives other phantoms than before.
+// Incremented whenever the same seed gives different phantoms.
 inline constexpr int phantom_generation = 1;
 
 void check_phantom_size(const Size3& size);  // throws Exit::usage unless each side is 16 to 1024
 
-// One subject: t1, t1ce, t2, flair and the truth (1 necrosis, 2 oedema, 4 enhancing), 0 outside the brain in
-// each image. A pure function of seed, index and size. The grid always covers 240 x 240 x 155 mm, so spacing
-// follows from size.
+// One subject: t1, t1ce, t2, flair and the ground truth (1 necrosis, 2 oedema, 4 enhancing); images are 0
+// outside the brain. A pure function of seed, index and size. The grid always covers 240 x 240 x 155 mm, so
+// spacing depends on size.
 Volume phantom(std::uint64_t seed, int index, const Size3& size);
 
-// Phantoms written as real data sets, in any of phantom_layouts.h's arrangements.
-// Writes `cases` of them. Already complete data sets of the same options are left alone (and said so: returns
-// false); phantoms of other options that an earlier call wrote there are replaced; any other file is never
-// overwritten.
+// Writes `cases` phantoms as a data set, in any of the arrangements of phantom_layouts.h. A complete data set
+// with the same options is kept (returns false); phantoms with other options from an earlier call are
+// replaced; other files are never overwritten.
 bool write_phantoms(const PhantomOptions& options);
 
-// The anatomy of a phantom subject: bodies in millimetres, as signed distances that a grid samples.
+// The anatomy of a phantom subject: shapes in millimetres, as signed distances that a grid samples.
 //
-// Everything lies in a field of view of 240 x 240 x 155 mm (BraTS's) and is deformed by smooth random fields,
-// so a grid of any size shows the same subject. Signed distances are in mm, negative inside.
+// All shapes are in a field of view of 240 x 240 x 155 mm (that of BraTS) and deformed by smooth random
+// fields, so grids of any size show the same subject. Signed distances are in mm, negative inside.
 using Point = std::array<double, 3>;
 inline constexpr Point phantom_field_of_view = {240, 240, 155};
 
-// What each random stream of a subject is for; the fields follow from `first_field` on.
+// The random streams of a subject; its fields use `first_field` onwards.
 enum PhantomStream : std::uint32_t { anatomy_draws, contrast_draws, voxel_noise, first_field };
 
-// Draws numbers one after the other from one stream.
+// Draws successive numbers from one stream.
 class Draws {
  public:
   Draws(std::uint64_t seed, int index, PhantomStream stream)
@@ -76,7 +75,7 @@ class Ellipsoid {
  public:
   Ellipsoid() = default;
   Ellipsoid(const Point& centre, const Point& semi_axes);
-  double distance(const Point& p) const;  // about the signed distance
+  double distance(const Point& p) const;  // approximate signed distance
   const Point& centre() const { return centre_; }
   const Point& semi_axes() const { return semi_axes_; }
 
@@ -96,7 +95,7 @@ struct Distances {
 };
 
 Anatomy draw_anatomy(std::uint64_t seed, int index);
-// Where d.brain >= 0 nothing else is measured.
+// Where d.brain >= 0, the other distances are not computed.
 Distances measure(const Anatomy& anatomy, const Point& p, const FieldValues& field);
 
 }  // namespace voxswap::data

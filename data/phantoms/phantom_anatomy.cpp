@@ -12,7 +12,7 @@ double length(double a, double b) {
   return std::sqrt(a * a + b * b);
 }
 
-// The smaller of a few signed distances, far outside when there are none.
+// The smallest of some signed distances; far outside if there are none.
 double nearest_of(const std::vector<Ellipsoid>& bodies, const Point& p) {
   double distance = 1000;
   for (const Ellipsoid& body : bodies) distance = std::min(distance, body.distance(p));
@@ -41,7 +41,7 @@ void add_tumor(Anatomy& anatomy, Draws& draws) {
 Anatomy draw_anatomy(std::uint64_t seed, int index) {
   Draws draws(seed, index, anatomy_draws);
   Anatomy anatomy;
-  // Foreground boxes of 124..159 x 151..191 x 121..150 mm, as in the study's subjects.
+  // Foreground boxes of 124..159 x 151..191 x 121..150 mm, as in the published study.
   const Point semi_axes = {draws.uniform(64, 77), draws.uniform(77, 93), draws.uniform(62, 72)};
   Point centre{};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -95,15 +95,15 @@ Distances measure(const Anatomy& anatomy, const Point& p, const FieldValues& fie
   if (d.brain >= 0) return d;
   d.core = anatomy.core.distance(p) + 2.6 * field[core_edge];
   d.necrosis = d.core + anatomy.rim_thickness + 1.5 * field[rim];
-  // A way from any fluid: the surface, the folds (where a field is 0) and the gap between the hemispheres.
+  // Distance to any fluid: the surface, the folds (where a field is 0) and the interhemispheric gap.
   const double depth = -d.brain, fold = 7.5 * std::abs(field[folds]) + std::max(0.0, depth - 15) * 1.0;
   const double gap = std::abs(p[0] - anatomy.midline - 1.5 * field[shape]) + std::max(0.0, depth - 24);
   double to_fluid = std::min({depth, fold, gap});
-  // Oedema spreads through white matter rather than cortex, and always wraps the core.
+  // Oedema spreads through white matter rather than cortex, and always surrounds the core.
   d.whole = anatomy.whole_tumor.distance(p) + 3.6 * field[oedema_edge] +
             3 * std::clamp((6 - to_fluid) / 4, 0.0, 1.0);
   d.whole = std::min(d.whole, d.core - 4);
-  // A mass presses folds and ventricles shut around it.
+  // Mass effect: folds and ventricles close around the tumour.
   const double pressed = std::max(0.0, 8 - d.whole);
   to_fluid += 0.5 * pressed;
   d.fluid = to_fluid - 1.3;
@@ -111,9 +111,9 @@ Distances measure(const Anatomy& anatomy, const Point& p, const FieldValues& fie
   d.ventricle = nearest_of(anatomy.ventricles, p) + 1.2 * field[core_edge] + pressed;
   d.nucleus = nearest_of(anatomy.nuclei, p) + 1.0 * field[texture];
   d.lesion = nearest_of(anatomy.lesions, p) + 1.2 * field[oedema_edge];
-  // Two fields are both 0 on curves: vessels; and the large vein runs along the top of the gap.
+  // Vessels are the curves where two fields are both 0; the large vein runs along the top of the gap.
   d.vessel = 12 * length(field[vessels_a], field[vessels_b]) - 2.2;
-  // Patches of the membranes around the brain take up contrast as well.
+  // Patches of the meninges also enhance.
   d.vessel = std::min(d.vessel, std::max(depth - 4, 2 - 6 * field[vessels_a]));
   if (p[2] > anatomy.brain.centre()[2])
     d.vessel = std::min(d.vessel, length(gap, std::max(0.0, depth - 2)) - 4.5);

@@ -1,5 +1,5 @@
-// A phantom subject as computed tomography: Hounsfield units of air, skull, brain and a tumour that took up
-// contrast agent.
+// A phantom subject as computed tomography: Hounsfield units of air, skull, brain and a tumour with contrast
+// agent.
 #include <algorithm>
 #include <cmath>
 
@@ -11,9 +11,9 @@ namespace {
 
 constexpr float air = -1000, bone = 900, brain = 35;
 constexpr double skull = 8;           // mm
-constexpr double from_contrast = 30;  // Hounsfield units from the darkest to the brightest of t1ce, about
+constexpr double from_contrast = 30;  // approximate range of t1ce in Hounsfield units
 
-// Whether a voxel of the brain is within so many voxels along each axis.
+// Whether a brain voxel is within this many voxels along each axis.
 bool is_near(const Image& image, const Size3& at, const Size3& reach) {
   Size3 low, high;
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -1,9 +1,9 @@
-// Phantoms as data sets on disk, in any of phantom_layouts.h's arrangements.
+// Phantoms as data sets on disk, in any of the arrangements of phantom_layouts.h.
 //
-// phantom.json has the options. It is written first as unfinished and last as complete, so that a killed call
-// is taken up again and a finished set is left alone. .voxswap_phantoms records which files are ours, so that
-// nothing that somebody else put there, or changed, is removed or overwritten. It is not the .voxswap of
-// other commands: phantoms are their input, which they never overwrite.
+// phantom.json stores the options. It is written first with complete: false and last with true, so that an
+// interrupted call is continued and a complete set is kept. .voxswap_phantoms records the files that this
+// command wrote, so that files written or changed by others are never removed or overwritten. It is separate
+// from the .voxswap of other commands, because phantoms are their input, which they never overwrite.
 #include <algorithm>
 #include <mutex>
 
@@ -23,7 +23,7 @@ namespace voxswap::data {
 namespace {
 
 std::string manifest_text(const PhantomOptions& options, bool complete) {
-  // A new generation of phantoms counts as other options.
+  // A new generation of phantoms counts as different options.
   const Json json = {{"phantoms", phantom_generation}, {"layout", options.layout}, {"cases", options.cases},
                      {"size", options.size},           {"seed", options.seed},     {"complete", complete}};
   return json.dump(2) + "\n";
@@ -47,7 +47,7 @@ std::vector<fs::path> files_of(const PhantomOptions& options, const PhantomLayou
   return files;
 }
 
-// Removes exactly the files that an earlier call with other options wrote here, or none of them.
+// Removes exactly the files of an earlier call with other options, or nothing.
 void remove_earlier(const fs::path& root, const fs::path& manifest, WrittenFiles& written) {
   const Json json = parse_json(read_file(manifest));
   PhantomOptions earlier;
@@ -68,12 +68,12 @@ void remove_earlier(const fs::path& root, const fs::path& manifest, WrittenFiles
         "{}: was changed since voxswap phantom wrote it, or written by something else. Choose another --out, "
         "or move it away",
         others.front().string());
-  files.erase(files.begin());  // the manifest stays until it is replaced: a killed call is taken up again
+  files.erase(files.begin());  // the manifest stays, so that an interrupted call can be continued
   written.remove(files, root);
   for (const fs::path& file : names) {
     error_code ignored;
     for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
-      fs::remove(root / folder, ignored);  // only when it is empty
+      fs::remove(root / folder, ignored);  // only if empty
   }
 }
 
@@ -88,7 +88,8 @@ void refuse_to_overwrite(const PhantomOptions& options, const PhantomLayout& lay
 void write_cases(const PhantomOptions& options, const PhantomLayout& layout, WrittenFiles& written) {
   Progress progress("phantoms", "cases", options.cases);
   std::mutex mutex;
-  // Each thread holds one subject in memory; more than four gain little over the disk.
+  // Each thread holds one subject in memory; more than four threads gain little, because the disk is the
+  // limit.
   const unsigned threads = std::min(usable_core_count(), 4U);
   parallel_for(
       static_cast<std::size_t>(options.cases),

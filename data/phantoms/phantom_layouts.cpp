@@ -18,9 +18,9 @@ namespace voxswap::data {
 
 namespace {
 
-using Values = std::array<std::int16_t, 5>;  // what 0 background, 1 necrosis, 2 oedema and 4 enhancing become
+using Values = std::array<std::int16_t, 5>;  // new values of the labels 0 to 4
 
-constexpr std::array<const char*, 4> modalities = {"t1", "t1ce", "t2", "flair"};  // of phantom()'s channels
+constexpr std::array<const char*, 4> modalities = {"t1", "t1ce", "t2", "flair"};  // channels of phantom()
 constexpr Values same_values = {0, 1, 2, 0, 4};
 constexpr Values values_since_2023 = {0, 1, 2, 0, 3};
 
@@ -34,12 +34,12 @@ void make_folder_of(const fs::path& file) {
   make_directories(file.parent_path());
 }
 
-// --- A file per channel and the truth, named after the case
+// --- One file per channel and one for the ground truth, named after the case
 
 struct Naming {
   const char* name;
   std::string looks_like;
-  fs::path (*stem)(int index);          // of all files, what follows is a suffix
+  fs::path (*stem)(int index);          // common start of all file names, without suffix
   std::array<const char*, 5> suffixes;  // t1, t1ce, t2, flair, truth
   Values values;
 };
@@ -111,7 +111,7 @@ PhantomLayout file_per_channel(const Naming& naming) {
   return {naming.name, naming.looks_like, files, write, {}};
 }
 
-// --- BIDS: scans by subject, the truth as a derivative
+// --- BIDS: images by subject, ground truth as a derivative
 
 std::vector<fs::path> bids_files(const PhantomOptions&, int index) {
   const std::string id = format("sub-{:03}", index);
@@ -122,7 +122,7 @@ std::vector<fs::path> bids_files(const PhantomOptions&, int index) {
   if (index > 0) return files;
   for (const char* name : {"dataset_description.json", "README", "derivatives/truth/dataset_description.json",
                            "derivatives/truth/dseg.tsv", ".bidsignore"})
-    files.emplace_back(name);  // of the whole data set
+    files.emplace_back(name);  // once per data set
   return files;
 }
 
@@ -142,7 +142,7 @@ void write_bids_case(const fs::path& root, int index, const Volume& volume) {
   for (std::size_t i = 0; i < texts.size(); ++i) write_file(root / files[5 + i], texts[i]);
 }
 
-// --- The Decathlon's Task01_BrainTumour, which counts channels and labels differently
+// --- The Decathlon's Task01_BrainTumour, with its own order of channels and labels
 
 constexpr std::array<std::size_t, 4> msd_channels = {3, 0, 1, 2};  // FLAIR, T1w, t1gd, T2w
 constexpr Values msd_values = {0, 2, 1, 0, 3};
@@ -181,7 +181,7 @@ std::string msd_description(const PhantomOptions& options) {
   return json.dump(2) + "\n";
 }
 
-// --- The same folders with one CT image of each subject
+// --- The same folders with one CT image per subject
 
 void write_ct_case(const fs::path& root, int index, const Volume& volume) {
   const std::vector<fs::path> files = msd_files({}, index);
@@ -229,7 +229,7 @@ std::string nnunet_description(const PhantomOptions& options) {
   return json.dump(2) + "\n";
 }
 
-// --- A folder of DICOM slices per series
+// --- One folder of DICOM slices per series
 
 fs::path dicom_case(int index) {
   return format("phantom_{:03}", index);
@@ -254,7 +254,7 @@ void write_dicom_case(const fs::path& root, int index, const Volume& volume) {
   write_label_map(root / dicom_case(index) / "seg.nii.gz", volume.truth);
 }
 
-// --- Axial slices as pictures
+// --- Axial slices as 2D images
 
 template <class T>
 Grid<T> plane_of(const Grid<T>& volume, std::int64_t z) {
@@ -265,7 +265,7 @@ Grid<T> plane_of(const Grid<T>& volume, std::int64_t z) {
   return plane;
 }
 
-// The slice with most tumour; or of those without any, the one with most brain.
+// The slice with most tumour, or the tumour-free slice with most brain.
 std::int64_t slice_of(const Volume& volume, bool with_tumour) {
   const auto count = [](const auto& plane) {
     return std::count_if(plane.voxels.begin(), plane.voxels.end(), [](auto value) { return value != 0; });

@@ -1,4 +1,4 @@
-// The layouts in which phantoms are written.
+// The layouts that phantoms can be written in.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ struct PhantomLayout {
   // The files of a case, relative to the data set's root.
   std::function<std::vector<fs::path>(const PhantomOptions& options, int index)> files;
   std::function<void(const fs::path& root, int index, const Volume& volume)> write_case;
-  // dataset.json; empty where there is none.
+  // dataset.json; empty if the layout has none.
   std::function<std::string(const PhantomOptions& options)> description;
-  bool of_slices = false;  // a picture of each subject rather than its volumes
-  bool of_ct = false;      // in place of the four sequences
+  bool of_slices = false;  // one slice per subject instead of volumes
+  bool of_ct = false;      // CT instead of the four sequences
 };
 
-// phantom_ct.cpp: a subject as CT.
+// A subject as CT (phantom_ct.cpp).
 Image hounsfield(const Volume& volume);
 
 std::span<const PhantomLayout> phantom_layouts();

@@ -24,7 +24,7 @@ bool is_t1_or_t2(const std::string& modality) {
   return (name.starts_with("t1") || name.starts_with("t2")) && !flair;
 }
 
-// A field has no details: this many voxels show it, as even in millimetres as whole factors allow.
+// The field is smooth, so this many voxels suffice. Voxels are kept as isotropic as integer factors allow.
 constexpr std::int64_t most_voxels = 50000;
 
 Size3 coarse_size(const Geometry& geometry) {
@@ -43,7 +43,7 @@ Size3 coarse_size(const Geometry& geometry) {
   return size;
 }
 
-// Means of the foreground over blocks; a block belongs to the mask when half of it is foreground.
+// Block means of the foreground; a block is in the mask if at least half of it is foreground.
 struct Coarse {
   Image image;
   std::vector<unsigned char> mask;
@@ -86,15 +86,15 @@ typename ItkImage::Pointer to_itk(const Geometry& geometry, const std::vector<Va
     spacing[axis] = geometry.spacing[axis];
   }
   image->SetRegions(size);
-  image->SetSpacing(spacing);  // place and direction play no part
+  image->SetSpacing(spacing);  // origin and direction do not matter
   image->Allocate();
   std::copy(voxels.begin(), voxels.end(), image->GetBufferPointer());
   return image;
 }
 
-// The logarithm of the field, on the coarse grid. ITK's filters inside of N4 ask the process for their number
-// of threads, and add up what each thread finds: with more than one the rounding would depend on it. Cases
-// are what is done in parallel.
+// The logarithm of the field on the coarse grid. ITK's filters inside N4 use the process-wide number of
+// threads and add up partial results per thread, so rounding would depend on it. Use one: cases are processed
+// in parallel instead.
 Image log_field(const Coarse& coarse) {
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(1);
   const auto n4 = N4::New();

@@ -1,6 +1,5 @@
-// Prepared cases on disk. A file is named after its inputs, so it is never out of date, and carries a
-// checksum, so a damaged one is never used. Format: magic, payload size, checksum, payload; native byte
-// order.
+// Prepared cases on disk. A file is named after its inputs, so it is never outdated, and has a checksum, so
+// damage is detected. Format: magic, payload size, checksum, payload; native byte order.
 #include "data/prepare/cache.h"
 
 #include <algorithm>
@@ -18,11 +17,11 @@ namespace voxswap::data {
 
 namespace {
 
-// Changes whenever prepare(), read_case() or the layout of the file changes what is stored.
+// Change this whenever prepare(), read_case() or the file format changes the stored data.
 constexpr std::string_view format_version = "voxswap prepared case 4\n";
 constexpr std::size_t checksum_size = 32;
 
-// Appends and takes plain values and vectors of them, in the order of `fields` below.
+// Writes and reads plain values and vectors of them, in the order of `fields` below.
 struct Writer {
   Append raw;
   template <class T>
@@ -88,7 +87,7 @@ void fields(Archive& archive, PreparedCase& prepared) {
   archive.field(prepared.stored);
 }
 
-// The checksum is that of the payload, for the case that the file is named after.
+// The checksum covers the payload and the file's name, which identifies the case.
 void save(const fs::path& path, PreparedCase& prepared) {
   std::uint64_t size = 0;
   Hasher hasher;
@@ -108,7 +107,7 @@ void save(const fs::path& path, PreparedCase& prepared) {
   });
 }
 
-// Nothing when there is no such file, or it is not whole.
+// Returns nullopt if the file is missing or damaged.
 std::optional<PreparedCase> load(const fs::path& path) {
   error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
@@ -137,7 +136,7 @@ std::optional<PreparedCase> load(const fs::path& path) {
   return std::nullopt;
 }
 
-// A folder of DICOM slices counts as all its files.
+// For a folder of DICOM slices, all its files.
 void add_content(Hasher& hasher, const fs::path& path) {
   if (!fs::is_directory(path)) {
     hasher.add_file(path);
@@ -165,7 +164,7 @@ PreparedCache::PreparedCache(Dataset dataset, PrepareOptions options, fs::path f
   if (folder_.empty()) return;
   try {
     make_writable_directory(folder_);
-  } catch (const Error& error) {  // what is in it can still be read
+  } catch (const Error& error) {  // existing entries can still be read
     log::warn("prepared cases cannot be cached: {}", error.what());
     writable_ = false;
   }
@@ -184,9 +183,9 @@ std::string PreparedCache::content(const CaseFiles& files) const {
       hasher.add("missing");
       continue;
     }
-    hasher.add(files.channels[i].filename().string());  // tells the formats apart
+    hasher.add(files.channels[i].filename().string());  // distinguishes formats
     const std::string path = files.channels[i].string();
-    if (path != previous) add_content(hasher, path);  // a 4D file is repeated
+    if (path != previous) add_content(hasher, path);  // a 4D file is listed once per channel
     previous = path;
   }
   if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);
@@ -196,10 +195,10 @@ std::string PreparedCache::content(const CaseFiles& files) const {
   return contents_[files.id] = hasher.digest();
 }
 
-// Content, not places or times: a data set may move. Every option is named here, so that one more does not
-// compile before it is said whether it changes what is stored. Names of channels are in as the channels that
-// they stand for; what is stored is not normalised. The labels are in, because they decide whether a truth is
-// accepted.
+// The key depends on contents, not on paths or times, so a data set may be moved. All options are listed
+// here, so that a new one does not compile until its effect on the stored data is decided. Channel names
+// enter as the channels that they select; stored images are not normalised. Labels are part of the key
+// because they decide whether a ground truth is accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
   const auto& [resolution, spacing, automatic_spacing, automatic_resolution, slices, crop, bias_names,
                bias_channels, clip_low, clip_high, normalize, corner_background, background] = options_;
@@ -211,7 +210,7 @@ std::string PreparedCache::key(const CaseFiles& files) const {
   hasher.add(format_version).add(files.id).add(choice_name(crop));
   add_value(hasher, options_.by_spacing() ? Size3{} : resolution);
   add_value(hasher, spacing);
-  if (slices != Slices::none) hasher.add(choice_name(slices));  // the key of volumes is older
+  if (slices != Slices::none) hasher.add(choice_name(slices));  // keys for volumes stay as before
   add_value(hasher, corner_background);
   add_value(hasher, corner_background ? 0.0 : background);
   for (const bool corrected : bias_channels) add_value(hasher, corrected);
@@ -234,7 +233,7 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   PreparedCase prepared = prepare(read_case(dataset_, files), options_);
   log::debug("{}: prepared from {}", files.id, files.first_channel().parent_path().string());
   if (!writable_) return prepared;
-  // Two threads may make the same case; the temporary file of a process is one per name.
+  // Two threads may prepare the same case, and the temporary file's name is the same within a process.
   static std::mutex writing;
   const std::lock_guard lock(writing);
   try {

@@ -1,5 +1,4 @@
-// Prepared cases on disk, under a key made of the files' content and the options, so that a second run starts
-// at once.
+// Cache of prepared cases on disk, keyed by file contents and options, so that a second run starts at once.
 #pragma once
 
 #include <map>
@@ -12,13 +11,13 @@
 
 namespace voxswap::data {
 
-// prepare(read_case(…)) with a cache folder in front; an empty folder means no cache. A damaged cache file is
-// made anew, and a folder that cannot be written to is only read; both with a warning.
+// prepare(read_case(…)) with a cache folder; an empty path disables the cache. A damaged cache file is
+// replaced, and an unwritable folder is used read-only; both give a warning.
 class PreparedCache {
  public:
   PreparedCache(Dataset dataset, PrepareOptions options, fs::path folder);
   PreparedCase get(const CaseFiles& files) const;  // thread safe
-  // Hash of the bytes of all the case's files, which are read once. Thread safe.
+  // Hash of all files of the case, which are read once. Thread safe.
   std::string content(const CaseFiles& files) const;
   const Dataset& dataset() const { return dataset_; }
   const PrepareOptions& options() const { return options_; }

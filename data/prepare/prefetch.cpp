@@ -21,15 +21,15 @@ struct Prefetcher::State {
   std::mutex mutex;  // guards everything below
   std::condition_variable changed;
   std::map<std::size_t, Sample> ready;
-  std::exception_ptr error;  // ends the production; thrown after what comes before it
-  std::size_t failed = 0;    // where that was
+  std::exception_ptr error;  // stops production; thrown after all earlier samples
+  std::size_t failed = 0;    // index of the sample that failed
   bool stop = false;
   std::size_t begun = 0, taken = 0;
   double waited = 0;
 
-  std::vector<std::thread> threads;  // last: they read all of the above
+  std::vector<std::thread> threads;  // last, because they use all of the above
 
-  // The next sample that may be begun; `count` when there is none any more.
+  // Index of the next sample to start, or `count` if there is none.
   std::size_t claim() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return stop || error || begun == count || begun < taken + depth; });
@@ -68,7 +68,7 @@ Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> pro
   } catch (const std::bad_alloc&) {
     if (state_->threads.empty()) throw;
   } catch (const std::exception& error) {
-    // Fewer do the same in more time; without one nothing would ever come.
+    // Fewer threads are only slower; without any, next() would wait forever.
     if (state_->threads.empty())
       fail(Exit::failed, "no thread can be started to load data: {}. End other programs or raise ulimit -u",
            error.what());

@@ -8,16 +8,16 @@
 
 namespace voxswap::data {
 
-// What the network reads in one step: arrays of one batch.
+// Input of one training step: the arrays of one batch.
 struct Sample {
   std::size_t case_index = 0;
   std::vector<float> image;          // D,H,W,C, normalised, augmented
-  std::vector<std::uint8_t> target;  // D,H,W target bits, or classes, in as many bytes as they take
+  std::vector<std::uint8_t> target;  // D,H,W target bits, or classes, in as many bytes as needed
 };
 
-// Calls produce(0), produce(1), … produce(count-1) on `threads` threads of its own, at most `depth` ahead of
-// next(), which hands them on in order. What produce throws is thrown by next() in that sample's place.
-// Destroying it stops the threads.
+// Calls produce(0), …, produce(count-1) on `threads` threads of its own, at most `depth` ahead of next(),
+// which returns the samples in order. An exception in produce is rethrown by next() at that sample. The
+// destructor stops the threads.
 class Prefetcher {
  public:
   Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth = 2,
@@ -26,8 +26,8 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
   Sample next();                  // REQUIRES: called at most `count` times
-  bool ready() const;             // next() would hand a sample on at once
-  double waited_seconds() const;  // how long next() has waited, in total
+  bool ready() const;             // next() would return at once
+  double waited_seconds() const;  // total time that next() has waited
 
  private:
   struct State;

@@ -14,8 +14,8 @@ namespace voxswap::data {
 
 namespace {
 
-// Mean and population deviation of the values that count, every `stride`-th from `first`; two passes, in
-// double.
+// Mean and population deviation of the values for which `counts` is true, every `stride`-th from `first`; two
+// passes in double precision.
 template <class Counts>
 void statistics(const std::vector<float>& values, std::size_t first, std::size_t stride, Counts counts,
                 double& mean, double& deviation) {
@@ -33,7 +33,7 @@ void statistics(const std::vector<float>& values, std::size_t first, std::size_t
   deviation = count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0;
 }
 
-// The percentile of sorted places as NumPy's default finds it; changes the order of the values.
+// The percentile with linear interpolation, NumPy's default; reorders the values.
 template <class Value>
 Value percentile(std::vector<Value>& values, double percent) {
   const double place = percent / 100 * static_cast<double>(values.size() - 1);
@@ -44,7 +44,7 @@ Value percentile(std::vector<Value>& values, double percent) {
   return static_cast<Value>(low + part * (*std::min_element(below + 1, values.end()) - low));
 }
 
-// Holds the foreground between two of its percentiles; the background stays.
+// Clips the foreground to two of its percentiles; the background does not change.
 void clip(Image& image, float background, double low, double high) {
   if (low <= 0 && high >= 100) return;
   std::vector<float> foreground;
@@ -64,7 +64,7 @@ void check_options(const PrepareOptions& options) {
   }
 }
 
-// Channels last, in pieces that stay in the cache for all channels.
+// Channels last, in blocks small enough that all channels stay in the cache.
 std::vector<float> interleaved(const std::vector<Image>& images) {
   const std::size_t channels = images.size(), count = images.front().voxels.size();
   std::vector<float> result, piece;
@@ -79,7 +79,7 @@ std::vector<float> interleaved(const std::vector<Image>& images) {
   return result;
 }
 
-// Splines overshoot at the border of the foreground: what was background remains so.
+// Splines overshoot at the border of the foreground; background voxels must stay background.
 void keep_background(const Image& part, float background, Image& resized) {
   const Size3 &from = part.geometry.size, &to = resized.geometry.size;
   const auto nearest = [&](std::int64_t i, std::size_t axis) {
@@ -98,7 +98,7 @@ void keep_background(const Image& part, float background, Image& resized) {
     }
 }
 
-// Evenly among all labelled voxels of the box, at most 10,000 of them.
+// At most 10,000 labelled voxels, spread evenly over all in the box.
 std::vector<std::size_t> labelled_places(const LabelMap& truth) {
   constexpr std::int64_t most = 10000;
   const auto count = static_cast<std::int64_t>(truth.voxels.size()) -
@@ -146,7 +146,7 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   result.stored = volume.stored();
   result.missing = volume.missing;
   for (std::size_t c = 0; c < volume.channels.size(); ++c) {
-    const bool by_corner = options.corner_background || result.lacks(c);  // of what is missing, that is 0
+    const bool by_corner = options.corner_background || result.lacks(c);  // 0 for a missing channel
     result.background.push_back(by_corner ? corner_value(volume.channels[c])
                                           : static_cast<float>(options.background));
   }
@@ -255,7 +255,7 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
   std::vector<double> scale(channels);
   std::vector<char> absent(channels);
   for (std::size_t c = 0; c < channels; ++c) absent[c] = prepared.lacks(c) ? 1 : 0;
-  // A channel without any contrast only loses its mean.
+  // A constant channel is only centred.
   for (std::size_t c = 0; c < channels; ++c)
     scale[c] = normalization.deviation[c] > 0 ? 1 / normalization.deviation[c] : 1;
   for (std::size_t i = 0; i < prepared.image.size(); i += channels) {
@@ -274,7 +274,7 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
                                          const std::vector<std::vector<int>>& classes) {
   const bool wide = classes.size() > 255;
-  std::vector<std::uint16_t> class_of(1U << 16, wide ? 65535 : 255);  // by label, as an unsigned number
+  std::vector<std::uint16_t> class_of(1U << 16, wide ? 65535 : 255);  // indexed by unsigned label
   for (std::size_t c = classes.size(); c-- > 0;)
     for (const int value : classes[c])
       class_of[static_cast<std::uint16_t>(value)] = static_cast<std::uint16_t>(c);
@@ -291,7 +291,7 @@ std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
                                       const std::vector<std::vector<int>>& classes) {
   const std::size_t bytes = (classes.size() + 7) / 8;
-  std::vector<std::uint8_t> bits_of(bytes << 16U);  // by label value, as an unsigned 16-bit number
+  std::vector<std::uint8_t> bits_of(bytes << 16U);  // indexed by label as an unsigned 16-bit number
   for (std::size_t c = 0; c < classes.size(); ++c) {
     for (const int value : classes[c])
       bits_of[bytes * static_cast<std::uint16_t>(value) + c / 8] |= static_cast<std::uint8_t>(1U << c % 8);
@@ -325,7 +325,7 @@ ResolutionAdvice judged(const Size3& size, const std::string& why, std::span<con
 
 Spacing target_spacing(std::span<const Geometry> grids) {
   assert(!grids.empty());
-  const auto rounded = [](Spacing spacing) {  // headers hold 3.2291666666666736
+  const auto rounded = [](Spacing spacing) {  // headers contain values such as 3.2291666666666736
     for (double& side : spacing) side = std::max(1e-4, std::round(1e4 * side) / 1e4);
     return spacing;
   };
@@ -373,7 +373,7 @@ std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregr
   };
   add(largest, "box in which no case loses detail");
   add(median, "box that fits the median case");
-  for (const double part : {0.5, 0.75, 1.0}) {  // cubes, as in the study: 144^3 against 192^3
+  for (const double part : {0.5, 0.75, 1.0}) {  // cubes, as in the published study: 144^3 and 192^3
     const std::int64_t side =
         round_up(static_cast<std::int64_t>(part * static_cast<double>(cube_of_all)), multiple);
     add({side, side, side}, side == cube_of_all ? "cube in which no case loses detail" : "smaller cube");

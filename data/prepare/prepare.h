@@ -1,4 +1,4 @@
-// From a volume to the network's input: crop, resize, and keep the way back.
+// From a volume to the network's input: crop and resize, and the information to undo both.
 #pragma once
 
 #include <array>
@@ -14,25 +14,25 @@
 
 namespace voxswap::data {
 
-// What is kept of an image: the box around what is not background, or all.
+// Region of the image to keep: the bounding box of the foreground, or all.
 enum class Crop { foreground, none };
 constexpr std::array<std::string_view, 2> names_of(Crop) {
   return {"foreground", "none"};
 }
 
-// What has mean 0 and deviation 1 afterwards: the training cases' foregrounds; their labelled voxels, after
-// clipping to the 0.5 and 99.5 percentiles of these (nnU-Net's for CT); each image's foreground; that, with
-// the background at 0; the whole image; or nothing.
+// Scope of the mean and deviation for normalisation: foregrounds of the training cases; their labelled
+// voxels, after clipping to the 0.5 and 99.5 percentiles of these (nnU-Net's CT normalisation); each image's
+// foreground; the same with the background set to 0; the whole image; no normalisation.
 enum class Normalize { dataset, ct, image, masked, whole, none };
 constexpr std::array<std::string_view, 6> names_of(Normalize) {
   return {"dataset", "ct", "image", "masked", "whole", "none"};
 }
-// Whether statistics of the training cases are part of it.
+// Whether it uses statistics of the training cases.
 constexpr bool needs_training_set(Normalize how) {
   return how == Normalize::dataset || how == Normalize::ct;
 }
 
-// Whether a volume is a stack of images, which are then resized each by itself.
+// Whether a volume is a stack of slices, which are resized in their plane only.
 enum class Slices { none, axial };
 constexpr std::array<std::string_view, 2> names_of(Slices) {
   return {"none", "axial"};
@@ -40,94 +40,93 @@ constexpr std::array<std::string_view, 2> names_of(Slices) {
 
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
-  Size3 resolution{128, 128, 128};  // voxels x, y, z after cropping and resizing; of images and slices z is 1
-  Spacing spacing{0, 0, 0};         // mm to resample to in place of that; 0: none
-  bool automatic_spacing = false;   // choose it from the data set: target_spacing()
-  bool automatic_resolution = false;  // with a spacing: choose the resolution from the cases' sizes at it
-  Slices slices = Slices::none;       // axial: as many planes as the crop has
+  Size3 resolution{128, 128, 128};    // voxels x, y, z after resizing; z is 1 for 2D images and slices
+  Spacing spacing{0, 0, 0};           // mm to resample to instead; 0: use resolution
+  bool automatic_spacing = false;     // choose the spacing from the data set: target_spacing()
+  bool automatic_resolution = false;  // with a spacing: choose the resolution from the sizes of the cases
+  Slices slices = Slices::none;       // axial: the number of planes is that of the crop
   Crop crop = Crop::foreground;
-  std::vector<std::string> bias_correction;  // none: empty; n4: {"n4"}; else modalities by name
-  std::vector<bool> bias_channels;           // which those are: for_modalities()
+  std::vector<std::string> bias_correction;  // {}: none; {"n4"}: automatic; else names of modalities
+  std::vector<bool> bias_channels;           // the same per channel, by for_modalities()
   double clip_low = 0, clip_high = 100;      // percentiles of the foreground
   Normalize normalize = Normalize::dataset;
   bool corner_background = false;  // take the background from each image's corner
-  double background = 0;           // else this value
+  double background = 0;           // otherwise this value
 
   bool by_spacing() const { return spacing[0] > 0; }
 };
 
-// One case on the training grid. Not yet normalised: statistics over the data set come later.
+// One case on the training grid. Not normalised: statistics of the data set are computed later.
 struct PreparedCase {
   std::string id;
   Size3 size{0, 0, 0};  // the training grid
   std::int64_t channels = 0;
   std::vector<float> image;  // D,H,W,C
   std::vector<std::int16_t>
-      truth;  // D,H,W label values as in the data set (0 background); empty when there is none
-  std::vector<double> mean, deviation;  // per channel, over the resized box's foreground (voxels that differ
-                                        // from the background), or of the box as it was before it is
-                                        // resampled to a spacing; deviation is the population's
-  std::vector<float> labelled;          // of at most 10,000 labelled voxels of the box, all channels of each
+      truth;  // D,H,W label values as in the data set (0 background); empty without ground truth
+  std::vector<double> mean, deviation;  // per channel, over the foreground (voxels unlike the background) of
+                                        // the resized box, or of the box before resampling if a spacing is
+                                        // set; population deviation
+  std::vector<float> labelled;          // at most 10,000 labelled voxels of the box, all channels of each
   std::vector<float> background;        // per channel, the value used
-  std::vector<bool> missing;  // per channel, whether there is none, and 0 in its place; empty: all are there
-  Box box;                    // the crop, on the original grid
-  Geometry original;          // the case's own grid, in the canonical frame (orientation.h)
-  Geometry stored;            // the same grid as the case's file has it: as_stored() puts a label map back
+  std::vector<bool> missing;            // per channel, whether it is missing and set to 0; empty: none is
+  Box box;                              // the crop, on the original grid
+  Geometry original;                    // the case's own grid, in the canonical frame (orientation.h)
+  Geometry stored;                      // the same grid in the file's orientation, for as_stored()
 
   bool lacks(std::size_t channel) const;
   LabelMap to_original(const LabelMap& on_training_grid) const;  // restore(…, box, original)
-  Geometry training_geometry() const;                            // where the training grid lies in the world
+  Geometry training_geometry() const;                            // world position of the training grid
 };
 
-// The options with what depends on the channels' names decided. Throws Exit::usage.
+// Resolves the options that depend on channel names. Throws Exit::usage.
 PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::string>& modalities);
 
-// Bias correction, crop, clipping, resizing, statistics, in this order. REQUIRES: for_modalities() where
-// there is a bias correction.
+// Bias correction, crop, clipping, resizing, statistics, in this order. REQUIRES: for_modalities() was called
+// if bias correction is set.
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
 
-// Mean and deviation per channel that normalise an image: value -> (value - mean) / deviation. A channel that
-// is missing stays 0.
+// Mean and deviation per channel: value -> (value - mean) / deviation. A missing channel stays 0.
 struct Normalization {
   std::vector<double> mean, deviation;
-  bool masked = false;                // what equals the background becomes 0
-  std::vector<double> low{}, high{};  // what values are clipped to before; empty: they are not
+  bool masked = false;                // voxels equal to the background become 0
+  std::vector<double> low{}, high{};  // values are clipped to these first; empty: no clipping
 };
-// The data set's: mean of the cases' means, mean of their deviations (as in the study), of the cases that
-// have the channel; of ct, those of all labelled voxels. Only mean, deviation, labelled and missing are read.
-// Throws Exit::bad_data where ct finds no labelled voxel.
+// Normalisation by the data set: mean of the cases' means and of their deviations (as in the published
+// study), over the cases that have the channel; for ct, those of all labelled voxels. Uses only mean,
+// deviation, labelled and missing. Throws Exit::bad_data if ct finds no labelled voxel.
 Normalization dataset_normalization(const std::vector<PreparedCase>& cases,
                                     Normalize how = Normalize::dataset);
-// The one that applies to a case under options.normalize: "dataset" and "ct" give `dataset`, "image" the
-// case's own over its foreground, "masked" the same with the background at 0, "whole" the case's own over all
-// voxels, "none" 0 and 1.
+// The normalisation of a case under options.normalize: "dataset" and "ct" use `dataset`, "image" the case's
+// own over its foreground, "masked" the same with the background set to 0, "whole" the case's own over all
+// voxels, "none" mean 0 and deviation 1.
 Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
                                 const Normalization& dataset);
 void normalize(PreparedCase& prepared, const Normalization& normalization);
 
-// Target bits per voxel for the loss: bit c % 8 of a voxel's byte c / 8 is set where the truth belongs to
-// `classes[c]` (a set of label values). As many bytes as it takes.
+// Target bits per voxel for the loss: bit c % 8 of byte c / 8 is set if the ground truth is in `classes[c]`
+// (a set of label values). Uses as many bytes as needed.
 std::vector<std::uint8_t> target_bits(const std::vector<std::int16_t>& truth,
                                       const std::vector<std::vector<int>>& classes);
-// Target class per voxel for the loss: the first c of which `classes[c]` holds the value; 255 where none
-// does. Of more than 255 classes it takes two bytes, the low one first, and 65535 stands for none.
+// Target class per voxel for the loss: the first c for which `classes[c]` contains the value, or 255 if none
+// does. More than 255 classes use two bytes, little-endian, and 65535 for none.
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
                                          const std::vector<std::vector<int>>& classes);
 
-// nnU-Net's voxel size for a data set: the median along each axis. Where that axis is anisotropic, in spacing
-// and in voxels, the 10th percentile of its spacings, so that few cases lose detail.
+// nnU-Net's target spacing for a data set: the median along each axis. If one axis is anisotropic in spacing
+// and in size, the 10th percentile of its spacings, so that few cases lose detail.
 Spacing target_spacing(std::span<const Geometry> grids);
 
-// Suggests resolutions for a data set, from the sizes of its foregrounds.
+// Suggests resolutions for a data set based on the sizes of its foregrounds.
 struct ResolutionAdvice {
   Size3 size;
   std::string why;          // "fits the median foreground"
-  std::int64_t shrunk = 0;  // cases of which some axis has more voxels than `size` gives it
-  double kept = 1;          // mean over the cases of the share of foreground voxels that are left
+  std::int64_t shrunk = 0;  // cases with more voxels than `size` along some axis
+  double kept = 1;          // mean fraction of foreground voxels that remain
 };
 
-// Boxes and cubes with sides that are multiples of `multiple` (what a U-Net of depth 5 asks for is 16),
-// smallest first. `foregrounds` are extents in voxels; empty gives nothing.
+// Boxes and cubes with sides that are multiples of `multiple` (16 for a U-Net of depth 5), smallest first.
+// `foregrounds` are sizes in voxels; the result is empty without any.
 std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregrounds,
                                                    std::int64_t multiple = 16);
 

@@ -11,7 +11,7 @@ namespace {
 using Vector = std::array<double, 3>;
 using Matrix = std::array<double, 9>;  // row-major
 
-// The inverse by cofactors; the matrix of a geometry has determinant +-1 times the voxel's volume.
+// The inverse by cofactors; a geometry's matrix has determinant +-1 times the voxel volume.
 Matrix inverse(const Matrix& m) {
   const auto cofactor = [&](std::size_t row, std::size_t column) {
     const std::size_t r1 = (row + 1) % 3, r2 = (row + 2) % 3, c1 = (column + 1) % 3, c2 = (column + 2) % 3;

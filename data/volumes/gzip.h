@@ -6,7 +6,7 @@
 
 namespace voxswap::data {
 
-// The same bytes for the same content: no time and no name is in them.
+// The same input always gives the same bytes: the header has no time and no file name.
 std::string gzipped(std::string_view bytes);
 
 }  // namespace voxswap::data

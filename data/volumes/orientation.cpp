@@ -42,7 +42,7 @@ Geometry turned(const Geometry& geometry, const Symmetry& symmetry) {
   return result;
 }
 
-// apply() for a symmetry that only flips, without a second volume.
+// apply() in place, for a symmetry that only flips.
 template <class T>
 void flip(Grid<T>& grid, const std::array<bool, 3>& flips) {
   const auto [nx, ny, nz] = grid.geometry.size;
@@ -85,7 +85,7 @@ Grid<T> stored_grid(Grid<T> grid, const Geometry& stored) {
 
 }  // namespace
 
-// Output axis i, which should point along world axis i, reads that stored axis which points there most.
+// Output axis i, which should point along world axis i, reads the stored axis closest to it.
 Symmetry to_canonical(const Geometry& geometry) {
   const auto cosine = [&](std::size_t row, int axis) {
     return geometry.direction[row * 3 + static_cast<std::size_t>(axis)];

@@ -1,5 +1,5 @@
-// One orientation for all images: axes are flipped and permuted to be as near as possible to left, posterior,
-// superior (ITK's LPS). Nothing is resampled, so it can be undone exactly.
+// Brings all images to one orientation: axes are flipped and permuted to be as close as possible to left,
+// posterior, superior (ITK's LPS). Nothing is resampled, so it is exactly reversible.
 #pragma once
 
 #include <array>
@@ -11,34 +11,33 @@
 
 namespace voxswap::data {
 
-// Where the axes of a grid point to, nearest of the six directions each: "LPS", "RAS", "PIR".
+// The nearest of the six anatomical directions for each axis of a grid: "LPS", "RAS", "PIR".
 std::string axis_codes(const Geometry& geometry);
 
-// What takes the axes of a grid to the canonical ones.
+// The symmetry that takes the axes of a grid to the canonical ones.
 Symmetry to_canonical(const Geometry& geometry);
 
-// The same voxels in the canonical frame: axis codes LPS. Spacing, origin and direction follow.
+// The same voxels in the canonical frame: axis codes LPS. Spacing, origin and direction change with them.
 Geometry canonical(const Geometry& geometry);
 Image canonical(Image image);
 LabelMap canonical(LabelMap labels);
 
-// The way back: `labels`, on the canonical grid of `stored`, as they lie in a file of that geometry.
-// REQUIRES: labels.geometry.size == canonical(stored).size
+// The inverse: returns `labels`, on the canonical grid of `stored`, in the voxel order of a file with
+// geometry `stored`. REQUIRES: labels.geometry.size == canonical(stored).size
 LabelMap as_stored(LabelMap labels, const Geometry& stored);
 Image as_stored(Image image, const Geometry& stored);
 
-// The map from voxel indices to world millimetres of a file header, and whether it is a regular grid.
-using Affine = std::array<double, 12>;  // row-major, 3 x 4: three columns and the place of voxel (0,0,0)
+// The affine of a file header, from voxel indices to world millimetres, and checks that the grid is regular.
+using Affine = std::array<double, 12>;  // row-major, 3 x 4: three columns and the position of voxel (0,0,0)
 
 // The length of a column: the size of a voxel.
 double length(const Affine& affine, std::size_t axis);
-// The largest cosine between two axes: 0 when they stand at right angles, 1 when an axis has no length or is
-// no number.
+// The largest cosine between two axes: 0 for right angles, 1 if an axis has zero length or is not finite.
 double skew(const Affine& affine);
-inline constexpr double most_skew = 1e-3;  // a quarter of a voxel over the 240 of a scan
+inline constexpr double most_skew = 1e-3;  // a quarter of a voxel over 240 voxels
 
-// The grid of `size` voxels that lies so in LPS. Throws Exit::bad_data naming the file for sheared or
-// unbelievable axes.
+// The grid of `size` voxels with this LPS affine. Throws Exit::bad_data naming the file for sheared axes or
+// implausible values.
 Geometry geometry_from(const fs::path& path, const Affine& lps, const Size3& size);
 
 }  // namespace voxswap::data

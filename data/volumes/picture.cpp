@@ -15,9 +15,9 @@ namespace voxswap::data {
 
 namespace {
 
-// The picture is made in memory, where writing cannot fail: libpng is told of errors by jumping out of it.
+// Encodes in memory, where writing cannot fail: libpng reports errors by longjmp.
 std::string encode(std::int64_t width, std::int64_t height, png_uint_32 format, const void* pixels) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 3;  // a row's bytes in libpng
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 3;  // bytes per row in libpng
   png_image picture{};
   picture.version = PNG_IMAGE_VERSION;
   picture.format = format;
@@ -70,7 +70,7 @@ void write_grey_png(const fs::path& path, std::int64_t width, std::int64_t heigh
 
 namespace {
 
-constexpr std::size_t signature = 8, header_end = signature + 12 + 13;  // of the first chunk, IHDR
+constexpr std::size_t signature = 8, header_end = signature + 12 + 13;  // end of the first chunk, IHDR
 
 std::string big_endian(std::uint32_t value) {
   std::string bytes;
@@ -84,7 +84,7 @@ std::size_t length_at(std::string_view png, std::size_t at) {
   return value;
 }
 
-// A keyword, uncompressed, in no language, without a translated keyword.
+// An iTXt chunk up to its text: uncompressed, without language or translated keyword.
 std::string text_start(std::string_view key) {
   return "iTXt" + std::string(key) + std::string(5, '\0');
 }

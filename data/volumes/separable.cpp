@@ -1,5 +1,5 @@
-// Sums are made for 16 neighbouring outputs at a time, which stay in registers. Along x, these
-// lie in neighbouring rows, which are transposed first. Every sum keeps the order of its taps.
+// Computes 16 neighbouring outputs at a time, whose sums stay in registers. Along x these are in neighbouring
+// rows, which are transposed first. Each sum adds its taps in the same order.
 #include "data/volumes/separable.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using FourFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
 constexpr std::size_t sums_at_once = 16;
-constexpr std::size_t strip = 1024;  // voxels of a slice, which stay in the cache for all slices
+constexpr std::size_t strip = 1024;  // voxels of a slice that stay in the cache while all slices are filtered
 
 // result[i] = sum of weights[k] * in[k * stride + i], for 16 values of i.
 void weighted_sums(const float* in, std::size_t stride, const float* weights, std::size_t taps,
@@ -53,7 +53,7 @@ void along_rows(const float* voxels, std::size_t rows, const Band& band, float* 
   }
 }
 
-// Adds slices of `slice` voxels each.
+// Filters along the slowest axis; each slice has `slice` voxels.
 void along_slices(const float* voxels, std::size_t slice, const Band& band, float* result) {
   const std::size_t taps = index(band.taps);
   for (std::size_t from = 0; from < slice; from += strip) {
@@ -119,7 +119,7 @@ std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size,
   assert(x.inputs == size[0] && y.inputs == size[1] && z.inputs == size[2]);
   const std::size_t width = index(x.outputs()), height = index(y.outputs()),
                     in_slice = index(size[0] * size[1]);
-  std::vector<float> rows(width * index(size[1]));  // of one slice, which stay in the cache
+  std::vector<float> rows(width * index(size[1]));  // of one slice, stays in the cache
   const auto slices = std::make_unique_for_overwrite<float[]>(width * height * index(size[2]));
   for (std::size_t k = 0; k < index(size[2]); ++k) {
     along_rows(voxels.data() + k * in_slice, index(size[1]), x, rows.data());

@@ -1,4 +1,4 @@
-// Separable linear filters: Gaussian blur, and the smoothing of a coarser grid.
+// Separable linear filters: Gaussian blur, and linear and cubic resampling.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct Band {
   std::int64_t outputs() const { return static_cast<std::int64_t>(first.size()); }
 };
 
-// A normalised Gaussian of deviation `sigma` voxels, cut at 4 sigma, the edge voxel repeated beyond the edge.
-// REQUIRES: sigma > 0.
+// A normalised Gaussian of standard deviation `sigma` voxels, truncated at 4 sigma; the edge voxel repeats
+// beyond the edge. REQUIRES: sigma > 0.
 Band gaussian_band(std::int64_t count, double sigma);
 // Linear resampling with aligned voxel centres, as in transforms.h.
 Band linear_band(std::int64_t from, std::int64_t to);
 
-// A D,H,W array of `size` under the three bands; the result has their numbers of outputs.
+// Filters a D,H,W array of `size` along the three axes.
 std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size, const Band& x, const Band& y,
                             const Band& z);
 

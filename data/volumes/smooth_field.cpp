@@ -1,5 +1,5 @@
-// Tensor-product B-splines: the lattice is first collapsed to one line for the row's y and z, then read with
-// four taps.
+// Tensor-product B-splines: the lattice is first collapsed to one line for the row's y and z, then evaluated
+// with four taps.
 #include "data/volumes/smooth_field.h"
 
 #include <algorithm>

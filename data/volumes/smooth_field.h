@@ -1,7 +1,7 @@
 // Smooth random fields over space: cubic B-splines with independent normal coefficients on a lattice.
 //
-// A field is a pure function of its random stream and of the position in millimetres, so the same subject can
-// be sampled on any grid. It has mean 0, the variance asked for (about), and two continuous derivatives.
+// A field is a pure function of its random stream and the position in millimetres, so the same subject can be
+// sampled on any grid. It has mean 0, approximately the requested variance, and two continuous derivatives.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace voxswap::data {
 
 class SmoothField {
  public:
-  // Over [0, extent] in mm, with features about as large as `scale` in mm. Coefficients are held to +-limit.
+  // Over [0, extent] in mm, with features of about `scale` mm. Coefficients are clamped to +-limit.
   SmoothField(const Philox& random, const std::array<double, 3>& extent, double scale, double deviation = 1,
               double limit = std::numeric_limits<double>::infinity());
 
-  // Where a position falls between nodes, and the weights of the four nodes around it.
+  // The position relative to the nodes: the first of four nodes around it, and their weights.
   struct Taps {
     std::int64_t first;
     std::array<float, 4> weight;
@@ -29,7 +29,7 @@ class SmoothField {
   // The positions x = first, first + step, …: the same for every row of a grid.
   Line line(double first, double step, std::int64_t count) const;
 
-  // Values on such a line at one y and z: what makes sampling a whole grid cheap.
+  // Values on such a line at one y and z. Sharing the line makes sampling a whole grid cheap.
   void row(const Line& line, double y, double z, std::span<float> values) const;
   void row(double first, double step, double y, double z, std::span<float> values) const;
 

@@ -10,12 +10,12 @@ namespace voxswap::data {
 
 namespace {
 
-// Where the centre of output voxel i lies among the input's.
+// The centre of output voxel i in input coordinates.
 double source_of(std::int64_t i, std::int64_t from, std::int64_t to) {
   return (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
 }
 
-// 0 1 2 1 0 1 2 …
+// Mirrors an index: 0 1 2 1 0 1 2 …
 std::int64_t mirrored(std::int64_t i, std::int64_t count) {
   if (count == 1) return 0;
   const std::int64_t period = 2 * count - 2, within = ((i % period) + period) % period;
@@ -30,7 +30,7 @@ double cubic(double x) {
 
 constexpr std::int64_t reach = 12;  // voxels
 
-// The spline that is 1 at 0 and 0 at every other whole number: the coefficients of such voxels fall off by z.
+// The cardinal spline, 1 at 0 and 0 at every other integer: its B-spline coefficients decay by a factor z.
 double cardinal(double x) {
   const double z = std::sqrt(3.0) - 2;
   const auto near = static_cast<std::int64_t>(std::floor(x));
@@ -49,7 +49,7 @@ LinearAxis nearest_only(LinearAxis axis) {
   return axis;
 }
 
-// Weights of a label among the eight voxels around a place.
+// Weights per label among the eight voxels around a position.
 class Shares {
  public:
   void clear() { count_ = 0; }
@@ -132,7 +132,7 @@ LabelMap resample_shares(const LabelMap& labels, const Size3& size, std::optiona
   Shares shares;
   for (std::size_t k = 0; k < z.low.size(); ++k) {
     for (std::size_t j = 0; j < y.low.size(); ++j) {
-      // The four rows around, and their weights.
+      // The four rows around it, and their weights.
       std::array<const std::int16_t*, 4> rows;
       std::array<double, 4> weights;
       for (std::size_t r = 0; r < 4; ++r) {

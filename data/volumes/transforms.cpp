@@ -20,7 +20,7 @@ void shift_origin(Geometry& geometry, const std::array<double, 3>& voxels) {
   }
 }
 
-// Rounds half up, as ITK does, in whole numbers: floor((i + 1/2) * from / to).
+// Rounds half up, as ITK does, in integer arithmetic: floor((i + 1/2) * from / to).
 std::vector<std::size_t> nearest_axis(std::int64_t from, std::int64_t to) {
   std::vector<std::size_t> sources;
   for (std::int64_t i = 0; i < to; ++i) sources.push_back(index((2 * i + 1) * from / (2 * to)));
@@ -73,7 +73,7 @@ Geometry resample_geometry(const Geometry& geometry, const Size3& size) {
 
 namespace {
 
-// Without a branch for each voxel.
+// Without a branch per voxel.
 bool any_other_than(float empty, const float* row, std::int64_t count) {
   std::uint32_t any = 0;
   for (std::int64_t i = 0; i < count; ++i) any |= row[i] != empty ? 1U : 0U;
@@ -91,7 +91,7 @@ Box foreground_box(const std::vector<Image>& channels, std::span<const float> ba
     for (std::int64_t z = 0; z < size[2]; ++z) {
       for (std::int64_t y = 0; y < size[1]; ++y) {
         const float* row = &channels[c].at(0, y, z);
-        // A row that crosses the box so far can only make it longer.
+        // A row that crosses the current box can extend it only along x.
         const bool crosses = y >= low[1] && y <= high[1] && z >= low[2] && z <= high[2];
         if (!crosses && !any_other_than(empty, row, size[0])) continue;
         std::int64_t first = 0, last = size[0] - 1;
@@ -122,8 +122,8 @@ LabelMap crop(const LabelMap& labels, const Box& box) {
   return crop_grid(labels, box);
 }
 
-// Row by row: the four input rows around an output row are blended first, then the blend is read along x. All
-// in double, rounded once, so that the result is ITK's to the last bit or so.
+// Row by row: first blend the four input rows around an output row, then interpolate along x. Computed in
+// double and rounded once, so that the result agrees with ITK's to about the last bit.
 LinearAxis linear_axis(std::int64_t from, std::int64_t to) {
   LinearAxis axis;
   for (std::int64_t i = 0; i < to; ++i) {
@@ -236,7 +236,7 @@ std::vector<T> apply(const Symmetry& symmetry, const std::vector<T>& voxels, con
   assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
   const Size3 strides{channels, size[0] * channels, size[0] * size[1] * channels};
   Size3 extent, step;
-  std::int64_t start = 0;  // where in the input the output's first voxel lies
+  std::int64_t start = 0;  // offset in the input of the output's first voxel
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t source = index(symmetry.axes[axis]);
     extent[axis] = size[source];

@@ -16,7 +16,7 @@ bool near(const std::array<double, N>& a, const std::array<double, N>& b, double
   return true;
 }
 
-// Short text for a person: file formats keep about seven digits, so six decimals hide their rounding only.
+// Short text for messages: file formats keep about seven digits, so six decimals hide only their rounding.
 std::string readable(double value) {
   const double rounded = std::round(value * 1e6) / 1e6;
   return number(rounded == 0 ? 0.0 : rounded);

@@ -1,4 +1,4 @@
-// Voxels with their position in the world: the form of every image inside the program.
+// Voxels with their position in the world: the representation of every image in the program.
 //
 // Grids are stored x fastest, then y, then z, as in the file. World coordinates are ITK's: millimetres, LPS.
 #pragma once
@@ -23,7 +23,7 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 };
 
-// Equal size, and spacing, origin and direction equal up to what file formats round away (1e-4 mm, 1e-5 of a
+// Same size, and spacing, origin and direction equal up to rounding by file formats (1e-4 mm, 1e-5 of a
 // cosine).
 bool same_grid(const Geometry& a, const Geometry& b);
 std::string describe(const Geometry& geometry);  // "240x240x155 voxels of 1x1x1 mm at (0, -239, 0)"
@@ -44,23 +44,22 @@ struct Grid {
 using Image = Grid<float>;
 using LabelMap = Grid<std::int16_t>;
 
-// One subject as read: its modalities on one common grid in the canonical frame (orientation.h), and the
-// truth when there is one.
+// One case as read: its modalities on one common grid in the canonical frame (orientation.h), and the ground
+// truth if it has one.
 struct Volume {
   std::string id;
   std::vector<Image> channels;  // in the order of Dataset::modalities
-  LabelMap truth;               // geometry.size is 0,0,0 when there is none
-  Geometry file_geometry{};     // of the first channel's file, before turning; size 0,0,0 when there is none
-  std::vector<bool>
-      missing{};  // per channel, whether there is no file of it, and 0 in its place; empty: none
+  LabelMap truth;               // geometry.size is 0,0,0 without ground truth
+  Geometry file_geometry{};  // of the first channel's file, before reorientation; size 0,0,0 if there is none
+  std::vector<bool> missing{};  // per channel, whether it is missing and set to 0; empty: none is
 
   bool has_truth() const { return !truth.voxels.empty(); }
   const Geometry& geometry() const { return channels.front().geometry; }
   const Geometry& stored() const { return file_geometry.count() > 0 ? file_geometry : geometry(); }
 };
 
-// Names of the values of a label map, and the regions that are scored.
-// A named label value, or a named set of them; both keep the order in which they were written down.
+// Names of the values of a label map, and the regions that are scored: a named label value, or a named set of
+// them. Both keep the order in which they are written.
 using Labels = std::vector<std::pair<std::string, int>>;                // {necrosis: 1, oedema: 2, …}
 using Regions = std::vector<std::pair<std::string, std::vector<int>>>;  // {whole_tumor: [1, 2, 4], …}
 

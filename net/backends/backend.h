@@ -14,7 +14,7 @@
 
 namespace voxswap::net {
 
-// What changes from step to step.
+// Values that change from step to step.
 struct StepContext {
   std::uint64_t seed = 0;  // of the run; with `step`, the key of random numbers
   std::int64_t step = 1;   // 1 for the first
@@ -95,10 +95,10 @@ class Backend {
   virtual double elapsed(const Event& from, const Event& to) const = 0;
   virtual std::int64_t free_bytes() const = 0;       // free device memory now, within the cgroup's limit
   virtual std::int64_t free_host_bytes() const = 0;  // free host memory, likewise
-  virtual bool computes_on_host() const = 0;         // device memory is host memory: both share what is free
+  virtual bool computes_on_host() const = 0;  // device memory is host memory, so both share the free memory
 };
 
-// Options of a device. A backend ignores those it does not support.
+// Options of a device. Backends ignore the ones that they do not support.
 struct BackendOptions {
   int device = 0;              // index, counted from 0
   bool deterministic = true;   // identical bits in every run; always so on a CPU
@@ -146,11 +146,12 @@ class TuningBackend : public Backend {
  public:
   // The routines chosen by timing so far, and the device; "" if none.
   virtual std::string routines() const = 0;
-  // Reuses routines chosen by other backends where possible. `earlier` may join several such texts; for each
-  // routine the first counts. Warns about what cannot be reused. REQUIRES: nothing was compiled yet.
+  // Reuses routines chosen by other backends where possible. `earlier` may be several such texts joined; the
+  // first entry for a routine counts. Warns about entries that cannot be reused. REQUIRES: nothing was
+  // compiled yet.
   virtual void take_routines(const std::string& earlier) = 0;
-  // Takes such texts in place of what was chosen, too. True: something that was compiled had another routine,
-  // and everything has to be compiled again.
+  // Takes such texts and also replaces earlier choices. Returns true if compiled kernels used another
+  // routine, so that everything must be compiled again.
   virtual bool replace_routines(const std::string& all) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Mean and sum of squared differences from it, merged plane after plane (Chan, Golub & LeVeque 1979). The
-// result does not depend on slabs, and no cancellation occurs.
+// Mean and sum of squared differences from it, merged plane by plane (Chan, Golub & LeVeque 1979). The result
+// does not depend on slabs and suffers no cancellation.
 #pragma once
 
 #include <cmath>

@@ -16,11 +16,11 @@ struct PoolAxis {
     const std::int64_t start = o * stride - before;
     return start < 0 ? 0 : start;
   }
-  __attribute__((always_inline)) constexpr std::int64_t to(std::int64_t o) const {  // behind the last
+  __attribute__((always_inline)) constexpr std::int64_t to(std::int64_t o) const {  // end of the range
     const std::int64_t end = o * stride - before + kernel;
     return end < input ? end : input;
   }
-  // The outputs first <= o < end under whose kernels an input position lies.
+  // The range of outputs first <= o < end whose kernels cover an input position.
   __attribute__((always_inline)) constexpr std::int64_t first_over(std::int64_t i) const {
     const std::int64_t least = i + before - kernel + 1;
     return least <= 0 ? 0 : (least + stride - 1) / stride;
@@ -34,7 +34,7 @@ struct PoolAxis {
   }
 };
 
-// Axis 0, 1 or 2 (depth, height, width) of volumes N,D,H,W,C.
+// The pooling of axis 0, 1 or 2 (depth, height, width) of volumes N,D,H,W,C.
 inline PoolAxis pool_axis(const Shape& in, const Shape& out, const KernelAxes& axes, int i) {
   const KernelAxis& a = axes[static_cast<std::size_t>(i)];
   return {a.kernel, a.stride, a.before, in[i + 1], out[i + 1]};

@@ -34,15 +34,15 @@ Volume volume_of(const Value& value) {
 }
 
 struct Piece {
-  Planes planes;                // of the window; the first slab may begin before it and the last end after it
+  Planes planes;  // within the window; the first slab may begin before it and the last end after it
   std::vector<Volume> volumes;  // one per volume read through the window
 };
 
 // Some of the output planes, computed by one inner kernel.
 struct Part {
-  Planes made, read;  // read: of the window
+  Planes made, read;  // read: within the window
   Kernel* kernel = nullptr;
-  std::size_t piece = 0;  // the slab with everything it reads, unless gathered
+  std::size_t piece = 0;  // the slab that contains everything it reads, unless gathered
   bool gathered = false;
 };
 
@@ -109,14 +109,14 @@ class WindowedKernel final : public Kernel {
     outputs_.resize(slab_node().outputs.size());
   }
 
-  // The slab that has all of these planes; none if they are in several.
+  // The slab that contains all of these planes; pieces_.size() if they are in several.
   std::size_t piece_with(Planes read) const {
     for (std::size_t i = 0; i < pieces_.size(); ++i)
       if (pieces_[i].planes.from <= read.from && read.to <= pieces_[i].planes.to) return i;
     return pieces_.size();
   }
 
-  // For sums, each block separately.
+  // Divides the output into parts; for sums, each block separately.
   void divide(std::int64_t alignment) {
     const std::int64_t all = planes_made(slab_, slab_node());
     block_ = sums_ ? sum_blocks(slab_node().attributes, all).planes : all;
@@ -131,9 +131,10 @@ class WindowedKernel final : public Kernel {
                       (!starts_anywhere && part.read.from != pieces_[part.piece].planes.from);
     }
   }
-  // Planes that need the same single slab are made together, and so are those between, each of which needs
-  // two slabs. Everything is copied if little is left for single slabs, if they are not aligned as kernels
-  // need, or if the window is smaller than large weights, which the kernel of each part arranges anew.
+  // Consecutive planes that read the same single slab form a part, and so do the planes in between, which
+  // read two slabs. Everything is copied instead if few planes read single slabs, if slabs are not aligned as
+  // kernels need, or if the window is smaller than large weights, which the kernel of each part would
+  // rearrange every time.
   void divide_block(Planes block, bool starts_anywhere) {
     const std::int64_t grain = inner_.cut.grain;
     const std::size_t first = parts_.size();
@@ -223,8 +224,8 @@ class WindowedKernel final : public Kernel {
     inner_place_ = plan_.book(inner);
   }
 
-  // Where sums are those of nodes of the tree, those of blocks are kept in the workspace first. Returns the
-  // workspace that their additions need.
+  // If the sums are per node of the tree, sums of blocks are first kept in the workspace. Returns the
+  // workspace that adding them needs.
   std::int64_t book_nodes(Shape of_block, ElementType type, const WindowedTools& tools) {
     const Attributes& attributes = slab_node().attributes;
     of_block[0] = sum_blocks(attributes, planes_made(slab_, slab_node())).here;
@@ -289,7 +290,7 @@ class WindowedKernel final : public Kernel {
     return to;
   }
 
-  // Whether it is added to its block's earlier parts.
+  // Whether the part's sum is added to earlier parts of its block.
   bool is_added(const Part& part, std::int64_t n) const {
     return sums_ && (n > 0 || part.made.from % block_ != 0);
   }
@@ -321,20 +322,20 @@ class WindowedKernel final : public Kernel {
 
   const Operation& inner_;
   std::function<void(void*, const void*, std::int64_t)> copy_;
-  Graph slab_;  // the inner node as if the window were one volume
+  Graph slab_;  // the inner node, with the window as one volume
   bool sums_;
   std::size_t others_ = 0;
   std::int64_t samples_ = 1;
   std::vector<Piece> pieces_;
   std::vector<Part> parts_;
   std::vector<Volume> along_;            // per inner input; no planes if it is not a volume
-  std::vector<Volume> gathered_, made_;  // read through the window; outputs
+  std::vector<Volume> gathered_, made_;  // volumes read through the window; outputs
   WorkspacePlan plan_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::unique_ptr<Kernel>> adders_, node_makers_;  // of each output
+  std::vector<std::unique_ptr<Kernel>> adders_, node_makers_;  // per output
   std::vector<std::int64_t> part_places_, block_places_, gather_places_, made_places_;
   std::int64_t block_ = 1;                 // planes of a block of sums
-  std::vector<std::int64_t> block_bytes_;  // of each output
+  std::vector<std::int64_t> block_bytes_;  // per output
   std::int64_t inner_place_ = 0, along_place_ = 0;
   bool copies_ = false;  // samples are not aligned as kernels need: each is copied there and back
   std::vector<void*> inputs_, outputs_;

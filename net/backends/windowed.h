@@ -14,7 +14,7 @@ namespace voxswap::net {
 struct WindowedTools {
   std::function<std::unique_ptr<Kernel>(const Graph&, const Node&)> compile;  // of inner operations
   std::function<void(void* to, const void* from, std::int64_t bytes)> copy;   // a copy inside a kernel
-  std::int64_t alignment = 1;  // bytes to which inputs and outputs of inner kernels are aligned
+  std::int64_t alignment = 1;  // alignment in bytes of inputs and outputs of inner kernels
 };
 
 std::unique_ptr<Kernel> make_windowed(const Graph& graph, const Node& node, const WindowedTools& tools);

@@ -123,8 +123,8 @@ class ExchangeKernel final : public Kernel {
   std::vector<std::int64_t> counts_;  // elements per value
 };
 
-// Sends all planes of all values in one message, and receives one. In host memory large parts are messages of
-// their own instead, because copying them to and from a row takes longer than a message.
+// Sends all planes of all values in one message, and receives one. In host memory, large parts are separate
+// messages instead, because copying them to and from a row takes longer than a message.
 class SendReceiveKernel final : public Kernel {
  public:
   SendReceiveKernel(const Graph& graph, const Node& node, Exchange& exchange) : exchange_(exchange) {
@@ -172,7 +172,7 @@ class SendReceiveKernel final : public Kernel {
     std::size_t value = 0;  // of inputs or outputs
     std::int64_t from = 0, bytes = 0;
   };
-  // Both ranks divide what one sends to the other in the same way.
+  // Sender and receiver divide the data in the same way.
   struct Parts {
     std::vector<Part> in_row, in_place;
     std::int64_t bytes_of_row = 0;
@@ -278,7 +278,7 @@ class HostCarrier : public Carrier {
   std::vector<std::byte> rows_;
 };
 
-// Rows are in pinned host memory. Copies use a stream of their own, so nothing else waits for them.
+// Rows are in pinned host memory. Copies use a separate stream, so other work does not wait for them.
 class StagingCarrier final : public HostCarrier {
  public:
   StagingCarrier(Ranks& ranks, Backend& backend)

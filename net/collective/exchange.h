@@ -45,7 +45,7 @@ class Carrier {
 // `backend`: null if it computes in host memory.
 std::unique_ptr<Carrier> carry_through_host(Ranks& ranks, Backend* backend);
 
-// From GPU to GPU if all ranks have one. Null if not, and, with one line of message, if the GPUs cannot
+// From GPU to GPU if all ranks have one. Null if not or, after logging a message, if the GPUs cannot
 // communicate. Collective: all ranks call it.
 std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend);
 
@@ -70,7 +70,7 @@ class Exchange {
   void pause() { begun_ = false; }
   bool begun() const { return begun_; }
   Ranks& ranks() { return *ranks_; }
-  // Groups of ranks that share samples: which one this rank is in, and how many there are.
+  // This rank's group among the groups of ranks that share samples, and the number of groups.
   int replica() const { return ranks_->rank() / slabs_; }
   int replicas() const { return ranks_->count() / slabs_; }
   // The rank of another group with the same slab, and the rank of this group with another slab.

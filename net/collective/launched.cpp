@@ -87,8 +87,8 @@ Ranks& join() {
   if (mpi.ranks == nullptr)
     fail(Exit::failed,
          "this MPI supports calls from one thread only. Use one with MPI_THREAD_SERIALIZED, such as OpenMPI");
-  // Ranks are alone if the launcher's MPI is too new for this one, such as the host's for that of a
-  // container.
+  // Each rank joins alone if the launcher's MPI is too new for the loaded library, for example a host's
+  // mpirun for the MPI of a container.
   if (const int joined = mpi.ranks->count(); joined != launched_count())
     fail(Exit::failed,
          "launched with {}, but MPI joins {}: the launcher's MPI does not fit the library that was loaded. "
@@ -103,7 +103,7 @@ int launched_rank() {
   return from_environment(rank_names, 0);
 }
 
-// Under srun --mpi=none there is no rank: each task is a program of its own.
+// Under srun --mpi=none there is no rank: each task is a separate program.
 int launched_count() {
   return from_environment(rank_names, -1) < 0 ? 1 : from_environment(count_names, 1);
 }

@@ -21,7 +21,7 @@ ino_t process_numbers() {
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// In one piece, because other ranks write too, and whatever MPI does with this process meanwhile.
+// A single write(), because other ranks write too and MPI may end this process at any time.
 void write_message(const Member& lost) {
   std::array<char, 256> machine{}, text{};
   ::gethostname(machine.data(), machine.size() - 1);
@@ -30,7 +30,7 @@ void write_message(const Member& lost) {
                     "error: rank %d on %.100s was lost (process %d): it ended without a message, as when "
                     "it is killed. The same command with --resume continues a run\n",
                     lost.rank, machine.data(), static_cast<int>(lost.process));
-  if (::write(STDERR_FILENO, text.data(), static_cast<std::size_t>(size)) < 0) return;  // nobody reads it
+  if (::write(STDERR_FILENO, text.data(), static_cast<std::size_t>(size)) < 0) return;  // stderr is closed
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Names a rank that ended without a message, as one that was killed does: the launcher ends the others, but
-// its own message does not always say which rank was lost.
+// Reports a rank that ended without a message, for example because it was killed: the launcher ends the other
+// ranks, but its message does not always name the lost one.
 //
-// A thread of each rank waits for the end of the other ranks on its machine. The first one that sees it
-// writes a message. What ranks know of each other is in memory that they share.
+// A thread of each rank waits for the other processes on its machine to end. The first thread that notices
+// one writes a message. The ranks share their state in shared memory.
 #pragma once
 
 #include <sys/types.h>
@@ -16,18 +16,18 @@ namespace voxswap::net {
 // In shared memory, one per rank on a machine.
 struct Member {
   pid_t process = 0;
-  ino_t process_numbers = 0;       // the namespace in which that is its number
+  ino_t process_numbers = 0;       // PID namespace of `process`
   int rank = 0;                    // among those of all machines
-  std::atomic<bool> parted;        // it needs no message: it left the others, or has told them why it ends
-  std::atomic<bool> lost_is_told;  // of the first member: about a rank of this machine
+  std::atomic<bool> parted;        // needs no message: it left, or reported why it ends
+  std::atomic<bool> lost_is_told;  // in the first member: a lost rank of this machine was reported
 };
 void describe_this_process(Member& member, int rank);
 
 class LostRankWatch {
  public:
-  // `members`: of this machine; they outlive it. `mine`: which of them this is.
+  // `members`: the ranks of this machine; must outlive this object. `mine`: index of this rank among them.
   LostRankWatch(std::vector<Member*> members, std::size_t mine);
-  ~LostRankWatch();  // the last that is looked at
+  ~LostRankWatch();  // does not use the members afterwards
   LostRankWatch(const LostRankWatch&) = delete;
   LostRankWatch& operator=(const LostRankWatch&) = delete;
 

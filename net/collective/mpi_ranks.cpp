@@ -45,7 +45,7 @@ class MpiRanks final : public Ranks {
     share_members(machine);
     MPI_Comm_free(&machine);
   }
-  // This rank ends on purpose.
+  // Marks that this rank ends on purpose.
   void part() { member_->parted = true; }
 
   int rank() const override { return rank_; }
@@ -144,7 +144,7 @@ Ranks* voxswap_join_mpi() {
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given);
   if (given < MPI_THREAD_SERIALIZED) return nullptr;
-  joined = new MpiRanks;  // until the process ends, in whatever way
+  joined = new MpiRanks;  // never freed
   return joined;
 }
 

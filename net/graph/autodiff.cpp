@@ -10,7 +10,7 @@ namespace voxswap::net {
 
 namespace {
 
-// Which values depend on any of `wrt`. Other values get no gradient.
+// Marks the values that depend on any of `wrt`. Other values get no gradient.
 std::vector<bool> dependents(const Graph& graph, const std::vector<ValueId>& wrt) {
   std::vector<bool> depends(graph.values().size());
   for (ValueId id : wrt) depends[index(id)] = true;

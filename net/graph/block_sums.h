@@ -1,10 +1,10 @@
 // Blocked summation of weight gradients, so that the result depends neither on slabs nor on ranks.
 //
-// A weight gradient sums over all planes of dy. It is summed within blocks of planes, which follow only from
-// the shapes of a step (net/steps/pieces.h), and which no slab boundary cuts. The sums of the blocks are then
-// added two by two in a binary tree (pairwise summation), in their own type. A node of the tree is 2^k
-// blocks, of which the first is a multiple of 2^k; at the end of the volume it may have fewer. So a rank can
-// add the nodes that lie in its own blocks, and others need only those.
+// A weight gradient sums over all planes of dy. It is summed within blocks of planes, which depend only on
+// the shapes of a step (net/steps/pieces.h) and are never split by a slab boundary. The sums of the blocks
+// are then added in pairs in a binary tree (pairwise summation), in their own type. A node of the tree has
+// 2^k blocks, the first of which is a multiple of 2^k; at the end of the volume it may have fewer. So a rank
+// can add up the nodes within its own blocks, and sends only these.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Blocks {
 // The largest nodes of the tree that have all of these blocks and no others, in order.
 std::vector<Blocks> tree_nodes(const Blocks& blocks);
 
-// What the operation `total` adds. Each input has one row per block or, with attribute `nodes`, per node.
+// The additions of operation `total`. Each input has one row per block or, with attribute `nodes`, per node.
 //
 //   first          the first block of the first input (default: 0)
 //   each, end      with `nodes`: blocks per input, and the end of the last one
@@ -40,13 +40,14 @@ std::vector<Blocks> tree_nodes(const Blocks& blocks);
 struct Total {
   std::vector<Blocks> rows;     // of all inputs
   std::vector<Blocks> outputs;  // one, or the nodes
-  // How many additions of the last two sums so far follow each row. At the end a sum per output is left.
+  // After each row: how often to replace the last two sums by their sum. At the end one sum per output is
+  // left.
   std::vector<int> additions;
 };
 Total total_of(const std::vector<std::int64_t>& rows_of_inputs, const Attributes& attributes);
-// Of rows that are blocks from `first` on.
+// The same for rows that are blocks from `first` on.
 Total total_of_blocks(std::int64_t first, std::int64_t count, bool apart);
 
-constexpr int most_sums_at_once = 64;  // that are still to be added, at any time
+constexpr int most_sums_at_once = 64;  // limit of sums that wait to be added
 
 }  // namespace voxswap::net

@@ -12,8 +12,8 @@ namespace voxswap::net {
 constexpr std::int64_t most_loss_weights =
     512;  // outputs that may have weights; a GPU kernel takes all weights as arguments
 
-// What may lack annotation, and then gives no loss and no gradient: nothing, whole voxels, or single outputs
-// of a voxel.
+// The unit that may lack annotation and then contributes neither loss nor gradient: none, whole voxels, or
+// single outputs of a voxel.
 enum class Unknown { nothing, voxels, outputs };
 
 // Cross entropy of a voxel.

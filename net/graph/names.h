@@ -1,5 +1,5 @@
-// Names of slabs (pieces) of a volume and of the samples in a batch, by which people, plots and plans
-// recognise what belongs together.
+// Names of slabs (pieces) of a volume and of the samples in a batch. People, plots and plans use them to
+// group related values.
 #pragma once
 
 #include <cstddef>

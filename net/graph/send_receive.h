@@ -1,9 +1,9 @@
 // Nodes `send_receive`: two ranks that share a volume send each other planes of their slabs, or whole partial
-// sums, that the other one needs (net/steps/rank_slabs.h). Nodes of two ranks belong together and run in the
-// same order on both.
+// sums, that the other one needs (net/steps/rank_slabs.h). Each node has a counterpart on the other
+// rank, and both ranks run them in the same order.
 //
-// Inputs: the values to send, of each a range along axis 1. Outputs: what is received, or, if nothing is, one
-// byte that nobody reads.
+// Inputs: the values to send, a range along axis 1 of each. Outputs: the received values, or one unused byte
+// if there are none.
 #pragma once
 
 #include <cstdint>

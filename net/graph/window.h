@@ -28,7 +28,7 @@ Window window_of(const Operation& inner, const std::vector<ValueId>& inputs, con
 // Attributes of a windowed node from those of the inner one.
 Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64_t skip, std::int64_t planes);
 
-// A graph with only the inner node, as if each window were a volume of its own.
+// A graph with only the inner node, in which each window is a whole volume.
 Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<ValueId>& inputs,
                  const Attributes& attributes);
 

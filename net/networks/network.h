@@ -1,4 +1,4 @@
-// Options of a network, the graph of its forward pass, and what of it is frozen.
+// Options of a network, the graph of its forward pass, and its frozen parameters.
 #pragma once
 
 #include <array>
@@ -44,8 +44,8 @@ struct NetworkOptions {
   Heads heads = Heads::plain;                          // isensee2017
   Upsampling upsampling = Upsampling::transposed;      // unet3d
   OutputStride output_stride = OutputStride::sixteen;  // deeplabv3
-  // plain_unet, resenc_unet: per level, the largest first; the last entry holds for all further levels.
-  // Empty: kernels of 3, and each level halves the sides.
+  // plain_unet, resenc_unet: per level, the largest first; deeper levels reuse the last entry. Empty: kernels
+  // of 3, and each level halves the sides.
   std::vector<Along> kernels{}, strides{};
   // Name patterns of frozen parameters (is_frozen).
   std::vector<std::string> frozen{};

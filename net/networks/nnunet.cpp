@@ -12,7 +12,7 @@ namespace voxswap::net {
 
 namespace {
 
-// The last entry holds for all further levels.
+// Deeper levels reuse the last entry.
 const Along& of_level(const std::vector<Along>& given, std::int64_t level) {
   return given[std::min(static_cast<std::size_t>(level), given.size() - 1)];
 }

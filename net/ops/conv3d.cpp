@@ -350,8 +350,8 @@ const Operation& conv3d_data_gradient() {
 }
 
 // x, dy -> dw[O,I,kd,kh,kw] full, and db[O] full if `bias`. Attributes as conv3d, and kernel, bias. block,
-// blocks and apart define the blocks of planes of dy for summation (net/graph/block_sums.h). With nodes, sums
-// apart are those of nodes of the tree over blocks, of which the first one here is number `first`.
+// blocks and apart define the blocks of planes of dy for summation (net/graph/block_sums.h). With nodes, the
+// separate sums are those of tree nodes over blocks, starting at block `first`.
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient",
                                       infer_weight_gradient,

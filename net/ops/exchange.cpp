@@ -1,5 +1,5 @@
-// What ranks exchange: the sum over a batch whose samples they share (all-reduce), and planes of slabs that
-// another rank needs (send and receive). No backend's table contains these. net/collective makes their
+// Communication between ranks: the sum over a batch (all-reduce), and planes of slabs that another rank needs
+// (send and receive). No backend's table contains these. net/collective makes their
 // kernels (docs/explanation/ranks.md).
 #include <algorithm>
 

@@ -28,7 +28,7 @@ double flops(const Graph& graph, const Node& node) {
   return node_flops(slab, slab.node(0));
 }
 
-// Of the slabs, only the window counts.
+// Counts only the window, not the whole slabs.
 template <const Operation& (*inner)()>
 std::int64_t bytes(const Graph& graph, const Node& node) {
   const Graph slab = slab_graph(graph, inner(), node.inputs, node.attributes);

@@ -1,4 +1,4 @@
-// The loss of a step: what it may be, and its target and nodes on top of a network's logits.
+// The loss of a step: its options, its target, and its nodes on top of a network's logits.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which planes of a volume each of its slabs has, and which rank has each slab.
+// The planes of each slab of a volume, and the rank that owns it.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class PieceRanges {
 
   std::int64_t ranks() const { return ranks_; }
 
-  // Planes of a value's slabs (the last may have fewer), 0 if it stays whole; and how many slabs it has.
+  // Planes per slab of a value (the last slab may have fewer; 0: it stays whole), and its number of slabs.
   std::int64_t planes_of_piece(ValueId id) const { return planes_[index(id)].piece; }
   std::size_t count(ValueId id) const {
     const std::int64_t planes = planes_of_piece(id);
@@ -38,7 +38,7 @@ class PieceRanges {
     return {from, std::min(from + planes, depth)};
   }
 
-  // The rank that has a slab, and all planes that it has of the volume. Without ranks, the whole volume.
+  // The rank that owns a slab (none if not shared), and all planes of the volume on that rank.
   std::int64_t owner(ValueId id, std::size_t piece) const {
     if (ranks_ == 1 || count(id) == 1) return none;
     return planes_of(id, piece).from / planes_[index(id)].rank;
@@ -50,8 +50,8 @@ class PieceRanges {
     return {from, std::min(from + planes_[index(id)].rank, depth)};
   }
 
-  // Blocks of planes in which a node sums over the planes of `volume`: of a rank, of a slab and in all.
-  // Without an attribute, a slab is a block.
+  // Number of blocks of planes in which a node sums over `volume`: per rank, per slab and in total. Without
+  // the attribute, a slab is one block.
   std::int64_t blocks_of_rank(const Node& node, ValueId volume) const {
     const PlanesOfPiece& planes = planes_[index(volume)];
     return planes.rank / node.attributes.integer_or("block", planes.piece);

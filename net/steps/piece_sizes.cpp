@@ -16,8 +16,8 @@ namespace {
 
 using Kind = Cut::Kind;
 
-// Which values are volumes that can be split: images, and outputs computed from volumes by operations that
-// can be split.
+// Finds the values that are volumes and can be split: images, and outputs computed from volumes by operations
+// that can be split.
 class Volumes {
  public:
   explicit Volumes(const Graph& graph)
@@ -137,7 +137,7 @@ std::int64_t planes_of_piece(const Level& level, std::int64_t bytes) {
   return std::max<std::int64_t>(bytes / level.plane / block, 1) * block;
 }
 
-// Of volumes that may be split.
+// Calls `function` for each volume that may be split.
 template <class Function>
 void for_each_volume(const Graph& graph, const Volumes& volumes, const std::map<Sides, Level>& levels,
                      Function function) {

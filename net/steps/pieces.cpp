@@ -81,7 +81,7 @@ class Cutter : PieceRanges {
   }
 
  private:
-  // Of values that were added since the last call.
+  // Sets the owner of the values added since the last call.
   void set_owner(std::int64_t owner) {
     cut_.owners.resize(cut_.graph.values().size(), static_cast<std::int32_t>(owner));
   }
@@ -119,7 +119,7 @@ class Cutter : PieceRanges {
     const ValueId id = leading(node);
     return id == none ? 1 : count(id);
   }
-  // Makes sums over its slabs, which are then added.
+  // True if the node sums each slab separately and these sums are then added.
   bool sums(const Node& node) const {
     const Kind kind = node.operation->cut.kind;
     if (kind == Kind::summed) return items_of(node) > 1;
@@ -141,8 +141,8 @@ class Cutter : PieceRanges {
     return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
   }
 
-  // Ranks add their blocks of a weight gradient by themselves. The sums of all ranks are exchanged at the end
-  // of the step, all at once; what depends on them comes after that.
+  // Each rank sums its own blocks of a weight gradient. The sums of all ranks are exchanged together at the
+  // end of the step; nodes that depend on them come after that.
   bool is_summed_late(const Node& node) const {
     return ranks() > 1 && node.operation->cut.kind == Kind::windowed_sum && items_of(node) > 1;
   }
@@ -192,8 +192,8 @@ class Cutter : PieceRanges {
     });
   }
 
-  // Slabs of different samples are not interleaved: a sample begins when the one before is finished, or when
-  // all samples have come to the same point.
+  // Slabs of different samples are not interleaved: a sample begins when the previous one is finished, or
+  // when all samples have reached the same point.
   bool begins_sample(const Node& node) {
     const std::int64_t sample = sample_in(node.name).value_or(sample_);
     return std::exchange(sample_, sample) != sample;
@@ -295,7 +295,7 @@ class Cutter : PieceRanges {
     }
   }
 
-  // Adds what a window of a volume needs: one whole slab, or a window of several slabs.
+  // Adds the inputs for a window of a volume: one whole slab, or a window of several slabs.
   void add_window(const Node& node, ValueId id, std::size_t piece, Planes read, Node& made,
                   std::vector<ValueId>& window) const {
     const std::size_t items = items_of(node);
@@ -375,7 +375,7 @@ class Cutter : PieceRanges {
   std::vector<Made> read_;                                // per value: its last reader so far
   std::vector<std::vector<std::vector<ValueId>>> parts_;  // of sums, per node: outputs of each part
   std::vector<Item> items_;                               // of the current segment
-  // With ranks: of sums over windows.
+  // Only with ranks, for sums over windows.
   std::vector<bool> is_late_;  // per node
   std::vector<NodeId> late_totals_;
   std::map<ValueId, std::vector<ValueId>> totals_of_ranks_;

@@ -33,7 +33,7 @@ constexpr std::int64_t large_piece_elements = std::int64_t{1} << 26, most_pieces
 // For people: "32 of 16 planes" (slabs of the finest split volume), or "none".
 std::string pieces_text(const Graph& step);
 
-// Ranks that share each volume along its depth (net/steps/rank_slabs.h): how many, and which this one is.
+// The ranks that share each volume along its depth (net/steps/rank_slabs.h), and the index of this one.
 struct SlabRanks {
   std::int64_t rank = 0, count = 1;
   bool operator==(const SlabRanks&) const = default;
@@ -45,7 +45,8 @@ struct SlabRanks {
 constexpr std::int64_t usual_blocks = 64, most_block_planes = 8;
 std::vector<std::int64_t> planes_of_blocks(const Graph& graph);
 
-// Of each value; each rank has the same number of slabs, the last ones may have fewer or none.
+// Planes per slab of each value. All ranks have the same number of slabs; the last ones may have fewer planes
+// or none.
 std::vector<PlanesOfPiece> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece,
                                             std::int64_t ranks = 1);
 

@@ -56,12 +56,12 @@ class Divider {
  private:
   Rank owner(ValueId id) const { return whole_.owners[index(id)]; }
   bool is_on(ValueId id, Rank rank) const { return owner(id) == none || owner(id) == rank; }
-  // Nodes without outputs are updates.
+  // Nodes without outputs are updates, which run on all ranks.
   bool runs_on(const Node& node, Rank rank) const {
     return node.outputs.empty() || is_on(node.outputs.front(), rank);
   }
 
-  // --- What a rank reads of another's values
+  // --- Values of other ranks that a rank reads
 
   struct Need {
     Planes planes;
@@ -82,7 +82,7 @@ class Divider {
       const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
       others = window.others.size();
       for (const std::vector<ValueId>& pieces : window.pieces) {
-        std::int64_t first = -window.skip;  // plane of the piece, from the window's first
+        std::int64_t first = -window.skip;  // plane of the slab, relative to the window's first
         for (const ValueId id : pieces) {
           const std::int64_t depth = old_.value(id).shape[1];
           if (!is_on(id, rank))
@@ -95,7 +95,8 @@ class Divider {
       if (!is_on(node.inputs[i], rank)) need(node.inputs[i], rank, {0, old_.value(node.inputs[i]).shape[1]});
   }
 
-  // Windows of two volumes have the same planes: so has what is received of both. False: nothing to do.
+  // Both volumes of a two-volume window must have the same planes, so their received ranges are made equal.
+  // Returns false if nothing changed.
   bool widen_second_windows() {
     bool widened = false;
     for (const Node& node : old_.nodes()) {
@@ -129,7 +130,7 @@ class Divider {
     for (ValueId& id : made.inputs) id = here_[index(id)];
     for (ValueId& id : made.updates) id = here_[index(id)];
     if (node.operation->inner != nullptr) {
-      // A slab of another rank begins with the first plane that was received.
+      // A slab of another rank begins with the first plane received.
       const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
       const ValueId first = window.pieces.front().front();
       made.attributes =
@@ -145,7 +146,7 @@ class Divider {
 
   // --- Sending
 
-  // A node, on any rank, reads what has not been sent to it.
+  // True if the node, on any rank that runs it, reads a value that has not been sent yet.
   bool waits(const Node& node) const {
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
       return std::any_of(needed_[index(id)].begin(), needed_[index(id)].end(),
@@ -159,11 +160,12 @@ class Divider {
   };
   using Pair = std::pair<Rank, Rank>;  // from, to
 
-  // Sends all that is there and needed by others, of the node's sample. Pairs of ranks swap in the order of
-  // the bits in which their numbers differ: at each time every rank has one partner at most.
+  // Sends all available values of the node's sample that other ranks need. Pairs of ranks swap in the order
+  // of the XOR of their numbers, so that a rank has at most one partner at a time.
   //
-  // What all ranks need is gathered by recursive doubling, if their number is a power of two: a rank passes
-  // on what it has received, in as many messages as the number has bits instead of one to each rank.
+  // Values that all ranks need are gathered by recursive doubling, if the number of ranks is a power of two:
+  // a rank forwards what it has received, so it sends one message per bit of the number instead of one per
+  // rank.
   void send_and_receive(const Node& node) {
     std::map<Pair, std::vector<Sent>> sent;
     std::vector<Sent> gathered;
@@ -189,7 +191,7 @@ class Divider {
     if (!gathered.empty()) gather(node, gathered);
   }
 
-  // And not sent yet.
+  // True if all other ranks need the whole value and it has not been sent yet.
   bool is_needed_by_all(ValueId id) const {
     const auto& needs = needed_[index(id)];
     const bool is_power_of_two = (count_ & (count_ - 1)) == 0;
@@ -199,8 +201,8 @@ class Divider {
            });
   }
 
-  // After the round of a bit, a rank has the values of all ranks whose numbers differ in lower bits from its
-  // own.
+  // After the round of a bit, a rank has the values of all ranks whose numbers differ from its own at most in
+  // this bit and lower ones.
   void gather(const Node& node, const std::vector<Sent>& values) {
     for (Rank bit = 1; bit < count_; bit *= 2) {
       std::map<Pair, std::vector<Sent>> sent;
@@ -246,10 +248,10 @@ class Divider {
   const CutGraph& whole_;
   const Graph& old_;
   const Rank rank_, count_;
-  std::vector<std::map<Rank, Need>> needed_;  // per value: by others than its owner
-  std::vector<ValueId> here_;                 // per value: the value of this rank, or what was received
-  std::vector<std::int64_t> first_plane_;     // per value: of what was received
-  std::vector<bool> is_made_;                 // per value: on its owner, so far
+  std::vector<std::map<Rank, Need>> needed_;  // per value: planes needed by other ranks
+  std::vector<ValueId> here_;                 // per value: this rank's value, or the received one
+  std::vector<std::int64_t> first_plane_;     // per value: first plane received
+  std::vector<bool> is_made_;                 // per value: already computed by its owner
   std::int64_t exchanges_ = 0;
   CutGraph part_;
 };

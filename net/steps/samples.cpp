@@ -56,7 +56,7 @@ class Repeater {
     return share_.batch == 1 ? name : sample_name(name, sample);
   }
   ValueId last_copy(ValueId id) const { return shared_.copies[index(id)].back(); }
-  // What a sample's node reads in place of a value of the original graph.
+  // The value that a sample's node reads instead of one of the original graph.
   ValueId read_by(std::int64_t sample, ValueId id) const {
     if (sum_of_[index(id)] != none) return sum_of_[index(id)];
     if (one_.value(id).persistent()) return last_copy(id);

@@ -17,9 +17,9 @@ struct SharedGraph {
 };
 
 // `groups`: values to sum over the batch; values of a group are exchanged together. `together`: values whose
-// sum over the batch replaces them for their readers. Those readers run after all samples have come to that
-// point, again one sample after the other. Persistent values keep their ids and are not updated, except in a
-// batch of one. Random numbers of a sample depend on its index in the batch. REQUIRES: persistent values come
+// sum over the batch replaces them for their readers. These readers run after all samples have reached that
+// point, again one sample at a time. Persistent values keep their ids and are not updated, except in a batch
+// of one. Random numbers of a sample depend on its index in the batch. REQUIRES: persistent values come
 // first.
 SharedGraph for_share(const Graph& one, const Share& share, const std::vector<std::vector<ValueId>>& groups,
                       const std::vector<ValueId>& together = {});

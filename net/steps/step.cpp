@@ -82,7 +82,7 @@ ValueId over_gradients(Graph& graph, std::vector<ValueId> gradients, const std::
   return so_far;
 }
 
-// What updates read besides gradients; none if not used.
+// Inputs of updates besides gradients; none if unused.
 struct Guards {
   ValueId finite = none;  // with loss scaling: whether all gradients are finite
   ValueId clip = none;    // factor of gradient clipping
@@ -152,8 +152,8 @@ void add_updates(TrainingStep& step, const std::vector<ValueId>& gradients, cons
 }
 
 // Turns the step of one sample into that of the share, with its graph and loss. Returns the gradients of the
-// batch. Large gradients are exchanged one by one, the small ones in one group with the loss, unless the loss
-// comes from sums over the batch (`together`).
+// batch. Large gradients are exchanged individually, the small ones in one group with the loss, unless the
+// loss is computed from sums over the batch (`together`).
 std::vector<ValueId> share(TrainingStep& step, const std::vector<ValueId>& gradients,
                            const StepOptions& options, const std::vector<ValueId>& together,
                            std::vector<std::vector<ValueId>>& copies) {
@@ -196,7 +196,7 @@ std::optional<Graph> in_fewer_pieces(const Graph& graph, std::int64_t planes_per
   return cut_into_pieces(graph, *planes).graph;
 }
 
-// Of an input volume, that each rank has.
+// The planes of an input volume on each rank.
 std::vector<Planes> planes_of_ranks(const Graph& graph, ValueId input, const StepOptions& options) {
   const std::int64_t depth = graph.value(input).shape[1], ranks = options.slab_ranks.count;
   const std::int64_t each = planes_of_pieces(graph, options.pieces, ranks)[index(input)].rank;
@@ -208,7 +208,7 @@ std::vector<Planes> planes_of_ranks(const Graph& graph, ValueId input, const Ste
   return planes;
 }
 
-// Of this rank.
+// The slabs of this rank.
 CutGraph cut_of_rank(const Graph& graph, const StepOptions& options) {
   CutGraph cut = cut_into_pieces(graph, options.pieces, options.slab_ranks.count);
   return options.slab_ranks.count == 1 ? std::move(cut) : part_of_rank(cut, options.slab_ranks);

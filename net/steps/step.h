@@ -65,7 +65,7 @@ struct StepOptions {
 struct TrainingStep {
   Graph graph;
   std::vector<ValueId> input, target, logits;
-  std::vector<Planes> planes;  // of the volumes, that each rank has that shares them
+  std::vector<Planes> planes;  // of the volumes, per rank that shares them
   ValueId loss = none;
   std::vector<ValueId> parameters;
   std::vector<ValueId>

@@ -1,4 +1,4 @@
-// Files that are whole or not there, whatever happens to the disk or to the process.
+// Files are written completely or not at all, whatever fails: the disk or the process.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -63,7 +63,7 @@ TEST_F(File, StaysAsItWasWhenItsSuccessorCannotBeFinished) {
   EXPECT_EQ(names(), std::vector<std::string>{"a.csv"});
 }
 
-// A limit on the size of files is met as a full disk is.
+// Exceeding the limit on file sizes acts like a full disk.
 TEST_F(File, DoesNotFitOnAFullDiskAndLeavesTheOldOne) {
   write_file(folder_ / "a.csv", "old");
   rlimit before{};
@@ -80,7 +80,7 @@ TEST_F(File, DoesNotFitOnAFullDiskAndLeavesTheOldOne) {
 }
 
 TEST_F(File, MayHaveTheLongestNameThatThereIs) {
-  const std::string longest(255, 'n');  // NAME_MAX of Linux
+  const std::string longest(255, 'n');  // NAME_MAX on Linux
   write_file(folder_ / longest, "x");
   EXPECT_EQ(names(), std::vector<std::string>{longest});
 }
@@ -97,7 +97,7 @@ TEST_F(File, IsMadeUnderANameThatNoOtherProgramTakesForAnImage) {
   EXPECT_EQ(names(), std::vector<std::string>{"case.nii.nii.gz"});
 }
 
-// A process that begins two files in a folder: for a library, and for itself.
+// A process that has two unfinished files in a folder: one for a library and one of its own.
 class Writer {
  public:
   explicit Writer(const fs::path& folder) {
@@ -153,7 +153,7 @@ TEST_F(File, StillBeingWrittenOrNotOursIsNeverTakenForAbandoned) {
   for (const fs::path& file : foreign) EXPECT_EQ(read_file(file), "mine") << file;
 }
 
-// As ranks write what they predict: every process looks for what was abandoned before its first file there.
+// Like ranks that write predictions: every process removes abandoned files before its first write there.
 TEST_F(File, IsTakenForAbandonedByNoneOfManyProcessesThatWriteIntoTheFolderAtOnce) {
   constexpr int rounds = 100, processes = 6;
   for (int round = 0; round < rounds; ++round) {
@@ -183,11 +183,11 @@ TEST_F(File, IsReadAsFarAsAsked) {
 TEST_F(File, ThatCannotBeReadSaysWhy) {
   EXPECT_EQ(exit_code_of([&] { read_file(folder_ / "none"); }), Exit::bad_data);
   EXPECT_EQ(exit_code_of([&] { read_file(folder_); }), Exit::bad_data);
-  // The memory of this process at address 0, which is not mapped: reading it is an input/output error.
+  // The process's memory at address 0, which is not mapped: reading it is an input/output error.
   EXPECT_EQ(exit_code_of([&] { read_file("/proc/self/mem"); }), Exit::failed);
 }
 
-// open(2) of a pipe waits for somebody who writes.
+// open(2) on a pipe blocks until another process writes.
 TEST_F(File, IsNeitherAPipeNorASocketNorADevice) {
   const test::Limit limit;
   const fs::path pipe = folder_ / "pipe", link = folder_ / "link", socket = folder_ / "socket";
@@ -243,7 +243,7 @@ TEST(InterruptedCalls, AreRepeatedButNotForEver) {
   EXPECT_EQ(errno, EINTR);
 }
 
-// Where Boost.Filesystem differs from std::filesystem, and what makes up for it.
+// Differences between Boost.Filesystem and std::filesystem, and the functions that compensate for them.
 TEST(FileSystem, SeesAbsolutePathsAsTheyStand) {
   EXPECT_EQ(seen_from("/study", "scans/a.nii"), fs::path("/study/scans/a.nii"));
   EXPECT_EQ(seen_from("/study", "/scans/a.nii"), fs::path("/scans/a.nii"));
@@ -285,7 +285,7 @@ TEST(FileSystem, MakesFoldersWhoseNamesEndInASeparator) {
   EXPECT_FALSE(fs::exists(folder / "missing", error));
 }
 
-// What a cache remembers is read as it was written, or not at all.
+// A checksummed file is read exactly as written, or not at all.
 class ChecksummedFile : public test::InAFolder {};
 
 TEST_F(ChecksummedFile, IsReadAsItWasWritten) {

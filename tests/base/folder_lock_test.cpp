@@ -1,4 +1,4 @@
-// One process at a time writes to a folder, and nothing of the lock is left.
+// Only one process at a time writes to a folder, and the lock leaves no files behind.
 #include "base/folder_lock.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 class Locking : public test::InAFolder {
  protected:
-  // What a second one is told; empty when it may.
+  // The message that a second process gets; empty if it gets the lock.
   static std::string refusal(const fs::path& folder) {
     try {
       FolderLock second(folder);

@@ -14,8 +14,8 @@ namespace voxswap::house {
 
 namespace {
 
-// Where the text goes on behind what begins at `at`: a comment, a string, a character or a line of the
-// preprocessor; `at` itself where nothing of the kind begins.
+// The end of the token that begins at `at` if it is a comment, a string, a character or a preprocessor line;
+// otherwise `at` itself.
 std::size_t behind(std::string_view text, std::size_t at) {
   const auto after = [&](std::string_view what, std::size_t from) {
     const std::size_t found = text.find(what, from);
@@ -52,7 +52,7 @@ std::string code_of(std::string_view text) {
   return code;
 }
 
-// What stands between the quotes of a string, as it is written.
+// The text between the quotes of a string literal, as written.
 std::string_view between_quotes(std::string_view literal) {
   const bool raw = literal.starts_with("R");
   const std::size_t first = literal.find(raw ? '(' : '"') + 1;
@@ -62,7 +62,7 @@ std::string_view between_quotes(std::string_view literal) {
 
 std::vector<std::string> strings_of(std::string_view text) {
   std::vector<std::string> strings;
-  bool goes_on = false;  // nothing stands between the last string and here
+  bool goes_on = false;  // only whitespace since the last string
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t next = std::max(behind(text, at), at + 1);
     const std::string_view part = text.substr(at, next - at);
@@ -75,9 +75,8 @@ std::vector<std::string> strings_of(std::string_view text) {
   return strings;
 }
 
-// Whether a declaration stands for something that is at home elsewhere, or must stand outside of any room: a
-// name that is only mentioned, a specialisation of a library's template, a member of what was declared
-// before, the program's entry.
+// Whether a declaration is exempt, because it belongs elsewhere or must be outside any room's namespace: a
+// forward declaration, a specialisation of a library's template, a member of an earlier class, main().
 bool is_homeless(const std::string& declaration) {
   static const std::regex forward(R"((class|struct|enum|enum class) \w+( : [\w:]+)?)");
   static const std::regex global(R"((extern\b|int main\b|template <>).*)");
@@ -86,7 +85,7 @@ bool is_homeless(const std::string& declaration) {
          std::regex_match(declaration, member);
 }
 
-// Walks over declarations, and into namespaces alone.
+// Walks over declarations, and descends only into namespaces.
 class Declarations {
  public:
   explicit Declarations(std::string code) : code_(std::move(code)) { walk(""); }
@@ -133,7 +132,7 @@ class Declarations {
     if (!words.empty() && !is_homeless(words)) found_.insert(scope);
   }
 
-  // From an opening bracket to the one that closes it.
+  // From an opening bracket to its closing one.
   void skip_brackets() {
     int depth = 0;
     for (; at_ < code_.size(); ++at_) {
@@ -152,7 +151,7 @@ bool lies_in(const fs::path& path, const std::string& folder) {
   return path.generic_string().starts_with(folder + "/");
 }
 
-// The row of the folder that a file lies in, the innermost one; null where there is none.
+// The innermost folder of the table that contains the file, or null.
 const Folder* folder_of(const fs::path& path, const std::vector<Folder>& folders) {
   const Folder* found = nullptr;
   for (const Folder& folder : folders)
@@ -165,7 +164,7 @@ std::string unit_of(const fs::path& path) {
   return fs::path(path).replace_extension().generic_string();
 }
 
-using Units = std::map<std::string, std::set<std::string>>;  // what each of them includes
+using Units = std::map<std::string, std::set<std::string>>;  // the units that each unit includes
 
 Units units_of(const std::vector<SourceFile>& files) {
   Units units;
@@ -184,7 +183,7 @@ void remove(const std::string& unit, Units& units) {
   for (auto& [name, includes] : units) includes.erase(unit);
 }
 
-// Takes away what is in no circle and leads to none.
+// Removes all units that are not part of a cycle and do not lead to one.
 void trim(Units& units) {
   const auto is_last = [](const auto& unit) { return unit.second.empty(); };
   for (auto last = units.begin(); (last = std::find_if(units.begin(), units.end(), is_last)) != units.end();)
@@ -258,7 +257,7 @@ std::vector<std::string> circles_of_units(const std::vector<SourceFile>& files) 
   Units units = units_of(files);
   std::vector<std::string> circles;
   for (trim(units); !units.empty(); trim(units)) {
-    // Whatever is left leads into a circle, whichever way is taken.
+    // Every remaining unit leads into a cycle, along any path.
     std::vector<std::string> way{units.begin()->first};
     auto begin = way.end();
     while ((begin = std::find(way.begin(), way.end() - 1, way.back())) == way.end() - 1)

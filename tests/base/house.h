@@ -1,7 +1,6 @@
-// The walls of the house: what may include what, looked at in the text of the sources alone.
+// The include rules of the project, checked on the text of the sources.
 //
-// Each check gives a sentence for every fault that it finds, so that it can be tried on sources that are
-// wrong on purpose.
+// Each check returns one sentence per violation, so that it can be tested on incorrect sources.
 #pragma once
 
 #include <map>
@@ -15,43 +14,43 @@
 namespace voxswap::house {
 
 struct SourceFile {
-  fs::path path;                        // "data/volumes/volume.h"
-  std::vector<std::string> includes;    // as they are written, without brackets or quotes
-  std::vector<std::string> namespaces;  // in which it declares something: "voxswap", "voxswap::data"; sorted
-  std::vector<std::string> strings = {};  // what stands between quotes; pieces that belong together are one
+  fs::path path;                          // "data/volumes/volume.h"
+  std::vector<std::string> includes;      // as written, without brackets or quotes
+  std::vector<std::string> namespaces;    // of its declarations: "voxswap", "voxswap::data"; sorted
+  std::vector<std::string> strings = {};  // contents of string literals; adjacent ones are joined
 };
 
 SourceFile parse(const fs::path& path, std::string_view text);
-// Every header and source of these rooms.
+// All headers and sources of these rooms.
 std::vector<SourceFile> read_sources(const fs::path& house, const std::vector<std::string>& rooms);
 
-// A room, or a part of one, and what it may include besides itself: rooms, of which every part is meant, or
-// parts.
+// A room (or a part of one), and the rooms or parts that it may include besides itself. A room stands for all
+// of its parts.
 struct Folder {
   std::string path;  // "swap", "data/formats"
   std::vector<std::string> may_include;
 };
 
-// A folder stands below those that include it: it is allowed only what stands above it in the table.
+// A folder may include only folders earlier in the table.
 std::vector<std::string> faults_of_order(const std::vector<Folder>& folders);
-// Includes that the table does not allow, and files that lie in none of its folders.
+// Includes that the table does not allow, and files outside all of its folders.
 std::vector<std::string> faults_of_includes(const std::vector<SourceFile>& files,
                                             const std::vector<Folder>& folders);
-// A unit is a header and its source. Each circle is told once: "a includes b includes a".
+// A unit is a header and its source. Each cycle is reported once: "a includes b includes a".
 std::vector<std::string> circles_of_units(const std::vector<SourceFile>& files);
 
-// How a third party's includes begin, and the folders that may name it.
+// Prefix of a third party's includes, and the folders that may use it.
 using ThirdParties = std::map<std::string, std::vector<std::string>>;
 std::vector<std::string> faults_of_third_parties(const std::vector<SourceFile>& files,
                                                  const ThirdParties& third_parties);
 
-// The namespace that belongs to each room; what lies deeper in it belongs to the room as well.
+// The namespace of each room; nested namespaces belong to the room too.
 using Namespaces = std::map<std::string, std::string>;
 std::vector<std::string> faults_of_namespaces(const std::vector<SourceFile>& files,
                                               const Namespaces& namespaces);
 
-// Keys of a file of settings that strings name: words that begin with one of its sections, "data.root", or a
-// section alone, "data." and "data.{}". Those that are `allowed` are no fault.
+// Keys of a settings file in string literals: words that begin with one of its sections, "data.root", or a
+// section alone, "data." and "data.{}". Those in `allowed` are accepted.
 std::vector<std::string> faults_of_keys(const std::vector<SourceFile>& files,
                                         const std::set<std::string>& sections,
                                         const std::set<std::string>& allowed);

@@ -1,5 +1,5 @@
-// The walls of this house: a folder includes only folders below it, no units go in circles, and a third party
-// is named only in its own room.
+// The include rules of this project: a folder includes only folders below it, units have no cycles, and a
+// third party is used only in its own room.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ const fs::path source = VOXSWAP_SOURCE_DIR;
 const std::vector<std::string> rooms = {"base",     "data",        "metrics", "net", "swap",
                                         "pipeline", "experiments", "library", "cli"};
 
-// What each folder may include besides itself: a room, whatever part of it, or a part alone. In the order of
-// docs/explanation/architecture.md, which says what lives in each.
+// The folders that each folder may include besides itself: a room with all its parts, or a single part. The
+// order is that of docs/explanation/architecture.md, which describes their contents.
 const std::vector<house::Folder> folders = {
     {"base", {}},
     {"data/volumes", {"base"}},
@@ -69,7 +69,7 @@ const std::vector<house::Folder> folders = {
     {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments", "library"}},
 };
 
-// What is in base is in everybody's words; every other room says whose its names are.
+// base is in the common namespace; every other room has its own.
 const house::Namespaces namespaces = [] {
   house::Namespaces all;
   for (const std::string& room : rooms)
@@ -77,7 +77,7 @@ const house::Namespaces namespaces = [] {
   return all;
 }();
 
-// The folders that may name a third party's headers, by how its includes begin.
+// The folders that may include a third party's headers, by prefix of the include.
 const house::ThirdParties third_parties = {
     {"fmt/", {"base"}},
     {"spdlog/", {"base"}},
@@ -113,7 +113,7 @@ TEST(HouseRules, SourcesAreThere) {
   EXPECT_GT(sources().size(), 300u);
 }
 
-// What a program of others includes brings nothing but the standard library with it.
+// Public headers depend only on the standard library, for other programs that include them.
 TEST(HouseRules, PublicHeadersIncludeOnlyOneAnother) {
   const std::vector<house::SourceFile> headers = house::read_sources(source, {"include"});
   EXPECT_GT(headers.size(), 5u);
@@ -154,7 +154,7 @@ TEST(HouseRules, JsonIsParsedOnlyWhereItsDepthIsLimited) {
   }
 }
 
-// Sources that contain one of these words are those `places`.
+// Checks that exactly the sources `places` contain one of these words.
 void expect_only_in(const std::vector<std::string>& words, const std::set<std::string>& places,
                     const std::string& instead) {
   const auto has = [](const std::string& text, const std::string& word) {
@@ -172,7 +172,7 @@ void expect_only_in(const std::vector<std::string>& words, const std::set<std::s
   EXPECT_EQ(found, places) << instead;
 }
 
-// Elsewhere a pipe in place of a file would be waited for.
+// Other functions would block on a pipe instead of a file.
 TEST(HouseRules, FilesAreOpenedForReadingByOneFunction) {
   expect_only_in({"ifstream", "fopen(", "O_RDONLY", "O_RDWR", "filebuf", "LoadFile("},
                  {"base/descriptor.cpp", "base/file.cpp", "base/folder_lock.cpp", "base/part_files.cpp",
@@ -181,7 +181,7 @@ TEST(HouseRules, FilesAreOpenedForReadingByOneFunction) {
                  "use open_file() or read_file()");
 }
 
-// Elsewhere the name of a file could hold what a terminal obeys, and a full disk would go unnoticed.
+// Elsewhere a file name could contain terminal control characters, and a full disk would go unnoticed.
 TEST(HouseRules, StreamsArePrintedToByOneFunction) {
   expect_only_in({"printf(", "puts(", "fputs(", "fprintf(", "std::cout", "std::cerr", "fmt::print"},
                  {"base/log.cpp", "base/terminal.cpp", "cli/main.cpp", "cli/sweep_table.cpp"},
@@ -216,7 +216,7 @@ TEST(HouseRules, EveryFolderOfTestsIsBuilt) {
   EXPECT_GT(files, 50);
 }
 
-// The Containerfile, which no test builds: it takes minutes and a registry.
+// The Containerfile is not built by any test, because that takes minutes and a registry.
 TEST(Containerfile, NamesFilesOfTheSourceThatAreThere) {
   std::istringstream words(read_file(source / "Containerfile"));
   std::string word;

@@ -1,4 +1,4 @@
-// That the checks of house.h find what is wrong, on sources that are wrong on purpose.
+// The checks of house.h find violations in incorrect sources.
 #include "tests/base/house.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// JSON is destroyed also where no memory is left, and is not parsed where it is nested without end.
+// JSON can be destroyed without free memory, and excessive nesting is rejected.
 #include "base/json.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@
 namespace voxswap {
 namespace {
 
-// A list of `count` entries, each an object that holds a list.
+// A list of `count` entries, each an object that contains a list.
 Json nested(int count) {
   Json all = Json::array();
   for (int i = 0; i < count; ++i) all.push_back({{"name", "a"}, {"values", {1, 2, 3}}});
   return all;
 }
 
-// A file of a few kilobytes could otherwise end the program: copies and comparisons recurse.
+// A file of a few kilobytes could otherwise crash the program: copies and comparisons recurse.
 TEST(Json, ThatIsNestedTooDeepIsInvalid) {
   const auto deep = [](int levels, const std::string& open, const std::string& close) {
     std::string text;
@@ -48,10 +48,10 @@ TEST(Json, ThatIsNestedTooDeepIsInvalid) {
 }
 
 TEST(Json, IsDestroyedWhereNoMemoryIsLeft) {
-  for (int time = 0; time < 100; ++time) {  // the reserve is whole again after each
+  for (int time = 0; time < 100; ++time) {  // the reserve is refilled each time
     std::optional<Json> json = nested(1000);
     test::Heap::empty = true;
-    json.reset();  // may not throw: where it does, this program ends by a signal
+    json.reset();  // must not throw: that would end this program by a signal
     test::Heap::empty = false;
   }
 }
@@ -68,7 +68,7 @@ TEST(Json, TellsOfALackOfMemoryThatTheReserveCannotMend) {
   EXPECT_TRUE(told);
 }
 
-// Beside a list of pairs that is searched from its start.
+// Compared with a list of pairs that is searched linearly.
 TEST(Json, OfFewKeysAndOfManyIsTheSameList) {
   const Philox random(20261127, 0x15e1);
   std::uint32_t draw = 0;
@@ -108,7 +108,7 @@ TEST(Json, OfFewKeysAndOfManyIsTheSameList) {
   }
 }
 
-// With a search for each this would take longer than the suite waits.
+// With a linear search per key this would exceed the time limit of the suite.
 TEST(Json, OfVeryManyKeysIsRead) {
   std::string text = "{";
   constexpr int count = 500'000;

@@ -1,4 +1,4 @@
-// What commands may write over, and what not.
+// The files that commands may overwrite, and those that they must not.
 #include "base/outputs.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ TEST_F(OutputFiles, AreRemovedOnlyIfVoxswapWroteThemAndNobodyChangedThem) {
   EXPECT_FALSE(fs::exists(out / "sub/.voxswap")) << "a record of nothing";
 }
 
-// The process ends between the file and its record, and others are written before it is written again.
+// The process ends between writing a file and recording it, and other files are written before the file is
+// written again.
 TEST_F(OutputFiles, ThatVoxswapWroteAndCouldNotRecordAreWrittenAgain) {
   const fs::path file = folder_ / "a.csv";
   EXPECT_THROW(Outputs(false).write(file,
@@ -86,8 +87,8 @@ TEST_F(OutputFiles, ThatVoxswapWroteAndCouldNotRecordAreWrittenAgain) {
   EXPECT_EQ(read_file(file), "new");
 }
 
-// The same where the file is one of ours already: the process ends before the new one is in its place, or
-// right after.
+// The same if the file already belongs to voxswap: the process ends just before or just after the new one is
+// renamed into place.
 TEST_F(OutputFiles, ThatVoxswapWroteAgainAndCouldNotRecordAreWrittenAgain) {
   const fs::path file = folder_ / "a.csv";
   for (const bool in_place : {false, true, false}) {
@@ -105,7 +106,7 @@ TEST_F(OutputFiles, ThatVoxswapWroteAgainAndCouldNotRecordAreWrittenAgain) {
   }
 }
 
-// Of somebody else's file, an attempt that was forced and failed makes none of ours.
+// A forced but failed write does not make somebody else's file belong to voxswap.
 TEST_F(OutputFiles, ThatVoxswapOnlyTriedToWriteAreStillSomebodyElses) {
   const fs::path file = made("a.csv");
   fs::last_write_time(file, fs::last_write_time(file) - 10);
@@ -123,7 +124,7 @@ TEST_F(OutputFiles, ThatAreInputsAreNeverWrittenUnderAnyName) {
   for (const fs::path& name : {input, link, twin, folder_ / "in/../in/case/scan.nii.gz"})
     expect_refused(outputs, name, "never overwritten");
   Outputs of_folder(true);
-  of_folder.protect(folder_ / "in/case");  // as a DICOM series
+  of_folder.protect(folder_ / "in/case");  // like a DICOM series
   expect_refused(of_folder, twin, "never overwritten");
 }
 

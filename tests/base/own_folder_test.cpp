@@ -1,4 +1,4 @@
-// No command loses a file that somebody else put into the folder of a run, or edited there.
+// No command loses a file that somebody else put into a run's folder or edited there.
 #include "base/own_folder.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST_F(OwnFolders, ReplaceTheirOwnFilesAndKeepThoseOfOthersAndEditedOnes) {
     EXPECT_EQ(at("foreign.csv.kept"), "mine");
   }
   put("edited.csv", "first, and a note");
-  const OwnFolder own(folder_, true);  // of another process, which reads the record
+  const OwnFolder own(folder_, true);  // as another process, which reads the record
   for (const char* name : {"foreign.csv", "edited.csv", "own.csv"}) write_file(folder_ / name, "second");
   EXPECT_EQ(at("edited.csv.kept"), "first, and a note");
   EXPECT_EQ(at("own.csv"), "second");
@@ -67,7 +67,7 @@ TEST_F(OwnFolders, OfVersionsWithoutARecordAreKnownAsTheyAre) {
   EXPECT_EQ(at("predictions/case.nii.gz.kept"), "edited");
 }
 
-// A link is not followed: what it leads to stays.
+// A link is not followed: its target stays.
 TEST_F(OwnFolders, KeepLinksInPlaceOfTheirFiles) {
   const test::TemporaryFolder outside;
   const fs::path target = outside / "report.html";

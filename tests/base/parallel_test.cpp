@@ -1,4 +1,4 @@
-// Pieces of work on several threads: each is done once, and errors are heard.
+// Work items on several threads: each is done once, and errors are reported.
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(ParallelFor, ThrowsTheErrorOfTheLowestPieceAndBeginsNoneAfterIt) {
 
 TEST(UsableCores, AreThoseThatTheThreadIsBoundTo) {
   unsigned found = 0;
-  std::thread bound([&] {  // of its own, so that the rest of the program is not bound
+  std::thread bound([&] {  // a separate thread, so that the rest of the program is not bound
     cpu_set_t mine, one;
     ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
     int core = 0;

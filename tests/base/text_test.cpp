@@ -58,7 +58,7 @@ TEST(Csv, KeepsCommasQuotesAndLineBreaksInFields) {
   EXPECT_THROW(parse_csv("a,b\n\"1,2\n", "open quote"), Error);
 }
 
-// Among them a negative number, which stays one for every reader.
+// A negative number is not escaped, so that readers still parse it as a number.
 TEST(Csv, HoldsNoFieldThatASpreadsheetTakesForAFormula) {
   const std::vector<std::string> texts = {"=HYPERLINK(\"http://x\")",
                                           "+1+1",
@@ -91,7 +91,7 @@ TEST(Csv, IsUtf8) {
                        {"split.csv: is not UTF-8"});
 }
 
-// A file's name could otherwise clear the screen or change the title of the window.
+// A file's name could otherwise clear the screen or change the window title.
 TEST(Printable, ShowsControlCharactersAndBytesThatAreNoCharacters) {
   EXPECT_EQ(printable("a\x1b[2J\a\x7f"), "a\\x1b[2J\\x07\\x7f");
   EXPECT_EQ(printable("c\xe9 caf\u00e9 \u8133"), "c\\xe9 caf\u00e9 \u8133");
@@ -155,7 +155,7 @@ TEST(Counts, AgreeWithTheirNouns) {
   EXPECT_EQ(counted(2, "key"), "2 keys");
 }
 
-// With "{} cases" in a message, a user with one case reads "1 cases".
+// "{} cases" in a message would print "1 cases".
 TEST(Counts, AreWrittenByCountedInEveryMessage) {
   const std::regex by_hand(
       R"re("[^"]*\{\} (cases|folders|series|files|labels|channels|images|epochs|ranks|nodes|threads|steps|regions|planes|repeats|cells|rows|problems|errors|warnings|folds|patients|samples|parameters|outputs|cores|machines|volumes|dimensions)\b)re");

@@ -1,4 +1,4 @@
-// The words that the program avoids: poetry, which a reader in a hurry has to read twice.
+// Phrases that the program avoids because readers in a hurry have to read them twice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ constexpr std::array avoided = {
     Avoided{"whatever its name says", "despite its name"},
     Avoided{"to mend", "to fix"}};
 
-// Goes into the keys of caches and the identity of runs, and is never shown.
+// Part of cache keys and run identities; never shown.
 constexpr const char* hashed = "tells of";
 
 std::vector<std::string> faults_of_words(const std::vector<house::SourceFile>& files) {

@@ -1,6 +1,6 @@
-// Reads files of one kind, named on stdin one a line, and prints a line for each: the exit code and the
-// message, or 0 and a digest of what was read. For the campaign: thousands of damaged files in one process,
-// in which a crash is seen at once. With VOXSWAP_FUZZ it is a target of libFuzzer (fuzz.py) instead.
+// Reads files of one kind, whose paths are on stdin, one per line. Prints a line for each: the exit code and
+// the message, or 0 and a digest of the content. Used by the campaign, which reads thousands of damaged files
+// in one process and sees crashes at once. With VOXSWAP_FUZZ it is a target for libFuzzer (fuzz.py) instead.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -48,7 +48,7 @@ void checkpoint(const fs::path& path, Hasher& hasher) {
     hasher.add(tensor.name).add(tensor.values.data(), tensor.values.size() * sizeof(float));
 }
 
-// The cases of a damaged split are those of the data set beside it.
+// The cases of a damaged split are those of the data set next to it.
 void split_file(const fs::path& path, Hasher& hasher) {
   data::DatasetOptions data;
   data.root = path.parent_path() / "data";
@@ -66,15 +66,15 @@ void dataset(const fs::path& folder, Hasher& hasher) {
     hasher.add(files.id).add(data::read_case(opened, files).id);
 }
 
-// What the cache remembers; nothing is remembered where it was damaged.
+// A checksummed file of the cache; a damaged one is ignored.
 void sealed(const fs::path& path, Hasher& hasher) {
   const auto text = read_checksummed(path);
   if (!text) fail(Exit::bad_data, "{}: is found anew", path.string());
   hasher.add(*text);
 }
 
-// A prepared case, with the experiment it was prepared for beside it. A damaged one is made anew: what is got
-// and what then lies in the cache is what an undamaged one would have given.
+// A prepared case, with its experiment next to it. A damaged one is prepared again, so the result and the new
+// cache file are the same as for an undamaged one.
 void prepared(const fs::path& path, Hasher& hasher) {
   const pipeline::RunOptions run =
       experiments::load_experiment(path.parent_path() / "experiment.yaml", {}).run;
@@ -127,7 +127,7 @@ std::string outcome(const std::function<void(const fs::path&, Hasher&)>& read, c
 }  // namespace voxswap
 
 #ifdef VOXSWAP_FUZZ
-// Writes the bytes to the file FUZZ_FILE and reads FUZZ_PATH, that file or its folder, as the kind FUZZ_KIND.
+// Writes the bytes to the file FUZZ_FILE and reads FUZZ_PATH (that file or its folder) as kind FUZZ_KIND.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace voxswap;
   static const auto read = kinds.at(std::getenv("FUZZ_KIND"));
@@ -145,7 +145,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 #else
 int main(int count, char** values) {
   using namespace voxswap;
-  if (count == 3 && values[1] == std::string("encoded")) {  // the folder to write them to
+  if (count == 3 && values[1] == std::string("encoded")) {  // the output folder
     test::write_encoded_images(values[2]);
     return 0;
   }
@@ -159,7 +159,7 @@ int main(int count, char** values) {
     std::string line = outcome(kind->second, path);
     for (char& c : line)
       if (c == '\n') c = ' ';
-    std::cout << line << std::endl;  // flushed: what was read before a crash is known
+    std::cout << line << std::endl;  // flushed, so that results before a crash are known
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// What a shell is told of the program: completion, tried in bash, and the manual page.
+// Shell completion, tested in bash, and the manual page.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 class Completion : public ProgramInAFolder {
  protected:
   void SetUp() override { write("completion.bash", done({"completion", "bash"}).output); }
-  // What bash offers behind such a line.
+  // The completions that bash offers for such a line.
   std::vector<std::string> offered(const std::string& line) const {
     const std::string command =
         "source " + path("completion.bash") +
@@ -36,7 +36,7 @@ TEST_F(Completion, OffersCommandsThenTheirOptionsAndWhatThoseTake) {
   EXPECT_EQ(offered("voxswap run study.yaml --res"), Words{"--resume"});
   EXPECT_EQ(offered("voxswap export run --to "), (Words{"onnx", "pytorch", "monai"}));
   EXPECT_EQ(offered("voxswap export run --to p"), Words{"pytorch"});
-  EXPECT_EQ(offered("voxswap completion --quiet "), Words{""});  // a file, which bash knows itself
+  EXPECT_EQ(offered("voxswap completion --quiet "), Words{""});  // a file, completed by bash itself
 }
 
 TEST_F(Completion, OffersKeysOfAnExperimentAndTheirValues) {
@@ -44,7 +44,7 @@ TEST_F(Completion, OffersKeysOfAnExperimentAndTheirValues) {
             (Words{"training.loss=", "training.loader_threads=", "training.log="}));
   EXPECT_EQ(offered("voxswap plan study.yaml training.loss=weighted"), Words{"weighted_dice"});
   EXPECT_EQ(offered("voxswap sweep study.yaml preprocess.crop="), (Words{"foreground", "none"}));
-  EXPECT_EQ(offered("voxswap evaluate training.lo"), Words{""});  // which takes none
+  EXPECT_EQ(offered("voxswap evaluate training.lo"), Words{""});  // has no such keys
 }
 
 TEST_F(Completion, IsThereForEveryShellAndNoOther) {

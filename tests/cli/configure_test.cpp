@@ -1,4 +1,4 @@
-// voxswap configure and voxswap run DATASET, from the outside. Plans are made from typical costs, so that no
+// Tests voxswap configure and voxswap run DATASET as external programs. Plans use typical costs, so that no
 // test depends on the processor's speed.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class Configure : public ProgramInAFolder {
                            more,
                        {.log = log_, .errors = folder_ / "errors"});
   }
-  // Four times as long along each axis, in the header of a NIfTI file.
+  // Multiplies the voxel size by four along each axis, in the header of a NIfTI file.
   static void widen_voxels(const fs::path& path) {
     std::string bytes = read_file(path);
     const auto widen = [&](std::size_t offset) {
@@ -74,7 +74,7 @@ TEST_F(Configure, ChoosesTheLargestContextAmongTheFastOnes) {
     EXPECT_TRUE(voxels(one) <= voxels(chosen) || time(one) > 1.25 * fastest) << one;
   EXPECT_EQ(json.at("fingerprint").size(), 4u);
   EXPECT_EQ(json.at("fingerprint").at(0).at("size").at(0), 24);
-  EXPECT_EQ(json.at("experiment").at("data.split.folds").at("value"), "4");  // no more than cases
+  EXPECT_EQ(json.at("experiment").at("data.split.folds").at("value"), "4");  // at most the number of cases
 }
 
 TEST_F(Configure, WritesASpacingAndNoResolution) {
@@ -160,13 +160,13 @@ TEST_F(Configure, WritesTheValuesOfLabelsWithoutNamesAndWarnsOnce) {
   EXPECT_FALSE(contains(done({"plan", path("mine.yaml"), "--estimate"}).output, "data.labels is not set"));
 }
 
-// Ten labels, of which one is in one case only, and cases of very different sizes.
+// Ten labels, one of which is in only one case, and cases of very different sizes.
 TEST_F(Configure, RunsOnManyLabelsARareOneAndSizesThatDiffer) {
   phantoms("3", "16,16,16", {"--layout", "brats2020"}, "mixed");
   phantoms("5", "48,24,40", {"--layout", "brats2020"}, "large");
   for (const char* id : {"BraTS20_Training_004", "BraTS20_Training_005"})
     fs::rename(folder_ / "large" / id, folder_ / "mixed" / id);
-  constexpr std::size_t header = 352;  // of a NIfTI file, with a byte for each voxel behind it
+  constexpr std::size_t header = 352;  // bytes in a NIfTI file, followed by one byte per voxel
   for (int number = 1; number <= 5; ++number) {
     const std::string name = format("BraTS20_Training_{:03}", number);
     const fs::path file = folder_ / "mixed" / name / (name + "_seg.nii");
@@ -210,7 +210,7 @@ TEST_F(Configure, LeavesOutCasesWithMissingFiles) {
   EXPECT_EQ(configure({"data.missing_modalities=true"}).code, 0);
 }
 
-// A planner that swaps nothing needs as much as the volume is large, whatever the processor.
+// A planner that swaps nothing needs memory in proportion to the volume, on any processor.
 TEST_F(Configure, TakesPatchesWhereAWholeVolumeDoesNotFit) {
   phantoms("2", "48,48,48", {}, "large");
   const Words keep = {"memory.planner=keep", "network.base_filters=4"};
@@ -251,7 +251,7 @@ TEST_F(Configure, SaysWhereTheHoursAllowNextToNoTraining) {
 }
 
 TEST_F(Configure, TakesNoCandidateFromOneOutlier) {
-  phantoms("4", "24,24,24", {"--layout", "brats2020"}, "uneven");  // files of these are not compressed
+  phantoms("4", "24,24,24", {"--layout", "brats2020"}, "uneven");  // files of this layout are not compressed
   for (const auto& entry : fs::directory_iterator(folder_ / "uneven" / "BraTS20_Training_002"))
     widen_voxels(entry.path());
   const Words plain = {"preprocess.spacing=[10, 10, 10]", "preprocess.crop=none", "network.base_filters=2"};
@@ -295,7 +295,7 @@ TEST_F(Configure, IsDoneByRunWhereItIsGivenADataSet) {
   EXPECT_TRUE(contains(done(words).output, "is a data set, configured: "));
   EXPECT_TRUE(fs::exists(folder_ / "r/dice.csv"));
   EXPECT_TRUE(contains(bytes("r/experiment.yaml"), "base_filters: 2"));
-  refused(2, words);  // the run is there
+  refused(2, words);  // the run exists
   done(words + Words{"--resume"});
 }
 

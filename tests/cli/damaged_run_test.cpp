@@ -1,5 +1,5 @@
-// A run whose files, data or settings were changed behind its back: a table of what was done, and what the
-// program says of it. And two that want to write to one run.
+// A run whose files, data or settings were changed from outside: a table of changes and the resulting
+// messages. Also two processes that want to write to one run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ void replace(const fs::path& file, const std::string& before, const std::string&
 
 class DamagedRun : public ProgramInASharedFolder<DamagedRun> {
  public:
-  // One run of two epochs, of which every test has a copy. Saved after every step, so that there is one
-  // before.
+  // Makes one run of several epochs, which every test copies. It is saved after every step, so that previous
+  // checkpoints exist.
   void make_for_all() const {
     phantoms("5", "16");
     for (const char* seed : {"5", "6"}) {
@@ -58,7 +58,7 @@ class DamagedRun : public ProgramInASharedFolder<DamagedRun> {
   fs::path checkpoint(const std::string& name) const {
     return run_ / "checkpoints" / (name + ".safetensors");
   }
-  // Its data lies where every test may change it.
+  // Its data is where every test may change it.
   Words resume_command() const { return {"run", path("seed_5.yaml"), "--out", run_.string(), "--resume"}; }
   Words predict_command() const {
     fs::remove_all(folder_ / "maps");
@@ -71,7 +71,7 @@ class DamagedRun : public ProgramInASharedFolder<DamagedRun> {
 TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
   struct Row {
     const char* done;
-    bool resumes;  // else it predicts
+    bool resumes;  // true: resume; false: predict
     int code;
     const char* says;
     std::function<void()> act;
@@ -86,7 +86,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
     fs::remove(checkpoint(name));
     fs::remove(checkpoint(name + ".previous"));
   };
-  // As another program would write the same weights.
+  // Removes the metadata, as in a file with the same weights written by another program.
   const auto strip = [](const fs::path& file) {
     std::string bytes = read_file(file);
     std::uint64_t size = 0;
@@ -200,7 +200,7 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
   }
 }
 
-// Anywhere in the file, seeded.
+// At random, seeded positions.
 TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
   const Philox random(20261122, 0xf11b);
   std::uint32_t draw = 0;
@@ -224,7 +224,7 @@ TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
 }
 
 TEST_F(DamagedRun, IsNotResumedWithOtherData) {
-  // A run of its own on data that may change.
+  // A separate run on data that may change.
   const fs::path own = folder_ / "own";
   const auto command = [&](bool resume) {
     Words words = {"run",        path("seed_5.yaml"),           "--out",
@@ -299,7 +299,7 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   const Surroundings first_log = {.log = folder_ / "first_log"};
   const pid_t first = start(
       {"train", yaml, "--out", out.string(), "training.epochs=100000", "training.early_stop=0"}, first_log);
-  // From the start: before it has prepared anything.
+  // Immediately, before it has prepared anything.
   while (!fs::exists(out / ".lock")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   while (!fs::exists(out / "checkpoints/best.safetensors"))
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

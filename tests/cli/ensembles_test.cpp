@@ -1,4 +1,4 @@
-// voxswap report --ensembles: pairs of runs with different networks, ranked beside the runs.
+// voxswap report --ensembles: pairs of runs with different networks, ranked together with the runs.
 #include <gtest/gtest.h>
 
 #include <map>

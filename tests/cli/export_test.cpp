@@ -1,4 +1,4 @@
-// A run's network leaves for other programs and its weights come back, from the outside.
+// Tests export of a run's network to other programs, and import of its weights, as external programs.
 #include <gtest/gtest.h>
 
 #include "tests/cli/program.h"
@@ -42,7 +42,7 @@ TEST_F(Export, ToOnnxWritesOneFileAndSaysWhich) {
   EXPECT_EQ(bytes("again.onnx"), model);
 }
 
-// What a caller has to do besides running the network, so that the label maps are those of predict.
+// The metadata that a caller needs to get the same label maps as predict.
 TEST_F(Export, SaysHowPredictUsesTheNetwork) {
   done({"train", path("tiny.yaml"), "training.patch=8", "evaluate.tta=true",
         "training.augment.flip=[0.5, 0, 0.5]", "training.augment.symmetries=false", "--out", path("tta"),
@@ -117,7 +117,7 @@ TEST_F(Export, ImportsOnlyAllWeightsOfTheNetwork) {
   };
   Json named = Json::object(), renamed = header, turned = header;
   for (const auto& [name, entry] : header.items()) named["module." + name] = entry;
-  EXPECT_EQ(import(named).code, 0);  // as torch.nn.DataParallel names them
+  EXPECT_EQ(import(named).code, 0);  // names written by torch.nn.DataParallel
   renamed["head.0.conv.biased"] = renamed["head.0.conv.bias"];
   renamed.erase("head.0.conv.bias");
   const Outcome other = import(renamed);

@@ -1,5 +1,5 @@
-// Networks of images as a user has them: trained on classes, on pictures with masks and on slices, continued,
-// and asked about what they have not seen.
+// Networks for images from a user's view: trained on classes, on images with masks and on slices, resumed,
+// and applied to new images.
 #include <gtest/gtest.h>
 
 #include "tests/cli/program.h"
@@ -36,7 +36,7 @@ TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
   EXPECT_FALSE(fs::exists(folder_ / "out/dice.csv"));
   EXPECT_TRUE(contains(bytes("out/report.html"), "Predicted tumor"));
 
-  // Killed after an epoch or not: the same.
+  // Interrupted after an epoch, the results are the same.
   ASSERT_EQ(run(settings + Words{"training.epochs=1"}, "again").code, 0);
   const Outcome resumed = run(settings + Words{"--resume"}, "again");
   ASSERT_EQ(resumed.code, 0) << resumed.output;

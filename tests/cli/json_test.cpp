@@ -1,4 +1,4 @@
-// What scripts read: JSON in place of tables.
+// Output for scripts: JSON instead of tables.
 #include <gtest/gtest.h>
 
 #include "tests/cli/program.h"
@@ -15,7 +15,7 @@ class JsonOutput : public ProgramInAFolder {
                "network: {name: unet3d, base_filters: 2, depth: 2}\n"
                "training: {epochs: 2, precision: f32, log: [csv, jsonl]}\nmemory: {planner: keep}\n");
   }
-  // Only stdout counts, and all of it is JSON.
+  // Stdout contains only JSON.
   Json json(const Words& arguments) const {
     const Outcome outcome =
         run_program(arguments + Words{"--json", "--quiet"}, {.log = log_, .errors = folder_ / "errors"});
@@ -39,7 +39,7 @@ TEST_F(JsonOutput, OfDryRunsHasEveryKeyAndTheForecast) {
 TEST_F(JsonOutput, OfARunHasItsScoresAndWatchTellsThatItIsFinished) {
   const Json run = json({"run", tiny_, "--out", run_});
   EXPECT_EQ(run["run"], run_);
-  ASSERT_EQ(run["dice"].size(), 3u);  // of a case, one for each region
+  ASSERT_EQ(run["dice"].size(), 3u);  // for one case, one per region
   EXPECT_EQ(run["dice"][0]["region"], "whole_tumor");
   EXPECT_TRUE(run["dice"][0]["dice"].is_number());
   EXPECT_EQ(run["dice"][0]["resolution"], "16");  // a name, not a number

@@ -1,5 +1,5 @@
-// The program among names, files, folders and limits that it did not choose: it works with them, or says at
-// the start why not.
+// The program with unusual names, files, folders and limits: it handles them, or reports the problem at the
+// start.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -26,7 +26,7 @@ class Outside : public ProgramInASharedFolder<Outside> {
   }
 
  protected:
-  // The data with the first case's folder renamed; patterns find its files.
+  // Copies the data and renames the first case's folder; patterns find its files.
   void rename_case(const std::string& name) const {
     copy("data", "renamed");
     fs::rename(folder_ / "renamed/BraTS2021_00001", folder_ / "renamed" / name);
@@ -38,7 +38,7 @@ class Outside : public ProgramInASharedFolder<Outside> {
   Outcome in_folder(const std::string& folder, const Words& arguments) const {
     return run_program(arguments, {.log = log_, .folder = folder_ / folder});
   }
-  // As a shell has it, with what it can do to a process.
+  // Runs a line in a shell, which can also limit the process.
   int shell(const std::string& line) const {
     const int status = std::system(("cd " + folder_.string() + "; " + line).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -88,7 +88,7 @@ TEST_F(Outside, NamesWithControlCharactersAreShownEscaped) {
   const std::string name = "b\x1b[2J\ac";
   rename_case(name);
   const Words data = Words{"data.root=" + path("renamed")} + patterns();
-  const Words run = into("escaped", data);  // which need not name a case
+  const Words run = into("escaped", data);  // need not name a case
   for (const Words& words :
        {run, Words{"check", path("renamed")}, Words{"check", path("experiment.yaml") + "\x1b[2J"},
         into("escaped", {"x\x1b=1"})}) {
@@ -100,12 +100,12 @@ TEST_F(Outside, NamesWithControlCharactersAreShownEscaped) {
   EXPECT_NE(std::find(cases.begin(), cases.end(), name), cases.end()) << "tables keep the bytes";
 }
 
-// Whichever file of a run or an experiment it is.
+// For every file of a run or an experiment.
 TEST_F(Outside, PipesInPlaceOfFilesAreNotWaitedFor) {
   const auto replaced = [&](const std::string& file) {
     copy("run", "piped");
     copy("data", "data_piped");
-    fs::remove(folder_ / "piped.yaml");  // may be a pipe, which a writer waits for
+    fs::remove(folder_ / "piped.yaml");  // may be a pipe, on which a writer would block
     write("piped.yaml", read_file(folder_ / "experiment.yaml"));
     fs::remove(folder_ / file);
     ASSERT_EQ(::mkfifo(path(file).c_str(), 0600), 0);
@@ -167,7 +167,8 @@ TEST_F(Outside, ATildeIsTheHomeFolderAndNotAFolderOfThatName) {
   EXPECT_FALSE(fs::exists(folder_ / "~"));
 }
 
-// Between what the loader needs and what the program needs, initialisers of libraries would end it.
+// With limits between the needs of the dynamic loader and those of the program, initialisers of libraries
+// would terminate it.
 TEST_F(Outside, ALimitOfTheAddressSpaceIsAMessage) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need the address space that this test takes away";
@@ -177,7 +178,7 @@ TEST_F(Outside, ALimitOfTheAddressSpaceIsAMessage) {
     const int code = shell(format("ulimit -v {}; {} --version >log 2>&1", kilobytes, VOXSWAP_PROGRAM));
     const std::string output = read_file(log_);
     if (code == 0) break;
-    if (code == 127) continue;  // the loader, which says so itself
+    if (code == 127) continue;  // the dynamic loader, with its own message
     EXPECT_TRUE(code == 4 && contains(output, "error: ")) << kilobytes << ": " << code << ": " << output;
     was_refused = true;
   }

@@ -1,4 +1,4 @@
-// The built program as a process of its own, for tests that run, kill and resume it.
+// The built program as a separate process, for tests that run, kill and resume it.
 #pragma once
 
 #include <fcntl.h>
@@ -29,17 +29,17 @@ using Words = std::vector<std::string>;
 using test::contains;
 
 struct Outcome {
-  int code = -1;  // 128 + signal when it was killed
+  int code = -1;  // 128 + signal if it was killed
   std::string output;
-  std::string errors;  // what went to stderr, where that has a file of its own
+  std::string errors;  // stderr, if written to a separate file
 };
 
-// Where a program writes and works.
+// Output files and working folder of a program.
 struct Surroundings {
-  fs::path log;          // stdout, and stderr where that has no file of its own
+  fs::path log;          // stdout, and stderr if it has no separate file
   fs::path errors = {};  // stderr
-  fs::path folder = {};  // in which it works; empty: where the tests do
-  rlim_t limit = 0;      // bytes that a file may grow to; 0: no limit
+  fs::path folder = {};  // working folder; empty: that of the tests
+  rlim_t limit = 0;      // limit of file sizes in bytes; 0: no limit
 };
 
 // In the child, between fork() and exec().
@@ -59,7 +59,7 @@ inline void enter(const Surroundings& where) {
   setrlimit(RLIMIT_FSIZE, &bound);
 }
 
-// In the child: becomes a program, the built one where none is named.
+// In the child: replaces it by a program, by default the built one.
 [[noreturn]] inline void become_program(const Words& arguments, const char* program = VOXSWAP_PROGRAM) {
   std::vector<char*> words = {const_cast<char*>(program)};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
@@ -91,7 +91,7 @@ inline Words operator+(Words words, const Words& more) {
   return words;
 }
 
-// The header of a safetensors file, and what is behind it.
+// The header of a safetensors file, and the data after it.
 inline std::pair<Json, std::string> read_weights(const fs::path& file) {
   const std::string all = read_file(file);
   std::uint64_t size = 0;
@@ -99,7 +99,7 @@ inline std::pair<Json, std::string> read_weights(const fs::path& file) {
   return {Json::parse(all.substr(sizeof size, size)), all.substr(sizeof size + size)};
 }
 
-// The program in a folder with a cache that has the shared costs.
+// Runs the program in a folder, with a cache that has the shared costs.
 class ProgramIn {
  public:
   explicit ProgramIn(fs::path folder) : folder_(std::move(folder)) { test::share_costs(cache_); }
@@ -114,13 +114,13 @@ class ProgramIn {
   Outcome program(const Words& arguments, rlim_t limit = 0) const {
     return run_program(arguments, {.log = log_, .limit = limit});
   }
-  // It must succeed.
+  // Must succeed.
   Outcome done(const Words& arguments) const {
     const Outcome outcome = program(arguments);
     EXPECT_EQ(outcome.code, 0) << arguments[0] << ": " << outcome.output;
     return outcome;
   }
-  // It must end with this exit code and a message that contains these words.
+  // Must end with this exit code and a message that contains these words.
   Outcome refused(int code, const Words& arguments, const std::string& words = "") const {
     const Outcome outcome = program(arguments);
     EXPECT_EQ(outcome.code, code) << arguments[0] << ": " << outcome.output;
@@ -132,24 +132,24 @@ class ProgramIn {
     done(Words{"phantom", "--out", path(out), "--cases", cases, "--size", size, "--seed", "3", "--quiet"} +
          more);
   }
-  // `experiment.yaml`, run into a folder.
+  // Arguments to run `experiment.yaml` into a folder.
   Words into(const std::string& out, const Words& more = {}, const std::string& command = "run") const {
     return Words{command, path("experiment.yaml"), "--out", path(out), "data.cache=" + cache_.string()} +
            more;
   }
-  // The tensors of a checkpoint, without the header, which also tells how long the training took.
+  // The tensors of a checkpoint, without the header, which contains the training time.
   std::string tensors(const std::string& run, const std::string& checkpoint) const {
     return read_weights(folder_ / run / "checkpoints" / (checkpoint + ".safetensors")).second;
   }
-  // The values of a column, from the first row to the last.
+  // The values of a column, in order of rows.
   std::vector<std::string> column(const std::string& table, const std::string& name) const {
     const Csv csv = read_csv(folder_ / table);
     std::vector<std::string> values;
     for (const auto& row : csv.rows) values.push_back(row[csv.column(name, table)]);
     return values;
   }
-  // Runs into a folder again and again, each time for longer before one of these signals, until it ends by
-  // itself. How often it was stopped.
+  // Runs into a folder repeatedly, each time for longer before one of these signals, until the program ends
+  // normally. Returns how often it was stopped.
   int run_with_signals(const std::string& out, const Words& more, const std::vector<int>& signals) const {
     int stopped = 0, milliseconds = 150;
     for (std::size_t attempt = 0; attempt < 60; ++attempt, milliseconds += 60) {
@@ -158,14 +158,14 @@ class ProgramIn {
       std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       const int number = signals[attempt % signals.size()];
       kill(child, number);
-      if (number == SIGUSR1) {  // as batch systems do, as often as they like
+      if (number == SIGUSR1) {  // batch systems may send it several times
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         kill(child, number);
       }
       const Outcome outcome = finish(child, {.log = log_});
       if (outcome.code == 0) return stopped;
       ++stopped;
-      // Before it listens to it, SIGUSR1 ends it as any other program.
+      // Before the program handles SIGUSR1, the signal terminates it.
       EXPECT_TRUE(outcome.code == 128 + SIGKILL || outcome.code == 130 ||
                   (number == SIGUSR1 && outcome.code == 128 + SIGUSR1))
           << outcome.code << outcome.output;
@@ -177,7 +177,7 @@ class ProgramIn {
   const fs::path folder_, log_ = folder_ / "log", cache_ = folder_ / "cache";
 };
 
-// Each test in a folder of its own.
+// Each test runs in its own folder.
 struct OwnFolder {
   const test::TemporaryFolder own_;
 };
@@ -186,7 +186,7 @@ class ProgramInAFolder : private OwnFolder, public ProgramIn, public testing::Te
   ProgramInAFolder() : ProgramIn(own_.path()) {}
 };
 
-// All tests of a suite in one folder: what is made for all, Suite::make_for_all() makes.
+// All tests of a suite share one folder, which Suite::make_for_all() fills.
 template <class Suite>
 class ProgramInASharedFolder : public ProgramIn, public testing::Test {
  protected:
@@ -204,9 +204,8 @@ class ProgramInASharedFolder : public ProgramIn, public testing::Test {
   static inline std::optional<test::TemporaryFolder> shared_;
 };
 
-// What a planner that was given too little says it needs at least, and a twentieth more, in bytes. What that
-// is depends on the processor: the kernels that oneDNN has for it want workspaces of their own, and with
-// measured costs a planner keeps other values.
+// The minimal budget that a planner states when given too little, plus 5 %, in bytes. It depends on the
+// processor: workspaces of oneDNN's kernels differ, and with measured costs a planner keeps other values.
 inline std::int64_t least_budget(const std::string& refusal) {
   const std::string before = "needs at least ";
   const std::size_t words = refusal.find(before), from = refusal.find('(', words);

@@ -1,4 +1,4 @@
-// Drives the built program as a person or a script would: exit codes, and what it says.
+// Tests the built program like a user or a script: exit codes and messages.
 #include "tests/cli/program.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace voxswap::cli {
 namespace {
 
-// As a shell cuts a line: at blanks, but for those between single quotes.
+// Splits a line like a shell: at blanks outside single quotes.
 Words words_of(const std::string& line) {
   Words words;
   bool quoted = false, open = false;
@@ -34,7 +34,7 @@ class Program : public ProgramInAFolder {
   }
 };
 
-// One refusal: its exit code, a message with these words on stderr, nothing on stdout.
+// Expects this exit code, a message with these words on stderr, and nothing on stdout.
 void expect_refusal(const Outcome& result, int code, const std::string& words) {
   EXPECT_EQ(result.code, code) << result.errors;
   EXPECT_TRUE(contains(result.errors, words));
@@ -61,7 +61,7 @@ TEST_F(Program, ExplainsItselfAndEachCommand) {
   EXPECT_EQ(call("--version").code, 0);
 }
 
-// Every option whose help calls it FLOAT; a command with a new one needs a line here.
+// All options whose help says FLOAT; a command with a new one needs a line here.
 TEST_F(Program, RefusesNumbersThatAreNotFiniteInEveryOption) {
   const std::map<std::string, std::string> least = {{"predict", "r --input a --out b --window 8"},
                                                     {"evaluate", "--truth a --prediction b"},
@@ -130,7 +130,7 @@ TEST_F(Program, TellsMissingAndEmptyDataSets) {
   fs::create_directories(folder_ / "p");
   expect_refusal(call("run study.yaml"), 3, "the data set is empty");
   expect_refusal(call("check p"), 3, "the data set is empty");
-  EXPECT_FALSE(fs::exists(folder_ / "runs"));  // nothing is written before the data have been looked at
+  EXPECT_FALSE(fs::exists(folder_ / "runs"));  // nothing is written before the data have been checked
 }
 
 TEST_F(Program, RefusesFoldersItMustNotOrCannotWriteTo) {
@@ -218,7 +218,7 @@ TEST_F(Program, PrintsForABugReportTheSystemAndItsOwnVariablesButNoSecretsAndNoH
   EXPECT_EQ(json["surroundings"]["VOXSWAP_TRIED"], "~/build:~/more");
 }
 
-// An experiment on data that are not there yet, planned for a device that is not here.
+// An experiment on data that do not exist yet, planned for a device that is not present.
 constexpr const char* distant =
     "data: {root: nowhere, modalities: [t1, t2], labels: {core: 1, edge: 2}, cache: cache}\n"
     "preprocess: {resolution: 64}\n"
@@ -245,7 +245,7 @@ TEST_F(Program, PlansForADeviceAndDataThatAreNotThere) {
                  "No planner can use less");
 }
 
-// With neither a host pool nor a disk, as on a CPU, where nothing can leave.
+// Without a host pool or disk, as on a CPU, nothing can be swapped out.
 TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
   write("large.yaml",
         "name: large\ndata: {root: nowhere, modalities: [flair], labels: {tumor: 1}}\n"
@@ -328,7 +328,7 @@ TEST_F(Program, NeverWritesOverWhatItReadsNorUnaskedOverWhatItDidNotWrite) {
   EXPECT_TRUE(bytes("p/imagesTr/BRATS_001.nii.gz") == scan);
   EXPECT_TRUE(bytes("r/plan.json") == forecast);
 
-  // What it wrote it writes again, until somebody else did.
+  // The program overwrites its own files, but not if somebody else changed them.
   const std::vector<std::string> commands = {
       "predict r --input p --out q --quiet", "evaluate --truth p/labelsTr --prediction q --out s.csv --quiet",
       "plan study.yaml --estimate --out f", "report r --out t --quiet"};
@@ -346,7 +346,7 @@ TEST_F(Program, NeverWritesOverWhatItReadsNorUnaskedOverWhatItDidNotWrite) {
   }
 }
 
-// Each is one of the searches that ended in a crash when a volume was larger than oneDNN can count.
+// Each of these searches once crashed because a volume was larger than oneDNN can count.
 TEST_F(Program, SaysTwiceTheSameOfStepsThatAreFarTooLarge) {
   write("large.yaml",
         "name: large\ndata: {root: nowhere, modalities: [t1, t1ce, t2, flair], labels: {a: 1, b: 2, c: 4}}\n"
@@ -402,7 +402,7 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   EXPECT_EQ(call("run study.yaml --out r --resume --quiet").code, 0);
   EXPECT_EQ(call("run study.yaml --out r --resume --quiet training.epochs=3").code, 0);
   expect_refusal(call("run study.yaml --out r --resume training.epochs=2"), 2, "has completed 3 epochs");
-  // What is wrong with the data is told before there is a run to be continued.
+  // Errors in the data are reported before there is a run to resume.
   expect_refusal(call("run study.yaml --out wrong --quiet data.labels='{a: 1}' data.regions='{a: [1]}'"), 3,
                  "data.labels");
   EXPECT_FALSE(fs::exists(folder_ / "wrong"));

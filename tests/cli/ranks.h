@@ -1,5 +1,5 @@
-// The built program on several ranks, started by mpirun, and what has to be the same bytes on any number of
-// them.
+// The built program on several ranks, started by mpirun, and the output that must be identical for any number
+// of ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ class RanksOfMpi : public ProgramInAFolder {
  protected:
   void SetUp() override {
     if (std::string_view(VOXSWAP_MPIEXEC).empty()) GTEST_SKIP() << "built without MPI, or with sanitizers";
-    // As in a container, and on fewer cores than ranks. Sums of libraries may depend on the number of
+    // As in a container, and on fewer cores than ranks. Sums in libraries may depend on the number of
     // threads.
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                              "OMPI_MCA_rmaps_base_oversubscribe", "OMP_NUM_THREADS"})
@@ -35,7 +35,7 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
   }
   Outcome on(int ranks, const Words& arguments) { return finish(begin_on(ranks, arguments), {.log = log_}); }
 
-  // Every table and tensor without a time in it.
+  // All tables and tensors that contain no times.
   std::string results(const std::string& out) {
     std::string text;
     for (const char* table : {"epochs.csv", "validation.csv"}) {
@@ -53,7 +53,7 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
       std::sort(files.begin(), files.end());
       for (const fs::path& file : files) text += file.filename().string() + read_file(file);
     }
-    for (const char* name : {"last", "best", "averaged"})  // of a run that averages nothing there are two
+    for (const char* name : {"last", "best", "averaged"})  // without averaging there are two
       if (fs::exists(folder_ / out / "checkpoints" / (std::string(name) + ".safetensors")))
         text += tensors(out, name);
     return text;
@@ -70,7 +70,7 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
       try {
         line = read_file(entry.path() / "cmdline");
       } catch (const std::exception&) {
-        continue;  // it is gone
+        continue;  // it has ended
       }
       if (line.starts_with(VOXSWAP_PROGRAM) && line.find(folder_.string()) != line.npos) found.push_back(id);
     }

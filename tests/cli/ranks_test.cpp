@@ -1,5 +1,5 @@
-// The program on several ranks, started by mpirun: the bytes of one that runs by itself, and how all end when
-// one does.
+// The program on several ranks, started by mpirun: output identical to that of a single process, and how all
+// ranks end when one does.
 #include "tests/cli/ranks.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ std::size_t times(const std::string& words, const std::string& text) {
   return count;
 }
 
-// The label maps that are predicted in the end, which ranks share out, lie in the folder as those of one do.
+// The final predictions, which ranks divide among themselves, are in the same folder as those of one process.
 TEST_F(RanksOfMpi, TrainToTheBytesOfOneByItselfAndLetTheFirstAlonePrint) {
   const Outcome alone = done(into("alone"));
   for (const int ranks : {2, 3, 4}) {
@@ -35,7 +35,7 @@ TEST_F(RanksOfMpi, TrainToTheBytesOfOneByItselfAndLetTheFirstAlonePrint) {
   }
 }
 
-// Groups of ranks that share volumes, and a run that goes on with other groups.
+// Groups of ranks that share volumes, and a run resumed with other groups.
 TEST_F(RanksOfMpi, ShareVolumesToTheBytesOfOneByItself) {
   const Outcome alone = done(into("alone"));
   for (const auto& [ranks, slabs] :
@@ -58,7 +58,7 @@ TEST_F(RanksOfMpi, RefuseToShareVolumesInGroupsOfAnotherSize) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_TRUE(contains(outcome.output, "3 ranks cannot be divided into groups of 2"));
   EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
-  done(into("out", {"ranks.slabs=2"}));  // one by itself has the whole volume
+  done(into("out", {"ranks.slabs=2"}));  // a single process has the whole volume
 }
 
 TEST_F(RanksOfMpi, AverageWeightsAndLeaveFrozenPartsToTheBytesOfOne) {
@@ -85,7 +85,7 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   EXPECT_TRUE(contains(command.output, "Start voxswap check without mpirun"));
 }
 
-// Also in what a resumed run may change, and before anything is done.
+// Also for settings that a resumed run may change, and before anything is done.
 TEST_F(RanksOfMpi, RefuseCommandLinesAndFilesThatDiffer) {
   const auto both = [&](const Words& first, const Words& second) {
     return finish(
@@ -101,7 +101,7 @@ TEST_F(RanksOfMpi, RefuseCommandLinesAndFilesThatDiffer) {
     EXPECT_TRUE(contains(outcome.output, "command line", more[0]));
   }
   EXPECT_FALSE(fs::exists(folder_ / "differ"));
-  // The same line, but another file under that name: as on machines with folders of their own.
+  // The same command line, but different files under that name, as on machines with separate folders.
   fs::create_directories(folder_ / "elsewhere");
   write("elsewhere/experiment.yaml", bytes("experiment.yaml") + "memory: {host: 64MiB}\n");
   const auto in = [&](const fs::path& where) {
@@ -124,7 +124,7 @@ TEST_F(RanksOfMpi, RefuseCommandLinesAndFilesThatDiffer) {
   EXPECT_TRUE(contains(files.output, "experiment file", "64"));
 }
 
-// By SIGKILL to one of them all end; by SIGUSR1, as by the other signals, all stop at the same step.
+// SIGKILL to one rank ends all; SIGUSR1, like other signals, stops all at the same step.
 TEST_F(RanksOfMpi, AllEndWhenOneIsKilledOrInterruptedAndAnotherNumberGoesOn) {
   const Words more = {"training.epochs=40", "training.checkpoint_minutes=0.0001"};
   done(into("whole", more));
@@ -203,7 +203,7 @@ TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstTells) {
   EXPECT_EQ(on(2, bench + Words{"training.batch_size=3"}).code, 2);
 }
 
-// As under the launcher of a host whose MPI does not fit that of a container.
+// As with a host's launcher whose MPI does not match that of a container.
 TEST_F(RanksOfMpi, EndWhenTheyDoNotFindOneAnother) {
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
@@ -244,7 +244,7 @@ TEST_F(SweepOnRanks, GoesOnAfterOneOfThemWasInterruptedOrKilled) {
     });
     if (!ranks.empty()) kill(ranks.back(), number);
     const Outcome outcome = finish(launcher, {.log = log_});
-    if (outcome.code == 0) break;  // it had ended before
+    if (outcome.code == 0) break;  // it had already ended
   }
   while (!ranks_here().empty())
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // cells stop at a checkpoint

@@ -1,4 +1,4 @@
-// The pages of docs/reference/ are those that the program writes, and can be read.
+// The pages in docs/reference/ are those that the program generates, and are readable.
 #include <gtest/gtest.h>
 
 #include <algorithm>

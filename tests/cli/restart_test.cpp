@@ -1,5 +1,5 @@
-// How the program's threads wait for one another: GNU's OpenMP tells on stderr, each time it is loaded, what
-// it found in the environment, where it is asked to.
+// How the program's threads wait: with OMP_DISPLAY_ENV, GNU's OpenMP prints its settings to stderr each time
+// it is loaded.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace voxswap::cli {
 namespace {
 
-// Variables of the environment while it lives; nothing: not set.
+// Sets environment variables while it exists; nullopt: unset.
 class Environment {
  public:
   explicit Environment(const std::map<std::string, std::optional<std::string>>& values) {
@@ -39,7 +39,7 @@ class Environment {
 
 class Restart : public ProgramInAFolder {
  protected:
-  // What the library says of how its threads wait, one for each time that the program began.
+  // The spin counts that the library prints, one for each start of the program.
   std::vector<std::string> spins(std::map<std::string, std::optional<std::string>> values) {
     values.emplace("OMP_DISPLAY_ENV", "VERBOSE");
     for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) values.emplace(name, std::nullopt);

@@ -1,5 +1,5 @@
-// The program as a user has it: a whole run on phantoms, the same bytes twice, killed and resumed, and
-// trouble with files.
+// The program from a user's view: a whole run on phantoms, reproducible to the byte, interrupted and resumed,
+// and file errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ evaluate: {at: [native, training, 24]}
     for (const char* name : {"last", "best"}) EXPECT_TRUE(tensors(a, name) == tensors(b, name)) << name;
   }
 
-  // The label map and the record of a case that `run` predicts: those that `scored` made and scored itself.
+  // Predicts a case with `run` and compares the label map and the record with those of `scored`, which
+  // predicted and scored it itself.
   void expect_predicts(const std::string& run, const Words& more, const std::string& id,
                        const std::string& scored, const std::string& recorded) {
     done(Words{"predict", path(run), "--input", path("data/" + id), "--out", path("of_" + run)} + more);
@@ -45,7 +46,7 @@ evaluate: {at: [native, training, 24]}
     EXPECT_TRUE(contains(bytes("of_" + run + "/prediction.json"), recorded)) << run;
   }
 
-  // Every file and column of a run is in the reference.
+  // Every file and column of a run is documented in the reference.
   void expect_named_files(const std::string& out, const std::string& validated) {
     const std::string reference = read_file(fs::path(VOXSWAP_SOURCE_DIR) / "docs/reference/files.md");
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / out)) {
@@ -67,8 +68,8 @@ evaluate: {at: [native, training, 24]}
     }
   }
 
-  // A budget that an experiment changed by `more` can only just do with. A planner's least is found to a
-  // hundredth and moves with the costs, which are measured where it runs, by some hundredths.
+  // A budget close to the minimum for the experiment changed by `more`. A planner finds its minimum to 1 %,
+  // and measured costs shift it by a few percent.
   std::string least(const Words& more) {
     Words arguments = {"plan", path("experiment.yaml"), "--estimate", "memory.budget=1KiB"};
     for (const std::string& word : more)
@@ -80,19 +81,18 @@ evaluate: {at: [native, training, 24]}
     return std::stod(column(out + "/timing.csv", name).at(0));
   }
 
-  // `squeezed`: there was less memory than the step takes, so that something left the device or was made
-  // again.
+  // `squeezed`: the budget was less than the step needs, so something was swapped out or recomputed.
   void expect_figures_of_moved_bytes(const std::string& out, bool squeezed) {
     for (const char* column : {"predicted_step_seconds", "utilization", "link_to_host_gbps"})
       EXPECT_GT(figure(out, column), 0) << out << ", " << column;
-    // Beside other programs there are costs from which no bound follows.
+    // With costs measured on a busy machine there may be no bound.
     const double bound = figure(out, "bound_step_seconds");
     EXPECT_EQ(std::isnan(bound), std::isnan(figure(out, "overhead"))) << out;
     EXPECT_FALSE(figure(out, "predicted_step_seconds") < 0.99 * bound) << out;
     const double moved = figure(out, "swapped_out_bytes");
     for (const char* column : {"swapped_in_bytes", "to_host_gbps"})
       EXPECT_EQ(figure(out, column) > 0, moved > 0) << out << ", " << column;
-    for (std::size_t i = 0; i < column(out + "/epochs.csv", "epoch").size(); ++i) {  // five steps each
+    for (std::size_t i = 0; i < column(out + "/epochs.csv", "epoch").size(); ++i) {  // five steps per epoch
       const auto of_epoch = [&](const char* name) { return std::stod(column(out + "/epochs.csv", name)[i]); };
       EXPECT_EQ(of_epoch("swapped_out_bytes"), 5 * moved);
       EXPECT_EQ(of_epoch("host_peak_bytes") > 0, moved > 0) << out;
@@ -139,8 +139,8 @@ TEST_F(Run, TakesThePlainRateTimesTheBatchWhereItIsScaledWithIt) {
   expect_equal_results("plain", "scaled");
 }
 
-// At any point of an epoch; swapping, by a rule that asks for no costs, so that every part of the run moves
-// the same bytes.
+// Interrupted at any point of an epoch, while swapping by a rule that needs no costs, so that every part of
+// the run moves the same bytes.
 TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
   const std::string warm_up = "training.schedule.warm_up=2.4";  // twelve of twenty steps
   done(into("whole", {warm_up}));
@@ -161,8 +161,9 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
     EXPECT_EQ(std::stod(moved), 5 * per_step);
 }
 
-// Planners, budgets and tiers change when and where, never what; their figures are in the tables. The budgets
-// are the least that the planners can do with here; lms-threshold moves what is large whatever the budget.
+// Planners, budgets and tiers change when and where values are computed, but not the values; the tables
+// contain their figures. The budgets are the planners' minima; lms-threshold moves large values whatever the
+// budget.
 TEST_F(Run, GivesTheSameResultsInLessMemoryAndTellsWhatThatTook) {
   const std::string brief = "training.epochs=2";
   done(into("kept", {brief, "memory.planner=keep"}));
@@ -194,7 +195,7 @@ TEST_F(Run, GivesTheSameResultsInLessMemoryAndTellsWhatThatTook) {
   EXPECT_FALSE(fs::exists(folder_ / "tflms" / "timeline.json"));
 }
 
-// Costs as if measured beside other programs: each node takes a second.
+// Costs like those measured on a busy machine: each node takes a second.
 TEST_F(Run, MeasuresTheCostsAgainWhereItsFirstStepsDisproveThem) {
   const Words own = {"data.cache=" + path("own_cache")};
   done(into("planned", own, "plan"));
@@ -217,7 +218,7 @@ TEST_F(Run, MeasuresTheCostsAgainWhereItsFirstStepsDisproveThem) {
   for (const Json& seconds : Json::parse(read_checksummed(costs).value())["node_seconds"])
     EXPECT_LT(seconds.get<double>(), 1);
 
-  // A run that is too short for that says so, and the next one measures.
+  // A run that is too short to measure again says so, and the next one measures.
   write_checksummed(costs, slow.dump());
   EXPECT_TRUE(contains(done(into("short", own)).output, "The next run measures them again"));
   EXPECT_FALSE(fs::exists(costs));
@@ -239,7 +240,7 @@ TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
   const Outcome predicted = program({"predict", path("trained"), "--postprocessing", "none", "--input",
                                      path("data"), "--out", path("maps")});
   ASSERT_EQ(predicted.code, 0) << predicted.output;
-  // The validation case is predicted as the run itself predicted it.
+  // The validation case is predicted in the same way as by the run itself.
   const Csv dice = read_csv(folder_ / "trained" / "dice.csv");
   const std::string name = dice.rows[0][dice.column("case", "dice.csv")] + ".nii.gz";
   EXPECT_EQ(read_file(folder_ / "maps" / name), bytes("trained/predictions/" + name));
@@ -263,7 +264,7 @@ TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
   done(into("mean", plain + Words{"evaluate.ensemble=true"}));
   const Csv dice = read_csv(folder_ / "mean" / "dice.csv");
   EXPECT_EQ(2 * dice.rows.size(), read_csv(folder_ / "each" / "dice.csv").rows.size());
-  EXPECT_EQ(read_csv(folder_ / "mean" / "timing.csv").rows.size(), 2u);  // both were trained
+  EXPECT_EQ(read_csv(folder_ / "mean" / "timing.csv").rows.size(), 2u);  // both repeats were trained
   const std::string id = dice.rows[0][dice.column("case", "dice.csv")], map = id + ".nii.gz";
   expect_predicts("each", {"--ensemble"}, id, "mean", "\"ensemble\": true");
   expect_predicts("mean", {}, id, "mean", "\"ensemble\": true");
@@ -275,7 +276,8 @@ TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
   EXPECT_FALSE(fs::exists(folder_ / "each/predictions/repeat_1"));
 }
 
-// 20 voxels a side are no multiple of 4 patches; a volume is seen in several windows, in validation too.
+// Sides of 20 voxels are not a multiple of 4 patches; a volume is predicted in several windows, also in
+// validation.
 TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) {
   const Words patches = {"preprocess.resolution=18", "training.patch=[16, 12, 8]", "training.epochs=1",
                          "training.repeats=2", "evaluate.postprocessing=none"};
@@ -297,8 +299,7 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
     EXPECT_TRUE(fs::exists(folder_ / "all/probabilities" / (id + "_" + output + ".nii.gz"))) << output;
   EXPECT_TRUE(contains(bytes("all/prediction.json"), "\"ensemble\": true"));
 
-  // Again into the same folder: nothing is left of what the first prediction made and the second one does
-  // not.
+  // Again into the same folder: files of the first prediction that the second one does not write are removed.
   const Outcome again = predict("all", {});
   ASSERT_EQ(again.code, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "2 label maps of 1 case, of 2 repeats each"));

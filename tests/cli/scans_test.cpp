@@ -1,5 +1,4 @@
-// The program on scans as they lie on people's disks: what it warns of, leaves out and takes, from the
-// outside.
+// The program on data sets as users have them: its warnings, and the cases that it skips and uses.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -15,7 +14,7 @@ namespace {
 
 class Scans : public ProgramInASharedFolder<Scans> {
  public:
-  // One short training on Decathlon's layout; an orphan lies beside its labels.
+  // One short training on the Decathlon's layout; an orphan is next to its labels.
   void make_for_all() const {
     of_layout("msd", "msd", "4");
     const fs::path labels = folder_ / "msd/labelsTr";
@@ -68,7 +67,7 @@ TEST_F(Scans, ThatAreWarnedOfAreInTheLogAndTheReportOfTheRun) {
   EXPECT_TRUE(contains(page, "Data warnings", "labelsTr/orphan.nii.gz"));
 }
 
-// Not with the end of a case, which can take minutes: before it is written.
+// A signal stops the prediction after the current window, not after the case, which can take minutes.
 TEST_F(Scans, EndTheirPredictionWithTheWindowThatASignalFinds) {
   const fs::path maps = folder_ / "interrupted";
   const pid_t child = start({"predict", path("r"), "--input", path("msd"), "--out", maps.string(), "--window",
@@ -134,7 +133,7 @@ TEST_F(Scans, WithALabelThatOccursNowhereAreWarnedOfWhenScored) {
   EXPECT_FALSE(contains(scored.output, "core: the label"));
 }
 
-// Headers of text beside their voxels: NRRD's .nhdr and MetaImage's .mhd.
+// Text headers with separate voxel files: NRRD's .nhdr and MetaImage's .mhd.
 TEST_F(Scans, WithHeadersInFilesOfTheirOwnAreScored) {
   const std::string voxels{1, 0, 1, 2, 0, 2, 1, 1};
   for (const char* side : {"truth", "prediction"}) {

@@ -1,4 +1,4 @@
-// A run on cases of different voxel sizes: prepared at one spacing, padded, predicted on their own grids.
+// A run on cases of different voxel sizes: resampled to one spacing, padded, predicted on their own grids.
 #include <gtest/gtest.h>
 
 #include "base/text.h"
@@ -12,7 +12,7 @@ class RunAtASpacing : public ProgramInAFolder {
   void SetUp() override {
     phantoms("3", "24");
     phantoms("3", "30,28,26", {}, "finer");
-    for (int i = 0; i < 3; ++i) {  // as cases 4 to 6 of the others
+    for (int i = 0; i < 3; ++i) {  // as additional cases 4 to 6
       const std::string from = format("BraTS2021_{:05}", i), to = format("BraTS2021_{:05}", i + 3);
       fs::create_directory(folder_ / "data" / to);
       for (const fs::directory_entry& file : fs::directory_iterator(folder_ / "finer" / from)) {
@@ -28,7 +28,7 @@ training: {epochs: 2}
 evaluate: {at: [native, training], metrics: [dice]}
 )");
   }
-  // Scores are there, and `predict` finds what the run found for its validation cases.
+  // Checks that there are scores, and that `predict` gives the same as the run for its validation cases.
   void expect_scores_and_predictions(const std::string& run, const std::string& data) const {
     for (const std::string& value : column(run + "/dice.csv", "dice"))
       EXPECT_TRUE(std::stod(value) >= 0 && std::stod(value) <= 1) << value;
@@ -61,7 +61,7 @@ TEST_F(RunAtASpacing, TrainsOnPatchesOfCasesThatMayBeSmaller) {
   done(into("patches", patches + Words{"training.epochs=3", "--resume"}));
 }
 
-// Its intensities mean the same in every image, and the weights carry how they were scaled.
+// CT intensities have the same meaning in every image, and the weights file contains the normalisation.
 TEST_F(RunAtASpacing, TreatsCtByItsLabelledVoxels) {
   phantoms("4", "24", {"--layout", "ct"}, "ct");
   done({"configure", path("ct"), "--out", path("ct.yaml"), "--estimate", "training.epochs=1",

@@ -1,4 +1,4 @@
-// The program beside a caller that closed its streams, went away, or sent it a signal.
+// The program when its caller closed its streams, ended, or sent a signal.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -8,7 +8,7 @@
 namespace voxswap::cli {
 namespace {
 
-// A shell's redirections say best what a user does.
+// Shell redirections are closest to what users do.
 int shell(const std::string& line) {
   const int status = std::system(line.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -43,7 +43,7 @@ TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
   }
 }
 
-// Whoever reads `voxswap run | head` has what they wanted, and the run goes on.
+// The reader of `voxswap run | head` has ended, and the run continues.
 TEST_F(Streams, WhoseReaderIsGoneChangeNoExitCode) {
   const auto without_reader = [&](const std::string& arguments) {
     return shell("bash -c 'exec 3> >(true); wait $!; " + at(arguments + " >&3 2>log") + "'");
@@ -57,7 +57,7 @@ TEST_F(Streams, WhoseReaderIsGoneChangeNoExitCode) {
             0);
 }
 
-// As after `disown` and logging out: writing then is an error of input and output.
+// As after `disown` and logging out: writing then gives an input/output error.
 TEST_F(Streams, OfAClosedTerminalChangeNoExitCode) {
   EXPECT_EQ(shell(R"(cd )" + folder_.string() + R"( && exec python3 -c '
 import os, signal, subprocess
@@ -69,10 +69,10 @@ raise SystemExit(subprocess.run([")" VOXSWAP_PROGRAM R"(", "schema"], stdout=the
       << said();
 }
 
-// The file that is opened first would be number 2, and messages would be written into it.
+// The first file opened would get descriptor 2, and messages would be written into it.
 TEST_F(Streams, ThatAreClosedTakeNoFilesPlace) {
   ASSERT_EQ(shell(at("run experiment.yaml --out open >log 2>&1")), 0) << said();
-  // A scratch file, open all the time.
+  // A scratch file, which is open all the time.
   const std::string closed =
       "'memory.disk={path: " + test::shared_costs().string() + ", budget: 64MiB}' memory.host=64KiB";
   ASSERT_EQ(shell(at("run experiment.yaml --out closed " + closed + " <&- >&- 2>&-")), 0);
@@ -94,7 +94,7 @@ TEST_F(Streams, AClosedTerminalEndsARunAsCtrlCDoes) {
   EXPECT_TRUE(contains(outcome.output, "--resume"));
 }
 
-// Without ignoring SIGXFSZ for it, as other tests of full disks do.
+// Without ignoring SIGXFSZ, unlike other tests of full disks.
 TEST_F(Streams, ALimitOnFilesIsAMessage) {
   EXPECT_EQ(shell("ulimit -f 8 && " + at("run experiment.yaml --out small >log 2>&1")), 4) << said();
   EXPECT_TRUE(contains(said(), "error: "));

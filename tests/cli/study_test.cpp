@@ -1,5 +1,5 @@
-// The experiments of the study, each a smaller version of its *_small.yaml: from the file that ships to CSV,
-// plot and report in seconds.
+// The study's experiments, each a smaller version of its *_small.yaml: from the shipped file to CSV, plot and
+// report in seconds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sweeps as a user has them: real processes, killed and restarted, several at once, failing, refused.
+// Sweeps from a user's view: real processes, killed and restarted, several at once, failing, rejected.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -47,7 +47,7 @@ memory: {planner: keep}
   }
 };
 
-// Sleeps for about that long, or until the child has ended by itself.
+// Sleeps for about that long, or until the child has ended.
 bool still_running(pid_t child, int milliseconds) {
   for (int waited = 0; waited < milliseconds; waited += 10) {
     siginfo_t info{};
@@ -62,8 +62,8 @@ TEST_F(SweepCommand, EndsWithTheSameBytesHoweverOftenItIsKilled) {
   const Words cells = {"training.seed=1,2,3", "network.base_filters=2,3"};
   const Outcome whole = sweep("whole", cells);
   ASSERT_EQ(whole.code, 0) << whole.output;
-  // Each is killed a while after some cells more have ended, however long they take; the last leaves some to
-  // be done.
+  // Each is killed some time after more cells have ended, however long these take; the last one leaves some
+  // to do.
   std::mt19937 random(7);
   for (int kills = 0; kills < 4; ++kills) {
     const pid_t child = start(sweep_into("cut", cells), {.log = log_});
@@ -131,7 +131,7 @@ TEST_F(SweepCommand, GoesOnWhenACellFailsAndSaysWhichAndWhy) {
   EXPECT_TRUE(contains(bytes("s/report.html"), "Missing: budget-8KiB"));
 }
 
-// What a sweep's children may run on, by process.
+// The cores that each child process of a sweep may use.
 std::map<pid_t, std::set<int>> cores_of_children(pid_t parent) {
   std::map<pid_t, std::set<int>> result;
   fs::ifstream list(format("/proc/{0}/task/{0}/children", parent));
@@ -174,7 +174,7 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
              host = by_cell("s/epochs.csv", "host_peak_bytes");
   ASSERT_EQ(device.size(), 3u);
   for (const auto& [run, used] : device) EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), share) << run;
-  // Two that ask for more than half do not run beside one another.
+  // Two cells that need more than half each do not run at the same time.
   const Outcome large = sweep("t", {"training.seed=1,2", "training.epochs=1", "--jobs", "2", "--memory",
                                     "64MiB", "memory.budget=40MiB"});
   EXPECT_EQ(large.code, 0) << large.output;
@@ -204,7 +204,7 @@ TEST_F(SweepCommand, WritesTheSplitOfTheBestCellWhereSplitsAreSwept) {
   for (const auto& [cell, sum] : dice)
     if (sum > dice[best]) best = cell;
   EXPECT_EQ(bytes("s/split.csv"), bytes("s/" + best + "/split.csv"));
-  // It serves as the split of another sweep.
+  // It can be used as the split of another sweep.
   done(sweep_into("t", {"training.seed=1,2", "data.split.file=" + path("s/split.csv")}));
   EXPECT_EQ(bytes("t/seed-2/split.csv"), bytes("s/split.csv"));
 }
@@ -241,7 +241,7 @@ TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   EXPECT_EQ(dry.code, 0) << dry.output;
   EXPECT_TRUE(contains(dry.output, "seed-1", "memory, peak", "2 cells, 1 at a time"));
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
-  // Sums are over what fits; where nothing does, there are none.
+  // Sums include only cells that fit; if none does, there are no sums.
   const Outcome one = sweep("dry", {"memory.budget=8KiB,64MiB", "--dry-run"});
   EXPECT_TRUE(contains(one.output, "2 cells (1 of them do not fit and are not included)"));
   const Outcome none = sweep("dry", {"memory.budget=8KiB,9KiB", "--dry-run"});

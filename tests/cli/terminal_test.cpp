@@ -1,4 +1,4 @@
-// What a person sees: the program on a pseudo terminal of some width, and the record that a run keeps.
+// What a user sees: the program on a pseudo terminal of some width, and the log that a run keeps.
 #include "base/terminal.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class Terminal : public ProgramInAFolder {
 
   Words train_into(const std::string& out, const Words& more = {}) { return into(out, more, "train"); }
 
-  // Everything that reaches a terminal of so many columns.
+  // Everything that is written to a terminal with this many columns.
   std::string on_terminal(const Words& arguments, unsigned short columns, const std::string& no_color = "") {
     const winsize size = {24, columns, 0, 0};
     int terminal = -1;
@@ -46,7 +46,7 @@ class Terminal : public ProgramInAFolder {
   }
 };
 
-// The lines that were drawn to be drawn over: what stands between a clearing and the next.
+// The progress lines, which are drawn over: the text between a clearing and the next.
 std::vector<std::string> drawn_lines(const std::string& seen) {
   std::vector<std::string> lines;
   for (std::size_t at = seen.find(clear); at != seen.npos;) {
@@ -65,7 +65,7 @@ TEST_F(Terminal, IsNeverWideEnoughForALineToWrapAndIsLeftClean) {
     ASSERT_FALSE(lines.empty()) << seen;
     EXPECT_TRUE(lines[0].starts_with("checking ")) << lines[0];
     for (const std::string& line : lines) EXPECT_LT(shown_width(line), columns) << line;
-    // Each was drawn over, the last one by the clearing before the table.
+    // Each line was drawn over, the last one before the table.
     EXPECT_TRUE(contains(seen, lines.back() + clear));
   }
 }
@@ -81,7 +81,7 @@ TEST_F(Terminal, ShowsTheTimeThatTheWholeRunWillTakeAndTheEpochsAboveTheBar) {
 
 TEST_F(Terminal, HasNoColoursWhereNoColorIsSet) {
   const Words mistake = {"check", path("nowhere")};
-  EXPECT_TRUE(contains(on_terminal(mistake, 80), "\033[31"));  // an error is red otherwise
+  EXPECT_TRUE(contains(on_terminal(mistake, 80), "\033[31"));  // otherwise an error is red
   const std::string plain = on_terminal(mistake, 80, "1");
   EXPECT_TRUE(contains(plain, "nowhere"));
   EXPECT_FALSE(contains(plain, "\033[3"));

@@ -1,5 +1,5 @@
-// Weights as a user has them: a run that begins with another's, one that averages, leaves parts as they are,
-// is killed and goes on, and one that goes on for more epochs than it was asked for at first.
+// Weights from a user's view: a run that starts from another's weights, averages, freezes parts, is killed
+// and resumed, and one that is extended to more epochs.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -93,7 +93,7 @@ TEST_F(Weights, OfAFinishedRunGoOnAsIfItHadHadMoreEpochsFromTheBeginning) {
   const Words six = more + Words{"training.epochs=6"};
   run("at_once", six);
   run("in_two", more);
-  EXPECT_TRUE(contains(program(into("in_two", six)).output, "--resume"));  // unasked it is not touched
+  EXPECT_TRUE(contains(program(into("in_two", six)).output, "--resume"));  // not touched without --resume
   run("in_two", six + Words{"--resume"});
   expect_equal("at_once", "in_two", {"last", "best", "averaged"});
 
@@ -116,7 +116,7 @@ TEST_F(Weights, OfAnotherRunAreTakenWhereTheyFitAndStayWhereTheyAreFrozen) {
                        "other shape  head.0.conv.weight  "));
   EXPECT_TRUE(contains(bytes("second/run.log"), "other shape  head.0.conv.weight"));
   const std::string frozen = "encoder.1.input.conv.weight", free = "decoder.0.up.conv.weight";
-  // Last of the first run is not what the second begins with, unless its last epoch was its best.
+  // The second run starts from the first one's best checkpoint, which may differ from its last one.
   if (tensors("first", "best") == tensors("first", "last").substr(0, tensors("first", "best").size())) {
     EXPECT_EQ(tensor("second", frozen), tensor("first", frozen));
   }

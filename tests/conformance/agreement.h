@@ -1,6 +1,7 @@
-// How a backend's kernel for one case of an operation is held against the reference: the same inputs; outputs
-// agree to a tolerance relative to the tensor's scale (f32 1e-4, bf16 2e-2, f16 4e-3), repeat bit for bit,
-// are the same when written over an input where the operation allows it, and nothing is written beside them.
+// Compares a backend's kernel with the reference for one case of an operation, on the same inputs. Outputs
+// must agree up to a tolerance relative to the tensor's scale (f32 1e-4, bf16 2e-2, f16 4e-3), repeat bit for
+// bit, and be the same when written over an input if the operation allows that. Nothing may be written
+// outside them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ struct Check {
 
 constexpr ElementType checked_types[] = {ElementType::f32, ElementType::bf16, ElementType::f16};
 
-inline std::string identifier(std::string text) {  // what gtest takes for a name
+inline std::string identifier(std::string text) {  // a valid gtest name
   for (char& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
@@ -45,7 +46,7 @@ inline void PrintTo(const Check& check, std::ostream* out) {
   *out << name_of(check);
 }
 
-// One backend with the inputs of a case in place.
+// A backend with the inputs of a case set.
 struct Trial {
   GraphRun graph;
 
@@ -72,7 +73,8 @@ inline std::vector<ValueId> results(const CaseGraph& example) {
   return ids;
 }
 
-// The largest difference, in units of the largest expected magnitude, is within the tolerance. Returns it.
+// Checks that the largest difference, in units of the largest expected magnitude, is within the tolerance.
+// Returns it.
 inline double expect_close(const std::vector<double>& found, const std::vector<double>& expected,
                            double tolerance, const std::string& what) {
   double scale = 0;
@@ -142,7 +144,7 @@ inline void expect_the_same_bits_every_time(const Check& check, const CaseGraph&
   first.graph.run(conformance_context);
   second.graph.run(conformance_context);
   second.fill(example, *check.example);
-  second.graph.run(conformance_context);  // once more where outputs and workspace are no longer fresh
+  second.graph.run(conformance_context);  // repeated, with outputs and workspace that are no longer fresh
   for (ValueId id : results(example)) {
     EXPECT_TRUE(first.graph.bytes(id) == second.graph.bytes(id)) << example.graph.value(id).name;
   }

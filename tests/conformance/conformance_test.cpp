@@ -1,4 +1,4 @@
-// Every operation on every backend against the reference: every case of the table, f32, bf16 and f16
+// Compares every operation on every backend with the reference: all cases of the table, in f32, bf16 and f16
 // (agreement.h).
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ std::vector<Check> all_checks() {
   std::vector<Check> checks;
   for (const std::string& name : backend_names()) {
     if (name == "reference") continue;
-    Backend* const backend = make_backend(name).release();  // lives as long as the program
+    Backend* const backend = make_backend(name).release();  // never freed
     for (ElementType type : checked_types) {
       if (!backend->supports(type)) continue;
       for (const Operation* operation : operations()) {
@@ -52,7 +52,7 @@ TEST(Operations, ThoseThatMayOverwriteAnInputHaveACaseInWhichTheyCan) {
   }
 }
 
-// What NumPy's load() gives of these bytes was looked at once; its format is fixed (NEP 1).
+// The file was once checked with NumPy's load(); the format is fixed (NEP 1).
 TEST(FailedCases, OnlyTheWorstIsKeptAsFilesOfNumpy) {
   const test::TemporaryFolder own;
   const fs::path folder = own.path() / "worst";

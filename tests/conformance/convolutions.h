@@ -1,4 +1,4 @@
-// Convolutions of any geometry as cases of their operations, and the backends that make them by our own
+// Convolutions of any geometry as cases of their operations, and backends that compute them with our own
 // kernels.
 #pragma once
 
@@ -21,8 +21,8 @@ struct Sized {
   KernelAxes axes;
 };
 
-// Of a convolution, that with a sum, or a gradient of it; of weights with a bias where outputs are odd,
-// unless it is said.
+// A case of a convolution, with or without a sum, or of one of its gradients. By default, a weight gradient
+// has a bias if the number of outputs is odd.
 inline OperationCase case_of(std::string_view operation, const Sized& size,
                              std::optional<bool> bias = std::nullopt) {
   using Kind = OperationCase::Input::Kind;
@@ -47,8 +47,8 @@ inline OperationCase case_of(std::string_view operation, const Sized& size,
   return result;
 }
 
-// A backend whose convolutions are by these instructions; tiles that the processor lacks are emulated, or
-// trapped, in a backend of nothing else.
+// A backend whose convolutions use these instructions. Tiles that the processor lacks are emulated or
+// trapped, in a backend that supports nothing else.
 class ByInstructions {
  public:
   explicit ByInstructions(convolution::Instructions instructions)

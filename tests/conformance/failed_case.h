@@ -1,6 +1,6 @@
-// What goes into a case that disagreed with the reference, and what came out of both, as files of NumPy: for
-// looking at it later, on a machine without the device on which it happened. Of a test program only the worst
-// case is kept, where VOXSWAP_FAILED_CASES names a folder.
+// The inputs and both results of a case that disagreed with the reference, as NumPy files for later analysis
+// on a machine without that device. A test program keeps only the worst case, and only if
+// VOXSWAP_FAILED_CASES names a folder.
 #pragma once
 
 #include <unistd.h>
@@ -16,12 +16,13 @@
 
 namespace voxswap::net {
 
-// An array of f64 as NumPy's format 1.0 describes it.
+// An f64 array in NumPy's format 1.0.
 inline std::string npy(const Shape& shape, const std::vector<double>& values) {
   std::string sizes;
   for (int i = 0; i < shape.rank(); ++i) sizes += format("{},", shape[i]);
   std::string header = format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({})}}", sizes);
-  constexpr std::size_t before = 10, unit = 64;  // of the header; what it is padded to, its newline included
+  constexpr std::size_t before = 10, unit = 64;  // bytes before the header; alignment of its end, including
+                                                 // the newline
   header += std::string(unit - (before + header.size() + 1) % unit, ' ') + "\n";
   std::string bytes = std::string("\x93NUMPY\x01\0", 8);
   bytes += static_cast<char>(header.size() % 256);
@@ -33,7 +34,7 @@ inline std::string npy(const Shape& shape, const std::vector<double>& values) {
 
 struct FailedCase {
   std::string name;
-  double excess = 0;  // its largest difference by what is allowed
+  double excess = 0;  // largest difference divided by the tolerance
   std::vector<std::pair<std::string, std::string>> files;
 
   void add(const std::string& what, const CaseGraph& example, ValueId id, const std::vector<double>& values) {

@@ -1,6 +1,6 @@
-// Convolutions and their gradients of many geometries against the reference: kernels, strides, padding and
-// dilation that differ from axis to axis, sides and channels of all kinds. Libraries have routines for each,
-// and some have had faults in few of them.
+// Compares convolutions and their gradients with the reference for many geometries: kernels, strides, padding
+// and dilation that differ between axes, and all kinds of sides and channels. Libraries have separate
+// routines for them, and some routines were wrong for only a few geometries.
 #include <gtest/gtest.h>
 
 #include "base/philox.h"
@@ -9,7 +9,7 @@
 namespace voxswap::net {
 namespace {
 
-// Every second one is of images: one plane.
+// Every second one is for images: one plane.
 Sized drawn(std::uint64_t number) {
   const Philox random(2026, number);
   std::uint64_t draws = 0;

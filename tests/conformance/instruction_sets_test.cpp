@@ -1,7 +1,7 @@
-// Convolutions of our own with every instruction set that this processor has, against the reference: the
-// cases of the operation, and sizes that no block of any of them divides. Which set is taken otherwise
-// depends on the processor; `portable` is there on each, and so are the tiles of AMX, emulated; the
-// instructions for them run where they are trapped, too.
+// Compares our own convolutions, with every instruction set of this processor, with the reference: the cases
+// of the operation, and sizes that no block of any of them divides evenly. The default instruction set
+// depends on the processor. `portable` and emulated AMX tiles exist everywhere; AMX instructions also run
+// where they can be trapped.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -14,7 +14,8 @@ namespace {
 
 using convolution::Instructions;
 
-// Channels around every width of a register and of a tile, rows longer than a slab, planes that slabs cut.
+// Channels around every width of a register and of a tile, rows longer than a slab, planes split between
+// slabs.
 std::vector<Sized> sized() {
   std::vector<Sized> all;
   for (const std::int64_t inputs : {2, 7, 8, 9, 15, 17, 31, 33})
@@ -26,14 +27,14 @@ std::vector<Sized> sized() {
   all.push_back({{2, 9, 37, 13, 3}, 4, cube(3, 1, 1)});    // slabs that end within a sample
   all.push_back({{1, 2, 300, 1, 4}, 3, cube(1, 1, 0)});    // columns
   all.push_back({{1, 1, 1, 1, 150}, 200, cube(1, 1, 0)});  // many groups of channels, one voxel
-  all.push_back({{1, 3, 2, 2, 130}, 70, cube(3, 1, 1)});   // and sums that no workspace holds
+  all.push_back({{1, 3, 2, 2, 130}, 70, cube(3, 1, 1)});   // and sums too large for a workspace
   all.push_back({{1, 1, 9, 60, 3}, 16, square(7, 2, 3)});
   all.push_back({{1, 1, 40, 42, 5}, 16, square(3, 1, 18, 18)});  // taps far apart
   return all;
 }
 
-// Channels around every width of a register and of a pair of them, rows around every length of a tile, rows
-// and planes that are too few for a kernel, pieces with more planes before than behind.
+// Channels around every width of one and two registers, rows around every length of a tile, rows and planes
+// too few for a kernel, slabs with more planes before than behind.
 std::vector<Sized> sized_volumes() {
   std::vector<Sized> all;
   for (const std::int64_t inputs : {1, 2, 3, 5, 16, 17, 32})
@@ -58,9 +59,9 @@ std::vector<Sized> sized_volumes() {
   return all;
 }
 
-// What minimal filtering takes: rows around whole tiles of four voxels, channels around whole registers and
-// blocks of channels, strips that end within a plane and within a row, images, other padding before than
-// behind.
+// Sizes for minimal filtering: rows around whole tiles of four voxels, channels around whole registers and
+// blocks of channels, strips that end within a plane and within a row, images, padding that differs before
+// and behind.
 std::vector<Sized> sized_filtered() {
   std::vector<Sized> all;
   for (const std::int64_t width : {6, 7, 8, 9, 13, 28, 35})
@@ -85,7 +86,7 @@ class InstructionSets : public testing::TestWithParam<Instructions> {
     if (!by_.is_alone() && !ByInstructions::is_here(GetParam()))
       GTEST_SKIP() << "not on this processor: " << convolution::instructions_name(GetParam());
   }
-  // f32 and bf16 of this set, f32 left out where it has none.
+  // f32 and bf16 of this set; without f32 if the set has none.
   static std::vector<ElementType> types() {
     if (GetParam() == Instructions::avx512_bf16 || is_of_tiles(GetParam())) return {ElementType::bf16};
     return {ElementType::f32, ElementType::bf16};
@@ -94,7 +95,7 @@ class InstructionSets : public testing::TestWithParam<Instructions> {
   Backend& backend_ = by_.backend();
 };
 
-constexpr const char* filtered = ":filtered";  // behind the name of the instructions
+constexpr const char* filtered = ":filtered";  // suffix of the implementation's name
 
 std::string named(Instructions instructions) {
   return "own:" + std::string(convolution::instructions_name(instructions));
@@ -104,7 +105,7 @@ bool is_by(const std::string& implementation, Instructions instructions) {
   return implementation == named(instructions) || implementation == named(instructions) + filtered;
 }
 
-// What computes a weight gradient: tiles have few taps, close together.
+// The instructions that compute a weight gradient: tiles support only few taps, close together.
 Instructions of_weights(Instructions instructions, const KernelAxes& axes) {
   const bool is_usual = std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
     return axis.kernel <= 3 && axis.stride <= 2 && axis.dilation == 1;
@@ -131,7 +132,7 @@ TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
     }
 }
 
-// Whether this set, or where it multiplies pairs of channels another for an odd number of them, does it.
+// Whether this set computes it, or its substitute for an odd number of channels.
 bool is_own(const std::string& implementation, Instructions instructions, std::int64_t channels) {
   if (instructions == Instructions::avx512_bf16 && channels % 2 != 0) instructions = Instructions::avx512;
   return is_by(implementation, instructions);
@@ -160,7 +161,7 @@ TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
   }
 }
 
-// Errors beside the reference are those of sums in f32: up to twice what products one by one have.
+// Errors are those of f32 sums: up to twice those of direct products.
 TEST_P(InstructionSets, FilterRowsToMillionthsOfTheScale) {
   if (types().front() != ElementType::f32) GTEST_SKIP() << "f32 alone is filtered";
   const std::vector<Sized> sizes = sized_filtered();
@@ -187,7 +188,8 @@ std::vector<double> planes_of(const std::vector<double>& volume, std::int64_t pl
   return {volume.begin() + from * plane, volume.begin() + to * plane};
 }
 
-// What a convolution of 3^3 taps, or its gradient, makes of planes 0 … of x; zeros before and behind or not.
+// Result of a 3^3 convolution, or of its gradient, on planes 0 … of x; with or without zero padding along the
+// depth.
 std::vector<double> made_of(Backend& backend, ElementType type, const char* operation, const Shape& x,
                             const std::vector<double>& values, std::int64_t outputs, bool is_whole) {
   const bool gradient = std::string_view(operation) == "conv3d_data_gradient";

@@ -1,6 +1,6 @@
-// Convolutions that give the moments of their planes too, with every instruction set that this processor has,
-// in tiles that are emulated or trapped, and by the library, against the reference: the cases of the
-// operations, also on windows, and sizes whose planes are made in several parts.
+// Compares convolutions that also output the moments of their planes with the reference: with every
+// instruction set of this processor, with emulated or trapped tiles, and by the library. Covers the cases of
+// the operations, also on windows, and sizes whose planes are made in several parts.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -18,7 +18,7 @@ OperationCase with_moments(OperationCase example) {
   return example;
 }
 
-// Planes in parts along rows and across them, of blocks of channels; batches; strides.
+// Planes in parts along and across rows, and in blocks of channels; batches; strides.
 std::vector<OperationCase> in_parts() {
   std::vector<OperationCase> result;
   for (const Sized& size : std::vector<Sized>{{{1, 2, 20, 9, 16}, 32, cube(3, 1, 1)},
@@ -31,7 +31,7 @@ std::vector<OperationCase> in_parts() {
   return result;
 }
 
-// None: the library.
+// nullopt: the library.
 std::vector<std::optional<Instructions>> choices() {
   std::vector<std::optional<Instructions>> all = {std::nullopt, Instructions::emulated_amx};
   if (TrappedTiles::work_here()) all.emplace_back(Instructions::amx);
@@ -53,7 +53,7 @@ TEST_P(Moments, AreThoseOfTheReference) {
   }
   Backend& backend = own ? own->backend() : *library;
   const bool is_alone = own && own->is_alone();
-  std::set<std::string> ways;  // to sum: while parts are near, and in a pass of its own
+  std::set<std::string> ways;  // how moments are summed: while parts are in cache, or in a separate pass
   for (const char* name : {"conv3d", "conv3d_sum", "windowed_conv3d", "windowed_conv3d_sum"}) {
     const Operation& operation = find_operation(name);
     if (operation.inner != nullptr && GetParam() != choices().back()) continue;  // windows take any kernel
@@ -76,7 +76,7 @@ TEST_P(Moments, AreThoseOfTheReference) {
         ways.insert(kernel->implementation().ends_with("then moments") ? "then" : "near");
       }
   }
-  EXPECT_EQ(ways.contains("then"), !is_alone);  // the library's, of one tap
+  EXPECT_EQ(ways.contains("then"), !is_alone);  // by the library, for kernels with one tap
   EXPECT_EQ(ways.contains("near"), own.has_value());
 }
 
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Moments, testing::ValuesIn(choices()), [](const 
   return std::string(choice.param ? convolution::instructions_name(*choice.param) : "library");
 });
 
-// Of numbers around 1000, squares leave few digits of how they differ from one another.
+// Squares of numbers around 1000 leave few digits for their differences.
 TEST(MomentsOfPlanes, AreExactFarFromZero) {
   const auto backend = make_backend("onednn");
   for (const Shape& x : {Shape{1, 2, 24, 36, 16}, Shape{1, 2, 24, 36, 4}}) {

@@ -1,5 +1,5 @@
-// The reference itself, where no other backend can vouch for it: rounding against the definitions of the
-// formats, and operations on numbers small enough to be worked out by hand.
+// Tests the reference itself, which no other backend can verify: rounding against the definitions of the
+// formats, and operations on numbers small enough to compute by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,10 +25,10 @@ TEST(BF16, RoundsToNearestEven) {  // 8 bits of significand: neighbours of 1 are
   EXPECT_EQ(through_bf16(1 + 0x1p-8), 1);
   EXPECT_EQ(through_bf16(1 + 0x3p-8), 1 + 0x1p-6);
   EXPECT_EQ(through_bf16(-1 - 0x3p-8), -1 - 0x1p-6);
-  EXPECT_EQ(through_bf16(3e-39), bf16_to_double(0x21));  // subnormal: 32.67 units of 2^-133 lie nearest to 33
+  EXPECT_EQ(through_bf16(3e-39), bf16_to_double(0x21));  // subnormal: 32.67 units of 2^-133 round to 33
 }
 
-TEST(BF16, IsRoundedOnce) {  // as a float the last bit would be lost, and the tie would go down to even
+TEST(BF16, IsRoundedOnce) {  // via float, the last bit would be lost and the tie would round down to even
   EXPECT_EQ(through_bf16(1 + 0x1p-8 + 0x1p-40), 1 + 0x1p-7);
   EXPECT_EQ(through_bf16(1 + 0x3p-8 - 0x1p-40), 1 + 0x1p-7);
 }
@@ -47,7 +47,7 @@ TEST(F16, RoundsToNearestEven) {  // 11 bits of significand
   EXPECT_EQ(through_f16(65519), 65504);
   EXPECT_EQ(through_f16(65520), infinity);
   EXPECT_EQ(through_f16(0x1p-25), 0);        // half the smallest subnormal
-  EXPECT_EQ(through_f16(0x3p-25), 0x1p-23);  // one and a half of it
+  EXPECT_EQ(through_f16(0x3p-25), 0x1p-23);  // 1.5 times the smallest subnormal
   EXPECT_EQ(through_f16(0x1p-14 - 0x1p-26), 0x1p-14);
   EXPECT_TRUE(std::isnan(through_f16(std::nan(""))));
 }
@@ -60,7 +60,7 @@ TEST(HalfPrecision, EveryBitPatternComesBack) {
   }
 }
 
-// The outputs and then the updates of one node on the reference backend.
+// The outputs and then the updates of one node, computed by the reference backend.
 std::vector<std::vector<double>> run_once(std::string_view operation, const std::vector<Shape>& shapes,
                                           const std::vector<std::vector<double>>& inputs,
                                           const Attributes& attributes = {},
@@ -148,7 +148,7 @@ TEST(Reference, DropoutDropsWholeChannelsAtItsRateAndKeepsTheMean) {
   EXPECT_NEAR(dropped / 10000, 0.3, 5 * std::sqrt(0.3 * 0.7 / 10000));  // five standard deviations
 }
 
-// Kernels of other operations are recorded once and repeated in every step (swap/execute/step_command.h).
+// Kernels of other operations are recorded once and replayed in every step (swap/execute/step_command.h).
 TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
   const StepContext first{.seed = 7, .step = 3, .learning_rate = 1e-2},
       second{.seed = 8, .step = 4, .learning_rate = 2e-2};
@@ -169,7 +169,7 @@ TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
   }
 }
 
-// Of a batch, what an operation makes of the first sample after the others have changed.
+// Whether an operation's result for the first sample of a batch changes if the others do.
 bool first_sample_depends_on_others(const Operation& operation, const OperationCase& example,
                                     Backend& backend) {
   const CaseGraph graph = case_graph(operation, example, ElementType::f32);
@@ -196,7 +196,7 @@ bool first_sample_depends_on_others(const Operation& operation, const OperationC
   return found[0] != found[1];
 }
 
-// A step may take the samples of a batch one after the other where no operation does.
+// A step may process the samples of a batch one at a time if no operation mixes them.
 TEST(Operations, ThatMixTheSamplesOfABatchSayThatTheyDo) {
   const auto backend = make_backend("reference");
   for (const Operation* operation : operations()) {
@@ -208,7 +208,7 @@ TEST(Operations, ThatMixTheSamplesOfABatchSayThatTheyDo) {
         return input.kind == Kind::full && input.shape.rank() == 5;
       });
       const Cut& cut = (operation->inner != nullptr ? operation->inner() : *operation).cut;
-      if (cut.kind == Cut::Kind::windowed_sum) continue;  // what comes first there are no samples
+      if (cut.kind == Cut::Kind::windowed_sum) continue;  // its first input has no samples
       if (weights || example.inputs[0].shape.rank() < 3 || example.attributes.values().contains("axis"))
         continue;
       asked = true;

@@ -1,4 +1,4 @@
-// A backend of nothing but our own convolutions with tiles that the processor need not have.
+// A backend that supports only our own convolutions with tiles, also if the processor has no tiles.
 #pragma once
 
 #include "net/backends/convolution/volume_convolution.h"
@@ -31,7 +31,7 @@ class TilesAlone final : public HostBackend {
     const Added added = is_sum ? Added::volume : node.inputs.size() > 2 ? Added::bias : Added::nothing;
     return make_volume_convolution(*sizes(graph, node), ElementType::bf16, instructions_, added);
   }
-  // Whether there is a kernel for it: of gradients of a bias there is none.
+  // Whether there is a kernel for the node: there is none for bias gradients.
   static bool compiles(const Graph& graph, const Node& node) {
     if (is_weight_gradient(node)) {
       const convolution::WeightGradientNode made = weight_gradient(graph, node);

@@ -1,5 +1,5 @@
-// What cuDNN would do on GPUs that are not here: every convolution of the conformance suite and of large
-// volumes finds an engine that obeys the rules.
+// cuDNN's plans for GPUs that are not present: every convolution of the conformance suite and of large
+// volumes gets an engine that obeys the rules.
 #include "net/backends/cuda/convolution_plan.h"
 
 #include <map>
@@ -36,7 +36,7 @@ const std::vector<Combination>& combinations() {
   return list;
 }
 
-// The convolution of one level of a network: x of `channels`, as many out.
+// The convolution of one level of a network, with `channels` input and output channels.
 Problem cube(Problem::Kind kind, ElementType type, std::int64_t side, std::int64_t channels) {
   Problem problem;
   problem.kind = kind;
@@ -86,7 +86,8 @@ TEST_F(ConvolutionPlans, ExistForTheStepsOfEveryNetwork) {
   }
 }
 
-// Of 24 plans, as many as a device at hand would time, that keep to the workspace: the first on tensor cores.
+// The first plan on tensor cores among 24 that respect the workspace limit, as many as would be timed on a
+// device.
 std::shared_ptr<const ConvolutionPlan> on_tensor_cores(const Problem& problem, const PlanDevice& device) {
   const PlanRules rules = {.workspace_limit = workspace_limit(problem)};
   for (const std::size_t most : {1, 24})
@@ -95,7 +96,7 @@ std::shared_ptr<const ConvolutionPlan> on_tensor_cores(const Problem& problem, c
   return nullptr;
 }
 
-// Up to where a volume of 16 channels has 2^31 elements, from 512^3 on.
+// Up to 496^3: from 512^3 on, a volume of 16 channels has 2^31 elements.
 TEST_F(ConvolutionPlans, UseTensorCoresForEveryConvolutionOfTheStepUpToFourHundredNinetySix) {
   for (const PaperDevice* const paper : {&t4, &a100, &h200, &b200}) {
     const PlanDevice device = described_device(properties_json(*paper));
@@ -177,7 +178,7 @@ TEST_F(ConvolutionPlans, LeaveOutWhatSumsInAnyOrderWhenTheSameBitsAreWanted) {
   EXPECT_GT(count(false), count(true));
 }
 
-// What names a choice in a run's folder: the same engine with the same knobs is found again by it.
+// The name of a choice in a run's folder: it identifies an engine with its knobs.
 TEST_F(ConvolutionPlans, HaveChoicesThatTellThemApart) {
   const PlanDevice device = described_device(properties_json(h200));
   const Problem problem = cube(Problem::Kind::forward, ElementType::bf16, 64, 32);
@@ -204,7 +205,7 @@ TEST_F(ConvolutionPlans, KeepToTheWorkspaceLimit) {
   EXPECT_LE(most(16 * mebibyte), 16 * mebibyte);
 }
 
-// The tensor cores take volumes of few channels only as padded copies, which must be within the limit.
+// Tensor cores process volumes of few channels only as padded copies, which must be within the limit.
 TEST_F(ConvolutionPlans, UseTensorCoresOnFourChannelsWhateverTheSize) {
   OnPaper paper(h200);
   for (const std::int64_t side : {96, 256, 384}) {

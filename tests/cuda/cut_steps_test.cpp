@@ -1,5 +1,5 @@
-// Steps at 512^3 and 768^3, cut into pieces by the automatic rule, on GPUs that are not here: cuDNN has
-// tensor cores for every convolution of theirs, those that windows of pieces are divided into as well.
+// Steps at 512^3 and 768^3 in automatic slabs, on GPUs that are not present: cuDNN has tensor core engines
+// for all of their convolutions, including those that windows over slabs are divided into.
 #include <map>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 using Problem = ConvolutionProblem;
 
 struct Asked {
-  std::string node;  // the first that has this problem
+  std::string node;  // the first one with this problem
   Problem problem;
 };
 using Problems = std::map<std::string, Asked>;

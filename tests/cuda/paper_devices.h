@@ -1,5 +1,5 @@
-// GPUs of which only the description is here: what cuDNN plans from. The figures are those of NVIDIA's data
-// sheets and of the CUDA programming guide's table of technical specifications per compute capability.
+// Descriptions of GPUs that are not present, as the input of cuDNN's planning. The figures are from NVIDIA's
+// data sheets and the CUDA programming guide's table of technical specifications per compute capability.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ inline std::string properties_json(const PaperDevice& device) {
       device.name);
 }
 
-// A device as the backend's makers want it, without one.
+// A described device with the structures that the backend's factories need.
 struct OnPaper {
   Device device;
   ConvolutionChoices choices;
@@ -64,7 +64,7 @@ struct OnPaper {
   }
 };
 
-// Skips where cuDNN is not installed.
+// Skips the test if cuDNN is not installed.
 class WithCudnn : public testing::Test {
  protected:
   void SetUp() override {

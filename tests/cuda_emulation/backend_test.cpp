@@ -1,4 +1,4 @@
-// What only the CUDA backend does, on the emulated GPU: choosing engines, and saying what is wrong.
+// Tests behaviour that only the CUDA backend has, on the emulated GPU: choice of engines and error messages.
 #include "net/backends/backend.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace {
 const auto is_one_that_sums_in_order =
     testing::AnyOf("cuDNN engine 25, tensor cores", "cuDNN engine 28, tensor cores");
 
-// A convolution of the table by a backend.
+// The engine that a backend chooses for a convolution of the operations' table.
 std::string engine(Backend& backend, ElementType type, std::string_view name) {
   const Operation& operation = find_operation(name);
   for (const OperationCase& example : operation.cases) {
@@ -37,8 +37,8 @@ std::string engine(const BackendOptions& options, ElementType type, std::string_
   return engine(*make_cuda_backend(options), type, name);
 }
 
-// cudnn.cpp has what is offered: the first is not supported, the second sums in any order, the third would be
-// compiled, the fourth wants a tebibyte.
+// Of the engines that cudnn.cpp offers, the first is not supported, the second does not sum in a fixed order,
+// the third would be compiled at run time, and the fourth needs a workspace of 1 TiB.
 TEST(CudaEngines, AreOfThoseThatAreSupportedSumInOrderAreThereAndFit) {
   for (const ElementType type : {ElementType::bf16, ElementType::f16})
     for (const char* name : {"conv3d", "conv3d_data_gradient"}) {
@@ -46,7 +46,7 @@ TEST(CudaEngines, AreOfThoseThatAreSupportedSumInOrderAreThereAndFit) {
     }
 }
 
-// Which one is the faster is for the machine to say, so each is made the one that was chosen before.
+// Either engine may be the faster one, so the test sets each as the former choice.
 TEST(CudaEngines, ThatWereChosenBeforeAreTakenAgain) {
   const auto first = make_cuda_backend({});
   engine(*first, ElementType::bf16, "conv3d");
@@ -59,7 +59,7 @@ TEST(CudaEngines, ThatWereChosenBeforeAreTakenAgain) {
     auto& tuning = dynamic_cast<TuningBackend&>(*second);
     const std::string earlier = chosen.substr(0, line) + choice + chosen.substr(tab);
     tuning.take_routines(earlier);
-    tuning.take_routines(chosen.substr(0, line) + "27" + chosen.substr(tab));  // what came first counts
+    tuning.take_routines(chosen.substr(0, line) + "27" + chosen.substr(tab));  // the first entry wins
     EXPECT_EQ(engine(*second, ElementType::bf16, "conv3d"), name);
     EXPECT_EQ(tuning.routines(), earlier) << "and they are handed on";
   }
@@ -112,7 +112,7 @@ TEST(CudaEngines, OfF32DoNotRoundUnlessTheyMay) {
   EXPECT_NE(engine({.tensor_floats = true}, ElementType::f32, "conv3d"), "cuDNN engine 27");
 }
 
-// As ranks do that have compiled and hear of each other's choices.
+// Ranks do this when they exchange their choices after compiling.
 TEST(CudaEngines, OfAllRanksReplaceThoseThatWereChosen) {
   const auto backend = make_cuda_backend({});
   auto& tuning = dynamic_cast<TuningBackend&>(*backend);
@@ -129,7 +129,7 @@ TEST(CudaEngines, OfAllRanksReplaceThoseThatWereChosen) {
   EXPECT_EQ(tuning.routines(), other + more.substr(line)) << "and what others know is handed on";
 }
 
-// Both sum in order and are timed; the one that is right is taken, whichever is faster.
+// Both engines sum in a fixed order and are timed; only the correct one is chosen, even if it is slower.
 TEST(CudaEngines, ThatAreWrongAreNotTaken) {
   for (const auto& [wrong, right] :
        {std::pair{25, "cuDNN engine 28, tensor cores"}, std::pair{28, "cuDNN engine 25, tensor cores"}}) {
@@ -146,8 +146,8 @@ TEST(CudaEngines, ThatAreWrongAreNotTaken) {
   emulation::set_wrong_engine(0);
 }
 
-// What is left is the rounding of the results to bf16, whose neighbours are 2^-8 apart by their magnitude:
-// few results are four times as large as the root of the sum of the squares of their terms.
+// The only error is the rounding of results to bf16 (spacing 2^-8 of their magnitude); few results exceed
+// four times the root of the sum of the squares of their terms.
 TEST(CudaEngines, OfASurveyAreHeldAgainstTheConvolutionInDouble) {
   cuda::EngineSurvey survey(0);
   using Problem = cuda::ConvolutionProblem;
@@ -184,7 +184,7 @@ TEST(CudaEngines, AreTimedWhereAnyBitsWillDo) {
               testing::AnyOf("cuDNN engine 22, tensor cores", is_one_that_sums_in_order));
 }
 
-// The gradient of a kernel of one voxel over so many voxels.
+// The gradient of a pointwise kernel.
 OperationCase pointwise_gradient(const Shape& x, std::int64_t outputs, bool bias) {
   Shape dy = x;
   dy[4] = outputs;
@@ -197,12 +197,12 @@ OperationCase pointwise_gradient(const Shape& x, std::int64_t outputs, bool bias
           {}};
 }
 
-// A part has at least 256 voxels, a multiple of 8, and there are at most 512 parts: 2574 are ten and a rest,
-// 1024 are four, 131,328 are 497 of 264 and a rest.
+// A part has at least 256 voxels, a multiple of 8, and there are at most 512 parts: 2574 voxels give ten
+// parts and a remainder, 1024 four, 131,328 give 497 of 264 and a remainder.
 TEST(CudaProducts, SumWeightGradientsInPartsAndAgreeWithTheReference) {
   const auto backend = make_cuda_backend({});
   const std::tuple<Shape, std::int64_t, const char*> examples[] = {
-      {{1, 5, 7, 7, 3}, 5, "cuBLAS"},  // 245: less than a part
+      {{1, 5, 7, 7, 3}, 5, "cuBLAS"},  // 245 voxels: less than a part
       {{2, 9, 11, 13, 7}, 3, "cuBLAS, in 11 parts"},
       {{1, 16, 8, 8, 16}, 16, "cuBLAS, in 4 parts"},
       {{1, 54, 64, 38, 2}, 1, "cuBLAS, in 498 parts"},
@@ -231,7 +231,7 @@ TEST(CudaBackend, GivesBackAllThatItTook) {
   {
     const auto backend = make_cuda_backend({.deterministic = false});
     const auto memory = backend->allocate(1 << 20), unified = backend->allocate_unified(1 << 20, 1 << 20);
-    EXPECT_EQ(first->free_bytes(), before - (1 << 20));  // managed memory takes none until it is touched
+    EXPECT_EQ(first->free_bytes(), before - (1 << 20));  // managed memory is allocated on first touch
     engine({.deterministic = false}, ElementType::bf16, "conv3d");
   }
   EXPECT_EQ(first->free_bytes(), before);
@@ -251,7 +251,7 @@ TEST(CudaBackend, LeavesTheDriverJustTheRoomThatAPagedArenaMayTake) {
   EXPECT_EQ(backend->free_bytes(), before);
 }
 
-// Streams that share a queue could wait for one another for ever.
+// Streams that share a hardware queue could deadlock.
 TEST(CudaBackend, AsksForAllQueuesOfTheHardware) {
   make_cuda_backend({});
   EXPECT_STREQ(std::getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");

@@ -1,5 +1,5 @@
-// cuBLAS' matrix product on the emulated GPU: plain loops in double, as its documentation defines it. The
-// workspace is written to, as the library may.
+// cuBLAS' matrix product on the emulated GPU: plain loops in double precision, as its documentation defines
+// it. It overwrites the workspace, as the library may.
 #include <cublas_v2.h>
 
 #include <cstddef>
@@ -20,7 +20,7 @@ std::int64_t bytes_of(cudaDataType_t type) {
   return type == CUDA_R_32F ? 4 : 2;
 }
 
-// A matrix of rows x columns as it lies in memory: column by column, `stride` elements apart.
+// A matrix of rows x columns in column-major order, with columns `stride` elements apart.
 struct Matrix {
   const void* data;
   cudaDataType_t type;
@@ -62,7 +62,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }
-// As its documentation says: this takes the user's workspace away.
+// By the documentation, this resets the user's workspace.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   *handle = {stream, nullptr, 0};
   return CUBLAS_STATUS_SUCCESS;
@@ -90,7 +90,7 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cu
                right = {b, type_b, b_turned ? n : k, b_turned ? k : n, ldb}, result = {c, type_c, m, n, ldc};
   for (const Matrix* matrix : {&left, &right, &result})
     if (matrix->rows < 1 || matrix->columns < 1 || !matrix->lies_well()) return CUBLAS_STATUS_INVALID_VALUE;
-  // The types that the documentation's table has for 32-bit arithmetic.
+  // The combinations of types that the documentation lists for 32-bit arithmetic.
   const bool half = type_a != CUDA_R_32F;
   if (type_a != type_b || (type_c != type_a && type_c != CUDA_R_32F) ||
       (half && compute != CUBLAS_COMPUTE_32F))
@@ -113,7 +113,7 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cu
         place = scale * sum + (kept == 0 ? 0 : kept * place);
       }
     }
-    // Column by column: what lies between them is not this matrix's.
+    // Stores column by column: the gaps between columns do not belong to this matrix.
     for (std::int64_t column = 0; column < n; ++column)
       voxswap::net::store_elements(static_cast<std::byte*>(c) + column * ldc * bytes_of(type_c),
                                    z.data() + column * ldc, element(type_c), m);
@@ -121,7 +121,7 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cu
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// One after the other, which is as good as at once: they share nothing that is written.
+// Runs the products one after the other: none writes what another reads.
 cublasStatus_t cublasGemmStridedBatchedEx_64(
     cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, std::int64_t m, std::int64_t n,
     std::int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, std::int64_t lda,

@@ -1,7 +1,6 @@
-// cuDNN's graph API on the emulated GPU: descriptors are checked as its documentation asks, and what a graph
-// finds is computed on the stream (cudnn_convolution.h). An engine that is not supported, one that sums in
-// any order and one that is compiled when the program runs are offered before and among the others, as the
-// library does.
+// cuDNN's graph API on the emulated GPU: descriptors are checked as its documentation demands, and a graph's
+// result is computed on the stream (cudnn_convolution.h). As with the library, the engines offered include
+// one that is not supported, one that sums in no fixed order and one that is compiled at run time.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ struct cudnnContext {
 
 namespace {
 
-using namespace voxswap::emulation;  // everything here belongs to it but the functions under cuDNN's names
+using namespace voxswap::emulation;  // all but the functions with cuDNN's names belong to it
 
 std::size_t size_of(cudnnBackendAttributeType_t type) {
   switch (type) {
@@ -44,15 +43,15 @@ Content& content(cudnnBackendDescriptor_t descriptor) {
   return **static_cast<Descriptor*>(descriptor);
 }
 
-// --- Engines. Their workspaces are about those that the library has on an H200 for the smallest networks of
-// the tests.
+// --- Engines. Their workspaces are about as large as those of the library on an H200 for the tests' smallest
+// networks.
 
 struct Engine {
   std::int64_t index;
   std::vector<std::int32_t> numerical, behaviour;
   std::int64_t workspace_bytes;
   bool supported;
-  std::int64_t stages = 0;  // a knob; 0: it has none
+  std::int64_t stages = 0;  // a knob; 0: none
 };
 const std::array engines = {
     Engine{21, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}, 0, false},
@@ -320,7 +319,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, cudn
   if (!of.finalized) return CUDNN_STATUS_NOT_INITIALIZED;
   std::vector<Descriptor> found;
   if (name == CUDNN_ATTR_ENGINEHEUR_RESULTS) {
-    // The fallback is the last of the engines, the mode A has the others.
+    // The fallback mode offers only the last engine, mode A all others.
     const bool fallback =
         of.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
     const Descriptor& graph = of.descriptors(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).at(0);

@@ -1,4 +1,4 @@
-// What a descriptor of cuDNN's graph API holds: typed attributes by name, other descriptors among them.
+// The content of a descriptor of cuDNN's graph API: typed attributes by name, including other descriptors.
 #pragma once
 
 #include <cudnn.h>

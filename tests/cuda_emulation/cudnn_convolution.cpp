@@ -41,7 +41,7 @@ std::vector<double> values(const Tensor& tensor, const void* data) {
 
 namespace {
 
-// Calls use(x, w, y) with places of channels that meet: x[i] w[o][i] belongs to y[o].
+// Calls use(x, w, y) with the positions that each tap connects: x[i] w[o][i] contributes to y[o].
 template <class Use>
 void for_each_meeting(const Sizes& x, const Sizes& w, const Sizes& y, const Window& window, Use use) {
   const std::int64_t inputs = x[1], outputs = y[1], taps = w[2] * w[3] * w[4];

@@ -1,5 +1,4 @@
-// Tensors and convolutions as cuDNN's graph API describes them, and what a convolution finds: plain loops in
-// double.
+// Tensors and convolutions as cuDNN's graph API describes them, computed by plain loops in double precision.
 #pragma once
 
 #include <cstdint>
@@ -36,19 +35,19 @@ struct Tensor {
   std::int64_t bytes() const { return count() * voxswap::net::element_bytes(type); }
 };
 
-// Channels lie innermost in all that our backend hands over: no other layout is emulated.
+// Our backend only uses channels-last layouts; no other is emulated.
 bool channels_innermost(const Tensor& tensor);
 
 std::vector<double> values(const Tensor& tensor, const void* data);
 
-// The attributes' names of one kind of convolution.
+// The attribute names of one kind of convolution.
 struct Convolution {
   Name x, w, y, window, alpha, beta;
 };
-// Null where `type` is no convolution.
+// Null if `type` is not a convolution.
 const Convolution* convolution_of(cudnnBackendDescriptorType_t type);
 
-// How x, w and y of a convolution belong together, whichever of them is computed.
+// The geometry that relates x, w and y of a convolution, for all three kinds.
 struct Window {
   Sizes before, stride, dilation;
   bool fits = true;
@@ -69,7 +68,7 @@ struct Window {
   }
 };
 
-// What `operation` finds for its result, not yet rounded, from what lies at x, w and y.
+// The result of `operation` from the data at x, w and y, before rounding.
 std::vector<double> convolved(const Content& operation, const Tensor& x, const Tensor& w, const Tensor& y,
                               const void* at_x, const void* at_w, const void* at_y);
 

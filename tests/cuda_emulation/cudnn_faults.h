@@ -1,4 +1,4 @@
-// What is wrong with the emulated cuDNN: its version, or the results of an engine.
+// Faults of the emulated cuDNN that tests can set: its version, or wrong results of an engine.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace voxswap::emulation {
 
-void set_cudnn_version(std::size_t version);  // 91900, for 9.19.0, at first
-// Eight times the second half of what it should compute. 0, as at first: none does.
+void set_cudnn_version(std::size_t version);  // initially 91900 (9.19.0)
+// This engine multiplies the second half of its results by eight. 0 (initially): no engine is wrong.
 void set_wrong_engine(std::int64_t index);
 
 }  // namespace voxswap::emulation

@@ -12,7 +12,7 @@ namespace {
 
 class EmulatedBackend final : public HostBackend {
  public:
-  EmulatedBackend() { device_.enough_blocks = 4; }  // so that small volumes have several rows per thread
+  EmulatedBackend() { device_.enough_blocks = 4; }  // gives small volumes several rows per thread
   std::string name() const override { return "cuda_emulation"; }
   std::string description() const override { return "the CUDA backend's own kernels, on the CPU"; }
   bool supports(ElementType type) const override {

@@ -1,5 +1,5 @@
-// A backend whose kernels are the CUDA backend's own, run by the emulation. Convolutions, which there are a
-// library's, are the reference's.
+// A backend that runs the CUDA backend's own kernels by the emulation. Convolutions, for which the CUDA
+// backend uses a library, are the reference's.
 #pragma once
 
 #include <memory>

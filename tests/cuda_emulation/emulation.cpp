@@ -22,26 +22,26 @@ thread_local std::function<bool(const Extent&, const Extent&)> blocks_that_run;
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-// The compiler's own jumps: those of the C library also look for handlers to clean up, which takes longer
+// Uses the compiler's own jumps: those of the C library also look for cleanup handlers, which takes longer
 // than the threads of a small kernel.
 using Jump = void* [5];
 [[noreturn, gnu::noinline]] void jump(Jump& to) {
   __builtin_longjmp(to, 1);
 }
 
-// A stack on which threads of a block run, one after the other, until one of them waits: that one keeps it.
-// It is entered once by setcontext, which takes a system call; every change of stacks after that is a jump.
+// A stack on which threads of a block run one after the other until one of them waits; the stack then belongs
+// to that thread. It is entered once by setcontext (a system call); later switches are jumps.
 struct Fibre {
-  // Stacks that began at the same place of a page would share a few lines of the cache.
+  // Offsets differ because stacks at the same offset in a page would share few cache lines.
   explicit Fibre(std::size_t index) : stack_used(stack_bytes - index % 64 * 320) {}
 
   const std::size_t stack_used;
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
-  Jump where{};  // it went on from
+  Jump where{};  // where it continues
   bool entered = false;
 };
 
-// The block that runs on this thread of the host.
+// The block that runs on this host thread.
 class RunningBlock {
  public:
   static RunningBlock& of_this_thread() {
@@ -49,7 +49,7 @@ class RunningBlock {
     return block;
   }
 
-  // Before each turn of a thread, `at` becomes its place.
+  // Sets `at` to a thread's position before each of its turns.
   void run(std::span<const Extent> places, Order order, Extent& at, const std::function<void()>& thread) {
     places_ = places;
     at_ = &at;
@@ -67,7 +67,7 @@ class RunningBlock {
         give_turns();
       }
     } catch (...) {
-      fibres_.clear();  // some are in the middle of a thread that will not go on
+      fibres_.clear();  // some hold a thread that will not continue
       throw;
     }
   }
@@ -130,7 +130,7 @@ class RunningBlock {
           break;
         }
         ++block.ended_;
-        if (!block.first_turns_) break;  // it has waited, and the turn of the next one is the host's to give
+        if (!block.first_turns_) break;  // after a wait, the host resumes the next thread
         ++block.turn_;
       }
     }
@@ -141,10 +141,10 @@ class RunningBlock {
   Extent* at_ = nullptr;
   const std::function<void()>* thread_ = nullptr;
   std::vector<std::size_t> turns_;  // threads in the order of their turns
-  std::size_t turn_ = 0;            // whose it is
-  std::size_t ended_ = 0;           // since the first of these turns
+  std::size_t turn_ = 0;            // the current one
+  std::size_t ended_ = 0;           // threads that ended in this round
   bool first_turns_ = true;
-  std::vector<Fibre*> waiting_;  // where each thread waits for the others
+  std::vector<Fibre*> waiting_;  // the fibre of each waiting thread
   Fibre* current_ = nullptr;
   Jump host_{};
   std::exception_ptr failure_;
@@ -157,7 +157,7 @@ Extent place_in(std::uint64_t index, const Extent& extent) {
 
 }  // namespace
 
-// CUDA programming guide, "Compute Capabilities": the limits that all devices share.
+// The limits of all devices, from the CUDA programming guide, "Compute Capabilities".
 bool a_device_could(const Extent& grid, const Extent& block) {
   const auto inside = [](const Extent& e, unsigned x, unsigned y, unsigned z) {
     return e.x >= 1 && e.y >= 1 && e.z >= 1 && e.x <= x && e.y <= y && e.z <= z;

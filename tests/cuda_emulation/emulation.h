@@ -1,14 +1,13 @@
-// Runs CUDA kernels on the CPU, so that the sources which nvcc compiles for a GPU are tested where there is
-// none.
+// Runs CUDA kernels on the CPU, so that the sources that nvcc compiles are also tested without a GPU.
 //
-// The very same .cu files are compiled as C++: include/ has headers under CUDA's names with what our kernels
-// use of the language and the runtime. A block's threads are fibres on one thread of the host. A fibre runs
-// until it ends or waits for its block, then the next one does; so whatever two threads do to the same memory
-// between two barriers happens in an order that the test chooses, and where the result depends on it a
-// barrier is missing. Reads and writes are the host's own; those beside an array show in the guards around
-// it. Sanitizers do not go with it: they take a change of stacks for a jump within one.
+// The same .cu files are compiled as C++: include/ has headers with CUDA's names that define the parts of the
+// language and runtime that our kernels use. A block's threads are fibres on one host thread. A fibre runs
+// until it ends or reaches a barrier, then the next one runs. Accesses of two threads to the same memory
+// between two barriers therefore happen in an order that the test chooses, and a result that depends on the
+// order reveals a missing barrier. Accesses beyond an array are found by its guards. Sanitizers do not work
+// with the emulation, because they do not support its change of stacks.
 //
-// It says nothing of speed, and it has no warps: lanes that need each other without a barrier would not meet.
+// It does not model speed or warps: lanes that exchange data without a barrier are not supported.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +22,16 @@ struct Extent {
 
 // The order in which the threads of a block, and the blocks of a grid, take their turns.
 enum class Order { forward, backward, shuffled };
-void set_order(Order order);  // of all launches that follow, on any thread
+void set_order(Order order);  // for all later launches, on any thread
 
-// Runs only some blocks of what the calling thread launches: what a test of a huge grid can afford.
+// Restricts the calling thread's launches to some blocks, to make tests of huge grids affordable.
 void set_blocks_that_run(std::function<bool(const Extent& block, const Extent& grid)> chosen);  // null: all
 
-// Whether devices run such a grid: CUDA's limits.
+// Whether a device accepts the grid, by CUDA's limits.
 bool a_device_could(const Extent& grid, const Extent& block);
 
-// Runs thread() for every thread of every block; at_block and at_thread become its place before each of its
-// turns. Throws what a thread throws, and std::logic_error when threads wait for others that have ended.
+// Runs thread() for every thread of every block; sets at_block and at_thread before each turn. Rethrows
+// exceptions of threads, and throws std::logic_error if threads wait for others that have ended.
 // REQUIRES: a_device_could().
 void launch(const Extent& grid, const Extent& block, Extent& at_block, Extent& at_thread,
             const std::function<void()>& thread);

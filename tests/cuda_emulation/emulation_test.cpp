@@ -1,4 +1,4 @@
-// The emulation itself: what it runs is what a GPU would run, and what a GPU would not forgive it notices.
+// Tests the emulation itself: it runs kernels like a GPU and detects errors that would fail on a GPU.
 #include "tests/cuda_emulation/emulation.h"
 
 #include <cuda_runtime.h>
@@ -32,7 +32,7 @@ TEST(Emulation, RunsEveryThreadOfEveryBlockOnce) {
   EXPECT_EQ(counts, std::vector<int>(2 * 3 * 4 * 30, 1));
 }
 
-// Each thread reads what its left neighbour wrote.
+// Each thread reads the value written by its left neighbour.
 __global__ void shift(bool with_barrier, int* result) {
   __shared__ int shared[64];
   shared[threadIdx.x] = 100 * static_cast<int>(blockIdx.x) + static_cast<int>(threadIdx.x);
@@ -67,7 +67,7 @@ __global__ void half_of_the_threads_wait() {
 
 TEST(Emulation, ABarrierThatNotAllThreadsReachIsAnError) {
   EXPECT_THROW(start(half_of_the_threads_wait, dim3(1), dim3(32)), std::logic_error);
-  std::vector<int> counts(32, 0);  // and the next launch is none the worse for it
+  std::vector<int> counts(32, 0);  // the next launch still works
   EXPECT_EQ(start(count_threads, dim3(1), dim3(32), counts.data()), cudaSuccess);
   EXPECT_EQ(counts, std::vector<int>(32, 1));
 }

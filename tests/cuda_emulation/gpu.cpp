@@ -26,7 +26,7 @@ namespace {
 class Gpu {
  public:
   static Gpu& get() {
-    static Gpu* const gpu = new Gpu;  // as long as the program: backends may end after everything else
+    static Gpu* const gpu = new Gpu;  // never destroyed: backends may outlive statics
     return *gpu;
   }
 
@@ -51,7 +51,7 @@ class Gpu {
     for (cudaStream_t stream : streams) stream->drain();
   }
 
-  // Taking and giving back any memory waits for everything that was enqueued before.
+  // Allocating and freeing memory waits for all work enqueued before.
   GpuMemory& idle_memory() {
     drain();
     return memory;
@@ -228,7 +228,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   Place target = Place::unpinned, source = Place::unpinned;
   if (!Gpu::get().memory.find(to, bytes, target) || !Gpu::get().memory.find(from, bytes, source))
     return told(cudaErrorInvalidValue);
-  // A kernel without a stream runs where its memory is: on the host (emulated_backend.h).
+  // A kernel without a stream runs on the host, where its memory is (emulated_backend.h).
   if (kind == cudaMemcpyDeviceToDevice && stream != nullptr &&
       (target != Place::device || source != Place::device))
     return told(cudaErrorInvalidValue);

@@ -1,11 +1,11 @@
-// A GPU that is not there: CUDA's runtime as the backend uses it, on threads of the host.
+// An emulated GPU: the part of CUDA's runtime that the backend uses, on host threads.
 //
-// A stream is a thread that takes commands from a queue, some after a short pause of random length, so that
-// what no event orders happens in another order every time. Where CUDA leaves open whether a call waits, here
-// it does: copies from and to memory that is not pinned, and taking or giving back any memory, return only
-// when everything before them is done. So what could hang on some GPU does hang here. Device memory lies
-// between guards and holds NaN until it is written; a copy that begins or ends beside what was taken is
-// refused. A kernel that fails is reported by all later calls, as CUDA does.
+// A stream is a thread that takes commands from a queue, some after a short random pause, so that the order
+// of commands that no event orders varies. Where CUDA does not specify whether a call blocks, it blocks here:
+// copies from and to unpinned memory, allocations and frees return only when all previous work is done. So a
+// deadlock that is possible on some GPU happens here. Device memory has guards and is filled with NaN at
+// first; a copy beyond an allocation is refused. After a kernel failed, all later calls report it, as in
+// CUDA.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,10 +15,10 @@
 
 namespace voxswap::emulation {
 
-// Puts a kernel's work behind what is in the stream's queue. Without a stream it is done at once.
+// Enqueues a kernel's work on the stream. Without a stream it runs at once.
 void enqueue(cudaStream_t stream, std::function<void()> work);
 
-// While it lives no kernel on a stream begins; copies do.
+// Prevents kernels on streams from starting during its lifetime; copies continue.
 class KernelsHeld {
  public:
   KernelsHeld();
@@ -27,17 +27,17 @@ class KernelsHeld {
   KernelsHeld& operator=(const KernelsHeld&) = delete;
 };
 
-// Kernels on streams that have begun so far, and bytes that copies have moved.
+// The number of kernels started on streams, and of bytes copied.
 std::int64_t kernels_begun();
 std::int64_t bytes_copied();
 
-// How much memory the GPU has.
+// The size of the GPU's memory.
 constexpr std::int64_t device_bytes = std::int64_t{1} << 30;
 
-// How often a CUDA graph was launched so far.
+// The number of launches of CUDA graphs.
 std::int64_t graph_launches();
 
-// While it lives the GPU has no memory for another graph.
+// Makes new graphs fail for lack of memory during its lifetime.
 class GraphsRefused {
  public:
   GraphsRefused();
@@ -46,17 +46,16 @@ class GraphsRefused {
   GraphsRefused& operator=(const GraphsRefused&) = delete;
 };
 
-// Called before every launch of a kernel: CUDA loads its code at the first.
+// Called before every launch of a kernel: CUDA loads its code at the first one.
 cudaError_t load_kernel(const void* kernel, cudaStream_t stream);
 
-// Copies so far from or to memory of the host that was not pinned.
+// The number of copies from or to unpinned host memory.
 std::int64_t unpinned_copies();
 
-// Memory of the device that a library writes its temporaries to: garbage, so that it shows whom it belonged
-// to.
+// Overwrites a library's workspace with garbage, so that a tensor wrongly sharing it is detected.
 void scribble(void* begin, std::int64_t bytes);
 
-// Is [begin, begin + bytes) within one block of device memory that was taken?
+// Whether [begin, begin + bytes) is inside one allocation of device memory.
 bool in_device_memory(const void* begin, std::int64_t bytes);
 
 }  // namespace voxswap::emulation

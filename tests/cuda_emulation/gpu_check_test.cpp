@@ -1,5 +1,5 @@
-// tests/gpu_check as it stands, rehearsed on the emulated GPU in small sizes: every part by itself and in any
-// order, and with programs that hang and that crash in place of some of its own.
+// Runs tests/gpu_check on the emulated GPU in small sizes: every part by itself and in any order, and with
+// some programs replaced by ones that hang or crash.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 const fs::path script = fs::path(VOXSWAP_SOURCE_DIR) / "tests/gpu_check",
                programs = VOXSWAP_EMULATED_PROGRAMS;
-constexpr auto largest_file = std::uintmax_t{16} << 20;  // and at most 8 of them: what is carried away
+constexpr auto largest_file = std::uintmax_t{16} << 20;  // limits of the output: this size, 8 files
 
 class GpuCheck : public test::InAFolder {
  protected:
@@ -31,7 +31,7 @@ class GpuCheck : public test::InAFolder {
     }
   }
 
-  // In place of a program. What it is called with is in $@.
+  // Replaces a program by a shell script, which finds its arguments in $@.
   void replace(const std::string& name, const std::string& shell) const {
     fs::remove(programs_ / name);
     write_file(programs_ / name, "#!/bin/sh\n" + shell + "\n");
@@ -41,7 +41,7 @@ class GpuCheck : public test::InAFolder {
   struct Outcome {
     int code = -1;
     std::string said, summary;
-    // The line of a step, "" where it has none.
+    // The line of a step, "" if it has none.
     std::string verdict(const std::string& step) const {
       for (const std::string& line : split(summary, '\n'))
         if (line.starts_with(step + " ")) return line;
@@ -108,14 +108,14 @@ TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {
     EXPECT_NE(outcome.verdict(step), "") << step;
 }
 
-// Killed in its sixth measurement, then with an item that fails, then with all that it needs: each call has
-// only what is missing to do. What it found goes into the tables of the documentation.
+// The study is killed in its sixth measurement, then run with an item that fails, then completely: each call
+// only does what is missing. Its results are inserted into the tables of the documentation.
 TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
   const fs::path table = folder_ / "out_study/study.csv", store = folder_ / "store",
                  count = folder_ / "count";
   const auto rows = [&] { return fs::exists(table) ? split(read_file(table), '\n').size() : 0; };
   const std::string options = "--store '" + store.string() + "'";
-  // $PPID measures an item, its parent is gpu_check.
+  // $PPID measures one item; its parent is gpu_check.
   replace("voxswap", format("[ $1 = bench ] && echo >>'{0}'\nif [ \"$(wc -l <'{0}')\" = 6 ]; then\n"
                             "  echo >>'{0}'; kill -KILL $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; exit 1\nfi\n"
                             "exec '{1}' \"$@\"",
@@ -144,7 +144,7 @@ TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
   EXPECT_EQ(last.code, 0) << last.said;
   EXPECT_NE(last.verdict("bits").find("passed"), std::string::npos) << last.summary;
   EXPECT_EQ(last.verdict("planners"), "") << last.summary;
-  // One more of bits; what this machine does not have is tried again.
+  // One more of part bits; items that this machine does not support are tried again.
   EXPECT_LE(rows(), measured + 1 + 9);
 
   const fs::path root = folder_ / "repository", read = fs::path(VOXSWAP_SOURCE_DIR) / "bench/gpu/read";

@@ -1,8 +1,8 @@
-// CUDA graphs on the emulated GPU: what is enqueued on a stream while it is captured is kept, and enqueued
-// again by every launch of the graph. What a capture does not bear (taking memory, waiting, copies of memory
-// that is not pinned, events of outside) breaks it, as on a GPU. So do some things that a GPU may bear and
-// the backend has no use for: events at all, graphs within graphs, and kernels that were never launched
-// before, whose code CUDA would have to load then.
+// CUDA graphs on the emulated GPU: commands enqueued during a capture are recorded, and every launch of the
+// graph enqueues them again. Operations that a capture does not allow (allocating, waiting, copies of
+// unpinned memory, events from outside) invalidate it, as on a GPU. So do some operations that a GPU may
+// allow but the backend does not use: all events, nested graphs, and kernels that were never launched before,
+// whose code CUDA would have to load during the capture.
 #include <cuda_runtime_api.h>
 
 #include <atomic>

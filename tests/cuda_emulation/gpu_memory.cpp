@@ -9,7 +9,7 @@
 
 namespace voxswap::emulation {
 
-// Ends at a guard as nearly as CUDA's alignment lets it.
+// The allocation ends as close to a guard as CUDA's alignment allows.
 cudaError_t GpuMemory::take(void** data, std::size_t bytes, Blocks& blocks, bool counts) {
   const std::lock_guard lock(mutex_);
   if (bytes == 0 || (counts && (bytes > device_bytes || used_ + bytes > device_bytes)))

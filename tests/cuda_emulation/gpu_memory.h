@@ -1,5 +1,4 @@
-// The memories of the emulated GPU (gpu.h): blocks of the device between guards, and what of the host is
-// pinned.
+// The memories of the emulated GPU (gpu.h): device allocations between guards, and pinned host memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,24 +13,24 @@ enum class Place { device, pinned, unpinned };
 
 struct Block {
   std::size_t bytes = 0;
-  void* mapping = nullptr;  // with its guards
+  void* mapping = nullptr;  // including guards
   std::size_t mapped = 0;
-  bool counts = false;  // against the device's memory
+  bool counts = false;  // towards the device's memory
 };
 
-// Waits for nothing: that is for the calls of the runtime to do.
+// Never waits for streams: the runtime's calls do that.
 class GpuMemory {
  public:
   cudaError_t take_device(void** data, std::size_t bytes);
-  cudaError_t take_managed(void** data, std::size_t bytes);  // takes none of the device's until it is touched
+  cudaError_t take_managed(void** data, std::size_t bytes);  // uses no device memory until touched
   cudaError_t take_host(void** data, std::size_t bytes);     // pinned
   cudaError_t give_back(void* data, bool of_device);
   cudaError_t pin(void* data, std::size_t bytes);
   cudaError_t unpin(void* data);
 
-  // Where memory lies, false where only a part of it lies there.
+  // Finds the place of a memory range; false if only a part of it belongs to an allocation.
   bool find(const void* data, std::size_t bytes, Place& place);
-  std::size_t used();  // of the device's
+  std::size_t used();  // bytes of the device
 
  private:
   using Blocks = std::map<const char*, Block>;

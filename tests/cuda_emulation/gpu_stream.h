@@ -21,12 +21,12 @@ namespace voxswap::emulation {
 
 using Clock = std::chrono::steady_clock;
 
-extern std::atomic<cudaError_t> broken;  // what no call gets over
+extern std::atomic<cudaError_t> broken;  // the error that all later calls return
 
-cudaError_t told(cudaError_t status);  // what a call returns, and cudaGetLastError() after it
+cudaError_t told(cudaError_t status);  // notes errors for cudaGetLastError()
 
-// A call that no capture bears breaks the one that is under way, of the stream or, of calls without a stream,
-// of the calling thread. cudaSuccess where there is none.
+// Invalidates the capture of the stream or, for calls without a stream, of the calling thread, because the
+// call is not allowed in captures. Returns cudaSuccess if there is no capture.
 cudaError_t breaks_capture(cudaStream_t stream = nullptr,
                            cudaError_t status = cudaErrorStreamCaptureUnsupported);
 
@@ -59,7 +59,7 @@ struct CUstream_st {
     changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
   }
 
-  // While it is captured, what was enqueued since; by the thread alone that captures it.
+  // Commands enqueued during a capture; used only by the capturing thread.
   std::atomic<bool> captured = false, capture_is_broken = false;
   std::vector<std::function<void()>> recorded;
 
@@ -94,10 +94,10 @@ struct CUstream_st {
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool busy_ = false, ends_ = false;
-  std::thread thread_;  // last: what it uses is there
+  std::thread thread_;  // last: uses the members above
 };
 
-// Records are counted; a wait is for the last one that was enqueued before it.
+// Records are numbered; a wait is for the last record enqueued before it.
 struct CUevent_st {
   struct State {
     std::mutex mutex;
@@ -118,6 +118,6 @@ struct CUevent_st {
       changed.wait(lock, [&] { return happened >= record || voxswap::emulation::broken != cudaSuccess; });
     }
   };
-  std::shared_ptr<State> state = std::make_shared<State>();  // outlives the event in queues
+  std::shared_ptr<State> state = std::make_shared<State>();  // queues may outlive the event
   bool timed = true;
 };

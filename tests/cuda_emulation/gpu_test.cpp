@@ -1,4 +1,5 @@
-// The emulated GPU: what a GPU would not forgive it notices, and what CUDA may do it does.
+// Tests the emulated GPU: it detects errors that would fail on a GPU, and behaves in all ways that CUDA
+// permits.
 #include "tests/cuda_emulation/gpu.h"
 
 #include <cuda_runtime.h>
@@ -30,7 +31,7 @@ struct Stream {
   cudaStream_t stream = nullptr;
 };
 
-// Holds a stream up until it is let go.
+// Blocks a stream until it is opened.
 class Gate {
  public:
   explicit Gate(const Stream& stream) {
@@ -91,7 +92,7 @@ TEST(EmulatedGpu, CopiesFromPinnedMemoryLaterAndFromOtherMemoryAtOnce) {
   {
     Gate gate(stream);
     EXPECT_EQ(cudaMemcpyAsync(memory.data, pinned, 64, cudaMemcpyDefault, stream.stream), cudaSuccess);
-    EXPECT_FALSE(gate.open());  // the call has returned all the same
+    EXPECT_FALSE(gate.open());  // the call has returned nevertheless
     EXPECT_EQ(emulation::unpinned_copies(), before);
     gate.open_later();
     EXPECT_EQ(cudaMemcpyAsync(memory.data, unpinned.data(), 64, cudaMemcpyDefault, stream.stream),
@@ -143,11 +144,11 @@ TEST(EmulatedGpu, TellsNoTimeOfWhatHasNotHappened) {
 }
 
 __global__ void wait_for_nobody(char* data) {
-  if (threadIdx.x == 0) __syncthreads();  // the others never come
+  if (threadIdx.x == 0) __syncthreads();  // the others never reach it
   data[0] = 1;
 }
 
-// In a process of its own: nothing works after it, as on a GPU.
+// Runs in its own process, because nothing works afterwards, as on a GPU.
 TEST(EmulatedGpuDeathTest, IsBrokenForAllCallsAfterAKernelThatFailed) {
   const auto breaks = [] {
     const Stream stream;
@@ -162,7 +163,7 @@ TEST(EmulatedGpuDeathTest, IsBrokenForAllCallsAfterAKernelThatFailed) {
                       cudaFree(data) == cudaErrorLaunchFailure;
     std::_Exit(told ? 7 : 0);
   };
-  testing::FLAGS_gtest_death_test_style = "threadsafe";  // streams are threads, which a fork leaves behind
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // streams are threads, which do not survive a fork
   EXPECT_EXIT(breaks(), testing::ExitedWithCode(7), "__syncthreads");
 }
 

@@ -1,5 +1,5 @@
-// Volumes of more than 2^31 and 2^32 elements: the places that kernels read and write are counted in 64 bits.
-// The memory is reserved, not taken: only a few blocks of each grid run, and touch few pages.
+// Volumes with more than 2^31 and 2^32 elements: kernels must compute indices in 64 bits. The memory is only
+// reserved: few blocks of each grid run, and they touch few pages.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@
 namespace voxswap::net {
 namespace {
 
-// Zeros, without a page of memory until it is written.
+// Zero-filled memory; pages are allocated on first write.
 class Reserved {
  public:
   explicit Reserved(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
@@ -34,7 +34,7 @@ class Reserved {
 
 constexpr std::uint16_t one = 0x3f80, two = 0x4000, three = 0x4040;  // bf16
 
-// Only the first and the last block of every grid.
+// Runs only the first and the last block of every grid.
 class EndsOfGrids : public testing::Test {
  protected:
   EndsOfGrids() {
@@ -44,7 +44,7 @@ class EndsOfGrids : public testing::Test {
   }
   ~EndsOfGrids() override { emulation::set_blocks_that_run(nullptr); }
 
-  // Runs the last node of the graph on reserved memory, after `write` has put numbers into it.
+  // Runs the last node of the graph on reserved memory that `write` has filled.
   template <class Write, class Check>
   void run(const Graph& graph, Write write, Check check) {
     const Node& node = graph.nodes().back();
@@ -116,7 +116,7 @@ TEST_F(EndsOfGrids, SumsReachTheirLastVoxel) {
   const ValueId x = volume(graph, large);
   graph.apply("channel_sum", "sums", {x});
   const std::int64_t last = large.count() - 1;
-  // The second stage of a sum has a block per channel: those of the first and the last one run.
+  // The second stage of a sum has one block per channel: those of the first and the last channel run.
   run(
       graph,
       [&](auto& values) {
@@ -129,8 +129,7 @@ TEST_F(EndsOfGrids, SumsReachTheirLastVoxel) {
       });
 }
 
-// The first tap goes from the first voxel to the one beyond it along all axes, the last tap back from the
-// last.
+// The first tap maps the first voxel to its diagonal neighbour, and the last tap maps the last voxel back.
 TEST_F(EndsOfGrids, NarrowConvolutionsFindTheirFirstAndLastVoxel) {
   Graph graph;
   const ValueId x = volume(graph, large);
@@ -170,7 +169,7 @@ TEST_F(EndsOfGrids, HeadsFindTheirLastVoxel) {
       });
 }
 
-// More than 2^32 pieces of two bytes: indices no longer fit 32 bits.
+// More than 2^32 pieces of two bytes: indices exceed 32 bits.
 TEST_F(EndsOfGrids, BlocksOfUnevenChannelsAreCountedInSixtyFourBits) {
   const Shape coarse = {1, 700, 1000, 890, 7};
   ASSERT_GT(coarse.count(), std::int64_t{1} << 32);
@@ -182,8 +181,8 @@ TEST_F(EndsOfGrids, BlocksOfUnevenChannelsAreCountedInSixtyFourBits) {
       graph, [&](auto& values) { values[0]->half(last) = two; },
       [&](auto& values) {
         EXPECT_EQ(values[1]->half(fine), two);
-        EXPECT_EQ(values[1]->half(fine - 7), two);         // the corner beside it
-        EXPECT_EQ(values[1]->half(fine - 7 * 1780), two);  // and the one in the row before
+        EXPECT_EQ(values[1]->half(fine - 7), two);         // the adjacent voxel
+        EXPECT_EQ(values[1]->half(fine - 7 * 1780), two);  // the one a row before
         EXPECT_EQ(values[1]->half(fine - 1), 0);
       });
 }

@@ -1,5 +1,5 @@
-// Steps that are repeated as CUDA graphs, on the emulated GPU: the bits and the order of steps that are
-// enqueued kernel by kernel, and fewer launches; and what cannot be recorded.
+// Tests steps that are repeated as CUDA graphs on the emulated GPU: they give the bits and the order of steps
+// enqueued kernel by kernel, with fewer launches. Also tests operations that cannot be recorded.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ struct Subject {
     options.activations = type;
     return build_training_step(options);
   }
-  // Swaps some and keeps some, so that there are copies as well as kernels that follow one another.
+  // Swaps some tensors and keeps others, so that there are copies and also consecutive kernels.
   void plan_within_half() {
     swap::PlanRequest request{&step.graph, compiled.workspaces(), {}, {step.loss}};
     const swap::CostModel costs = swap::estimate_costs(step.graph, swap::find_device_rates("v100"));
@@ -40,15 +40,14 @@ struct Subject {
     request.budgets = {swap::make_plan("keep", request).peak_bytes, 1 << 30, 0};
     plan = swap::make_plan("lms-threshold", request);
   }
-  // Of a training: each group of kernels is recorded in the second step, and launched in it and all that
-  // follow.
+  // Each group of kernels is recorded in the second step, and launched in this and all later steps.
   std::int64_t expected_launches() const {
     std::int64_t count = 0;
     for (const swap::LaunchGroup& group : swap::launch_groups(step.graph, plan))
       count += group.repeats && group.instructions.size() > 1 ? steps - 1 : 0;
     return count;
   }
-  // Losses and weights, and how many graphs were launched for them.
+  // Losses and weights, and the number of graph launches.
   std::pair<test::Results, std::int64_t> train(swap::Detail detail,
                                                const swap::ExecutorOptions& options = {}) {
     const test::TemporaryFolder folder;
@@ -104,7 +103,7 @@ TEST(CudaGraphs, GiveTheSameBitsBetweenCopiesAlsoWithPoisonInFreedPlaces) {
   }
 }
 
-// Losses and weights of a few steps as the program makes them.
+// Losses and weights of a few steps of a session.
 std::vector<float> trained(pipeline::Precision precision) {
   pipeline::RunOptions options;
   options.memory.device = "cuda";
@@ -169,7 +168,7 @@ TEST(CudaGraphs, LeaveTimesOfLanesButNoneOfInstructions) {
   EXPECT_EQ(executor.run({1, 4, 1e-3}).begin.size(), subject.plan.instructions.size());
 }
 
-// A stream with memory of its own on both sides.
+// A stream with its own memory on device and host.
 struct Copies {
   std::unique_ptr<Backend> backend = make_cuda_backend({});
   std::unique_ptr<Memory> device = backend->allocate(256), other = backend->allocate(256),
@@ -208,7 +207,7 @@ class LaunchesANewKernel : public Kernel {
   }
 };
 
-// What the documentation of stream capture forbids, and what the backend does not rely on.
+// Operations that the documentation of stream capture forbids, or that the backend does not rely on.
 TEST(CudaGraphs, AreNotMadeOfWhatCannotBeRecordedAndTheStreamGoesOn) {
   Copies copies;
   std::vector<std::byte> unpinned(256, std::byte{5});

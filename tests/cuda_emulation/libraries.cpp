@@ -1,5 +1,5 @@
-// What include/dlfcn.h opens: the emulated libraries and their functions by name. VOXSWAP_EMULATED_WITHOUT
-// names one that is not there.
+// Implements include/dlfcn.h: the emulated libraries and their functions by name. VOXSWAP_EMULATED_WITHOUT
+// names a library that is missing.
 #include <cublas_v2.h>
 #include <cudnn.h>
 #include <dlfcn.h>

@@ -1,8 +1,7 @@
-// NCCL's sends and receives between emulated GPUs, each in a process of its own on one machine, as NCCL's
-// documentation has them: ncclCommInitRank returns when all are there; what is sent and received in one group
-// goes on at the same time, behind what is in the stream's queue; a send is done only when it was received.
-// So what would hang on GPUs does hang here. Ranks share a file, in which every one has a box for every
-// other.
+// NCCL's sends and receives between emulated GPUs, one process each on one machine, after NCCL's
+// documentation: ncclCommInitRank returns when all ranks have joined; the transfers of a group run
+// concurrently, in the order of the stream; a send completes only when it is received. So code that could
+// deadlock on GPUs deadlocks here. Ranks share a file with one box for every pair of ranks.
 #include <fcntl.h>
 #include <nccl.h>
 #include <sys/mman.h>
@@ -26,10 +25,10 @@ namespace {
 
 constexpr std::size_t box_bytes = 1 << 16;
 
-// From one rank to another. Sharing a file, all atomics have to work between processes.
+// From one rank to another. The file is shared, so atomics must work between processes.
 struct Box {
   std::atomic<std::uint32_t> full;
-  std::uint64_t message_bytes;  // of the message that this is a piece of
+  std::uint64_t message_bytes;  // of the whole message
   std::uint32_t bytes;
   char piece[box_bytes];
 };
@@ -37,7 +36,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 struct Shared {
   std::atomic<std::uint32_t> joined;
-  Box boxes[1];  // one for every pair
+  Box boxes[1];  // one per ordered pair
 };
 
 std::size_t shared_bytes(int count) {
@@ -68,7 +67,7 @@ struct Transfer {
   std::size_t bytes = 0, done = 0;
   int peer = 0;
 
-  // A piece, if the other is ready for it.
+  // Transfers a piece, if the peer is ready for it.
   bool advance() {
     Box& box =
         sends ? communicator->box(communicator->rank, peer) : communicator->box(peer, communicator->rank);
@@ -88,14 +87,14 @@ struct Transfer {
     box.full.store(sends ? 1 : 0, std::memory_order_release);
     return true;
   }
-  // Sent means received.
+  // A send is complete when it was received.
   bool over() {
     return done == bytes &&
            (!sends || communicator->box(communicator->rank, peer).full.load(std::memory_order_acquire) == 0);
   }
 };
 
-thread_local int groups = 0;  // that this thread has begun
+thread_local int groups = 0;  // nested groups of this thread
 thread_local std::vector<Transfer> grouped;
 
 ncclResult_t launch_group() {
@@ -177,7 +176,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   return ncclSuccess;
 }
 
-// What is under way is given up; the memory stays, because it may not yet have noticed.
+// Aborts running transfers; keeps the memory, because their thread may not have noticed yet.
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   communicator->aborted = true;
   return ncclSuccess;

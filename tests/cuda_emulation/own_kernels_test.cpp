@@ -1,6 +1,6 @@
-// The CUDA backend's own kernels, emulated, against the reference: the cases of the operations' table, and
-// shapes that take several blocks, several rows per thread, and rows longer than a block. Whatever order the
-// threads take their turns in, the bits are the same: a result that depends on it lacks a barrier.
+// Tests the CUDA backend's own kernels, emulated, against the reference: the cases of the operations' table,
+// and shapes with several blocks, several rows per thread, and rows longer than a block. The bits must not
+// depend on the order of threads: otherwise a barrier is missing.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace {
 
 using emulation::Order;
 
-// Several blocks of several rows; samples that are no multiple of 16 bytes; a row that no power of two
+// Several blocks of several rows; samples that are not a multiple of 16 bytes; a row that no power of two
 // divides; a row that is longer than a block.
 const std::vector<Shape> volumes = {
     {1, 20, 22, 24, 16}, {2, 9, 11, 13, 7}, {2, 12, 10, 14, 20}, {1, 1, 1, 3, 263}};
@@ -25,7 +25,7 @@ OperationCase::Input like(const OperationCase::Input& input, Shape shape) {
   return {std::move(shape), input.fill, input.kind};
 }
 
-// The inputs of a case, which belong to a volume of one shape, for a volume of another.
+// The inputs of a case, adapted to a volume of another shape.
 OperationCase resized(const OperationCase& example, const Shape& shape) {
   const Shape& old = example.inputs[0].shape;
   OperationCase result{shape.text(), {}, example.attributes, {}};
@@ -50,7 +50,7 @@ OperationCase resized(const OperationCase& example, const Shape& shape) {
   return result;
 }
 
-// Operations whose sides must be even, or whose attributes belong to the shape of their cases.
+// Excludes operations that need even sides, or whose attributes depend on the shape of their cases.
 bool takes(const Operation& operation, const Shape& shape) {
   const std::string_view name = operation.name;
   const bool odd = shape[1] % 2 != 0 || shape[2] % 2 != 0 || shape[3] % 2 != 0;
@@ -65,7 +65,7 @@ bool has_shapes_of_its_own(const Operation& operation) {
   return operation.cases[0].inputs.empty() || operation.cases[0].inputs[0].shape.rank() != 5;
 }
 
-// The case with the most inputs: with every option.
+// The case with the most inputs, and so with all options.
 const OperationCase& fullest(const Operation& operation) {
   return *std::max_element(operation.cases.begin(), operation.cases.end(),
                            [](const auto& a, const auto& b) { return a.inputs.size() < b.inputs.size(); });

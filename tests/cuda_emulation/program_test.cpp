@@ -1,5 +1,5 @@
-// The program as a user with a GPU has it, on the emulated one: it is found, does the whole job, and gives
-// the same bytes in less memory.
+// Tests the program on the emulated GPU as a user would run it: the GPU is found, all commands work, and less
+// memory gives the same bytes.
 #include "tests/cli/program.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST_F(ProgramOnGpu, DoesTheWholeJobAndGivesTheSameBytesInLessMemory) {
     EXPECT_GT(std::stod(timing.rows.at(0)[timing.column(column, "timing.csv")]), 0) << column;
 }
 
-// Batches are uploaded while the step before them runs: each has to meet its own step, in every epoch.
+// A batch is uploaded during the previous step; in every epoch it must be used by its own step.
 TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
   const cli::Words keys = {"training.epochs=3", "training.precision=f32",
                            "training.optimizer.learning_rate=0.01"};
@@ -63,7 +63,7 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
           << column << epoch;
 }
 
-// Each size that a search tries has convolutions of its own: they would be timed for minutes.
+// Each size tried by a search has its own convolutions; timing all of them would take minutes.
 TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   const auto plan = [&](const cli::Words& words) {
     cli::Words arguments = {"plan", path("experiment.yaml"), "--json", "data.cache=" + cache_.string(),
@@ -91,8 +91,8 @@ TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   EXPECT_EQ(plan({"--estimate", found}).code, 0);
 }
 
-// Without the choice of before each of a dozen convolutions would be timed again, on a machine on which two
-// engines take the same time.
+// Two engines take the same time here: if the former choices were lost, each of a dozen convolutions would be
+// timed again.
 TEST_F(ProgramOnGpu, TakesTheSameEnginesWhenARunIsResumed) {
   run("first", {});
   const std::string routines = bytes("first/routines.txt");

@@ -1,4 +1,4 @@
-// Ranks that each have an emulated GPU: the bytes of one, whether NCCL is there or not.
+// Ranks with one emulated GPU each give the bytes of a single rank, with and without NCCL.
 #include "tests/cli/ranks.h"
 
 #include <gmock/gmock.h>
@@ -37,8 +37,8 @@ TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
   EXPECT_EQ(results("staged"), results("alone"));
 }
 
-// Halos and partial sums go through NCCL. A GPU sums weight gradients by slab, so the one by itself has slabs
-// of the same planes at every resolution.
+// Halos and partial sums are exchanged by NCCL. A GPU sums weight gradients by slab, so the single rank uses
+// slabs with the same planes at every resolution.
 TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
   const Words slabs_alike =
       small_batch_ + Words{"preprocess.resolution=[4,4,32]", "memory.pieces=2", "training.epochs=1"};

@@ -1,5 +1,5 @@
-// Whole training steps of every network on the emulated GPU beside the reference: the losses of a few steps,
-// so that the gradients and the updates between them count.
+// Compares training steps of every network on the emulated GPU with the reference: the losses of a few steps,
+// which also depend on gradients and updates.
 #include <gtest/gtest.h>
 
 #include "tests/net/training.h"
@@ -10,8 +10,7 @@ namespace {
 Doubles losses(const TrainingStep& step, Backend& backend, double rate) {
   GraphRun run(step.graph, backend);
   begin(run, step, 11);
-  // The sign of the first of two input channels decides which labels a voxel has: something that can be
-  // learnt.
+  // The sign of the first of two input channels determines a voxel's labels, so that they can be learnt.
   Doubles target(static_cast<std::size_t>(step.graph.value(step.target[0]).shape.count()));
   const Doubles image = fill_values(Fill::normal, 2 * static_cast<std::int64_t>(target.size()), 3);
   for (std::size_t i = 0; i < target.size(); ++i) target[i] = image[2 * i] > 0 ? 1 : 6;
@@ -47,7 +46,7 @@ TEST(EmulatedTraining, FollowsTheReferenceInFullPrecision) {
     expect_the_references_losses(network, ElementType::f32, 2e-4, 1e-2);
 }
 
-// At a larger rate another order of sums leads to other losses within two steps.
+// With a larger learning rate, the order of sums changes the losses within two steps.
 TEST(EmulatedTraining, FollowsTheReferenceInHalfPrecision) {
   for (const char* name : {"isensee2017", "unet3d"})
     expect_the_references_losses({.name = name, .base_filters = 4, .depth = 3}, ElementType::bf16, 5e-3,

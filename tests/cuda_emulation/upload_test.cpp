@@ -1,4 +1,4 @@
-// Batches that reach the emulated GPU while it is busy with the step before.
+// Tests batches that are uploaded to the emulated GPU during the previous step.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -54,7 +54,7 @@ TEST(Uploads, HoldABatchInTheNetworksTypeOnTheDeviceOrTheHost) {
   }
 }
 
-// The step before may read them still.
+// The previous step may still read them.
 TEST(Uploads, LeaveWhatAStepStreamsOnTheHostUntilTheBatchAfterTheNext) {
   const auto backend = make_cuda_backend({});
   pipeline::InputPiece image{value({1, 1, 1, 1, 2}, ElementType::f32), 0, 1};
@@ -70,7 +70,7 @@ TEST(Uploads, LeaveWhatAStepStreamsOnTheHostUntilTheBatchAfterTheNext) {
   const pipeline::Upload::Places first = upload.finish();
   EXPECT_FALSE(emulation::in_device_memory(first.image[0], 8));
   EXPECT_TRUE(emulation::in_device_memory(first.target[0], 1));
-  for (const float x : {2.0F, 3.0F}) begin(x);  // the second in place of the first
+  for (const float x : {2.0F, 3.0F}) begin(x);  // the second replaces the first
   EXPECT_EQ(first_number(first.image[0]), 1);
   const pipeline::Upload::Places second = upload.finish();
   EXPECT_EQ(first_number(second.image[0]), 3);
@@ -95,10 +95,10 @@ class SessionOnGpu : public test::InAFolder {
 
 constexpr std::int64_t steps = 4;
 
-// How a step is made on a batch when the next one is known.
+// Runs a step on a batch, given the next batch.
 using MakeStep = std::function<float(const Batch& batch, const Batch& next, const StepContext& context)>;
 
-// Each step's loss, and the weights after the last.
+// The loss of each step, followed by the final weights.
 std::vector<float> train(pipeline::Session& session, const MakeStep& make_step) {
   session.initialize(3);
   std::vector<float> results;
@@ -127,7 +127,7 @@ TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsTo
     return session.train(context, nullptr, swap::Detail::lanes, [&] {
       const std::int64_t begun = emulation::kernels_begun(), copied = emulation::bytes_copied();
       session.give(next.images, next.targets);
-      // Were the copy behind the step's kernels it would wait for ever.
+      // If the copy were queued behind the step's kernels, it would wait forever.
       while (emulation::bytes_copied() < copied + voxels * (2 * channels + 1)) std::this_thread::yield();
       EXPECT_EQ(emulation::kernels_begun(), begun)
           << "a number of an image takes 2 bytes, a voxel's targets 1";

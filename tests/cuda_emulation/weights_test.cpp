@@ -1,4 +1,4 @@
-// What our own kernels do around a convolution of a library, emulated, against plain loops.
+// Tests our own kernels around a library's convolution, emulated, against plain loops.
 #include "net/backends/cuda/weights.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::vector<double> numbers(std::int64_t count, std::uint64_t seed) {
   return result;
 }
 
-// Memory of some type, aligned as kernels are promised.
+// Memory of an element type, with the alignment that kernels require.
 class Array {
  public:
   Array(ElementType type, const std::vector<double>& values)
@@ -96,8 +96,7 @@ TEST(Parts, AreAddedUpInDouble) {
           to(ElementType::f32, std::vector<double>(static_cast<std::size_t>(count), 99));
       cuda::add_parts(from.floats(), parts, count, to.floats());
       const std::vector<double> found = to.values();
-      for (std::size_t i = 0; i < found.size();
-           ++i)  // one rounding, and how doubles may differ in another order
+      for (std::size_t i = 0; i < found.size(); ++i)  // one rounding, and the order of sums in double
         ASSERT_NEAR(found[i], expected[i], 6.1e-8 * std::abs(expected[i]) + 1e-12) << count << " " << parts;
     }
   }

@@ -1,4 +1,5 @@
-// Augmentation against SciPy and NumPy (tests/fixtures/augmentation.py), and what must hold of any draw.
+// Compares augmentation with SciPy and NumPy (tests/fixtures/augmentation.py), and tests properties of all
+// draws.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -35,7 +36,7 @@ std::vector<Row> rows(const std::string& name) {
   return found;
 }
 
-// The fixture's image, as channel 1 of `channels`; the others hold something else.
+// The fixture's image as channel 1 of `channels`; the other channels have a constant.
 Example fixture(std::int64_t channels = 1) {
   const Row image = rows("image")[0], labels = rows("labels")[0];
   Example example;
@@ -84,7 +85,7 @@ void expect_near(const std::vector<float>& found, const std::vector<double>& exp
     ASSERT_NEAR(found[i], expected[i], tolerance) << "voxel " << i;
 }
 
-// Of values up to about 4, interpolated in single precision between positions that are.
+// Tolerance for values up to about 4, interpolated in single precision, as are positions.
 constexpr double rounding = 2e-5;
 
 TEST(Augmentation, TurnsAndScalesImagesAsSciPyDoes) {
@@ -101,7 +102,7 @@ TEST(Augmentation, TurnsAndScalesImagesAsSciPyDoes) {
   expect_near(example.image, row.values, rounding);
 }
 
-// The channel counts that have code of their own, and one that has not.
+// The channel counts with specialised code, and one without.
 TEST(Augmentation, TreatsAllChannelsOfAnImageAlike) {
   for (const std::int64_t channels : {2, 3, 4, 5}) {
     const Row row = rows("space of image")[3];
@@ -112,7 +113,7 @@ TEST(Augmentation, TreatsAllChannelsOfAnImageAlike) {
     const auto stride = static_cast<std::size_t>(channels);
     for (std::size_t i = 0; i < one.image.size(); ++i) {
       EXPECT_EQ(several.image[i * stride + 1], one.image[i]);
-      EXPECT_NEAR(several.image[i * stride], 7, 2e-6);  // a constant stays one
+      EXPECT_NEAR(several.image[i * stride], 7, 2e-6);  // a constant stays constant
     }
     EXPECT_EQ(several.truth, one.truth);
   }
@@ -124,7 +125,7 @@ TEST(Augmentation, TurnsAndScalesLabelsAsSciPyDoesTheirIndicators) {
     apply({{}, space_of(row.parameters), {}}, example);
     std::size_t compared = 0;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
-      if (row.values[i] < 0) continue;  // two labels are ahead together
+      if (row.values[i] < 0) continue;  // two labels tie for the largest weight
       EXPECT_EQ(example.truth[i], row.values[i]) << "voxel " << i;
       ++compared;
     }
@@ -174,7 +175,7 @@ std::vector<float> read(const SpatialMap& map, const std::vector<float>& image, 
   return result;
 }
 
-// A map that moves nothing still runs through the interpolation when it is asked to.
+// The identity map still runs the interpolation if called directly.
 TEST(Augmentation, ReadsVoxelsToTheLastBitWhereAMapFallsOnThem) {
   const Example before = blob({12, 9, 7}, 2);
   const Philox random(1, 1);
@@ -213,7 +214,7 @@ TEST(Augmentation, TurnsImagesInTheirPlaneAlone) {
 
 TEST(Augmentation, LeavesASymmetricPhantomAsItIsUnderFlips) {
   Example example = blob({10, 12, 14});
-  for (std::int64_t z = 0; z < 14; ++z)  // make it symmetric: a sum over all eight flips
+  for (std::int64_t z = 0; z < 14; ++z)  // make it symmetric under all eight flips
     for (std::int64_t y = 0; y < 12; ++y)
       for (std::int64_t x = 0; x < 10; ++x) {
         const std::int64_t u = std::min(x, 9 - x), v = std::min(y, 11 - y), w = std::min(z, 13 - z);
@@ -258,7 +259,7 @@ TEST(Augmentation, KeepsLabelsInTheListAndValuesFinite) {
   }
 }
 
-// A constant channel has no contrast, no range and no deviation to keep.
+// A constant channel has zero contrast, range and deviation.
 TEST(Augmentation, KeepsAConstantImageFinite) {
   Example example = blob({8, 8, 8});
   std::fill(example.image.begin(), example.image.end(), 2.0F);
@@ -282,7 +283,7 @@ TEST(ADraw, IsAFunctionOfSeedEpochAndCaseAlone) {
   EXPECT_EQ(drawn({1, 2, 3}), one);
 }
 
-// Each draw by itself: how often, and between what. 4000 draws: the share is right to 4 deviations.
+// Frequency and range of each draw. With 4000 draws, the frequency is tested to 4 standard deviations.
 TEST(ADraw, HappensAsOftenAsItsProbabilitySaysAndStaysInItsRange) {
   AugmentOptions options = nnunet_augmentation();
   options.elastic = {1, 3, 0.3};
@@ -334,7 +335,8 @@ TEST(ADraw, LeavesChannelsOutButNeverAllOfThem) {
     for (std::size_t c = 0; c < 3; ++c) left_out[c] += drawn.dropped[c] ? 1 : 0;
     EXPECT_EQ(draw_augmentation(options, {1, 1, i}, {8, 8, 8}, 1).dropped, std::vector<bool>(1, false));
   }
-  const double p = 0.4 - 0.4 * 0.4 * 0.4 / 3;  // a third of the times in which all would be, it stays
+  const double p = 0.4 - 0.4 * 0.4 * 0.4 / 3;  // in a third of the cases in which all would be dropped, it
+                                               // stays
   for (const int times : left_out) EXPECT_NEAR(times / double(count), p, 4 * std::sqrt(p * (1 - p) / count));
 }
 

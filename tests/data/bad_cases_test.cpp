@@ -1,5 +1,5 @@
-// Every kind of bad input, as a real file on disk: one clear message, exit code 3, and `check` tells them all
-// at once.
+// Every kind of invalid input as a real file on disk: one clear message, exit code 3, and `check` reports all
+// of them at once.
 #include <algorithm>
 #include <limits>
 
@@ -18,7 +18,7 @@ using namespace test;
 
 const Geometry grid = geometry({8, 8, 8});
 
-// Two good cases in the naming of 2021; the tests spoil the second.
+// Two valid cases with the names of 2021; the tests damage the second.
 class BadCases : public testing::Test {
  protected:
   BadCases() {

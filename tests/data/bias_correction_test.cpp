@@ -1,4 +1,4 @@
-// N4 on a phantom whose field is known, and which channels it is for.
+// N4 on a phantom with a known bias field, and the channels it is applied to.
 #include "data/prepare/bias_correction.h"
 
 #include <itkMultiThreaderBase.h>
@@ -16,7 +16,7 @@ struct Phantom {
   Image even, biased;  // without and with a field
 };
 
-// A ball of three tissues with 3 % noise, 0 outside, under a field of +-30 % or so.
+// A ball of three tissues with 3 % noise, 0 outside, with a bias field of about +-30 %.
 Phantom ball(const Size3& size) {
   Geometry grid = geometry(size);
   for (std::size_t axis = 0; axis < 3; ++axis) grid.spacing[axis] = 200.0 / static_cast<double>(size[axis]);
@@ -43,7 +43,7 @@ Phantom ball(const Size3& size) {
   return phantom;
 }
 
-// Deviation of log(image / even) over the foreground: 0 when what is left of the field is a constant.
+// Standard deviation of log(image / even) over the foreground: 0 if the remaining field is constant.
 double unevenness(const Image& image, const Image& even) {
   double sum = 0, squares = 0, count = 0;
   for (std::size_t i = 0; i < image.voxels.size(); ++i) {

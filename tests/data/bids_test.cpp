@@ -1,4 +1,4 @@
-// BIDS: which files are which, where truths lie, and what is told where that is not clear.
+// BIDS: the roles of files, the location of ground truths, and errors in ambiguous cases.
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/bids_writing.h"

@@ -1,4 +1,4 @@
-// What `voxswap check` finds beyond what makes reading fail, and what it says of a data set that is well.
+// Findings of `voxswap check` that do not prevent reading, and its report on a valid data set.
 #include "data/cases/check.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace test;
 
 const Geometry case_grid = geometry({9, 8, 7});
 
-// Three cases of two channels: a block of foreground on 0, labels within it.
+// Three cases of two channels: a block of foreground on 0, with labels in it.
 class Checking : public testing::Test {
  protected:
   Checking() {
@@ -56,7 +56,7 @@ class Checking : public testing::Test {
     truth.at(3, 3, 3) = 2;
     return truth;
   }
-  // Exactly one problem of this severity holds all of `parts`; gives it.
+  // Exactly one problem of this severity contains all of `parts`; returns it.
   Problem expect_problem(const std::string& severity, const std::vector<std::string>& parts) const {
     std::vector<Problem> found;
     for (const Problem& problem : check_dataset(options_).problems) {
@@ -83,7 +83,7 @@ TEST_F(Checking, FindsNothingWrongAndTellsGridsTypesForegroundsAndLabels) {
   EXPECT_EQ(facts.grid->size, case_grid.size);
   EXPECT_EQ(facts.axes, "LPS");
   EXPECT_EQ(facts.elements, (std::vector<std::string>{"float32", "float32"}));
-  EXPECT_EQ(facts.foreground, (Size3{7, 6, 5}));  // the block and a voxel of margin
+  EXPECT_EQ(facts.foreground, (Size3{7, 6, 5}));  // the block plus a margin of one voxel
   EXPECT_EQ(facts.labels, (std::map<int, std::int64_t>{{1, 59}, {2, 1}}));
 }
 
@@ -167,7 +167,8 @@ TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
   for (const CaseFacts& facts : report.cases) EXPECT_TRUE(facts.grid) << facts.id;
 }
 
-// By hand: sides rounded up to multiples of 16; the share of voxels left is the product of what axes keep.
+// Computed by hand: sides rounded up to multiples of 16; the share of voxels kept is the product over the
+// axes.
 TEST(SensibleResolutions, FitTheMedianAndTheLargestForeground) {
   const std::vector<Size3> foregrounds = {{120, 150, 130}, {140, 170, 140}, {160, 192, 150}};
   const auto advice = sensible_resolutions(foregrounds);

@@ -1,5 +1,5 @@
-// Randomly damaged files end in a message and exit code 3, or in a correct read; none in a crash, a hang or
-// memory without end. Damage is seeded, so a file that fails can be made again.
+// Randomly damaged files give an error with exit code 3 or a correct read, never a crash, a hang or unlimited
+// memory use. Damage is seeded, so failures are reproducible.
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -23,7 +23,7 @@ using namespace test;
 
 constexpr std::uint64_t files_of_a_kind = 500;
 
-// One way of damaging bytes after the other, drawn by `seed`.
+// Damages bytes in several ways, one after the other, drawn by `seed`.
 class Damage {
  public:
   explicit Damage(std::uint64_t seed) : random_(seed, 0xda3a6e) {}
@@ -73,7 +73,7 @@ class Damage {
     }
   }
 
-  // Numbers that make programs fall over, in binary.
+  // Binary numbers that often crash programs.
   void extreme_number(std::string& bytes, std::size_t at) {
     static const std::vector<std::string> extremes = {
         {"\xff\x7f", 2},         {"\x00\x80", 2},         {"\xff\xff", 2},         {"\x00\x00", 2},
@@ -83,7 +83,7 @@ class Damage {
     if (at + extreme.size() <= bytes.size()) bytes.replace(at, extreme.size(), extreme);
   }
 
-  // The same in text: the number at or after `at` becomes another.
+  // The same in text: replaces the number at or after `at`.
   void other_text_number(std::string& bytes, std::size_t at) {
     static const std::vector<std::string> others = {"0",     "-1",  "4000000000", "99999999999999999999",
                                                     "1e308", "nan", "-0.0",       "2147483648",
@@ -104,7 +104,7 @@ long peak_kilobytes() {
   return usage.ru_maxrss;
 }
 
-// Reads what it may read of the file; whether it could.
+// Tries to read the file; returns whether that succeeded.
 bool reads_or_tells(const fs::path& path, std::uint64_t seed, std::vector<Image>& images) {
   try {
     const ImageHeader header = read_header(path);
@@ -141,13 +141,13 @@ TEST_P(DamagedImages, AreReadOrToldAndNothingElse) {
     if (!reads_or_tells(path, seed, images)) continue;
     ++readable;
     if (GetParam() != ".nii.gz") continue;
-    // gzip has a checksum: what can be read is what was written.
+    // gzip has a checksum: everything that can be read is as written.
     for (std::size_t i = 0; i < whole.size() && i < images.size(); ++i)
       EXPECT_EQ(images[i].voxels, whole[i].voxels) << "seed " << seed;
   }
   EXPECT_GT(readable, 0U);
   EXPECT_LT(readable, files_of_a_kind);
-  constexpr long allowed = 200 * 1024;  // of files below 2 KiB
+  constexpr long allowed = 200 * 1024;  // for files below 2 KiB
   EXPECT_LT(peak_kilobytes() - before, allowed);
 }
 
@@ -178,8 +178,8 @@ TEST(DamagedSlices, AreReadOrToldAndNothingElse) {
   EXPECT_LT(readable, files_of_a_kind);
 }
 
-// A gzip stream of 400 MB behind a header that promises 2 KiB, and a file as large: what is not promised is
-// not kept.
+// A gzip stream of 400 MB after a header that declares 2 KiB, and a file of that size: data beyond the
+// declared size is not kept.
 TEST(Images, TakeNoMoreMemoryThanTheirHeadersPromise) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "this sanitizer keeps what was given back for a while";
@@ -198,7 +198,7 @@ TEST(Images, TakeNoMoreMemoryThanTheirHeadersPromise) {
       const std::string zeros(1 << 20, '\0');
       for (int i = 0; i < 400; ++i) gzwrite(file.get(), zeros.data(), static_cast<unsigned>(zeros.size()));
     }
-    fs::resize_file(path, large);  // with a hole at its end
+    fs::resize_file(path, large);  // sparse at its end
     const long before = peak_kilobytes();
     EXPECT_EQ(read_image(path).voxels, voxels) << path;
     if (fs::exists(packed)) {
@@ -209,7 +209,7 @@ TEST(Images, TakeNoMoreMemoryThanTheirHeadersPromise) {
   }
 }
 
-// In a process of its own, which may not have the memory.
+// In a separate process with a memory limit.
 TEST(Images, ThatDoNotFitIntoMemoryAreNotCalledDamaged) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need the address space that this test takes away";

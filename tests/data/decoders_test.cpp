@@ -1,4 +1,4 @@
-// Decoders of others, in their own process: damaged files in every compression end in a message.
+// Third-party decoders in their own process: damaged files in every compression give an error.
 #include <algorithm>
 
 #include "base/file.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-// "" for what is read, and else the message, which must be one about the file.
+// "" if the file can be read, else the error message, which must name the file.
 std::string message_of(const fs::path& path) {
   try {
     for (const Image& image : read_images(path))
@@ -24,7 +24,7 @@ std::string message_of(const fs::path& path) {
   }
 }
 
-// Each image by itself: slices as series of one.
+// Tests each image separately; a slice is a series of its own.
 class EncodedImages : public testing::Test {
  protected:
   void SetUp() override {
@@ -64,7 +64,7 @@ TEST_F(EncodedImages, WithOneByteChangedAreReadOrToldAndNothingElse) {
     ASSERT_NE(first, std::string::npos) << name;
     const Philox random(7, 0);
     for (std::size_t i = 0; i < 60; ++i) {
-      // The first bytes are headers, in which there is most to misunderstand.
+      // The first bytes are headers, where damage has more effects.
       const std::size_t range = std::min<std::size_t>(i % 2 == 0 ? 120 : bytes.size(), bytes.size() - first);
       std::string changed = bytes;
       const std::size_t at = first + random.word(2 * i) % range;
@@ -94,7 +94,7 @@ TEST_F(EncodedImages, OfAnotherSizeThanTheirElementsSayAreRefused) {
   }
 }
 
-// ITK's reader then reads through a null pointer.
+// ITK's reader then dereferences a null pointer.
 TEST_F(EncodedImages, JpegWithoutItsQuantisationTableIsToldWithoutHarmToTheNextFile) {
   for (const auto& [name, bytes] : all_) {
     if (name != "jpeg.jpg") continue;

@@ -1,5 +1,4 @@
-// DICOM files byte by byte (DICOM, part 10: explicit VR, little endian), with whatever is to be odd about
-// them.
+// Builds DICOM files byte by byte (DICOM, part 10: explicit VR, little endian), with optional irregularities.
 #pragma once
 
 #include <array>
@@ -18,10 +17,10 @@ struct SliceBytes {
   std::string description = "t1_se_tra", series = "1.2.3.4.1";
   std::optional<std::array<double, 3>> position{{-10, -20, 0}};
   std::optional<std::array<double, 6>> cosines{{1, 0, 0, 0, 1, 0}};  // of rows, then of columns
-  double spacing = 1;                                                // of pixels, mm
+  double spacing = 1;                                                // pixel spacing, mm
   int number = 1, columns = 6, rows = 4, stored_bits = 16, sign = 0;
   std::vector<std::uint16_t> pixels;            // empty: 1, 2, 3, …
-  std::optional<std::uint32_t> promised_bytes;  // of pixels; none: what there is
+  std::optional<std::uint32_t> promised_bytes;  // declared pixel bytes; nullopt: the actual number
   std::vector<std::string> fragments;           // of compressed pixels, instead of `pixels`
   std::string syntax = "1.2.840.10008.1.2.1";   // explicit VR, little endian
 };

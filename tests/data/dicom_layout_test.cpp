@@ -1,4 +1,4 @@
-// DICOM as a data set: cases, studies and series in folders, recognised by what they are called.
+// DICOM as a data set: cases, studies and series in folders, recognised by their names.
 #include "base/file.h"
 #include "base/parallel.h"
 #include "data/cases/read_case.h"
@@ -46,8 +46,8 @@ TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
   testing::internal::CaptureStderr();
   const Image back = read_image(folder / "a");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  // Slices go up along the cross product of rows and columns; this grid is left-handed, so its third
-  // axis turns.
+  // Slices are ordered along the cross product of rows and columns; this grid is left-handed, so its third
+  // axis is flipped.
   EXPECT_EQ(canonical(back).voxels, canonical(image).voxels);
   EXPECT_TRUE(same_grid(canonical(back).geometry, canonical(image).geometry)) << describe(back.geometry);
   for (const std::string& name : dicom_names(3)) {
@@ -123,7 +123,7 @@ TEST(DicomCases, WithoutAChannelNameTheUnusedSeriesThatMayBeItAndTheKeysToSet) {
        "If it is t2, set data.layout=dicom data.files='{t1: \"AX T1\", t2: \"T2 STIR\"}'"});
 }
 
-// A patient none of whose series is recognised is a case all the same.
+// A patient without any recognised series is still a case.
 TEST(DicomCases, OfWhichNothingIsRecognisedAreTold) {
   const TemporaryFolder folder;
   write_series(folder / "p1/1", "AX T1", 1);
@@ -188,7 +188,7 @@ TEST(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {
   const Dataset dataset = open(folder.path());
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce"}));
   const std::vector<Unused> unused = unused_in(dataset);
-  ASSERT_EQ(unused.size(), 4U);  // and the case itself, which has no truth
+  ASSERT_EQ(unused.size(), 4U);  // and the case itself, which has no ground truth
   EXPECT_EQ(unused[0].path, folder.path() / "p1/3");
   EXPECT_EQ(unused[0].severity, "note");
   EXPECT_TRUE(contains(unused[1].why, "its description names \"swi\""));

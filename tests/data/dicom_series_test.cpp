@@ -1,4 +1,4 @@
-// Series of which something is missing or odd: the message names the file that it is, and says what it is.
+// Series with missing or irregular data: the message names the file and the problem.
 #include "base/file.h"
 #include "data/formats/dicom.h"
 #include "data/formats/dicom_slice.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-// Slices `1.dcm`, `2.dcm`, … at these heights; then as a test makes them.
+// Slices `1.dcm`, `2.dcm`, … at these heights, which tests then modify.
 class ASeries : public testing::Test {
  protected:
   void write(const std::vector<double>& heights) {
@@ -30,7 +30,7 @@ class ASeries : public testing::Test {
   }
   fs::path series() const { return folder_.path() / "s"; }
   fs::path file(int number) const { return series() / format("{}.dcm", number); }
-  // The message without the folder's name: what it says must not be found in a path.
+  // The message without the folder's name, so that tests do not match parts of the path.
   std::string message() const {
     try {
       read_image(series());
@@ -71,7 +71,7 @@ TEST_F(ASeries, WithASliceCutShortAnywhereIsRefused) {
   expect_message({"/s/2.dcm: is truncated: its header declares 48 bytes of pixels, found 47"});
 }
 
-// Linux answers a read there, of memory that is not mapped, with EIO.
+// Linux returns EIO for reads of unmapped memory there.
 TEST(ASlice, OnADeviceThatFailsIsNotCalledTruncated) {
   for (const auto& read :
        {std::function<void()>([] { read_elements("/proc/self/mem"); }),
@@ -103,9 +103,9 @@ TEST_F(ASeries, WithCompressedPixelsCutShortIsRefused) {
   std::string planes = word(2) + word(64) + word(90);
   planes.resize(64);
   for (int plane = 0; plane < 2; ++plane) {
-    planes += std::string(1, 23);  // that many bytes and one as they are
+    planes += std::string(1, 23);  // 24 literal bytes follow
     for (int i = 0; i < 24; ++i) planes += static_cast<char>(plane == 0 ? 0 : i + 1);
-    planes += std::string(1, '\x80');  // nothing
+    planes += std::string(1, '\x80');  // no operation
   }
   slices_[1].fragments = {planes};
   write();
@@ -167,7 +167,8 @@ TEST_F(ASeries, ThatIsSlantedSaysSo) {
   expect_message({"off their common axis"});
 }
 
-// DICOM, part 5, 8.1.1: bits above the stored ones are no part of the value (overlays were kept there).
+// DICOM, part 5, 8.1.1: bits above the stored ones are not part of the value (they were once used for
+// overlays).
 TEST_F(ASeries, OfFewerBitsThanItsNumbersHaveIsReadWithoutTheRest) {
   write({0});
   slices_[0].stored_bits = 12;

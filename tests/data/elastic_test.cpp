@@ -1,4 +1,4 @@
-// The elastic deformation, and the noise that shares its random numbers' source.
+// Elastic deformation, and the noise, which uses the same random number generator.
 #include <algorithm>
 #include <cmath>
 
@@ -11,10 +11,10 @@ namespace {
 
 using namespace test;
 
-// Of values up to 2, interpolated in single precision between positions that are.
+// Tolerance for values up to 2, interpolated in single precision, as are positions.
 constexpr double rounding = 2e-5;
 
-// The position that source() says, read with eight taps in double precision.
+// The image at the position given by source(), interpolated with eight taps in double precision.
 double slowly(const Image& example, std::array<double, 3> at) {
   double sum = 0;
   for (int corner = 0; corner < 8; ++corner) {
@@ -57,7 +57,7 @@ TEST(ElasticDeformation, IsPartOfTheOneMapThatImagesAreReadUnder) {
   EXPECT_LT(largest, 8);
 }
 
-// The displacement alone: with the deviation asked for, in millimetres whatever the spacing.
+// The displacement has the requested deviation in millimetres, whatever the spacing.
 TEST(ElasticDeformation, HasTheDeviationAskedForInMillimetres) {
   const Size3 size{60, 50, 40};
   const std::array<double, 3> spacing{1, 2, 1.5};
@@ -75,11 +75,11 @@ TEST(ElasticDeformation, HasTheDeviationAskedForInMillimetres) {
             squares += std::pow((at[axis] - static_cast<double>(here[axis])) * spacing[axis], 2);
         }
   }
-  // Of some 2000 control points and axes; about 2 % are held to the limit.
+  // From about 2000 control points and axes; about 2 % are clamped.
   EXPECT_NEAR(std::sqrt(squares / static_cast<double>(3 * count)), 0.7, 0.07);
 }
 
-// Far more than its control points allow: the volume of every cell stays positive.
+// Far more than the control points allow: the volume of every cell stays positive.
 TEST(ElasticDeformation, FoldsNowhereHoweverStrong) {
   const Size3 size{24, 24, 24};
   const SpatialMap map({.elastic = 100, .elastic_grid = 6}, size, {1, 1, 1},
@@ -98,7 +98,7 @@ TEST(ElasticDeformation, FoldsNowhereHoweverStrong) {
       }
 }
 
-// Kolmogorov's distance to the normal distribution; 1.95 / sqrt(n) is exceeded by chance in 1 of 1000.
+// Kolmogorov's distance to the normal distribution; 1.95 / sqrt(n) is exceeded by chance once in 1000 times.
 TEST(Noise, IsNormalWithTheDeviationAskedFor) {
   std::vector<float> values(100003, 0.0F);
   add_noise(values, Philox(9, 1), 0.25F);

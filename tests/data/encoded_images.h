@@ -1,4 +1,4 @@
-// A small image in every compression that is read with a decoder of others: DICOM slices, JPEG, TIFF and PNG.
+// A small image in every compression that a third-party decoder reads: DICOM slices, JPEG, TIFF and PNG.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace voxswap::test {
 
-// Writes them into the folder and returns their names: "jpeg_2000.dcm", "deflate.tif", … Slices have 24
-// columns, 20 rows and 16 bits, pictures 24x20 pixels in colour.
+// Writes the images to the folder and returns their names: "jpeg_2000.dcm", "deflate.tif", … Slices have 24
+// columns, 20 rows and 16 bits, 2D images 24x20 colour pixels.
 std::vector<std::string> write_encoded_images(const fs::path& folder);
 
 }  // namespace voxswap::test

@@ -81,7 +81,7 @@ TEST(Images, AreReadAsFloatFromAnyElementType) {
   round_trip(2.25, "f64.nii.gz");
 }
 
-// NIfTI-1 (nifti1.h): scl_slope lies at byte 112, scl_inter at 116; value = slope * stored + inter.
+// NIfTI-1 (nifti1.h): scl_slope is at byte 112, scl_inter at 116; value = slope * stored + inter.
 TEST(Images, AreScaledBySlopeAndIntercept) {
   const TemporaryFolder folder;
   const LabelMap stored = random_labels(geometry({4, 4, 4}), {0, 100, 1000});
@@ -135,8 +135,8 @@ TEST(Images, OfA4DFileAreReadOneByOneOrAllAtOnce) {
   }
 }
 
-// Every length a broken download may have: inside the header, inside the voxels, and (NIfTI) only the
-// checksum gone.
+// Lengths that a broken download may have: within the header, within the voxels, and (NIfTI) without the
+// checksum only.
 TEST(TruncatedFiles, AreOneClearErrorNamingTheFile) {
   const TemporaryFolder folder;
   const Image small = random_image(geometry({40, 40, 40})), large = random_image(geometry({128, 128, 80}));
@@ -145,7 +145,7 @@ TEST(TruncatedFiles, AreOneClearErrorNamingTheFile) {
     write_image(folder / name, image);
     const auto whole = fs::file_size(folder / name);
     for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{100}, whole / 2, whole - 4}) {
-      if (kept == whole - 4 && std::string(name) == "a.nrrd") continue;  // all the voxels are there
+      if (kept == whole - 4 && std::string(name) == "a.nrrd") continue;  // all voxels are present
       write_image(folder / name, image);
       fs::resize_file(folder / name, kept);
       testing::internal::CaptureStderr();
@@ -157,7 +157,7 @@ TEST(TruncatedFiles, AreOneClearErrorNamingTheFile) {
   }
 }
 
-// The NIfTI library would put 0 in their place.
+// The NIfTI library would replace them by 0.
 TEST(NaNAndInfiniteVoxels, AreReadAsTheyAre) {
   const TemporaryFolder folder;
   Image image = random_image(geometry({4, 4, 4}));

@@ -1,5 +1,5 @@
-// Label maps that are written a few planes at a time: the bytes of those that are written at once, in no more
-// memory than a few planes take.
+// Label maps written a few planes at a time: identical to those written at once, in the memory of a few
+// planes.
 #include "data/formats/label_map_writer.h"
 
 #include "data/formats/image_writing.h"
@@ -15,7 +15,7 @@ using namespace test;
 
 class LabelMapsByPlane : public ::testing::Test {
  protected:
-  // Written `planes` at a time, with room for so many voxels.
+  // Writes `planes` at a time; finish() may hold `room` voxels.
   std::string streamed(const LabelMap& labels, const Geometry& stored, std::int64_t planes,
                        std::int64_t room = 1 << 20) {
     const fs::path path = folder_ / "streamed.nii.gz";
@@ -62,7 +62,7 @@ TEST_F(LabelMapsByPlane, ChoosesTheElementTypeByAllLabels) {
   }
 }
 
-// zlib finds the same matches however its input comes.
+// zlib finds the same matches however its input is split.
 TEST_F(LabelMapsByPlane, GivesTheBytesOfOneAtOnceBeyondTheWindowOfGzip) {
   Geometry grid = geometry({150, 130, 70});
   LabelMap labels = random_labels(grid, {0, 1});
@@ -76,7 +76,8 @@ TEST_F(LabelMapsByPlane, HoldsAFewPlanesHoweverManyThereAre) {
   const auto most_bytes = [&](std::int64_t depth, std::int64_t axis) {
     Geometry stored = geometry({64, 64, 64});
     stored.size[static_cast<std::size_t>(axis)] = depth;
-    std::swap(stored.direction[0], stored.direction[2]);  // the file's planes lie across those that come
+    std::swap(stored.direction[0], stored.direction[2]);  // the file's planes are perpendicular to those
+                                                          // added
     std::swap(stored.direction[6], stored.direction[8]);
     const Geometry grid = canonical(stored);
     const std::vector<std::int16_t> plane(static_cast<std::size_t>(grid.size[0] * grid.size[1]), 1);

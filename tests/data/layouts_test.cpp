@@ -1,4 +1,4 @@
-// Each layout on tiny files, named as the challenge of that year names them.
+// Each layout on tiny files, with the names of that year's challenge.
 
 #include "base/file.h"
 #include "data/cases/read_case.h"
@@ -20,7 +20,7 @@ void write_case(const fs::path& folder, const std::string& stem, const std::vect
   fs::create_directories(folder);
   for (std::size_t i = 0; i + 1 < suffixes.size(); ++i) {
     Image image = random_image(tiny, i);
-    image.voxels[0] = static_cast<float>(i + 10);  // tells the channels apart
+    image.voxels[0] = static_cast<float>(i + 10);  // distinguishes the channels
     write_image(folder / (stem + suffixes[i] + extension), image);
   }
   LabelMap labels = random_labels(tiny, {0, 1, 2, highest_label});
@@ -36,7 +36,7 @@ Dataset open(const fs::path& root) {
   return open_dataset(at(root));
 }
 
-// The order t1, t1ce, t2, flair whatever the year calls them, and every case readable.
+// The order is t1, t1ce, t2, flair whatever the names of the year, and every case is readable.
 void expect_brats(const Dataset& dataset, const std::vector<std::string>& ids) {
   EXPECT_EQ(dataset.layout, "brats");
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "t2", "flair"}));
@@ -49,7 +49,7 @@ void expect_brats(const Dataset& dataset, const std::vector<std::string>& ids) {
   }
 }
 
-// The scans of a challenge, by the naming of its year; the highest label tells years apart.
+// Cases of a challenge with the names of its year; the highest label distinguishes years.
 struct WrittenCase {
   std::string path;
   int highest_label;
@@ -198,7 +198,7 @@ TEST(TheDecathlon, GivesItsFourModalitiesFromOneFileAndItsTumourRegions) {
   const Volume volume = read_case(dataset, dataset.cases[0]);
   for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(volume.channels[c].voxels, images[c].voxels);
   DatasetOptions options = at(folder.path());
-  options.modalities = {"t2", "t1gd"};  // any of a sequence's names
+  options.modalities = {"t2", "t1gd"};  // any name of a sequence
   const Dataset two = open_dataset(options);
   EXPECT_EQ(read_case(two, two.cases[0]).channels[0].voxels, images[3].voxels);
   EXPECT_EQ(read_case(two, two.cases[0]).channels[1].voxels, images[2].voxels);
@@ -296,7 +296,7 @@ TEST(Hippocampus, OpensAndReads) {
   for (std::size_t i = 0; i < 200; i += 10) {
     const Volume volume = read_case(dataset, dataset.cases[i]);
     EXPECT_TRUE(volume.has_truth());
-    EXPECT_GE(volume.geometry().size[0], 31);  // the README of the data gives these limits
+    EXPECT_GE(volume.geometry().size[0], 31);  // limits from the README of the data
     EXPECT_LE(volume.geometry().size[0], 43);
   }
 }
@@ -316,7 +316,7 @@ TEST(Brats2015, OpensAndReadsThroughPatterns) {
             (Regions{{"whole_tumor", {1, 2, 3, 4}}, {"tumor_core", {1, 3, 4}}, {"enhancing_tumor", {4}}}));
   const Volume volume = read_case(dataset, dataset.cases[0]);
   EXPECT_EQ(volume.geometry().size, (Size3{240, 240, 155}));
-  EXPECT_LT(volume.channels[0].voxels[0], -2);  // its background, as the README of the data tells
+  EXPECT_LT(volume.channels[0].voxels[0], -2);  // the background according to the README of the data
   const LabelMap mask = read_label_map(root / dataset.cases[0].id / "brainmask.nii.gz");  // stored scaled
   for (const std::int16_t value : mask.voxels) ASSERT_TRUE(value == 0 || value == 1);
 }

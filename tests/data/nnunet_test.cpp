@@ -1,5 +1,5 @@
-// nnU-Net's layout on tiny files: its dataset.json of today and of before, regions, other file endings,
-// bare folders to predict.
+// nnU-Net's layout on tiny files: current and older dataset.json, regions, other file endings, bare folders
+// to predict.
 #include "base/file.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
@@ -16,7 +16,7 @@ using namespace test;
 
 const Geometry four_cubed = geometry({4, 4, 4});
 
-// Channel i of a case holds 10 + i in its first voxel.
+// Channel i of a case has 10 + i in its first voxel.
 void write_channels(const fs::path& folder, const std::string& id, int channels, const std::string& ending) {
   fs::create_directories(folder);
   for (int i = 0; i < channels; ++i) {
@@ -52,7 +52,7 @@ TEST(NnUNet, IsRecognisedByItsChannelNamesAndListsTestCasesWithoutTruth) {
   ASSERT_EQ(dataset.cases.size(), 3U);
   EXPECT_EQ(dataset.cases[0].id, "a_7_0001");
   EXPECT_EQ(dataset.cases[2].id, "z");
-  EXPECT_TRUE(dataset.cases[2].truth.empty());  // or somebody would train on it
+  EXPECT_TRUE(dataset.cases[2].truth.empty());  // so that nobody trains on it
   const Volume volume = read_case(dataset, dataset.cases[0]);
   EXPECT_EQ(volume.channels[0].voxels[0], 10);
   EXPECT_EQ(volume.channels[1].voxels[0], 11);
@@ -145,7 +145,7 @@ TEST(NnUNet, WithAnUnusableDatasetJsonIsBadDataNamingTheKey) {
   }
 }
 
-// A training set of four channels of which two are used, in another order.
+// A training set of three channels, two of which are used, in another order.
 class Predicting : public testing::Test {
  protected:
   Predicting() {

@@ -1,4 +1,4 @@
-// A data set of another layout, written for nnU-Net and read back.
+// Writes a data set of another layout for nnU-Net, and reads it back.
 #include "data/cases/nnunet_writing.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// One frame for all images, and exactly back.
+// Reorientation of images to one frame, and its exact inverse.
 #include "data/volumes/orientation.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-// Where a voxel lies in the world: origin + direction * (spacing * index).
+// World position of a voxel: origin + direction * (spacing * index).
 std::array<double, 3> place(const Geometry& geometry, const Size3& index) {
   std::array<double, 3> world = geometry.origin;
   for (std::size_t row = 0; row < 3; ++row) {
@@ -27,7 +27,7 @@ std::array<double, 3> place(const Geometry& geometry, const Size3& index) {
   return world;
 }
 
-// The 48 ways to store one and the same oblique volume.
+// The 48 ways to store the same oblique volume.
 std::vector<Geometry> all_storages() {
   std::vector<Geometry> result;
   const Geometry oblique = oblique_geometry({3, 4, 5});
@@ -51,7 +51,7 @@ TEST(TheCanonicalFrame, MovesNoVoxelInTheWorld) {
     Image image = random_image(stored);
     const Image turned = canonical(image);
     EXPECT_EQ(axis_codes(turned.geometry), "LPS") << axis_codes(stored);
-    // Every voxel of the turned image is that voxel of the stored one that lies at the same place.
+    // Every voxel of the reoriented image is the voxel of the stored image at the same position.
     std::map<std::array<long, 3>, float> by_place;
     const auto key = [](const std::array<double, 3>& world) {
       return std::array<long, 3>{std::lround(world[0] * 1e6), std::lround(world[1] * 1e6),
@@ -65,7 +65,8 @@ TEST(TheCanonicalFrame, MovesNoVoxelInTheWorld) {
     };
     visit(image, [&](const auto& world, float value) { by_place[key(world)] = value; });
     visit(turned, [&](const auto& world, float value) {
-      for (long dx : {-1L, 0L, 1L}) {  // places agree to a millionth of a millimetre, rounded either way
+      for (long dx : {-1L, 0L, 1L}) {  // positions agree to a millionth of a millimetre, and may round either
+                                       // way
         for (long dy : {-1L, 0L, 1L}) {
           for (long dz : {-1L, 0L, 1L}) {
             auto at = key(world);

@@ -1,5 +1,5 @@
-// What phantoms promise: the same subject for the same seed, nested tumours in every case, nothing outside
-// the brain, and data sets on disk that read back as what they were.
+// Properties of phantoms: the same subject for the same seed, nested tumours in every case, nothing outside
+// the brain, and data sets on disk that read back unchanged.
 #include "data/phantoms/phantom.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::int64_t count_label(const Volume& volume, std::int16_t label) {
 
 class PhantomDataset : public InAFolder {
  protected:
-  // Every file's path and bytes; what is hidden has times.
+  // Path and content of every file; hidden files contain times.
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(set_)) {
@@ -82,15 +82,14 @@ TEST(Phantom, IsZeroOutsideTheBrainInEveryModalityAndNowhereInside) {
     for (const Image& channel : volume.channels) ASSERT_GE(channel.voxels[i], 0);
     ASSERT_TRUE(inside || volume.truth.voxels[i] == 0);
   }
-  // An ellipsoid that spans 124..159 x 151..191 x 121..150 mm of 240 x 240 x 155 mm.
+  // An ellipsoid of 124..159 x 151..191 x 121..150 mm in 240 x 240 x 155 mm.
   const double fraction = static_cast<double>(brain) / static_cast<double>(volume.truth.geometry.count());
   EXPECT_GT(fraction, 0.9 * 3.14159 / 6 * 124 * 151 * 121 / (240.0 * 240 * 155));
   EXPECT_LT(fraction, 1.1 * 3.14159 / 6 * 159 * 191 * 150 / (240.0 * 240 * 155));
 }
 
-// Necrosis borders on enhancing tumour or on the edge of the brain, never on healthy tissue; and enhancing
-// tumour is nowhere deeper in healthy tissue than its oedema is thin: the ring's own 4 mm, two voxels at 2.5
-// mm.
+// Necrosis borders on enhancing tumour or on the edge of the brain, never on healthy tissue. Enhancing tumour
+// is separated from healthy tissue by at least 4 mm of oedema, two voxels of 2.5 mm.
 TEST(Phantom, NestsNecrosisInEnhancingTumorInOedema) {
   for (int index = 0; index < 3; ++index) {
     const Volume volume = phantom(1, index, {96, 96, 62});
@@ -108,7 +107,7 @@ TEST(Phantom, NestsNecrosisInEnhancingTumorInOedema) {
           const bool by_oedema = std::find(near.begin(), near.end(), 2) != near.end();
           if (truth.at(x, y, z) == 1) ++necrosis, bare += by_healthy || by_oedema;
           if (truth.at(x, y, z) == 4 && volume.channels[0].at(x, y, z) > 0 && by_healthy) {
-            bool at_edge = false;  // of the brain, which cuts a tumour off
+            bool at_edge = false;  // the edge of the brain cuts the tumour off
             for (std::int64_t i = -1; i <= 1; ++i) {
               at_edge = at_edge || volume.channels[0].at(x + i, y, z) == 0 ||
                         volume.channels[0].at(x, y + i, z) == 0 || volume.channels[0].at(x, y, z + i) == 0;
@@ -126,7 +125,7 @@ TEST(Phantom, NestsNecrosisInEnhancingTumorInOedema) {
 TEST(Phantom, CoversTheFieldOfViewOfBratsAtAnySize) {
   const Geometry coarse = phantom(1, 0, {60, 60, 31}).geometry();
   EXPECT_EQ(coarse.spacing, (std::array<double, 3>{4, 4, 5}));
-  // The corner of the corner voxel is where it is for 240x240x155 voxels of 1 mm at (0, -239, 0).
+  // The corner of the corner voxel is that of 240x240x155 voxels of 1 mm at (0, -239, 0).
   EXPECT_EQ(coarse.origin, (std::array<double, 3>{-0.5 + 2, -239.5 + 2, -0.5 + 2.5}));
   EXPECT_EQ(coarse.direction, Geometry{}.direction);
 }
@@ -160,7 +159,7 @@ TEST_F(PhantomDataset, OfTheDecathlonHoldsTheSameSubjectsUnderItsOwnLabels) {
   ASSERT_EQ(dataset.cases.size(), 3u);
   const Volume read = read_case(dataset, dataset.cases[0]), made = phantom(5, 0, options_.size);
   ASSERT_EQ(read.channels.size(), 4u);
-  EXPECT_EQ(read.channels[0].voxels, made.channels[3].voxels);  // FLAIR comes first there
+  EXPECT_EQ(read.channels[0].voxels, made.channels[3].voxels);  // FLAIR is the first channel there
   EXPECT_EQ(read.channels[2].voxels, made.channels[1].voxels);
   EXPECT_TRUE(same_grid(read.geometry(), made.geometry())) << describe(read.geometry());
   EXPECT_EQ(count_label(read, 1), count_label(made, 2));
@@ -240,7 +239,7 @@ TEST_F(PhantomDataset, RefusesOptionsThatMakeNoSense) {
   EXPECT_FALSE(fs::exists(set_));
 }
 
-// --- In every layout there is the same prepared volumes, to the last bit
+// --- All layouts give identical prepared volumes
 
 DatasetOptions options_for(const std::string& layout, const fs::path& root) {
   DatasetOptions options = at(root);
@@ -273,7 +272,7 @@ TEST_P(EveryLayout, GivesThePreparedVolumesOfThePhantomsBitByBit) {
   ASSERT_TRUE(write_phantoms(phantoms));
   const Dataset dataset = open_dataset(options_for(GetParam(), phantoms.out));
   ASSERT_EQ(dataset.cases.size(), 2u) << dataset.recognised;
-  std::vector<std::string> regions;  // BraTS 2024 has a fourth, which phantoms lack
+  std::vector<std::string> regions;  // BraTS 2024 has a fourth one, which phantoms lack
   for (const auto& [name, values] : dataset.regions) regions.push_back(name);
   regions.resize(3);
   EXPECT_EQ(regions, (std::vector<std::string>{"whole_tumor", "tumor_core", "enhancing_tumor"}))
@@ -290,7 +289,7 @@ TEST_P(EveryLayout, GivesThePreparedVolumesOfThePhantomsBitByBit) {
     EXPECT_EQ(prepared.mean, expected.mean);
     EXPECT_EQ(prepared.deviation, expected.deviation);
     EXPECT_TRUE(same_grid(prepared.original, expected.original)) << describe(prepared.original);
-    // Label values differ from layout to layout; the regions that they make do not.
+    // Label values differ between layouts; the resulting regions do not.
     EXPECT_EQ(target_bits(prepared.truth, classes_of(dataset)),
               target_bits(expected.truth, {{1, 2, 4}, {1, 4}, {4}}));
   }

@@ -1,8 +1,8 @@
-// How far thresholds get on the phantoms: the best box of intensities, searched for exhaustively.
+// How well thresholds can segment the phantoms: the best box of intensities, found by exhaustive search.
 //
-// Ten phantoms of 64^3, every image normalised over its brain; for each region and each modality or pair of
-// modalities the box [low, high] (x [low, high]), the same for all subjects, with the best mean Dice. The
-// figures in docs/results/phantoms.md are what this test prints.
+// Uses ten phantoms of 64^3, each image normalised over its brain. For each region and each modality or pair
+// of modalities, searches the box [low, high] (x [low, high]) with the best mean Dice, the same for all
+// subjects. docs/results/phantoms.md shows the output of this test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr int bins = 40, subjects = 10;
 constexpr std::array<const char*, 4> modalities = {"t1", "t1ce", "t2", "flair"};
 
 struct Subject {
-  std::array<std::vector<int>, 4> bin;  // of each brain voxel, of its normalised intensity
+  std::array<std::vector<int>, 4> bin;  // bin of the normalised intensity of each brain voxel
   std::vector<std::int16_t> truth;
 };
 
@@ -34,7 +34,7 @@ Subject binned(const Volume& volume) {
     const double mean = sum / n, deviation = std::sqrt(squares / n - mean * mean);
     for (float value : volume.channels[m].voxels) {
       if (value <= 0) continue;
-      const double place = ((value - mean) / deviation + 3) / 6 * bins;  // three deviations to either side
+      const double place = ((value - mean) / deviation + 3) / 6 * bins;  // +-3 standard deviations
       subject.bin[m].push_back(static_cast<int>(std::clamp(place, 0.0, bins - 1.0)));
     }
   }
@@ -44,8 +44,8 @@ Subject binned(const Volume& volume) {
   return subject;
 }
 
-// Sums over all boxes that start at 0: [a][b] counts bins below a in the first and below b in the second
-// modality.
+// Sums over all boxes that start at 0: [a][b] counts voxels below bin a in the first and below bin b in the
+// second modality.
 using Table = std::array<std::array<double, bins + 1>, bins + 1>;
 
 double in_box(const Table& table, int low_a, int high_a, int low_b, int high_b) {
@@ -88,7 +88,7 @@ double mean_dice(const std::vector<Tables>& all, int low_a, int high_a, int low_
   return sum / static_cast<double>(all.size());
 }
 
-// The best box over modalities a and b; over a alone when they are the same.
+// The best box over modalities a and b, or over a alone if they are the same.
 double best_dice(const std::vector<Subject>& set, std::size_t a, std::size_t b,
                  const std::vector<int>& region) {
   std::vector<Tables> tables;
@@ -128,7 +128,7 @@ TEST(PhantomThresholds, DoNotSolveAnyRegion) {
     }
   }
   std::cout << table(rows);
-  // Below what quickstart asks of the network: 0.85, 0.75 and 0.70.
+  // Below the network's thresholds in quickstart: 0.85, 0.75 and 0.70.
   EXPECT_LT(best[0], 0.75);
   EXPECT_LT(best[1], 0.65);
   EXPECT_LT(best[2], 0.60);

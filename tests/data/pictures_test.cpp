@@ -1,5 +1,4 @@
-// Pictures as data sets: PNG, TIFF and JPEG, folders of classes, images beside masks, and what is wrong with
-// them.
+// 2D images as data sets: PNG, TIFF and JPEG, folders of classes, images with masks, and invalid ones.
 #include <itkImageIOBase.h>
 #include <itkJPEGImageIO.h>
 #include <itkTIFFImageIO.h>
@@ -111,8 +110,8 @@ TEST(Pictures, HoldLabelsOf8And16Bits) {
                  {"colours.png", "is a colour image"});
 }
 
-// A palette of black, red, green and blue, of which the first is transparent; 4 bits for a pixel, which are
-// 0 1 2 and 2 1 3.
+// A palette of black, red, green and blue, the first one transparent; 4 bits per pixel, with values 0 1 2 and
+// 2 1 3.
 constexpr std::string_view picture_with_palette =
     "89504e470d0a1a0a0000000d49484452000000030000000204030000006f5a7b290000000c504c5445000000ff000000"
     "ff000000ff9bc013dc0000000274524e5300ff5b9122b50000000e49444154789c636054605034000000fd00734657a9"

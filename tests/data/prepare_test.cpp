@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-// Two channels with a block of foreground at (2..9, 3..8, 4..11), on backgrounds 0 and -5; labels in the
+// Two channels with a block of foreground at (2..9, 3..8, 4..11), on backgrounds 0 and -5, and labels in the
 // block.
 Volume block_volume(const Geometry& grid) {
   Volume volume;
@@ -53,7 +53,7 @@ TEST(Preparing, CropsToTheForegroundAndPutsTheChannelsSideBySide) {
   EXPECT_EQ(prepared.background, (std::vector<float>{0, -5}));
   EXPECT_EQ(prepared.size, (Size3{10, 8, 10}));
   ASSERT_EQ(prepared.image.size(), 10U * 8 * 10 * 2);
-  // The resolution is the box's own size: no voxel changes.
+  // The resolution is that of the box, so no voxel changes.
   for (std::int64_t z = 0; z < 10; ++z) {
     for (std::int64_t y = 0; y < 8; ++y) {
       for (std::int64_t x = 0; x < 10; ++x) {
@@ -132,7 +132,7 @@ TEST(TargetBits, AreSetForEveryClassThatHoldsTheLabel) {
   EXPECT_EQ(target_bits({0, 1, 2, 4}, {{1, 2, 4}, {1, 4}, {4}}), (std::vector<std::uint8_t>{0, 3, 1, 7}));
 }
 
-// Label k belongs to class k - 1, label 17 to all of them.
+// Label k belongs to class k - 1, label 1000 to all of them.
 TEST(TargetBits, OfMoreThanEightClassesTakeSeveralBytesOfAVoxel) {
   std::vector<std::vector<int>> classes;
   for (int c = 0; c < 17; ++c) classes.push_back({c + 1, 1000});
@@ -221,7 +221,7 @@ TEST_F(Cache, MakesADamagedFileAnew) {
   log::set_level(before);
 }
 
-// A bit in every 997th byte, from the first to the last: the header's as well as the voxels'.
+// Flips a bit in every 997th byte, in the header and in the voxels.
 TEST_F(Cache, NoticesABitThatIsFlippedWhereverItIsAndSaysSo) {
   const PreparedCase direct = get(options_, cache_);
   const fs::path file = files()[0];
@@ -288,7 +288,7 @@ TEST_F(Cache, IsSharedByNormalizationsForItStoresNone) {
   EXPECT_EQ(files().size(), 1U);
 }
 
-// Values 1, 2, … 100 in a row of 110 voxels whose other voxels are background.
+// Values 1, 2, … 100 in a row of 110 voxels; the other voxels are background.
 Volume ramp() {
   Image image{geometry({110, 1, 1}), std::vector<float>(110, 0.0F)};
   for (std::size_t i = 0; i < 100; ++i) image.voxels[i + 5] = static_cast<float>((i * 37) % 100 + 1);

@@ -1,5 +1,5 @@
-// Files with the quirks of real images, made by tests/fixtures/quirks.py with nibabel and pydicom, read as
-// those say they must be, or refused with the right words.
+// Files with quirks of real images, made by tests/fixtures/quirks.py with nibabel and pydicom: read as these
+// libraries do, or rejected with a specific message.
 #include <cmath>
 
 #include "base/csv.h"
@@ -56,14 +56,14 @@ TEST(FilesWithQuirks, AreReadAsOtherProgramsReadThemOrRefusedWithTheReason) {
     } else {
       std::string message = message_of([&] { read_image(path); }, Exit::bad_data);
       EXPECT_TRUE(contains(message, path.string()));
-      for (std::size_t at; (at = message.find(path.string())) != message.npos;)  // what is not in a name
+      for (std::size_t at; (at = message.find(path.string())) != message.npos;)  // it may contain the words
         message.erase(at, path.string().size());
       EXPECT_TRUE(contains(message, row[1])) << path;
     }
   }
 }
 
-// A case made of files with quirks, as layout `files` gives it.
+// A case of files with quirks, as from layout `files`.
 struct QuirkyCase {
   Dataset dataset;
   CaseFiles files{"quirky", {}, {}, {}};

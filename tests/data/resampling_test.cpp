@@ -39,8 +39,8 @@ typename itk::Image<T, 3>::Pointer to_itk(const Grid<T>& grid) {
   return image;
 }
 
-// ITK's own resampling onto the grid `target`, voxel centre to voxel centre by their places in the world. 99
-// would show if ITK took a voxel for outside.
+// ITK's resampling onto the grid `target`, between voxel centres by world position. `outside` would appear
+// where ITK considers a voxel outside.
 template <class T, class Interpolator>
 std::vector<T> by_itk(const Grid<T>& grid, const Geometry& target, T outside) {
   using ItkImage = itk::Image<T, 3>;
@@ -65,7 +65,7 @@ std::vector<std::int16_t> nearest_by_itk(const LabelMap& labels, const Geometry&
                                                                                       outside);
 }
 
-// Up, down, both at once, and not at all; even and odd ratios.
+// Up, down, both at once, and unchanged; even and odd ratios.
 const std::vector<Size3> targets{{32, 32, 32}, {9, 11, 7},   {48, 5, 33},
                                  {19, 21, 17}, {38, 42, 34}, {1, 2, 3}};
 
@@ -78,13 +78,13 @@ TEST(Resampling, AgreesWithItkCalledDirectly) {
     double worst = 0;
     for (std::size_t i = 0; i < theirs.size(); ++i)
       worst = std::max(worst, std::fabs(double{ours.voxels[i]} - theirs[i]));
-    // Values lie in [1, 2): one unit in the last place of a float is 1.2e-7.
+    // Values are in [1, 2): one unit in the last place of a float is 1.2e-7.
     EXPECT_LE(worst, 2.4e-7) << size[0] << "x" << size[1] << "x" << size[2];
   }
 }
 
-// Sizes whose ratios put no new centre exactly half way between two old ones: ITK goes through world
-// coordinates and rounds such ties by chance.
+// Sizes for which no new centre is exactly halfway between two old ones: ITK computes world coordinates and
+// rounds such ties unpredictably.
 TEST(NearestResampling, AgreesWithItkCalledDirectly) {
   const LabelMap labels = random_labels(oblique_geometry({19, 21, 17}), {0, 1, 2, 4});
   for (const Size3& size : {Size3{9, 11, 7}, Size3{57, 63, 51}, Size3{33, 5, 47}, Size3{38, 42, 34}}) {
@@ -149,9 +149,9 @@ TEST(ACrop, LiesWhereItsVoxelsLayInTheWorld) {
   EXPECT_EQ(part.at(5, 4, 6), image.at(7, 7, 7));
 }
 
-// --- Onto the grid of another image, which `data.align` lets a case need
+// --- Onto the grid of another image, for cases that need `data.align`
 
-// A fixed grid and one that is turned against it, coarser, and overlaps it in part.
+// A fixed grid, and one that is rotated against it, coarser, and overlaps it partly.
 const Geometry fixed = [] {
   Geometry grid = geometry({17, 15, 12});
   grid.spacing = {1.0, 1.1, 1.3};

@@ -1,4 +1,4 @@
-// DICOM segmentation objects, read byte by byte: no reader of ours takes them for scans.
+// DICOM segmentation objects, checked byte by byte, because our readers reject them.
 // tests/fixtures/dicom_segmentation.py reads one with highdicom.
 #include "base/error.h"
 #include "base/file.h"
@@ -47,7 +47,7 @@ TEST_F(DicomSegmentation, HasAFrameForEverySliceOfALabelAsBits) {
                        std::string("\x28\x00\x08\x00IS\x02\x00"
                                    "3 ",
                                    10)));  // NumberOfFrames
-  // Frames of 20 pixels, the first pixel in the lowest bit, one frame directly behind another.
+  // Frames of 20 pixels without padding, the first pixel in the lowest bit.
   std::string bits(8, '\0');  // padded to an even number
   for (const int pixel : {0, 20 + 13, 40 + 19})
     bits[static_cast<std::size_t>(pixel / 8)] |= static_cast<char>(1 << pixel % 8);

@@ -1,5 +1,4 @@
-// Names of series as scanners and hospitals write them. What one means is in the words of its row: nobody
-// else decides it.
+// Series names from real scanners and hospitals. The meaning of each is stated in its test.
 #include "data/layouts/sequences.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +13,7 @@ std::string told(const std::string& name) {
   return found.certain ? join(found.could_be, "/") : "unclear: " + join(found.could_be, "/");
 }
 
-// Of names with commas between them.
+// For comma-separated names.
 void expect_all(const std::string& sequence, const std::string& names) {
   for (const std::string& name : split(names, ',')) EXPECT_EQ(told(trim(name)), sequence) << name;
 }

@@ -1,4 +1,4 @@
-// Cases prepared at a spacing, and CT's normalisation, from their definitions.
+// Cases prepared at a spacing, and CT normalisation, compared with their definitions.
 #include "data/prepare/prepare.h"
 #include "tests/data/support.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;
 
-// A channel with a block of foreground that begins at (2, 3, 4), and labels in it.
+// A channel with a block of foreground that begins at (2, 3, 4), with labels in it.
 Volume labelled_block(const Size3& block) {
   const Geometry grid = oblique_geometry({block[0] + 5, block[1] + 6, block[2] + 7});  // 0.9, 1.2, 2.5 mm
   const Image random = random_image(grid, 7);

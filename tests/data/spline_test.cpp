@@ -1,4 +1,4 @@
-// Resampling to a spacing, beside ITK's splines and beside one map per label.
+// Resampling to a spacing, compared with ITK's splines and with one map per label.
 #include "data/volumes/spline.h"
 
 #include <itkBSplineInterpolateImageFunction.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-// Values in double, at the places that aligned voxel centres give.
+// Values in double at the positions given by aligned voxel centres.
 std::vector<double> by_itk(const Image& image, const Size3& size) {
   using ItkImage = itk::Image<float, 3>;
   const auto input = ItkImage::New();
@@ -96,7 +96,7 @@ TEST(CoarseAxis, IsOneWhoseVoxelsAreMoreThanThreeTimesAsLongAsTheOthers) {
   EXPECT_EQ(coarse_axis({1, 4, 4}), std::nullopt);
 }
 
-// nnU-Net's rule, by hand: medians, and the 10th percentile along thick slices.
+// nnU-Net's rule, computed by hand: medians, and the 10th percentile along thick slices.
 TEST(TargetSpacing, IsTheMedianAndFinerAlongThickSlices) {
   std::vector<Geometry> grids;
   for (const double thickness : {4.0, 5.0, 6.0, 6.0, 6.0}) {

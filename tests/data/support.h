@@ -1,4 +1,4 @@
-// What the tests of data/ share: small volumes with a pattern in them, and damage to files.
+// Shared by the tests of data/: small volumes with a pattern, and damage to files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ inline data::LabelMap random_labels(const data::Geometry& grid, const std::vecto
   return labels;
 }
 
-// Turned about an oblique axis (a Rodrigues rotation), one axis flipped: what scanners produce.
+// Rotated about an oblique axis (a Rodrigues rotation), with one axis flipped, like real scans.
 inline data::Geometry oblique_geometry(const data::Size3& size) {
   data::Geometry grid = geometry(size);
   grid.spacing = {0.9, 1.2, 2.5};

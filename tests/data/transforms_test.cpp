@@ -51,7 +51,7 @@ TEST(TheSymmetries, Are48DifferentOnesThatKeepEveryVoxel) {
   for (int i = 0; i < 48; ++i) {
     std::vector<float> turned = apply(symmetry(i), voxels, size, 2);
     for (std::size_t v = 0; v < turned.size(); v += 2)
-      ASSERT_EQ(turned[v] + 1, turned[v + 1]);  // channels stay together
+      ASSERT_EQ(turned[v] + 1, turned[v + 1]);  // channels of a voxel stay together
     images.insert(turned);
     std::sort(turned.begin(), turned.end());
     EXPECT_EQ(turned, voxels);
@@ -87,7 +87,7 @@ TEST(ASymmetry, ReadsTheAxesItNamesAndRunsBackwardsWhereItSays) {
   }
 }
 
-// Eight flips always; times the permutations of equal sides: 1, 2 or 6.
+// Always eight flips, times the permutations of equal sides: 1, 2 or 6.
 TEST(TheAllowedSymmetries, KeepABoxInShape) {
   EXPECT_EQ(allowed_symmetries({4, 4, 4}).size(), 48U);
   EXPECT_EQ(allowed_symmetries({4, 5, 4}).size(), 16U);

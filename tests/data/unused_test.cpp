@@ -1,5 +1,5 @@
-// Scans that a week of use turned up: links, pipes, pointers to what was not fetched, folders nobody named,
-// labels without an image. Nothing of it may vanish unseen, stop the program, or be taken for something else.
+// Unusual contents of data folders: links, pipes, pointers to files that were not downloaded, unexpected
+// folders, labels without an image. None may be ignored silently, stop the program, or be misinterpreted.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -123,8 +123,8 @@ TEST(Unused, IsFoundInFoldersThatLinkToThemselves) {
 TEST(Links, ToCaseFoldersGoByTheirOwnNames) {
   const TemporaryFolder folder, store;
   const std::string id = "BraTS-GLI-00007-000";
-  write_brats(store.path() / "patient_x", id, 3);  // files are named as the link is
-  write_brats(store.path() / "BraTS-GLI-00099-000", "BraTS-GLI-00099-000", 3);  // or as its target
+  write_brats(store.path() / "patient_x", id, 3);  // files are named like the link
+  write_brats(store.path() / "BraTS-GLI-00099-000", "BraTS-GLI-00099-000", 3);  // or like its target
   fs::create_directory_symlink(store.path() / "patient_x", folder / id);
   fs::create_directory_symlink(store.path() / "BraTS-GLI-00099-000", folder / "BraTS-GLI-00008-000");
   const Dataset dataset = open_dataset(at(folder.path()));
@@ -213,7 +213,7 @@ TEST(Names, WithALineBreakAreCasesLikeOthersAndThoseTooLongForFilesAreRefused) {
   expect_failure([&] { open_dataset(options); }, Exit::bad_data, {"has 240 bytes", "at most 180"});
 }
 
-// Libraries take "case.hdr.nii.gz" for one of a pair of files.
+// Some libraries treat "case.hdr.nii.gz" as one of a pair of files.
 TEST(Names, WithExtensionsOfImagesInThemAreWrittenAndRead) {
   const TemporaryFolder folder;
   const LabelMap labels = random_labels(small_grid, {0, 1, 2});
@@ -251,7 +251,7 @@ TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnothe
   options.layout = "msd";
   options.modalities = trained.modalities;
   EXPECT_EQ(open_for_prediction(trained, options, folder.path()).cases.size(), 2U);
-  // A case that lacks a channel is listed; it is told when its turn comes.
+  // A case that lacks a channel is listed; the error is reported when it is read.
   fs::remove(folder / "BraTS-GLI-00002-000/BraTS-GLI-00002-000-t1c.nii.gz");
   const Dataset dataset = open_for_prediction(trained, options, folder.path());
   ASSERT_EQ(dataset.cases.size(), 2U);
@@ -260,7 +260,7 @@ TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnothe
                  {"BraTS-GLI-00002-000", "channel t1ce is missing"});
 }
 
-// What a run on t1, t1ce, t2 and flair of BraTS takes for prediction.
+// The data set of a run on t1, t1ce, t2 and flair of BraTS, as used for prediction.
 Dataset four_channels() {
   Dataset trained;
   trained.layout = "brats";
@@ -290,7 +290,8 @@ void write_named(const fs::path& folder, const std::string& before,
 
 const std::vector<std::string> plain_names{"_t1", "_t1ce", "_t2", "_flair"};
 
-// One folder with cases of two years of BraTS, of BIDS, of other names, flat, and in one file.
+// One folder with cases from two years of BraTS, from BIDS, with other names, in a flat layout, and in one
+// file.
 TEST(PredictionInput, IsEveryCaseThatHasTheChannelsWhateverItsName) {
   const TemporaryFolder folder;
   write_named(folder / "Brats18_A_1", "Brats18_A_1", plain_names);

@@ -1,4 +1,4 @@
-// Experiment files as a whole: defaults, overrides, what is refused and how, the resolved file.
+// Experiment files as a whole: defaults, overrides, errors, the resolved file.
 #include <set>
 
 #include "base/file.h"
@@ -13,7 +13,7 @@ namespace {
 
 using test::expect_failure;
 
-// Of every key as the schema promises it (schema_test.cpp), and some of them as the program reads them.
+// The defaults of all keys as stated in the schema (schema_test.cpp), and some of them as parsed.
 TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   const pipeline::RunOptions run = load("");
   EXPECT_EQ(run.name, "study");  // the file's name
@@ -21,7 +21,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
   EXPECT_EQ(run.output, "runs/study");
   const Json promised = schema().at("definitions");
   const std::set<std::string> follow_the_file = {
-      // or may not be given by themselves
+      // these depend on the file, or cannot be set alone
       "name", "data.root", "data.cache", "data.split.fold", "output.dir", "sweep"};
   for (const Key& key : keys()) {
     if (follow_the_file.contains(key.path)) continue;
@@ -75,11 +75,11 @@ TEST_F(Experiments, TakePathsInAFileFromTheFileAndOnTheLineFromTheCurrentFolder)
   for (const fs::path& path :
        {line.data.root, line.cache, line.split.file, line.memory.disk_folder, line.output})
     EXPECT_TRUE(path.is_relative() || path.string().starts_with(current.string())) << path;
-  // What is written down holds wherever it is read from.
+  // Paths in the resolved file are valid wherever it is read from.
   for (const char* path : {"root: {}/scans\n", "cache: {}/kept\n", "file: {}/split.csv\n",
                            "disk: {{path: {}/scratch,", "dir: {}/out/study\n"})
     EXPECT_TRUE(contains(line.resolved, fmt::format(fmt::runtime(path), current.string()))) << path;
-  // A key of the file keeps its folder beside one of the line.
+  // A key of the file is relative to its folder, even if the command line sets another key of the section.
   EXPECT_EQ(load(file, {"memory.disk.budget=2GiB"}).memory.disk_folder, here / "scratch");
   EXPECT_EQ(load("").cache, "runs/.cache");
 }
@@ -106,13 +106,13 @@ TEST_F(Experiments, NameLineAndNearestKeyForAnUnknownOne) {
   expect_refused("xyzzy_plugh: 1\n", "voxswap run --help");
 }
 
-// Linux answers a read there, of memory that is not mapped, with EIO.
 TEST_F(Experiments, RefusesAnAutomaticResolutionWithoutASpacing) {
   EXPECT_TRUE(contains(refusal("preprocess: {resolution: auto}\n"), "Set preprocess.spacing=auto"));
   EXPECT_TRUE(load("preprocess: {spacing: [1, 1, 1]}\n").preprocess.automatic_resolution);
   EXPECT_FALSE(load("preprocess: {spacing: [1, 1, 1], resolution: 64}\n").preprocess.automatic_resolution);
 }
 
+// Linux returns EIO for reads of unmapped memory there.
 TEST_F(Experiments, OnADeviceThatFailsAreNoWrongUsage) {
   expect_failure([&] { load_experiment("/proc/self/mem", {}); }, Exit::failed);
 }
@@ -182,8 +182,8 @@ TEST_F(Experiments, RefuseValuesOutOfRange) {
 
 TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
   EXPECT_EQ(refusal("sweep: {}\ntraining: {patch: none}\n"),
-            "accepted");  // at their defaults they ask for nothing
-  // Whether there is a GPU is found out when it is opened.
+            "accepted");  // defaults have no effect
+  // Whether there is a GPU is checked when it is opened.
   EXPECT_EQ(load("", {"memory.device=cuda:1"}).memory.device, "cuda:1");
   expect_refused("", {"memory.device=tpu"}, "expected one of auto, cpu, cuda, cuda:N, reference");
 }
@@ -191,7 +191,7 @@ TEST_F(Experiments, AcceptWhatIsWrittenDownAtItsDefault) {
 TEST_F(Experiments, OfASweepAreRefusedByCommandsThatWouldRunOneCell) {
   expect_refused("name: a\nsweep: {training.epochs: [1, 2]}\n",
                  "2: sweep: this file is a sweep over training.epochs.");
-  // What is said about a sweep is not what it is over.
+  // Statements about a sweep are not swept keys.
   expect_refused("sweep: {title: Epochs, command: run, training.epochs: [1, 2]}\n",
                  "this file is a sweep over training.epochs.");
   EXPECT_EQ(refusal("sweep: {training.epochs: [1, 2]}\n", {"sweep={}"}), "accepted");
@@ -265,13 +265,13 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
   EXPECT_EQ(finished.run.name, "study");
 }
 
-// Whoever gives a key another role by a slip is told here.
+// Detects keys whose role was changed by mistake.
 TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
   const std::set<std::string> known = {
       "data.cache",          "output.dir",      "output.viewer",
       "ranks.slabs",         "sweep",           "training.checkpoint_minutes",
       "training.early_stop", "training.epochs", "training.loader_threads",
-      "training.log",        "training.preset"};  // the keys that it sets stand beside it
+      "training.log",        "training.preset"};  // the keys that it sets are in the file too
   for (const Key& key : keys()) {
     const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
                           (key.path.starts_with("memory.") && key.path != "memory.pieces");

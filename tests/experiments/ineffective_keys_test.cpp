@@ -1,4 +1,4 @@
-// Keys that are given in vain are told of.
+// Keys that have no effect are reported.
 #include "base/file.h"
 #include "experiments/rules.h"
 #include "experiments/sweep.h"
@@ -54,7 +54,7 @@ TEST_F(KeysWithoutEffect, AreThoseThatMeanNothingBesideOthers) {
 TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
   const std::vector<std::vector<std::string>> effective = {
       {"network.name=resnet3d",
-       "network.upsampling=nearest"},  // the network refuses it: one answer is enough
+       "network.upsampling=nearest"},  // the network rejects it: one message is enough
       {"network.name=resnet3d", "network.slope=0.1"},
       {"network.name=deeplabv3", "network.dropout=0.5"},
       {"training.schedule.name=plateau", "training.schedule.patience=3"},
@@ -66,7 +66,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
       {"evaluate.metrics=[dice, surface_dice]", "evaluate.surface_tolerance=2"},
       {"evaluate.metrics=[dice, boundary_iou]", "evaluate.surface_tolerance=2"},
       {"evaluate.metrics=[dice, lesion_wise_hd95]", "evaluate.lesions.dilation=2"},
-      {"network.name=unet3d", "network.dropout=0.3"}};  // what it is anyhow
+      {"network.name=unet3d", "network.dropout=0.3"}};  // the default
   for (const auto& lines : effective) EXPECT_EQ(found("", lines), Found{}) << lines[1];
   const pipeline::RunOptions run = load("");
   EXPECT_EQ(found(run.resolved), Found{}) << "the resolved file has every key";

@@ -1,6 +1,6 @@
-// Whether a value is as a JSON Schema of draft 7 says, for the words of it that ours has: what is asked by
-// any other word is an error, so that nothing goes unlooked at. bench/check_schema.py asks Python's
-// jsonschema the same.
+// Validates a value against a JSON Schema of draft 7, for the keywords that our schema uses. Any other
+// keyword is an error, so that nothing goes unchecked. bench/check_schema.py does the same with Python's
+// jsonschema.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,8 @@ class SchemaCheck {
   static bool matches(const std::string& pattern, const std::string& text) {
     return std::regex_search(text, std::regex(pattern));
   }
-  bool accepts_each(const Json& schema, const Json& object) const {  // properties and their like
+  bool accepts_each(const Json& schema, const Json& object) const {  // properties, patternProperties and
+                                                                     // additionalProperties
     static const Json nothing = Json::object();
     const Json properties = schema.value("properties", nothing),
                patterns = schema.value("patternProperties", nothing);

@@ -1,4 +1,4 @@
-// Keys of data, losses, weights and memory: what is read and printed, and what is refused.
+// Keys of data, losses, weights and memory: parsing, printing and errors.
 #include "base/file.h"
 #include "tests/experiments/support.h"
 
@@ -98,7 +98,7 @@ TEST_F(Experiments, RefuseImagesThatMeanNothing) {
   expect_refused(softmax + ", targets: regions}\n", "training.targets");
 }
 
-// Without folds every fold would be the same split.
+// Without folds, every fold would be the same split.
 TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
   expect_refused("data:\n  split: {fold: 1}\n",
                  "study.yaml:2: data.split.fold: fold 1 needs several folds, but data.split.file is not set");
@@ -112,7 +112,7 @@ TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
   expect_refused("data: {split: {folds: 5, file: split.csv}}\n", "Use one of the two");
   EXPECT_FALSE(contains(load("").resolved, "fold:"));
   EXPECT_TRUE(contains(load("data: {split: {file: splits_final.json}}\n").resolved, "fold: 0"));
-  // Runs of version 0.1 say so all the same, and can be gone on with.
+  // Runs of version 0.1 have this setting anyway, and can be resumed.
   fs::create_directories(folder_ / "before");
   write("data: {split: {fold: 0}}\nsweep: {}\n", "before/experiment.yaml");
   EXPECT_EQ(load_run(folder_ / "before").run.split.fold, 0);
@@ -195,7 +195,7 @@ TEST_F(Experiments, TakeTiersLinksAndKnobsOfPlanners) {
            "memory.tflms={swapout_threshold: 7, swapin_ahead: auto, swapin_groupby: -1}"})
           .memory;
   EXPECT_EQ(memory.host_bytes, 0);
-  EXPECT_EQ(memory.disk_folder, fs::weakly_canonical(folder_ / "scratch"));  // beside the file
+  EXPECT_EQ(memory.disk_folder, fs::weakly_canonical(folder_ / "scratch"));  // relative to the file
   EXPECT_EQ(memory.disk_bytes, 1 << 30);
   EXPECT_EQ(memory.to_host_rate, 12e9);
   EXPECT_EQ(memory.to_device_rate, 5e8);

@@ -1,5 +1,5 @@
-// That what messages call a key is one: those that lower rooms take from base/keys.h, and those that stand in
-// the strings of the rooms that know all keys.
+// Every key named in a message exists: those that lower rooms take from base/keys.h, and those in string
+// literals of rooms that know all keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,14 +35,14 @@ std::set<std::string> sections() {
   return all;
 }
 
-// What begins like a key and is a file of a run or of the system.
+// Names of files of a run or of the system that look like keys.
 const std::set<std::string> others = {
     "memory.csv", "memory.current",        "memory.max", "memory.stat", "memory.limit_in_bytes",
     "memory.svg", "memory.usage_in_bytes", "sweep.csv",  "sweep.png",   "sweep.svg"};
 
 class NamedKeys : public Experiments {
  protected:
-  // A key, an entry of one that is a map, a section of keys, or what a `sweep:` says.
+  // A key, an entry of a map key, a section, or a statement of `sweep:`.
   bool is_known(const std::string& word) const {
     if (word.ends_with(".")) return sections().contains(word.substr(0, word.size() - 1));
     if (word.starts_with("sweep.")) return is_sweep_statement(word.substr(6));
@@ -75,7 +75,7 @@ TEST_F(NamedKeys, OfTheRoomsThatKnowAllAreKeys) {
   }
 }
 
-// U+2026 and the like count as one.
+// Counts code points, so U+2026 and the like count as one.
 std::size_t characters(const std::string& text) {
   std::size_t count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;

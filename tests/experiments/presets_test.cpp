@@ -1,4 +1,4 @@
-// Levels of U-Nets and training.preset: what is read, what is set, and what the resolved file has of it.
+// Levels of U-Nets and training.preset: parsing, the values set, and the resolved file.
 #include "experiments/presets.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST_F(Experiments, AskForSidesThatTheStridesDivide) {
   EXPECT_FALSE(contains(message, "z is 6"));
 }
 
-// Isensee et al. 2021; of 128 x 128 x 24 an axis is halved while 4 voxels remain of it.
+// Isensee et al. 2021; for 128 x 128 x 24, an axis is halved as long as 4 voxels remain.
 TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
   const pipeline::RunOptions run =
       load("preprocess: {resolution: [128, 128, 24]}\ntraining: {preset: nnunet, batch_size: 3}\n");

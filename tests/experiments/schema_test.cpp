@@ -1,4 +1,4 @@
-// The JSON Schema of the experiment file accepts what the reader takes and refuses what it refuses.
+// The JSON Schema of the experiment file accepts and rejects the same files as the reader.
 #include "experiments/schema.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 const fs::path source = VOXSWAP_SOURCE_DIR;
 
-// As YAML 1.2 reads it.
+// Converts values as YAML 1.2 defines them.
 Json json_of(const Yaml& yaml) {
   if (yaml.kind == Yaml::Kind::nothing) return nullptr;
   if (yaml.kind == Yaml::Kind::list) {
@@ -74,7 +74,7 @@ TEST(Schema, RefusesBrokenExperimentsAsTheReaderDoes) {
   EXPECT_GE(broken, 50);
 }
 
-// So that an editor shows what it completes.
+// Editors show these texts in completions.
 TEST(Schema, TellsOfEveryKeyWhatItMeansAndItsDefault) {
   const Json made = schema();
   for (const Key& key : keys()) {

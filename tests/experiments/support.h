@@ -1,5 +1,5 @@
-// What the tests of experiments share: a folder of the test's own with experiment files in it, and the
-// message with which one is refused.
+// Shared by the tests of experiments: a temporary folder with experiment files, and the message with which
+// one is rejected.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace voxswap::experiments {
 
 using test::contains;
 
-// A folder of the test's own, with experiment files in it.
+// A temporary folder per test, with experiment files in it.
 class Experiments : public test::InAFolder {
  protected:
   fs::path write(const std::string& text, const std::string& name = "study.yaml") const {
@@ -30,7 +30,7 @@ class Experiments : public test::InAFolder {
   virtual void read(const std::string& text, const std::vector<std::string>& overrides) const {
     load(text, overrides);
   }
-  // The message with which the experiment is refused; the folder's name is cut from it.
+  // The message with which the experiment is rejected, without the folder's name.
   std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     try {
       read(text, overrides);

@@ -1,4 +1,4 @@
-// Sweeps as files and lines say them: combinations, names, what overrides what, and what is refused.
+// Sweeps in files and on command lines: combinations, names, precedence, and errors.
 #include "experiments/sweep.h"
 
 #include <functional>
@@ -91,7 +91,8 @@ TEST_F(Sweeps, AreOverriddenByTheLineWhichKeepsTheirColumns) {
   const std::string yaml =
       "training: {epochs: 5}\nsweep: {preprocess.resolution: [112, 144], training.repeats: 4}\n";
   const Sweep file = load(yaml);
-  EXPECT_EQ(names(file), (Words{"resolution-112", "resolution-144"}));  // one value alone is shared by all
+  EXPECT_EQ(names(file), (Words{"resolution-112", "resolution-144"}));  // a single value is shared by all
+                                                                        // cells
   EXPECT_EQ(file.cells[0].experiment.run.training.repeats, 4);
   const Sweep line = load(yaml, {"preprocess.resolution=96", "training.epochs=7", "training.repeats=2"});
   EXPECT_EQ(names(line), Words{"resolution-96"});
@@ -159,7 +160,7 @@ TEST_F(Sweeps, AreRefusedWithPlaceAndRemedy) {
   expect_refused("sweep: [1, 2]\n", "sweep: expected a map");
 }
 
-// The experiments that ship: each is one that its command takes, and says what it is.
+// The shipped experiments: each is valid for its command and begins with a description.
 TEST(ShippedExperiments, CanBeLoadedAndBeginBySayingWhatTheyAre) {
   std::set<std::string> runs, sweeps;
   for (const auto& entry : fs::directory_iterator(fs::path(VOXSWAP_SOURCE_DIR) / "experiments")) {
@@ -179,7 +180,7 @@ TEST(ShippedExperiments, CanBeLoadedAndBeginBySayingWhatTheyAre) {
     }
   }
   EXPECT_GE(runs.size(), 3u);
-  // What the study needs, at its scale and small.
+  // The experiments of the study, at full scale and small.
   for (const char* name :
        {"resolution", "best_split", "overhead", "link", "concurrency", "patches", "capacity", "planners"}) {
     EXPECT_TRUE(sweeps.contains(name)) << name;

@@ -1,5 +1,5 @@
-// The box statistics against NumPy and Matplotlib (tests/fixtures/box_statistics.py makes the table), and at
-// the edges.
+// Compares box statistics with NumPy and Matplotlib (tests/fixtures/box_statistics.py makes the table), and
+// tests edge cases.
 #include "metrics/box_statistics.h"
 
 #include <gtest/gtest.h>

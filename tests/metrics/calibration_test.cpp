@@ -1,4 +1,4 @@
-// How far probabilities are what they say, beside scikit-learn (tests/fixtures/calibration.py).
+// Compares calibration with scikit-learn (tests/fixtures/calibration.py).
 #include "metrics/calibration.h"
 
 #include <gtest/gtest.h>

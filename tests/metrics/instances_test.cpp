@@ -1,5 +1,5 @@
-// Lesions found one by one, and rims, on masks small enough to count by hand; random ones are beside SciPy's
-// in random_label_maps_test.cpp.
+// Detected lesions and boundaries on masks small enough to count by hand; random_label_maps_test.cpp compares
+// random ones with SciPy.
 #include "metrics/instances.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Mask row(const std::string& voxels) {
 
 TEST(Instances, AreTheSameLesionWhereTheyShareMoreThanHalfOfTheirUnion) {
   const InstanceCounts counts = count_instances(row("####..####..##....."), row("###...##....##..###"));
-  EXPECT_EQ(counts.matched, 2);  // 3 of 4, and 2 of 2; but 2 of 4 is no more than half
+  EXPECT_EQ(counts.matched, 2);  // 3 of 4, and 2 of 2; 2 of 4 is not more than half
   EXPECT_EQ(counts.missed, 1);
   EXPECT_EQ(counts.false_positives, 2);
   EXPECT_DOUBLE_EQ(detection_f1(counts, EmptyRule::brats), 4.0 / 7);
@@ -37,14 +37,14 @@ TEST(Instances, OfNothingScoreByTheRule) {
 }
 
 TEST(BoundaryIou, LooksAtRimsAlone) {
-  // Every voxel of a row lies on the surface: its neighbours across are outside.
+  // Every voxel of a row is on the surface: its neighbours across are outside.
   EXPECT_DOUBLE_EQ(boundary_iou(rim_overlap(row(".####."), row("..####"), 0.5, {1, 1, 1}), EmptyRule::brats),
                    3.0 / 5);
   Mask cube, smaller;
   cube.size = smaller.size = {5, 5, 5};
   cube.voxels.assign(125, 1);
   smaller.voxels.assign(125, 1);
-  smaller.voxels[62] = 0;  // the middle, which is in no rim of the whole cube
+  smaller.voxels[62] = 0;  // the centre, which is not in the rim of the whole cube
   const Overlap thin = rim_overlap(cube, smaller, 0.5, {1, 1, 1}),
                 wide = rim_overlap(cube, smaller, 9, {1, 1, 1});
   EXPECT_EQ(thin.truth, 98);

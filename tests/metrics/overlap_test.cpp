@@ -62,7 +62,7 @@ TEST(EmptyRegion, BothEmptyIsPerfectForBratsAndNoNumberForNnunet) {
   EXPECT_EQ(sensitivity(empty, EmptyRule::brats), 1);
   EXPECT_TRUE(std::isnan(dice(empty, EmptyRule::nnunet)));
   EXPECT_TRUE(std::isnan(sensitivity(empty, EmptyRule::nnunet)));
-  EXPECT_EQ(specificity(empty, 10, EmptyRule::nnunet), 1);  // nothing is empty outside the region
+  EXPECT_EQ(specificity(empty, 10, EmptyRule::nnunet), 1);  // the outside of the region is not empty
 }
 
 TEST(EmptyRegion, OneEmptyIsZeroForBoth) {

@@ -1,5 +1,5 @@
-// The signed-rank test and the bootstrap interval against SciPy (tests/fixtures/paired_differences.py makes
-// the table), and at the edges.
+// Compares the signed-rank test and the bootstrap interval with SciPy (tests/fixtures/paired_differences.py
+// makes the table), and tests edge cases.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -87,7 +87,7 @@ TEST(BootstrapInterval, OfEqualDifferencesIsThatDifference) {
   EXPECT_EQ(interval.high, 0.25);
 }
 
-// Ordered 0.01 x 3, 0.03 x 2, 0.04 x 1, none below the one before.
+// In order: 0.01 x 3, 0.03 x 2, 0.04 x 1, never below the previous value.
 TEST(Holm, MultipliesByHowManyAreLeftAndNeverFalls) {
   const std::vector<double> adjusted = holm({0.04, 0.01, not_scored, 0.03});
   EXPECT_DOUBLE_EQ(adjusted[0], 0.06);

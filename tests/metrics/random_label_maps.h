@@ -1,4 +1,4 @@
-// The label maps of tests/fixtures/label_map_scores.py, drawn from the same numbers in the same order.
+// The label maps of tests/fixtures/label_map_scores.py, from the same random numbers in the same order.
 #pragma once
 
 #include <algorithm>

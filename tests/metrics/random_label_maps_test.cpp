@@ -1,4 +1,4 @@
-// Every metric on 200 random pairs of label maps with anisotropic spacing, against NumPy and SciPy
+// Compares every metric with NumPy and SciPy on 200 random pairs of label maps with anisotropic spacing
 // (tests/fixtures/label_map_scores.py makes the table).
 #include "tests/metrics/random_label_maps.h"
 
@@ -19,7 +19,7 @@ TEST(RandomLabelMaps, ScoreAsNumPyAndSciPySayToOneInAMillion) {
   const Csv table = read_csv(VOXSWAP_SOURCE_DIR "/tests/fixtures/label_map_scores.csv");
   ASSERT_EQ(table.rows.size(), 400u);
   const std::vector<std::string> names = metric_names();
-  int merged = 0;  // cases whose lesion-wise Dice is another than their Dice
+  int merged = 0;  // cases whose lesion-wise Dice differs from their Dice
   for (const auto& row : table.rows) {
     const auto value = [&](const std::string& column) {
       return std::stod(row[table.column(column, "fixture")]);

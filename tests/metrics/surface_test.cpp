@@ -1,4 +1,4 @@
-// Surfaces, distances and lesions on maps small enough to see through, and the rules for empty regions.
+// Surfaces, distances and lesions on maps small enough to verify by hand, and the rules for empty regions.
 #include "metrics/surface.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {
   EXPECT_EQ(distances.from_truth, (std::vector<double>{12.5, 10}));
   EXPECT_EQ(distances.from_prediction, (std::vector<double>{10, 12.5}));
   EXPECT_DOUBLE_EQ(average_surface_distance(distances, EmptyRule::brats), 11.25);
-  EXPECT_DOUBLE_EQ(hd95(distances, EmptyRule::brats), 10 + 0.95 * 2.5);  // between the two, as NumPy
+  EXPECT_DOUBLE_EQ(hd95(distances, EmptyRule::brats), 10 + 0.95 * 2.5);  // interpolated, like NumPy
   EXPECT_DOUBLE_EQ(hausdorff(distances, EmptyRule::brats), 12.5);
 }
 
@@ -90,7 +90,7 @@ TEST(HausdorffDistance, IsOneVoxelsWhicheverSideItIsOn) {
 }
 
 TEST(SurfaceDice, CountsWhatIsWithinTheToleranceAndWhatIsItButForRounding) {
-  // 0.1 * 3 is a little more than 0.3.
+  // 0.1 * 3 is slightly more than 0.3.
   const SurfaceDistances distances = surface_distances(row_mask("#...."), row_mask("...#."), {0.1, 1, 1});
   EXPECT_EQ(surface_dice(distances, 0.3, EmptyRule::brats), 1);
   EXPECT_EQ(surface_dice(distances, 0.2999, EmptyRule::brats), 0);
@@ -128,7 +128,7 @@ LesionScores lesions(const std::string& truth, const std::string& prediction, st
 
 TEST(Lesions, ThatAreNearEachOtherCountAsOne) {
   EXPECT_EQ(lesions("##..##", "......", 0, 0).missed, 2);
-  EXPECT_EQ(lesions("##..##", "......", 1, 0).missed, 1);  // grown by one, they touch
+  EXPECT_EQ(lesions("##..##", "......", 1, 0).missed, 1);  // after dilation by one voxel they touch
 }
 
 TEST(Lesions, AreFoundByWhatComesNearAndScoredWithAllOfIt) {

@@ -1,5 +1,5 @@
-// Structure of the backward pass. That the numbers are right is checked by finite differences on the
-// reference backend.
+// Structure of the backward pass. gradient_test.cpp checks the numbers by finite differences on the reference
+// backend.
 #include "net/graph/autodiff.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// What every backend that has a device here promises of memory, streams and events: order within a stream,
-// order between streams of the device and of the host in both directions, failures, times.
+// Requirements on memory, streams and events of every backend with a device here: order within a stream,
+// order between device and host streams in both directions, failures, times.
 //
-// Kernels of a device's stream are the device's own, so what is put in order here are copies; kernels of host
+// Kernels of a device's stream are specific to the device, so these tests order copies; kernels of host
 // streams are host code.
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST_P(BackendContract, MoreThanThereIsDoesNotFit) {
         },
         Exit::does_not_fit);
   }
-  EXPECT_NO_THROW(backend->allocate(64));  // the refusal left nothing behind
+  EXPECT_NO_THROW(backend->allocate(64));  // the failed request reserved nothing
 }
 
 TEST_P(BackendContract, UnifiedMemoryIsReachedFromBothSidesOrRefused) {
@@ -101,7 +101,7 @@ TEST_P(BackendContract, FreeMemoryShrinksByWhatIsTaken) {
   EXPECT_LE(backend->free_bytes(), before - block / 2);
 }
 
-// A value goes round through device memory; each stream may touch it only when the one before is done.
+// A value passes through device memory; each stream may touch it only when the previous one is done.
 TEST_P(BackendContract, EventsOrderStreamsOfTheDevice) {
   const std::vector<int> values = counting(1 << 20, 0);
   const auto a = backend->allocate(bytes_of(values)), b = backend->allocate(bytes_of(values));
@@ -154,7 +154,7 @@ TEST_P(BackendContract, AStreamOfTheDeviceWaitsForTheHostAndLetsOthersRun) {
   std::memcpy(pinned->data(), &after, sizeof after);
   waiting->wait(*ready);
   waiting->copy(memory->data(), pinned->data(), sizeof after);
-  // Another stream is not held up, and sees what was there before.
+  // Another stream is not blocked, and sees the previous content.
   int seen = 0;
   free->copy(&seen, memory->data(), sizeof seen);
   free->copy(other->data(), &before, sizeof before);
@@ -167,8 +167,8 @@ TEST_P(BackendContract, AStreamOfTheDeviceWaitsForTheHostAndLetsOthersRun) {
   host->synchronize();
 }
 
-// As the executor and the imitated link do it: one event of each side used again and again, and nobody waits
-// before all is enqueued.
+// As in the executor and the simulated link: one event per side is reused, and the host waits only after
+// everything is enqueued.
 TEST_P(BackendContract, HostAndDeviceTakeTurnsManyTimesBeforeAnybodyWaits) {
   constexpr int rounds = 300;
   const auto memory = backend->allocate(64);
@@ -192,7 +192,7 @@ TEST_P(BackendContract, HostAndDeviceTakeTurnsManyTimesBeforeAnybodyWaits) {
   EXPECT_EQ(*number, rounds);
 }
 
-// The record that a host stream waits for is the one that was last when it was told to, not a later one.
+// A host stream waits for the record that was the last one when the wait was enqueued, not for a later one.
 TEST_P(BackendContract, AHostStreamWaitsForTheRecordThatItWasToldOf) {
   const test::Limit limit;
   const auto device = backend->make_stream(), host = backend->make_host_stream();
@@ -203,7 +203,7 @@ TEST_P(BackendContract, AHostStreamWaitsForTheRecordThatItWasToldOf) {
   host->launch(nothing, {});
   host->record(*let_go);
   device->wait(*let_go);
-  device->record(*again);  // comes only after the host has gone on
+  device->record(*again);  // occurs only after the host has continued
   device->synchronize();
   host->synchronize();
 }
@@ -272,7 +272,7 @@ TEST_P(BackendContract, HasThousandsOfEvents) {
 INSTANTIATE_TEST_SUITE_P(Backends, BackendContract, testing::ValuesIn(backend_names()),
                          [](const auto& backend) { return backend.param; });
 
-// What shows in a list of tests why there are none for a GPU.
+// Shows in the list of tests why there are none for a GPU.
 TEST(CudaDevice, IsHere) {
   if (device_count("cuda") == 0) GTEST_SKIP() << why_no_device("cuda");
   EXPECT_EQ(make_backend("cuda")->name(), "cuda");

@@ -1,6 +1,6 @@
-// The tree along which a batch is summed, what of it a share can sum by itself, and what ranks do to sum up
-// the rest: the same additions for every number of them, nobody waits for ever, and nobody sends much more
-// than his row.
+// The summation tree of a batch: the part that a share can sum alone, and the communication of ranks for the
+// rest. The additions are the same for any number of ranks, there is no deadlock, and no rank sends much more
+// than its row.
 #include "net/steps/batch_tree.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ std::vector<std::int64_t> divisors(std::int64_t batch) {
   return result;
 }
 
-// What a share's parts are as sums, written with their brackets.
+// The parts of a share as sums, written with brackets.
 std::vector<std::string> sums_of(const Share& share) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> sums;
   std::map<std::int64_t, std::string> latest;
@@ -82,14 +82,14 @@ TEST(BatchTree, GivesAShareItsPartsInOrderAndNothingElse) {
     }
 }
 
-// Nobody sends twice what it could have added up first.
+// No rank sends values that it could have added first.
 TEST(BatchTree, SendsNoMorePartsThanTheTreeHasLevels) {
   for (const std::int64_t ranks : divisors(96))
     for (std::int64_t rank = 0; rank < ranks; ++rank)
       EXPECT_LE(parts_of(share_of(96, rank, ranks)).size(), 12u);
 }
 
-// A node of the tree, written with its brackets.
+// A node of the tree, written with brackets.
 std::string sum_of(const Samples& samples) {
   if (samples.count() == 1) return std::to_string(samples.first);
   std::int64_t width = 1;
@@ -98,7 +98,7 @@ std::string sum_of(const Samples& samples) {
          sum_of({samples.first + width, samples.last}) + ")";
 }
 
-// Some elements of a row; they are sums, written with their brackets.
+// Some elements of a row, which are sums written with brackets.
 using Row = std::map<std::int64_t, std::string>;
 Row row_of(const std::string& sum) {
   Row row;
@@ -120,7 +120,7 @@ struct Rank {
   std::deque<Swap> swaps;
 };
 
-// Every rank makes its swaps, each once it has come to it on both sides.
+// Performs the swaps of all ranks, each one when it is next on both sides.
 void make_swaps(std::vector<Rank>& ranks, const std::function<void(const Swap&)>& make) {
   for (bool moved = true; moved;) {
     moved = false;
@@ -140,7 +140,7 @@ void make_swaps(std::vector<Rank>& ranks, const std::function<void(const Swap&)>
   for (const Rank& rank : ranks) ASSERT_TRUE(rank.swaps.empty()) << "a rank waits for ever";
 }
 
-// What every rank ends up with.
+// The result on every rank.
 std::vector<Row> summed(std::int64_t batch, std::int64_t count) {
   const SumByHalves all = sum_by_halves(batch, count, length);
   std::vector<Rank> ranks(static_cast<std::size_t>(count));
@@ -183,7 +183,7 @@ TEST(SumByHalves, GivesAllRanksTheSumOfTheTreeWhateverTheirNumber) {
           << batch << " samples on " << ranks << " ranks";
 }
 
-// Elements that each rank sends, there and back.
+// Elements that each rank sends, in both directions.
 std::vector<std::int64_t> sent(const SumByHalves& sum, std::int64_t ranks) {
   std::vector<std::int64_t> result(static_cast<std::size_t>(ranks), 0);
   for (const Swap& swap : sum.swaps) {
@@ -204,7 +204,7 @@ TEST(SumByHalves, LetsNobodySendMoreThanItsRowThereAndBackWhereTheTreeIsLopsided
     EXPECT_THAT(sent(sum_by_halves(ranks, ranks, 1 << 20), ranks), Each(testing::Le(2 << 20))) << ranks;
 }
 
-// Of eight ranks each.
+// For machines of eight ranks each.
 TEST(SumByHalves, LetsAMachineSendTheOthersItsRowThereAndBack) {
   for (const std::int64_t machines : {2, 16, 64}) {
     std::vector<std::int64_t> sent_outside(static_cast<std::size_t>(machines), 0);

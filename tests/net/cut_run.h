@@ -1,4 +1,4 @@
-// What the values of a graph hold whose volumes are in pieces.
+// Sets and gets values of a graph whose volumes are split into slabs.
 #pragma once
 
 #include "net/steps/pieces.h"
@@ -6,7 +6,7 @@
 
 namespace voxswap::net {
 
-// For each piece of a value of the whole graph: it, its first plane of N,D,… and how many it has.
+// Calls action(slab, its first plane, its number of planes) for each slab of a value of the whole graph.
 template <class Action>
 void for_pieces(const CutGraph& cut, ValueId id, const Action& action) {
   std::int64_t from = 0;

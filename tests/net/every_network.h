@@ -1,5 +1,5 @@
-// What every network of the table takes, for tests that go over all of them: at least its least depth, of the
-// networks of images volumes of one plane, and of classifiers a class per image.
+// Adapts options to every network of the table, for tests of all networks: minimal depth, volumes of one
+// plane for 2D networks, and a class per image for classifiers.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Chooses what convolves for a while, as a user does by the environment.
+// Selects the convolution implementation through the environment, like a user.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace voxswap::net {
 
-// The choice of VOXSWAP_CONVOLUTIONS while it lives.
+// Sets VOXSWAP_CONVOLUTIONS while it exists.
 class Forced {
  public:
   explicit Forced(std::string_view convolutions) {

@@ -1,5 +1,5 @@
-// Norm statistics of what convolutions make: the pass over graphs, and that nothing but the last digits of a
-// step depends on it.
+// Norm statistics computed by convolutions: the graph pass, and that a step's result changes only in the last
+// digits.
 #include "net/graph/fused_moments.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ int count_nodes(const Graph& graph, std::string_view operation) {
                                         [&](const Node& node) { return node.operation->name == operation; }));
 }
 
-// A convolution of 3^3 taps of x, and the statistics of what it makes.
+// A 3^3 convolution of x, and the norm statistics of its output.
 struct Small {
   Graph graph;
   ValueId x, w, y, statistics;
@@ -67,7 +67,7 @@ TEST(FusedMoments, AreLeftAloneWhereNoConvolutionIsToGiveThem) {
   EXPECT_EQ(count_nodes(small.graph, "instance_norm_statistics"), 1);
 }
 
-// Of networks that the CPU trains: those of convolutions with more taps than one, and sixteens of channels.
+// For networks trained on the CPU: convolutions with more than one tap and channels in multiples of sixteen.
 TEST(FusedMoments, AreMadeByOwnConvolutionsOfTheCpu) {
   StepOptions options;
   options.network.depth = 3;
@@ -106,7 +106,7 @@ Found found(const Shape& shape, std::int64_t outputs, std::int64_t planes, int t
   return result;
 }
 
-// Filtered or not, planes in one part and in several.
+// With and without minimal filtering, for planes in one part and in several.
 TEST(FusedMoments, HaveTheSameBitsInPiecesAndForAnyNumberOfThreads) {
   for (const auto& [shape, outputs] : {std::pair{Shape{1, 10, 40, 36, 16}, 16},
                                        {Shape{1, 10, 20, 90, 4}, 48},

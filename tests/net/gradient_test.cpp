@@ -1,6 +1,6 @@
-// Gradients against central differences, in double on the reference backend: of every case of every operation
-// that has one, of the chain of every loss, of a value with several readers, and of whole networks as the
-// training step computes them: dropout on.
+// Gradients compared with central differences, in double on the reference backend: for every case of every
+// differentiable operation, the chain of every loss, a value with several readers, and whole networks as in
+// the training step, with dropout.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,16 +28,16 @@ std::vector<double> moved(std::vector<double> x, double step, const std::vector<
   return x;
 }
 
-// A forward graph with the backward pass of <seed, output> behind it, and what its values hold.
+// A forward graph followed by the backward pass of <seed, output>, and the contents of its values.
 struct Differentiated {
   Graph graph;
-  std::vector<ValueId> inputs;                                    // that a gradient must flow to
+  std::vector<ValueId> inputs;                                    // that need a gradient
   std::vector<ValueId> outputs;                                   // of the forward graph
   std::vector<ValueId> seeds;                                     // per output
   std::vector<ValueId> gradients;                                 // per input
   std::vector<std::pair<ValueId, std::vector<double>>> contents;  // of all inputs and seeds
 
-  // A copy of the shape: adding a value moves the others, one of which it may be of.
+  // Copies the shape: it may refer to a value of the graph, and adding a value moves these.
   ValueId add_input(const std::string& name, Shape shape, Fill fill) {
     const bool bits = fill == Fill::bits || fill == Fill::classes || fill == Fill::taps;
     const ValueId id = graph.add_value(name, shape, bits ? ElementType::u8 : ElementType::f64, Role::input);
@@ -55,8 +55,8 @@ struct Differentiated {
   }
 };
 
-// Where a direction must not point: the loss takes the sum of targets, and the number of voxels, for
-// constants.
+// Removes directions that are not differentiated: the loss treats the sum of targets and the number of voxels
+// as constants.
 void keep_targets(const std::string& operation, std::int64_t kinds, std::vector<double>& direction) {
   if (operation != "loss_value") return;
   for (std::size_t i = 0; i < direction.size(); ++i)
@@ -64,8 +64,8 @@ void keep_targets(const std::string& operation, std::int64_t kinds, std::vector<
       direction[i] = 0;
 }
 
-// Compares along one random direction per input. The tolerance is relative to the gradient's norm: that is
-// how large the derivative along a direction of independent normal components typically is.
+// Compares along one random direction per input. The tolerance is relative to the gradient's norm, which is
+// the typical derivative along a direction with independent normal components.
 void check(Differentiated& d, const std::string& operation) {
   const auto backend = make_backend("reference");
   GraphRun run(d.graph, *backend);
@@ -99,8 +99,8 @@ void check(Differentiated& d, const std::string& operation) {
   }
 }
 
-// A case of the table in f64. Statistics are made from the first input, for the gradient of the norm takes
-// them for functions of it.
+// A case of the table in f64. Statistics are computed from the first input, because the gradient of the norm
+// treats them as functions of it.
 Differentiated differentiated_case(const Operation& operation, const OperationCase& example) {
   Differentiated d;
   std::vector<ValueId> inputs;
@@ -127,7 +127,7 @@ Differentiated differentiated_case(const Operation& operation, const OperationCa
   return d;
 }
 
-// Statistics alone have no gradient: it is part of norm_activation's.
+// Statistics have no gradient of their own: it is part of norm_activation's.
 bool differentiable_alone(const Operation& operation) {
   return operation.gradient != nullptr && operation.name != "instance_norm_statistics" &&
          operation.name != "statistics_of_batch";
@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(Every, LossGradient,
                            return choice_name(parameter.param);
                          });
 
-// A value that is read twice, and one that is read by nobody else than its own sum.
+// A value that is read twice, and one that is read only by its own sum.
 TEST(Differentiate, AddsTheGradientsOfEveryReader) {
   Differentiated d;
   const ValueId x = d.add_input("x", {1, 2, 3, 2, 3}, Fill::normal);
@@ -228,7 +228,7 @@ void PrintTo(const NetworkCase& example, std::ostream* out) {
 
 class NetworkGradient : public testing::TestWithParam<NetworkCase> {};
 
-// A training step in f64 whose parameters have moved away from the symmetric start, and stay there.
+// A training step in f64, with constant parameters that differ from the symmetric initial values.
 struct NetworkRun {
   TrainingStep step;
   std::unique_ptr<Backend> backend = make_backend("reference");
@@ -273,7 +273,7 @@ struct NetworkRun {
       run->set(id, parameters.back());
     }
   }
-  // Zeros where the parameter is never updated: the loss must not depend on it.
+  // Zeros for a parameter that is never updated: the loss must not depend on it.
   std::vector<double> gradient_of(std::size_t parameter) {
     for (const Node& node : step.graph.nodes()) {
       for (std::size_t i = 0; i < node.updates.size(); i += 3)
@@ -283,8 +283,8 @@ struct NetworkRun {
   }
 };
 
-// Steps are short enough that hardly an activation crosses the kink of its leaky ReLU, and long enough that
-// the loss, near 1, changes in more digits than are compared.
+// The step is short enough that hardly any activation crosses the kink of its leaky ReLU, and long enough
+// that the loss, near 1, changes in more digits than are compared.
 void expect_derivative(NetworkRun& network, const std::vector<std::vector<double>>& direction,
                        const std::string& what) {
   double expected = 0, squares = 0, length = 0;
@@ -303,20 +303,20 @@ TEST_P(NetworkGradient, AgreesWithFiniteDifferences) {
   NetworkRun network(GetParam());
   const std::size_t parameters = network.parameters.size();
   const auto direction_of = [&](std::size_t i, std::uint64_t stream) {
-    // What is frozen stays where it is: nobody knows how the loss would change with it.
+    // Frozen parameters do not move, because they have no gradient.
     const std::string& name = network.step.graph.value(network.step.parameters[i]).name;
     if (is_frozen(GetParam().network, name)) return std::vector<double>(network.parameters[i].size());
     return normal_values(static_cast<std::int64_t>(network.parameters[i].size()), stream);
   };
   std::vector<std::vector<double>> still;
   for (const auto& values : network.parameters) still.emplace_back(values.size(), 0.0);
-  // Every third by itself: four belong to a block, so weights, biases, gammas and betas all have their turn.
+  // Every third parameter alone: a block has four, so weights, biases, gammas and betas are all covered.
   for (std::size_t i = 0; i < parameters; i += 3) {
     std::vector<std::vector<double>> direction = still;
     direction[i] = direction_of(i, 500 + i);
     expect_derivative(network, direction, network.step.graph.value(network.step.parameters[i]).name);
   }
-  for (std::uint64_t round = 0; round < 3; ++round) {  // all at once
+  for (std::uint64_t round = 0; round < 3; ++round) {  // all parameters together
     std::vector<std::vector<double>> direction;
     for (std::size_t i = 0; i < parameters; ++i) direction.push_back(direction_of(i, 1000 * (round + 1) + i));
     expect_derivative(network, direction, "all parameters");

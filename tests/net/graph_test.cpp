@@ -1,4 +1,4 @@
-// The graph as data, and that the table of operations is whole.
+// The graph as data, and completeness of the table of operations.
 #include "net/graph/graph.h"
 
 #include <gtest/gtest.h>

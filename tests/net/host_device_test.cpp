@@ -1,4 +1,4 @@
-// The CPU as a device: memory that refuses in time, streams that keep order, events that order streams.
+// The CPU as a device: memory that fails in time, streams that keep order, events that order streams.
 #include "net/backends/cpu/host_device.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(HostMemory, OfTheHostTierLiesAtPagesAndIsReallyTaken) {
   for (const unsigned char page : resident) ASSERT_EQ(page & 1, 1);
 }
 
-// A proc/ and sys/ of our own.
+// Simulated proc/ and sys/ folders.
 class FreeHostBytes : public test::InAFolder {
  protected:
   FreeHostBytes() { put("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:   1000 kB\nCached: 7 kB\n"); }
@@ -100,12 +100,12 @@ TEST_F(FreeHostBytes, AreWhatNobodyUsesWhereTheMachineSaysNothing) {
   EXPECT_LT(free, sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
 }
 
-// --- Memory that is touched before it counts as taken, on machines whose words are these files
+// --- Memory that is committed by touching it, on machines simulated by these files
 
 class TouchedHostMemory : public FreeHostBytes {
  protected:
   static constexpr std::int64_t mebibyte = 1 << 20;
-  void available(std::int64_t bytes) {  // renamed into place: a reader sees one or the other
+  void available(std::int64_t bytes) {  // renamed into place: a reader sees the old or the new file
     put("proc/new", "MemAvailable: " + std::to_string(bytes / 1024) + " kB\n");
     fs::rename(folder_ / "proc/new", folder_ / "proc/meminfo");
   }
@@ -116,7 +116,7 @@ class TouchedHostMemory : public FreeHostBytes {
 };
 
 TEST_F(TouchedHostMemory, MayBeMoreThanTheEstimateWhereThatIsNotBelieved) {
-  available(256 * mebibyte);  // always, as on a machine that grows as it is used
+  available(256 * mebibyte);  // constant, as on a machine that grows with use
   expect_refusal(257 * mebibyte, {true, 0, folder_}, {"257.00 MiB is needed", "256.00 MiB are free"});
   const auto memory = allocate_touched_host(257 * mebibyte, unbelieving(0));
   EXPECT_EQ(memory->bytes(), 257 * mebibyte);
@@ -125,8 +125,8 @@ TEST_F(TouchedHostMemory, MayBeMoreThanTheEstimateWhereThatIsNotBelieved) {
   EXPECT_EQ(resident & 1, 1);
 }
 
-// In a process of its own, which `ulimit -v` limits. What is missing is memory, whatever else failed
-// meanwhile.
+// In a separate process, limited by `ulimit -v`. The reported cause is lack of memory, even if something else
+// failed meanwhile.
 TEST_F(TouchedHostMemory, BeyondTheLimitOfTheAddressSpaceSaysSo) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need the address space that this test takes away";
@@ -189,7 +189,7 @@ TEST(HostStream, RunsMoreCommandsThanItsRingHoldsInOrder) {
 }
 
 TEST(HostStream, StreamsRunAtTheSameTime) {
-  // Each kernel waits for the other to have started: with one thread for both this would never end.
+  // Each kernel waits until the other has started: with a single thread this would never end.
   std::atomic<int> started = 0;
   const auto meet = [&] {
     ++started;

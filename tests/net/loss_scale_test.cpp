@@ -1,5 +1,5 @@
-// Training in f16 with dynamic loss scaling, on the reference backend: the scale changes no result, gradients
-// that overflow change nothing but the scale, and it grows again.
+// Training in f16 with dynamic loss scaling on the reference backend: the scale does not change results,
+// overflowing gradients change only the scale, and the scale grows again.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -20,7 +20,7 @@ StepOptions small_scaled(ElementType activations) {
   return options;
 }
 
-// A training from the same start with the same volume in every step.
+// A training that always starts from the same weights and uses the same volume in every step.
 struct Training {
   TrainingStep step;
   std::unique_ptr<Backend> backend = make_backend("reference");
@@ -37,7 +37,7 @@ struct Training {
     return run.get(step.loss)[0];
   }
   std::vector<double> scale() { return run.get(step.optimizer_state.back()); }
-  // Parameters and moments, not the scale.
+  // Parameters and moments, without the scale.
   std::vector<std::vector<double>> state() {
     std::vector<std::vector<double>> values;
     for (const ValueId id : step.parameters) values.push_back(run.get(id));
@@ -68,8 +68,8 @@ TEST(LossScale, IsThereInF16Only) {
   EXPECT_FALSE(has_scale(ElementType::f32));
 }
 
-// How far the gradients of two trainings are apart after their first step, as a part of their length. The
-// first moments are then a tenth of them.
+// Relative difference between the gradients of two trainings after their first step. The first moments are
+// then a tenth of the gradients.
 double apart(Training& one, Training& other) {
   one.train(1);
   other.train(1);
@@ -87,8 +87,8 @@ double apart(Training& one, Training& other) {
 TEST(LossScale, LeavesTheGradientsWhatTheyAre) {
   Training exact(small_scaled(ElementType::f32)), half(scaled(4096)), again(scaled(4096)),
       larger(scaled(16384));
-  EXPECT_LT(apart(exact, half), 0.1);      // what f16 rounds in forward and backward pass
-  EXPECT_LT(apart(again, larger), 0.005);  // powers of 2 round nothing, but less underflows
+  EXPECT_LT(apart(exact, half), 0.1);      // rounding to f16 in the forward and backward pass
+  EXPECT_LT(apart(again, larger), 0.005);  // powers of 2 cause no rounding, but less underflow
 }
 
 TEST(LossScale, GradientsThatOverflowChangeNothingButTheScale) {
@@ -121,7 +121,7 @@ TEST(LossScale, DoublesAfterAnIntervalOfGoodUpdatesUpToTheMost) {
   EXPECT_EQ(training.scale()[2], 7);
 }
 
-// Adam's correction of its moments counts updates, and a step without one is none.
+// Adam's bias correction counts updates, and a skipped step is not an update.
 TEST(LossScale, AStepWithoutAnUpdateIsAsIfItHadNotBeen) {
   Training late(scaled(std::ldexp(1, 100))), direct(scaled(4096));
   late.train(1);
@@ -146,7 +146,7 @@ TEST(LossScale, TrainsLikeF32) {
 TEST(Float16, RoundsLikeTheReferenceBackend) {
   const Philox random(11, 0);
   for (std::uint64_t i = 0; i < 200000; ++i) {
-    // Any sign and mantissa, exponents from beyond the smallest to beyond the largest.
+    // Any sign and mantissa, exponents from below the smallest to above the largest.
     const auto word = static_cast<std::uint32_t>(random.word(i));
     const std::uint32_t exponent = 127 - 27 + (word >> 23) % 46;
     const auto value = std::bit_cast<float>((word & 0x807fffffu) | (exponent << 23));

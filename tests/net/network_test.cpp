@@ -1,4 +1,4 @@
-// The networks against the published figures (ellisdg/3DUnetCNN) and the errors of wrong options.
+// Compares the networks with published figures (ellisdg/3DUnetCNN), and tests errors for wrong options.
 #include "net/networks/network.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ ForwardGraph network_of(const NetworkOptions& options, const Shape& input, std::
   return build_network(options, input, outputs, ElementType::f32, /*training=*/true);
 }
 
-// What it refuses, or nothing.
+// The error message, or an empty string.
 std::string error_of(const NetworkOptions& options, const Shape& input, std::int64_t outputs = 3) {
   try {
     network_of(options, input, outputs);
@@ -34,8 +34,8 @@ std::string error_of(const NetworkOptions& options, const Shape& input, std::int
   return "";
 }
 
-// nnU-Net's: as PlainConvUNet and ResidualEncoderUNet of dynamic-network-architectures count, without the
-// heads of deep supervision.
+// For nnU-Net, as counted for PlainConvUNet and ResidualEncoderUNet of dynamic-network-architectures, without
+// the heads of deep supervision.
 TEST(Networks, OfVolumesHaveThePublishedNumberOfParameters) {
   const NetworkOptions unet = {.name = "unet3d", .base_filters = 32, .depth = 4};
   NetworkOptions nearest = unet, plain = {.name = "plain_unet", .base_filters = 32, .depth = 6}, flat = plain;
@@ -61,7 +61,7 @@ TEST(Networks, OfVolumesHaveThePublishedNumberOfParameters) {
         << options.name << " of depth " << options.depth;
 }
 
-// Counts of torchvision's documentation of its weights (IMAGENET1K_V1), 1000 classes.
+// Counts from torchvision's documentation of its weights (IMAGENET1K_V1), 1000 classes.
 TEST(ResNets, HaveTheirPublishedNumbersOfParameters) {
   for (const auto& [name, parameters] : {std::pair{"resnet18", 11689512},
                                          {"resnet50", 25557032},
@@ -97,8 +97,8 @@ TEST(Networks, TakeSidesThatTheirStridesDivide) {
   EXPECT_TRUE(contains(error_of({}, {1, 10, 16, 16, 4}), "Use 16x16x16"));
 }
 
-// 84,072 multiply-adds per voxel, two operations each: a figure without the heads, which add
-// 3 * (16 + 32 / 8 + 64 / 64) = 63.
+// 84,072 multiply-adds per voxel, two operations each: a figure without the heads, which add 3 * (16 + 32 / 8
+// + 64 / 64) = 63.
 TEST(Isensee2017, TakesThePublishedArithmeticPerVoxel) {
   const Shape input = {1, 32, 48, 64, 4};
   const Graph graph = build_network({}, input, 3, ElementType::bf16, false).graph;
@@ -106,8 +106,8 @@ TEST(Isensee2017, TakesThePublishedArithmeticPerVoxel) {
   for (const Node& node : graph.nodes()) {
     all += node_flops(graph, node);
     if (node.name.ends_with(".up.conv.phases")) {
-      // Eight kernels of 2^3 taps on the small volume, and a border of one voxel, instead of 3^3 on the large
-      // one.
+      // Eight kernels of 2^3 taps on the small volume, plus a border of one voxel, instead of 3^3 on the
+      // large one.
       const Shape& phases = graph.value(node.outputs[0]).shape;
       const double small = static_cast<double>((phases[1] - 1) * (phases[2] - 1) * (phases[3] - 1));
       const double border = static_cast<double>(phases[1] * phases[2] * phases[3]) / small;
@@ -170,7 +170,7 @@ TEST(Networks, GiveLogitsInFullPrecision) {
   }
 }
 
-// Whether instance norms are all that reads a value, or what has no other readers and passes a constant on.
+// Whether only instance norms read a value, directly or through operations that preserve a constant offset.
 bool only_normed(const Graph& graph, ValueId id) {
   bool normed = false;
   for (const Node& node : graph.nodes()) {
@@ -300,7 +300,7 @@ TEST(InitialValues, AreGlorotUniformForWeightsAndPlainForTheRest) {
       squares += static_cast<double>(v) * v;
     }
     EXPECT_LE(largest, static_cast<float>(limit)) << parameter.name;
-    if (values.size() < 1000) continue;  // too few for their moments to be near those of the distribution
+    if (values.size() < 1000) continue;  // too few for their moments to be close to those of the distribution
     const double n = static_cast<double>(values.size()), deviation = limit / std::sqrt(3);
     EXPECT_LT(std::abs(sum / n), 6 * deviation / std::sqrt(n)) << parameter.name;
     EXPECT_NEAR(squares / n, deviation * deviation, 0.15 * deviation * deviation) << parameter.name;

@@ -1,4 +1,4 @@
-// The passes on a network so small that its whole step can be read.
+// The passes on a network small enough to read its whole step.
 #include "net/steps/passes.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(Passes, MoveUpdatesToWhereParametersAndGradientsAreNeededNoMore) {
   EXPECT_EQ(graph.text(), begin_of_text + other_updates + last_gradient + its_update);
 }
 
-// --- Which volumes wait until they are needed, when a step is cut into pieces
+// --- Volumes that wait until they are needed, when a step is split into slabs
 
 struct Step {
   Graph graph;

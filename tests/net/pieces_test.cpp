@@ -1,4 +1,4 @@
-// Volumes in pieces against volumes as they are: single operations, and whole steps.
+// Compares volumes in slabs with whole volumes: single operations, and whole steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr StepContext context{.seed = 7, .step = 3, .learning_rate = 1e-2};
 
-// Whether an input of a case is a volume that can be cut, and no weights.
+// Whether an input of a case is a volume that can be split, not weights.
 bool is_volume(const Operation& operation, const OperationCase& example, std::size_t input) {
   const Shape& shape = example.inputs[input].shape;
   const Cut& cut = operation.cut;
@@ -27,7 +27,7 @@ bool is_volume(const Operation& operation, const OperationCase& example, std::si
   return shape.rank() >= 4 && shape[1] == first[1] && shape[2] == first[2] && shape[3] == first[3];
 }
 
-// A graph of one node. What is no volume comes first, as parameters do in a step.
+// A graph of one node. Inputs that are not volumes come first, like parameters in a step.
 struct OneNode {
   Graph graph;
   std::vector<ValueId> inputs;
@@ -78,8 +78,8 @@ Outputs run_cut(const Operation& operation, const OperationCase& example, Elemen
   return outputs;
 }
 
-// Every case of every operation whose volumes can be cut, in pieces of two planes and of four (of the largest
-// volume): halos as wide as pieces, last pieces that are shorter.
+// Every case of every operation whose volumes can be split, in slabs of two and four planes (of the largest
+// volume): halos as wide as slabs, shorter last slabs.
 TEST(Pieces, GiveWhatTheWholeVolumesGiveInDouble) {
   const auto backend = make_backend("reference");
   std::set<std::string_view> cut;
@@ -105,9 +105,9 @@ TEST(Pieces, GiveWhatTheWholeVolumesGiveInDouble) {
   }
 }
 
-// Whether the bits of an operation on pieces are promised to be those on whole volumes. On the CPU some
-// convolutions are a library's, which is not held to it; the reference rounds a sum to f32 once and not in
-// every block.
+// Whether an operation must give the same bits in slabs as on whole volumes. On the CPU, some convolutions
+// are computed by a library without this guarantee; the reference rounds a sum to f32 once, not in every
+// block.
 bool gives_the_same_bits(const Operation& operation, const std::string& backend, ElementType type) {
   const Cut::Kind kind = operation.cut.kind;
   if (kind == Cut::Kind::planewise || kind == Cut::Kind::summed) return true;
@@ -116,7 +116,7 @@ bool gives_the_same_bits(const Operation& operation, const std::string& backend,
   return kind == Cut::Kind::windowed && (backend == "reference" || !operation.name.starts_with("conv3d"));
 }
 
-// What sums over planes adds them, or blocks of them, one after the other, so that the cuts change no bit.
+// Sums over planes add planes, or blocks of them, in a fixed order, so slabs do not change the result.
 TEST(Pieces, GiveTheSameBitsButInConvolutionsOfALibrary) {
   for (const std::string name : {"reference", "onednn"}) {
     const auto backend = make_backend(name);
@@ -149,7 +149,7 @@ TEST(Pieces, OfAWeightGradientTakeTheFlopsOfTheWhole) {
   EXPECT_DOUBLE_EQ(flops, node_flops(whole.graph, whole.graph.node(0)));
 }
 
-// Their window is copied as a whole, so that weights are arranged once.
+// Their window is copied as a whole, so that weights are rearranged once.
 TEST(Pieces, OfAVolumeSmallerThanItsWeightsGiveTheSameBits) {
   using Kind = OperationCase::Input::Kind;
   const OperationCase example{"3x3x3: 64 to 64",
@@ -166,8 +166,8 @@ TEST(Pieces, OfAVolumeSmallerThanItsWeightsGiveTheSameBits) {
   }
 }
 
-// The image is the finest resolution where its volumes are no small ones: 3 channels there are more than a
-// quarter of 16 at half the sides.
+// The image is the finest resolution if its volumes are not small: 3 channels there are more than a quarter
+// of 16 channels at half the sides.
 TEST(Pieces, OfImagesAreRows) {
   StepOptions options;
   options.network = {.name = "deeplabv3", .base_filters = 16, .dropout = 0};
@@ -182,7 +182,7 @@ TEST(Pieces, OfImagesAreRows) {
   EXPECT_EQ(pieces_text(step.graph), "5 of 16 planes");
 }
 
-// Planes of the image's pieces.
+// Planes of the image's slabs.
 std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes,
                                           ElementType activations = ElementType::f32) {
   StepOptions options;
@@ -226,8 +226,7 @@ TEST(Pieces, AreFewerInTheStepThatIsSearchedFirst) {
   EXPECT_EQ(pieces(256, 2), "64 of 4 planes, 16 of 16 planes");
 }
 
-// What a step in pieces needs at least is what its largest piece of an operation needs.
-// Nothing that is small is cut, though volumes inside a network have more bytes than its image.
+// Small steps are not split, although volumes inside a network have more bytes than its image.
 TEST(Pieces, ThatAreAutomaticAreNoneOfASmallStep) {
   for (const std::string& network : network_names()) {
     StepOptions options;
@@ -246,12 +245,13 @@ TEST(Pieces, OfOtherVolumesHaveAsManyBytesOrStayWhole) {
   const std::int64_t piece = 8 * 64 * 64 * 16 * 4;
   std::int64_t most = 0;
   for (const Value& value : step.graph.values())
-    if (value.shape.rank() == 5 && value.shape[0] == 1 && !value.persistent())  // no weights: they have more
+    if (value.shape.rank() == 5 && value.shape[0] == 1 && !value.persistent())  // weights are larger
       most = std::max(most, value.bytes());
   EXPECT_EQ(most, piece);
 }
 
-// Nodes that read a parameter that was updated before. A step reads what the step before left.
+// Nodes that read a parameter after its update in the same step. A step must read the values of the previous
+// step.
 std::vector<std::string> late_readers(const Graph& graph) {
   std::vector<bool> updated(graph.values().size());
   std::vector<std::string> names;
@@ -278,8 +278,8 @@ TEST(Pieces, OfOperationsReadNoParameterThatWasUpdatedBefore) {
       }
 }
 
-// What reads a parameter can be made again until that is updated: pieces have 2 MiB here, and a sixteenth of
-// that is what the gradients of the second level's weights take. Those of deeper levels do not wait.
+// Values that depend on a parameter can be recomputed until it is updated. Slabs have 2 MiB here, and the
+// gradients of the second level's weights take a sixteenth of that. Updates of deeper levels do not wait.
 TEST(Pieces, LetUpdatesWaitForTheEndWhoseGradientsTakeLittleBesideThem) {
   StepOptions options;
   options.input = {1, 64, 64, 64, 4};
@@ -309,7 +309,7 @@ StepOptions small_step(ElementType type, const std::string& network = "isensee20
   options.activations = type;
   options.loss = {.dice = 1, .cross_entropy = 1};
   if (has_levels(network)) options.network.deep_supervision = {1, 0.5};
-  if (network == "plain_unet") {  // planes are kept apart on the second level
+  if (network == "plain_unet") {  // no taps along the depth above the second level
     options.network.kernels = {{3, 3, 1}, {3, 3, 3}};
     options.network.strides = {{1, 1, 1}, {2, 2, 1}, {2, 2, 2}};
   }
@@ -336,7 +336,7 @@ Trained train(const StepOptions& options, std::int64_t planes, Backend& backend,
   return train(run, step, steps);
 }
 
-// Several bytes of a voxel, on all levels: of labels, and of many classes.
+// Several bytes per voxel, on all levels: for labels, and for many classes.
 TEST(CutTargets, OfSeveralBytesTrainAsWholeOnesDo) {
   for (const auto& [outputs, loss] :
        {std::pair{11, Loss::dice_cross_entropy}, {300, Loss::softmax_dice_cross_entropy}}) {
@@ -359,8 +359,8 @@ TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
   expect_near(pieces, whole, 1e-12, 1e-9);
 }
 
-// Convolutions of one tap are the library's on a CPU, but for some with AVX2: it is held to the same bits
-// here, as far as these shapes go.
+// On a CPU the library computes one-tap convolutions, except some with AVX2; for these shapes it gives the
+// same bits.
 TEST_P(CutNetwork, TrainsToTheSameBitsInPiecesOfAnySize) {
   const auto backend = make_backend("onednn");
   for (const ElementType type : {ElementType::f32, ElementType::bf16}) {

@@ -1,5 +1,5 @@
-// What PyTorch computed, out of the files that the scripts of tests/fixtures/ wrote, how far numbers are from
-// it, and on which backends and in which types it is compared.
+// Results of PyTorch from the files written by the scripts of tests/fixtures/, the differences from them, and
+// the backends and types that are compared.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Tensor {
 };
 using Tensors = std::map<std::string, Tensor>;
 
-// Of a safetensors file: the header's length in 8 bytes, a JSON header, the tensors.
+// Reads a safetensors file: the header's length in 8 bytes, a JSON header, the tensors.
 inline Tensors load_safetensors(const fs::path& path) {
   const std::string file = read_file(path);
   std::uint64_t length = 0;
@@ -36,7 +36,7 @@ inline Tensors load_safetensors(const fs::path& path) {
     tensor.values.resize(static_cast<std::size_t>(tensor.shape.count()));
     const auto type = entry["dtype"] == "U8" ? ElementType::u8 : ElementType::f32;
     const auto offsets = entry["data_offsets"].get<std::vector<std::size_t>>();
-    // A copy, because where a tensor begins in the file is aligned to nothing.
+    // A copy, because tensors in the file are not aligned.
     const std::string data = file.substr(sizeof length + length + offsets[0], offsets[1] - offsets[0]);
     load_elements(tensor.values.data(), data.data(), type, tensor.shape.count());
     tensors[name] = std::move(tensor);
@@ -70,7 +70,7 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
   return result;
 }
 
-// A row of a table, on a backend and in a type: in double on the reference, in f32 on all.
+// A row of a table on a backend and in a type: in double on the reference, in f32 on all.
 template <class Row>
 struct OnBackend {
   Row row;

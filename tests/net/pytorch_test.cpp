@@ -1,7 +1,6 @@
-// Small networks against PyTorch and torchvision: probabilities, losses, the gradient of every parameter and
-// running statistics, with their names of parameters, through the training step that is trained with. The
-// numbers and the scripts that made them: tests/fixtures/*_small.safetensors, isensee2017_small.py,
-// unet_networks.py, image_networks.py.
+// Compares small networks with PyTorch and torchvision, through the training step: probabilities, losses, the
+// gradient of every parameter, running statistics and parameter names. Numbers and scripts:
+// tests/fixtures/*_small.safetensors, isensee2017_small.py, unet_networks.py, image_networks.py.
 #include "tests/net/pytorch.h"
 
 #include "net/graph/operation.h"
@@ -12,7 +11,7 @@ namespace {
 
 struct Row {
   std::string name, file;
-  std::string key;  // of what the file has: a loss, or of images an output stride
+  std::string key;  // key in the file: a loss or, for 2D networks, an output stride
   NetworkOptions network;
   Loss loss;
   double tolerance = 2e-3;  // in f32; relative to the largest magnitude of a tensor
@@ -76,16 +75,15 @@ StepOptions options_for(const Row& row, ElementType type) {
   return options;
 }
 
-// torchvision's weights of images are O,I,H,W, and O,I of a dense layer; here rows are planes.
+// torchvision's weights for images are O,I,H,W, and O,I for a dense layer; here rows are planes.
 Shape as_volume(const Shape& shape) {
   if (shape.rank() == 4) return {shape[0], shape[1], shape[2], 1, shape[3]};
   if (shape.rank() == 2) return {shape[0], shape[1], 1, 1, 1};
   return shape;
 }
 
-// Where a library rounds otherwise, some rectified units of an image network's 50 layers are on the other
-// side of zero: in double, an input that differs by 1e-6 of itself changes gradients of deeplabv3 by up to 4
-// %.
+// If a library rounds differently, some rectified units of an image network's 50 layers change sides of zero:
+// in double, a relative input change of 1e-6 changes gradients of deeplabv3 by up to 4 %.
 constexpr double of_rectifiers = 0.05;
 
 class SmallNetworks : public testing::TestWithParam<OnBackend<Row>> {
@@ -97,7 +95,7 @@ class SmallNetworks : public testing::TestWithParam<OnBackend<Row>> {
     if (!step.target.empty()) run.set(step.target[0], file.at("target").values);
     std::size_t in_the_file = 0;
     for (const auto& [name, tensor] : file) in_the_file += name.starts_with("parameter/") ? 1 : 0;
-    if (row_.key != "last") {  // beside which the file has the heads of other levels
+    if (row_.key != "last") {  // its file also has the heads of other levels
       EXPECT_EQ(step.parameters.size(), in_the_file);
     }
     for (const ValueId id : step.parameters) {
@@ -158,7 +156,7 @@ TEST_P(SmallNetworks, PredictAsInPyTorch) {
   begin(run, step);
   run.run({});
   const Tensor& wanted = row_.probabilities();
-  const Shape& of = wanted.shape;  // of images N,1,H,W,C
+  const Shape& of = wanted.shape;  // for images N,1,H,W,C
   EXPECT_EQ(step.graph.value(step.probabilities[0]).shape,
             row_.of_images() ? (Shape{of[0], of[2], 1, of[3], of[4]}) : of);
   EXPECT_LE(largest_difference(run.get(step.probabilities[0]), wanted.values), tolerance_);
@@ -170,8 +168,8 @@ TEST_P(SmallNetworks, PredictAsInPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Every, SmallNetworks, testing::ValuesIn(on_every_backend(rows())),
                          [](const auto& one) { return one.param.name(); });
 
-// What the fixture's losses say of a parameter that is not trained here, beside the weights of its
-// convolution.
+// In the fixture, parameters that are not trained here have negligible gradients compared with the weights of
+// their convolution.
 TEST(SmallIsensee2017Biases, ThatAreNotTrainedHaveNoGradientInPyTorchEither) {
   const Row row = rows().front();
   const TrainingStep step = build_training_step(options_for(row, ElementType::f32));

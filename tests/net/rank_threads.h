@@ -1,4 +1,4 @@
-// Ranks as threads of one process: what is sent lies in a box until it is received.
+// Ranks as threads of one process: messages are stored until they are received.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,8 @@ class RankThread final : public net::Ranks {
   int rank_, count_;
 };
 
-// Runs it on so many ranks at once; what each returns. What one throws is thrown when all are done.
+// Runs `work` on `count` ranks concurrently and returns their results. Exceptions are rethrown when all are
+// done.
 template <class Result>
 std::vector<Result> on_ranks(int count, const std::function<Result(net::Ranks&)>& work) {
   Post post;

@@ -1,4 +1,4 @@
-// What ranks say to one another, and the exchange: tried with ranks that are threads.
+// Communication of ranks and the exchange, tested with ranks that are threads.
 #include "net/collective/ranks.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +97,7 @@ TEST(Ranks, TellAllOfThemWhoDiffers) {
   EXPECT_THAT(messages, Each(HasSubstr("rank 2 has another experiment than rank 0: 'b: 3', not 'b: 2'")));
 }
 
-// Two values, of which each sample gives a number that only this very order of additions sums up so.
+// Two values for which only this order of additions gives exactly these sums.
 struct Sums {
   std::vector<float> small, large;
   bool operator==(const Sums&) const = default;
@@ -107,7 +107,7 @@ float number_of(std::int64_t sample, std::int64_t element) {
   return 1.0f / static_cast<float>(3 + 7 * sample + element % 101) * (sample % 2 == 0 ? 1.0f : -1e4f);
 }
 
-// A share's parts, added up as its graph would.
+// A share's part, added up as its graph would.
 std::vector<float> part(const Samples& samples, std::int64_t count) {
   std::vector<float> result(static_cast<std::size_t>(count));
   if (samples.count() == 1) {
@@ -163,7 +163,7 @@ TEST(Exchange, GivesTheSameBitsOnAnyNumberOfRanks) {
 TEST(Exchange, NeedsNobodyBeforeItHasBegun) {
   Sums found;
   on_ranks<int>(4, [&](Ranks& ranks) {
-    if (ranks.rank() == 2) found = exchanged(ranks, 4, false);  // the others never come
+    if (ranks.rank() == 2) found = exchanged(ranks, 4, false);  // the other ranks do not take part
     return 0;
   });
   EXPECT_EQ(found.small, part({2, 3}, 3));
@@ -178,7 +178,7 @@ TEST(Exchange, HasNoMoreThanAFewChunksOnHand) {
   EXPECT_LE(exchange.carrier().bytes(), 1 << 20);
 }
 
-// Rank 0 sends a plane of each of two samples, which is large, and both send a few sums.
+// Rank 0 sends a large plane of each of two samples, and both ranks send a few sums.
 TEST(SendReceive, GivesLargePartsAndSmallOnesToTheOtherRank) {
   const Shape volume = {2, 4, 64, 64, 8}, received = {2, 1, 64, 64, 8}, sums = {1, 3};
   const std::int64_t plane = volume.count_from(2);
@@ -226,7 +226,7 @@ TEST(SendReceive, GivesLargePartsAndSmallOnesToTheOtherRank) {
   });
 }
 
-// --- Ranks by the environment of their launcher
+// --- Ranks from the launcher's environment
 
 class Launched : public testing::Test {
  protected:

@@ -1,5 +1,5 @@
-// Runs a graph node by node, every value in a place of its own between guard regions: what tests need of an
-// executor, and nothing shared with the real one. Values go in and come out as doubles.
+// Runs a graph node by node, with every value in separate memory between guard regions: a minimal executor
+// for tests, which shares nothing with the real one. Values are set and read as doubles.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace voxswap::net {
 
-// A block of device memory between two guards whose bytes nobody may change. What is inside starts as bytes
-// that are NaN in every floating point type.
+// A block of device memory between two guards that must not change. Its initial content is bytes that are NaN
+// in every floating point type.
 class GuardedBuffer {
  public:
   GuardedBuffer(Backend& backend, Stream& stream, std::int64_t bytes)
@@ -44,7 +44,7 @@ class GuardedBuffer {
   }
 
  private:
-  static constexpr std::int64_t guard = 256;  // keeps the alignment that kernels are promised
+  static constexpr std::int64_t guard = 256;  // keeps the alignment that kernels require
   std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes) {
     std::vector<std::byte> result(static_cast<std::size_t>(bytes));
     stream_->copy(result.data(), memory_->data() + offset, bytes);
@@ -72,7 +72,7 @@ class GraphRun {
     }
   }
 
-  // From now on the output lies where the input lies. REQUIRES: a graph of one node, values of the same size.
+  // Makes the output use the input's memory. REQUIRES: a graph of one node, values of the same size.
   void share(int output, int input) {
     Step& step = steps_[0];
     step.outputs[static_cast<std::size_t>(output)] = step.inputs[static_cast<std::size_t>(input)];
@@ -107,7 +107,7 @@ class GraphRun {
     stream_->synchronize();
   }
 
-  // Names of the values and workspaces that something was written beside.
+  // Names of the values and workspaces whose guards were overwritten.
   std::vector<std::string> broken_guards() {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -135,8 +135,8 @@ class GraphRun {
   std::pair<ValueId, ValueId> shared_{none, none};
 };
 
-// The graph of a case and what its inputs hold. `activations` is the type of its activations; what is "full"
-// is f64 for f64 and f32 otherwise.
+// The graph of a case. `activations` is the type of its activations; "full" means f64 for f64 and f32
+// otherwise.
 struct CaseGraph {
   Graph graph;
   NodeId node = none;
@@ -166,7 +166,7 @@ inline CaseGraph case_graph(const Operation& operation, const OperationCase& exa
   return result;
 }
 
-// What an input of a case holds: a pure function of its fill, its size and `stream`.
+// Contents of a case's input: a pure function of its fill, its size and `stream`.
 inline std::vector<double> fill_values(Fill fill, std::int64_t count, std::uint64_t stream) {
   const Philox random(2017, stream);
   std::vector<double> values(static_cast<std::size_t>(count));

@@ -1,4 +1,4 @@
-// The step of a share of a batch: one sample after the other, and what they give added up.
+// The step of a share of a batch: samples one at a time, and their results summed.
 #include "net/steps/samples.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ Trained trained(const TrainingStep& step, const StepOptions& options) {
   return train(run, step, 1, 0.01);
 }
 
-// Of a mean over the batch each gives its part.
+// The loss is the mean over the batch, so each sample gives its part.
 TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
   const auto expect_same = [](const StepOptions& options) {
     StepOptions batch = options;
@@ -62,7 +62,7 @@ TEST(Samples, OneAfterTheOtherTrainAsABatchDoes) {
   };
   StepOptions options = small_batch();
   for (const std::string& network : network_names()) {
-    if (takes_images(network)) continue;  // batch norm takes a batch as one
+    if (takes_images(network)) continue;  // batch norm needs the whole batch at once
     SCOPED_TRACE(network);
     options.network.name = network;
     expect_same(options);
@@ -107,7 +107,7 @@ TEST(Samples, HaveLargeGradientsExchangedWhileOthersAreStillMade) {
   EXPECT_LT(first, last_gradient);
 }
 
-// Of dropout: by the sample's place in the batch, whoever has it.
+// For dropout: random numbers depend on the sample's index in the batch, whichever rank has it.
 TEST(Samples, DrawNumbersOfTheirOwn) {
   StepOptions options = small_batch();
   options.network.dropout = 0.3;

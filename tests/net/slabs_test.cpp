@@ -1,4 +1,4 @@
-// Gradients of convolutions in slabs against the same gradients at once.
+// Compares gradients of convolutions in slabs with the same gradients computed at once.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ Volume numbers(Backend& backend, const Shape& shape, std::uint64_t seed) {
   return volume;
 }
 
-// Runs `kernel` on the node's inputs; the outputs one after the other.
+// Runs `kernel` on the node's inputs and returns the outputs, concatenated.
 std::vector<float> run(Backend& backend, const Graph& graph, const Node& node, Kernel& kernel) {
   std::vector<Volume> volumes;
   std::vector<void*> inputs, outputs;
@@ -83,7 +83,7 @@ TEST(Slabs, OfAWeightGradientAddUpToTheWhole) {
   for (const std::int64_t planes : {12, 13}) expect_same_weight_gradients(2, planes, 3, 1, 2);
 }
 
-// oneDNN counts what it transposes in 32 bits: from 512^3 on, that is too few for a whole sample.
+// oneDNN counts its transposed data in 32 bits, which is too few for a whole sample from 512^3 on.
 TEST(Slabs, KeepTheLibraryFromVolumesThatItCannotCount) {
   const auto backend = make_backend("onednn");
   for (const std::int64_t side : {512, 656, 1024, 1280})
@@ -97,7 +97,7 @@ TEST(Slabs, KeepTheLibraryFromVolumesThatItCannotCount) {
       const std::int64_t read = graph.value(x).bytes() + graph.value(dy).bytes();
       const std::int64_t workspace = backend->compile(graph, graph.node(id))->workspace_bytes();
       EXPECT_EQ(backend->compile(graph, graph.node(id))->workspace_bytes(), workspace) << side;
-      // Both volumes transposed, or, where there is no bf16, in f32, and rows filled up.
+      // Both volumes transposed (in f32 if bf16 is not supported), with padded rows.
       EXPECT_LT(workspace, 4 * read) << side;
       EXPECT_GE(workspace, 0) << side;
     }

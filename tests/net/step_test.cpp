@@ -1,4 +1,4 @@
-// Whole steps: what is kept for the backward pass, and in which order things happen.
+// Whole steps: the values kept for the backward pass, and the order of nodes.
 #include "net/steps/step.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ StepOptions small(ElementType type = ElementType::bf16) {
   return options;
 }
 
-// What it refuses, or nothing.
+// The error message, or an empty string.
 std::string refusal_of(const StepOptions& options) {
   try {
     build_training_step(options);
@@ -75,7 +75,7 @@ TEST(TrainingStep, SavesNothingThatItsGradientsDoNotRead) {
   }
 }
 
-// Where each persistent value is updated. Fails where one is updated twice or read afterwards.
+// The node that updates each persistent value. Fails if one is updated twice or read afterwards.
 std::map<ValueId, std::size_t> updates_of(const Graph& graph) {
   std::map<ValueId, std::size_t> updated_at;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -91,7 +91,7 @@ TEST(TrainingStep, UpdatesEachTrainedParameterOnceAfterItsLastReader) {
   EXPECT_EQ(updates_of(step.graph).size(), step.trained.size() + step.optimizer_state.size());
 }
 
-// Of encoder.0.input.conv and the like: neither gradient nor moments. The heads have no norm.
+// For encoder.0.input.conv and similar: no gradient and no moments. The heads have no norm.
 TEST(TrainingStep, KeepsNoMomentsOfABiasInFrontOfANorm) {
   const TrainingStep step = build_training_step(small());
   const std::set<ValueId> trained(step.trained.begin(), step.trained.end());
@@ -106,7 +106,7 @@ TEST(TrainingStep, KeepsNoMomentsOfABiasInFrontOfANorm) {
   }
 }
 
-// No gradient of it, nothing that only its gradient would need, no moments.
+// No gradient for it, no values needed only by its gradient, no moments.
 TEST(TrainingStep, MakesNothingForWhatIsFrozen) {
   StepOptions options = small();
   options.network.frozen = {"encoder"};
@@ -197,8 +197,8 @@ TEST(Steps, HoldPersistentValuesFirstAndInTheSameOrder) {
   }
 }
 
-// Two steps on the reference backend, of an image that gets zeros behind its channels where the alignment
-// asks for them.
+// Two steps on the reference backend, with an image that is padded with zero channels if the alignment
+// requires it.
 Trained trained_on_an_image_aligned_to(std::int64_t voxel_alignment) {
   StepOptions options = small(ElementType::f32);
   options.voxel_alignment = voxel_alignment;
@@ -215,7 +215,7 @@ TEST(TrainingStep, LearnsTheSameFromAnImageWithZerosBehindItsChannels) {
   EXPECT_TRUE(trained_on_an_image_aligned_to(1) == trained_on_an_image_aligned_to(16));
 }
 
-// What convolutions read of the image: "input", or "input.padded".
+// The image that convolutions read: "input", or "input.padded".
 Shape read_image(const Graph& graph) {
   Shape read;
   for (const Value& value : graph.values())
@@ -224,7 +224,7 @@ Shape read_image(const Graph& graph) {
 }
 
 TEST(Steps, MakeTheImageAsWideAsTheAlignmentAsksAndKeepInputAndParametersAsTheyAre) {
-  // Two channels: in f32 8 bytes, in bf16 4.
+  // Two channels: 8 bytes in f32, 4 in bf16.
   for (const auto& [type, alignment, channels] : {std::tuple{ElementType::f32, 16, 4},
                                                   {ElementType::bf16, 16, 8},
                                                   {ElementType::f32, 8, 2},
@@ -275,7 +275,7 @@ TEST(Steps, TrainAClassifierOfImagesOnClassesAlone) {
   }
 }
 
-// Of a voxel: a bit for each output, or the number of a class.
+// Per voxel: a bit for each output, or the number of a class.
 TEST(Steps, HaveTargetsOfAsManyBytesAsTheirOutputsTake) {
   StepOptions options = suited(small(), "plain_unet");
   options.network.deep_supervision = {1, 0.5};

@@ -1,5 +1,5 @@
-// Passes that write past the caches, as those over large volumes do (net/backends/onednn/passes.h), give what
-// they give of small ones.
+// Passes over large volumes, which bypass the caches (net/backends/onednn/passes.h), give the same results as
+// over small ones.
 #include <gtest/gtest.h>
 
 #include "net/backends/backends.h"
@@ -10,13 +10,13 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-constexpr std::int64_t large = std::int64_t{8} << 20;  // bytes, from which on passes write so
+constexpr std::int64_t large = std::int64_t{8} << 20;  // bytes, from which passes bypass the caches
 
 Doubles numbers(const Shape& shape, std::uint64_t stream) {
   return fill_values(Fill::normal, shape.count(), stream);
 }
 
-// Of planes from <= z < to of a volume that has `depth`.
+// Planes from <= z < to of a volume with `depth` planes.
 Doubles planes(const Doubles& volume, std::int64_t depth, std::int64_t from, std::int64_t to) {
   const auto plane = static_cast<std::ptrdiff_t>(volume.size()) / depth;
   return {volume.begin() + from * plane, volume.begin() + to * plane};

@@ -1,6 +1,5 @@
-// The CPU's kernels give the same bits for any number of threads: of our own, chunks follow from shapes
-// alone, and sums are added in the chunks' order. What convolutions the library makes divides no sum among
-// its threads.
+// The CPU's kernels give the same bits for any number of threads: in our own, chunks depend only on shapes,
+// and sums are added in order of chunks. The library's convolutions do not split sums between threads.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +15,7 @@
 namespace voxswap::net {
 namespace {
 
-// A node of a step by itself.
+// A node of a step in a graph of its own.
 struct Alone {
   Graph graph;
   NodeId node = none;
@@ -37,7 +36,7 @@ struct Alone {
   }
 };
 
-// All that is there after it has run.
+// The contents of all values after a run.
 std::vector<std::vector<std::byte>> run(const Graph& graph, int threads) {
   const WithThreads with(threads);
   const auto backend = make_backend("onednn");
@@ -55,7 +54,7 @@ std::vector<std::vector<std::byte>> run(const Graph& graph, int threads) {
   return bytes;
 }
 
-// Convolutions by our own kernels, also where the library's are faster.
+// Our own convolution kernels, also where the library's are faster.
 std::string_view own_convolutions(ElementType type) {
   return convolution::instructions_name(convolution::instructions_for(type).back());
 }
@@ -69,7 +68,7 @@ StepOptions step_options(const std::string& network, ElementType type, const Sha
   return options;
 }
 
-// Planes of 48^2 voxels of 16 channels and more, up to eight of a piece: many chunks.
+// Planes of 48^2 voxels with at least 16 channels, up to eight per slab: many chunks.
 TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
   std::set<std::string> seen, operations;
   for (const std::string network : {"isensee2017", "unet3d"})

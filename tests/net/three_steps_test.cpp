@@ -1,5 +1,5 @@
-// Three steps of training against PyTorch, under every loss, with both optimisers, weight decay and clipped
-// gradients: losses, gradients of the logits, norms and weights. The numbers and the scripts that made them:
+// Compares three training steps with PyTorch, for every loss, with both optimisers, weight decay and clipped
+// gradients: losses, gradients of the logits, norms and weights. Numbers and scripts:
 // tests/fixtures/{losses,training}_small.{safetensors,py}.
 #include "net/graph/operation.h"
 #include "tests/net/pytorch.h"
@@ -13,11 +13,11 @@ struct Row {
   std::string file;
   StepOptions options;
   double rate;
-  double in_double, in_single;  // tolerances of weights; of a gradient, beside the largest of it
-  double of_losses = 1;         // times that
+  double in_double, in_single;  // tolerances of weights; for a gradient, relative to its largest element
+  double of_losses = 1;         // factor for losses
 };
 
-// Two images, one after the other.
+// Two images, one at a time.
 Row of_loss(const std::string& name, const LossOptions& loss) {
   StepOptions options;
   options.input = fixture("isensee2017").at("input").shape;
@@ -28,7 +28,8 @@ Row of_loss(const std::string& name, const LossOptions& loss) {
   return {name, "losses", options, 0.02, 1e-6, 1e-5};
 }
 
-// As one batch. Adam divides gradients by their own size: where they are nothing but rounding, steps are too.
+// As one batch. Adam divides gradients by their own size, so steps are only rounding noise where gradients
+// are.
 Row of_optimizer(Optimizer optimizer) {
   StepOptions options;
   options.input = fixture("isensee2017").at("input").shape;
@@ -67,7 +68,7 @@ std::vector<Row> rows() {
           of_optimizer(Optimizer::adam)};
 }
 
-// The target of a loss that ignores nothing has something else there.
+// The fixture's target, without ignored voxels if the loss ignores none.
 Doubles targets(const Row& row) {
   const Tensors& file = fixture(row.file);
   const LossOptions& loss = row.options.loss;
@@ -80,7 +81,7 @@ Doubles targets(const Row& row) {
   return values;
 }
 
-// Where PyTorch begins: the images, the network's weights, nothing known of steps before.
+// PyTorch's initial state: the images, the network's weights, and a new optimiser.
 class ThreeSteps : public testing::TestWithParam<OnBackend<Row>> {
  protected:
   ThreeSteps() {
@@ -110,7 +111,7 @@ class ThreeSteps : public testing::TestWithParam<OnBackend<Row>> {
     return found == fixture(row_.file).end() ? nullptr : &found->second;
   }
 
-  // The planes that the fixture has, of all samples.
+  // The planes that the fixture contains, of all samples.
   Doubles logits_gradient() {
     Doubles result;
     for (const Node& node : step_.graph.nodes()) {

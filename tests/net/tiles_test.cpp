@@ -1,5 +1,5 @@
-// Emulated tiles do as Intel describes the instructions, the processor's tiles do as the emulated ones (so do
-// trapped ones), and convolutions by them have the same bits on any number of threads.
+// Emulated tiles behave as Intel describes the instructions, the processor's tiles (and trapped ones) like
+// the emulated ones, and convolutions with tiles give the same bits for any number of threads.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -30,11 +30,11 @@ std::uint16_t bf16(float value) {  // its upper half
   return static_cast<std::uint16_t>(bits >> 16);
 }
 
-// What a row of numbers and a column of them come to, added to a sum.
+// Product of a row and a column, added to a sum.
 float product(const std::vector<float>& row, const std::vector<float>& column, float sum) {
   std::vector<std::uint16_t> a, b;
   for (const float value : row) a.push_back(bf16(value));
-  for (std::size_t i = 0; i < column.size(); i += 2)  // sixteen columns, of which the first counts
+  for (std::size_t i = 0; i < column.size(); i += 2)  // sixteen columns, only the first of which is used
     for (int lane = 0; lane < 16; ++lane)
       for (std::size_t j = 0; j < 2; ++j) b.push_back(lane == 0 ? bf16(column[i + j]) : 0);
   float sums[16] = {sum};
@@ -50,7 +50,7 @@ float product(const std::vector<float>& row, const std::vector<float>& column, f
 
 TEST(EmulatedTiles, SumEvenAndOddNumbersApartAndAddThemAtTheEnd) {
   EXPECT_EQ(product({1, 2, 3, 4}, {5, 6, 7, 8}, 9), 5 + 12 + 21 + 32 + 9);
-  const float large = 0x1p24F;  // to which 1 is nothing
+  const float large = 0x1p24F;  // too large for adding 1 to have an effect
   EXPECT_EQ(product({large, 1, -large, 1}, {1, 1, 1, 1}, 0), 2) << "one after the other it would be 1";
   EXPECT_EQ(product({1, 1, 1, 1}, {1, 1, 1, 1}, large), large + 4) << "one after the other it would be 2^24";
   EXPECT_EQ(product({large, 0, 1, 0}, {1, 0, 1, 0}, 0), large) << "ties to even";
@@ -107,7 +107,7 @@ TEST(TrappedTiles, AreThoseThatTheInstructionsName) {
 }
 #endif
 
-// What a kernel makes with so many threads.
+// The output of a kernel with this many threads.
 std::vector<std::uint8_t> made(Kernel& kernel, const void* a, const void* b, std::int64_t bytes,
                                int threads) {
   const WithThreads with(threads);

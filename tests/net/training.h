@@ -1,4 +1,4 @@
-// Trainings of a few steps on a backend: where they begin, what they read, and what comes of them.
+// Short trainings on a backend: initial state, inputs, and results.
 #pragma once
 
 #include <omp.h>
@@ -12,7 +12,7 @@ namespace voxswap::net {
 
 using Doubles = std::vector<double>;
 
-// OpenMP has so many threads while it lives.
+// Sets the number of OpenMP threads while it exists.
 class WithThreads {
  public:
   explicit WithThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
@@ -26,7 +26,7 @@ inline Doubles filled(const Graph& graph, ValueId id, Fill fill, std::uint64_t s
   return fill_values(fill, graph.value(id).shape.count(), stream);
 }
 
-// Parameters as a seed draws them, and the state of an optimiser before its first step.
+// Sets parameters to their initial values for a seed, and the optimiser state to that before the first step.
 inline void begin(GraphRun& run, const TrainingStep& step, std::uint64_t seed) {
   const auto set = [&](ValueId id, const std::vector<float>& values) {
     run.set(id, {values.begin(), values.end()});
@@ -36,7 +36,7 @@ inline void begin(GraphRun& run, const TrainingStep& step, std::uint64_t seed) {
   for (const ValueId id : step.optimizer_state) set(id, initial_state(step.graph, id));
 }
 
-// The losses of so many steps, and all parameters after them.
+// The losses of all steps, and the parameters after the last one.
 struct Trained {
   Doubles losses;
   std::vector<Doubles> weights;

@@ -50,19 +50,19 @@ TEST_F(CheckpointFile, RefusesDamagedFilesAtEveryLength) {
   EXPECT_THROW(read_checkpoint(cut), Error);
 }
 
-// As whoever damages a file writes it.
+// Writes bytes without any of the safeguards of write_file().
 void put(const fs::path& file, const std::string& bytes) {
   fs::ofstream(file, std::ios::binary) << bytes;
 }
 
-// Linux answers a read there, of memory that is not mapped, with EIO.
+// Reading /proc/self/mem at unmapped addresses fails with EIO.
 TEST_F(CheckpointFile, OnADeviceThatFailsIsNotCalledDamaged) {
   for (const auto read : {read_checkpoint, read_checkpoint_header}) {
     test::expect_failure([&] { read("/proc/self/mem"); }, Exit::failed);
   }
 }
 
-// In every byte of the file: of the header's length, the header, its padding, and the tensors.
+// Covers the header's length, the header, its padding and the tensors.
 TEST_F(CheckpointFile, NoticesABitThatIsFlippedWhereverItIs) {
   const fs::path file = folder_ / "flipped.safetensors";
   write_checkpoint(file, example());
@@ -92,7 +92,7 @@ TEST_F(CheckpointFile, TellsTheSameDigestWhenWrittenReadAndLookedAt) {
   EXPECT_NE(write_checkpoint(file, other), digest);
 }
 
-// A file taken apart, changed by somebody who knows the format, and put together again.
+// rewrite() parses a file, lets the test change it, and writes it again with a valid length.
 using Json = nlohmann::ordered_json;
 using Change = std::function<void(Json& header, std::string& data)>;
 
@@ -218,7 +218,7 @@ TEST_F(CheckpointFile, IsNotWrittenWithWeightsThatAreNotFinite) {
   }
 }
 
-// A limit on the size of files stands in for a full disk: write() fails in the middle in the same way.
+// A limit on file sizes stands in for a full disk: write() fails midway in the same way.
 TEST_F(CheckpointFile, TheLastGoodOneStaysWhenTheDiskIsFull) {
   const fs::path file = folder_ / "full.safetensors";
   write_checkpoint(file, example());
@@ -236,7 +236,7 @@ TEST_F(CheckpointFile, TheLastGoodOneStaysWhenTheDiskIsFull) {
   }
 }
 
-// Weights of other programs in other types of numbers.
+// Weights written by other programs in other number types.
 template <class Stored>
 std::string bytes_of(const std::vector<Stored>& values) {
   std::string bytes(values.size() * sizeof(Stored), '\0');

@@ -1,4 +1,4 @@
-// What a run of classes writes: tables there and back, the matrix that is counted from them, and the page.
+// The files that a run of a classification writes: tables, confusion matrix and page.
 #include "pipeline/report/class_tables.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which runs are repeats, which are compared, what comes out, and which is best.
+// How runs are grouped into repeats, compared and ranked.
 #include "pipeline/report/comparison.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(RunGroups, OfDifferentResolutionsNeedNoOtherName) {
                   run("coarse", "64", {{"preprocess.resolution", "64"}, {"memory.budget", "1GiB"}})});
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].resolution, "64");  // coarse to fine
-  EXPECT_EQ(groups[0].setting, "");       // the budget goes with the resolution
+  EXPECT_EQ(groups[0].setting, "");       // the budget varies with the resolution
   EXPECT_EQ(groups[0].keys.at("memory.budget"), "1GiB");
 }
 
@@ -210,7 +210,7 @@ std::vector<RunGroup> groups(const std::vector<std::string>& losses) {
   return group_runs(runs);
 }
 
-// Of three groups at one resolution: b is better than a by 0.01 to 0.10 in either region.
+// Three groups at one resolution: in both regions b is better than a by 0.01 to 0.10.
 std::vector<DiceRow> ten_cases_of_three() {
   std::vector<DiceRow> rows;
   for (int i = 1; i <= 10; ++i)
@@ -237,11 +237,11 @@ TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
   EXPECT_EQ(last.group, 0u);
   EXPECT_NEAR(last.difference, 0.055, 1e-12);
   EXPECT_EQ(last.test.p, 2 / 1024.0);
-  EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // of two comparisons
+  EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // corrected for two comparisons
   EXPECT_EQ(worse_than_best(last, 2), "yes");
 }
 
-// With five pairs p is at least 2 / 2^5 = 0.0625, whatever they are.
+// With five pairs p is at least 2 / 2^5 = 0.0625.
 TEST(Ranking, SaysWhereTheCasesAreTooFew) {
   std::vector<DiceRow> rows;
   for (int i = 1; i <= 5; ++i) {
@@ -263,7 +263,7 @@ TEST(Ranking, ComparesOnlyWhatTheGroupsShare) {
   EXPECT_TRUE(rank(groups({"a"}), {}).groups.empty());
 }
 
-// c is 0.0005 behind b, and then ahead of it by less than that, or by more.
+// c is 0.0005 behind b, then ahead of it by less than the tolerance, then by more.
 TEST(Ranking, PrefersAGroupToAnEnsembleThatIsHardlyBetter) {
   std::vector<DiceRow> rows = ten_cases_of_three();
   EXPECT_EQ(rank(groups({"a", "b", "c"}), rows, 1).groups[0].group, 1u);
@@ -280,7 +280,7 @@ TEST(Ranking, PrefersAGroupToAnEnsembleThatIsHardlyBetter) {
   EXPECT_EQ(better_by(0.0012).groups[0].group, 2u);
 }
 
-// Not only by the key that is enough to tell them apart.
+// The name lists all differing keys, not only those needed to tell groups apart.
 TEST(RunGroups, AreCalledInFullByTheirRunsAndAllThatDiffers) {
   const std::vector<RunGroup> named = groups({"a", "b"});
   EXPECT_EQ(named[0].setting, "loss a");
@@ -292,7 +292,7 @@ TEST(RunGroups, AreCalledInFullByTheirRunsAndAllThatDiffers) {
   EXPECT_EQ(resolutions[1].name, "z (resolution 96)");
   const auto cells = group_runs({{"resolution-64_loss-a", "64", {{"training.loss", "a"}}},
                                  {"resolution-64_loss-b", "64", {{"training.loss", "b"}}}});
-  EXPECT_EQ(cells[1].name, "loss b");  // the cell's own name says the same
+  EXPECT_EQ(cells[1].name, "loss b");  // the cell's folder name would repeat this
 }
 
 TEST(Headings, AreWordsWithUnits) {
@@ -304,8 +304,8 @@ TEST(Headings, AreWordsWithUnits) {
   EXPECT_EQ(heading_of("peak_bytes"), "Peak");
 }
 
-// boxplot.csv against NumPy and Matplotlib (tests/fixtures/boxplot_table.py makes the tables): one to twelve
-// groups with repeats, NaN, ties, lone cases and outliers.
+// Checks boxplot.csv against NumPy and Matplotlib (tests/fixtures/boxplot_table.py makes the tables): one to
+// twelve groups with repeats, NaN, ties, single cases and outliers.
 using Group = std::tuple<std::string, std::string, std::string>;  // resolution, grid, region
 
 // The rows of the first `count` groups, in the order of the file.

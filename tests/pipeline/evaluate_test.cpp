@@ -1,4 +1,4 @@
-// Scoring label maps, by hand-made maps whose overlap is known.
+// Tests the scoring of label maps on small maps of known overlap.
 #include "pipeline/predict/evaluate.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class Evaluation : public test::InAFolder {
   }
 };
 
-// Of the predicted slab, the half that is wrong lies where nobody says anything.
+// The wrong half of the predicted slab lies in voxels that are ignored.
 TEST_F(Evaluation, LeavesIgnoredVoxelsOut) {
   data::LabelMap known = slab(0, 1);
   for (std::size_t i = 16; i < 32; ++i) known.voxels[i] = 9;
@@ -122,7 +122,7 @@ TEST_F(Evaluation, LeavesCasesWithoutAPredictionOutWhereThatIsAskedFor) {
   EXPECT_EQ(rows[0].case_id, "a");
   fs::remove(prediction() / "a.nii.gz");
   data::write_label_map(prediction() / "b.nii.gz", slab(0, 2));
-  EXPECT_THROW(evaluate_folders(truth(), prediction(), options), Error);  // nothing is left
+  EXPECT_THROW(evaluate_folders(truth(), prediction(), options), Error);  // no common case is left
 }
 
 TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
@@ -133,13 +133,13 @@ TEST_F(Evaluation, ScoresEveryValueOfAnyTruthInEveryCaseAndNoOther) {
   EXPECT_EQ(rows[0].region, "label_1");
   EXPECT_EQ(rows[0].dice, 0);
   EXPECT_EQ(rows[1].region, "label_4");
-  EXPECT_EQ(rows[1].dice, 1);  // in neither, under the rule of BraTS
+  EXPECT_EQ(rows[1].dice, 1);  // empty in both, under the rule of BraTS
   EXPECT_EQ(rows[1].hd95, 0);
   EXPECT_EQ(rows[2].region, "label_1");
   EXPECT_EQ(rows[3].truth_voxels, 32);
 }
 
-// Nobody looked for label 2 in b, where it is predicted.
+// Label 2 is predicted in case b, where it was not annotated.
 TEST_F(Evaluation, LeavesOutWhatATruthDoesNotTellOf) {
   data::LabelMap both = slab(0, 1);
   std::copy_n(slab(1, 2, 2).voxels.begin() + 16, 16, both.voxels.begin() + 16);
@@ -203,7 +203,7 @@ TEST(Score, LeavesMetricsThatWereNotAskedForAsNaN) {
   const auto rows = score("a", map, map, {{"one", {1}}, {"two", {2}}}, options);
   EXPECT_EQ(rows.at(0).dice, 1);
   EXPECT_TRUE(std::isnan(rows.at(0).sensitivity));
-  EXPECT_TRUE(std::isnan(rows.at(1).dice));  // empty in both, under nnU-Net's rule
+  EXPECT_TRUE(std::isnan(rows.at(1).dice));  // empty in both, by nnU-Net's rule
 }
 
 TEST(DiceTable, ShowsMeanAndMedianPerRegion) {

@@ -1,4 +1,4 @@
-// The fingerprint of a data set, beside what its files hold.
+// Tests the fingerprint of a data set against the content of its files.
 #include "pipeline/cases/fingerprint.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST_F(FingerprintOfPhantoms, HasTheShapeTheSpacingAndTheAxesOfEveryCase) {
 TEST_F(FingerprintOfPhantoms, CountsVoxelsAndComponentsOfEveryLabel) {
   data::LabelMap truth = data::read_label_map(file(1, "seg"));
   std::fill(truth.voxels.begin(), truth.voxels.end(), 0);
-  truth.at(1, 1, 1) = truth.at(2, 2, 2) = truth.at(9, 9, 9) = 2;  // the first two touch with a corner
+  truth.at(1, 1, 1) = truth.at(2, 2, 2) = truth.at(9, 9, 9) = 2;  // the first two share a corner
   truth.at(5, 5, 5) = 1;
   data::write_label_map(file(1, "seg"), truth);
   const Fingerprint fingerprint = take_fingerprint(options_);
@@ -59,7 +59,7 @@ TEST_F(FingerprintOfPhantoms, CountsVoxelsAndComponentsOfEveryLabel) {
 
 TEST_F(FingerprintOfPhantoms, DescribesIntensitiesOfTheForeground) {
   data::Image image = data::read_image(file(1, "t2"), -1);
-  std::fill(image.voxels.begin(), image.voxels.end(), -5.f);  // the value of the corners: background
+  std::fill(image.voxels.begin(), image.voxels.end(), -5.f);  // the corners hold background
   for (std::size_t i = 3000; i < 3101; ++i) image.voxels[i] = static_cast<float>(i - 3000);
   data::write_image(file(1, "t2"), image);
   const CaseFingerprint one = take_fingerprint(options_).cases[1];
@@ -71,7 +71,7 @@ TEST_F(FingerprintOfPhantoms, DescribesIntensitiesOfTheForeground) {
   EXPECT_DOUBLE_EQ(one.channels[2]->highest(), 100);  // the nearest of 101 values
 }
 
-// Where nothing names the labels: the last of 21 label maps is the only one with a 7.
+// Without named labels, all label maps are read: only the last of 21 contains a 7.
 TEST_F(FingerprintOfPhantoms, FindsLabelsWithoutNamesInAllLabelMaps) {
   const data::Image image = data::read_image(file(1, "t2"), -1);
   data::LabelMap truth = data::read_label_map(file(1, "seg"));
@@ -105,7 +105,7 @@ TEST_F(FingerprintOfPhantoms, HasNoIntensitiesOfAChannelThatIsMissing) {
   const Fingerprint fingerprint = take_fingerprint(options_);
   ASSERT_EQ(fingerprint.cases.size(), 3u);
   EXPECT_FALSE(fingerprint.cases[0].channels[3].has_value());
-  EXPECT_GT(fingerprint.median_intensities(3).deviation, 0);  // of the two others
+  EXPECT_GT(fingerprint.median_intensities(3).deviation, 0);  // from the other two
 }
 
 TEST_F(FingerprintOfPhantoms, IsCachedUnderTheContentOfTheFiles) {
@@ -126,7 +126,7 @@ TEST_F(FingerprintOfPhantoms, IsCachedUnderTheContentOfTheFiles) {
   EXPECT_EQ(files().size(), 3u);
   EXPECT_EQ(texts(), first);
 
-  // What is read is what the cache has, unless it is damaged.
+  // The cache entry is used unless it is damaged.
   const auto of_case_1 = [&] {
     for (const fs::path& path : files())
       if (test::contains(read_file(path), "BraTS2021_00001")) return path;

@@ -1,4 +1,4 @@
-// Folds side by side and all together.
+// Tests tables of cross-validation: each fold by itself and all folds together.
 #include "pipeline/report/folds.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-// A run on a fold that scored one region of some cases.
+// A run on one fold with scores of one region.
 RunFolder run_of(const std::string& fold, const std::vector<std::pair<std::string, double>>& dice,
                  const std::string& loss = "weighted_dice") {
   RunFolder run;

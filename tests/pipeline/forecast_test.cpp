@@ -1,4 +1,5 @@
-// What is told before a run: channels without a data set, planners side by side, the largest that fits.
+// Tests the forecast before a run: channels without a data set, a comparison of planners, the largest size
+// that fits.
 #include "pipeline/plan/forecast.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 
 using test::contains;
 
-// On a GPU that is not here: nothing is measured and no kernel is made.
+// Planned for a GPU that is absent: nothing is measured and no kernel is compiled.
 const ForecastOptions as_v100{.estimate = false, .as = "v100", .remember = true};
 
 RunOptions tiny() {
@@ -76,7 +77,7 @@ TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
                        {"memory.budget", "64.00 KiB", "needs at least", "Node '", "preprocess.resolution"});
 }
 
-// Tried one by one, from the smallest on.
+// Reference: tries sizes one by one, starting with the smallest.
 std::int64_t by_trying(const std::function<RunOptions(std::int64_t)>& at, std::int64_t first) {
   for (std::int64_t n = first;; ++n) {
     const RunOptions options = at(n);
@@ -141,7 +142,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
   }
 }
 
-// With hardly any room on the device and a slow link, larger volumes wait more.
+// With little device memory and a slow link, larger volumes stall more.
 TEST(Largest, WithinALimitOfTimeIsTheOneAfterWhichAStepTakesLonger) {
   RunOptions options = tiny();
   options.memory.planner = "tflms";
@@ -210,7 +211,7 @@ TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
   EXPECT_EQ(none_fits.next, "4");
 }
 
-// A rank each for so many samples, four to a machine.
+// One rank per sample, four ranks per machine.
 RanksForecast on(int count, double rate) {
   RunOptions options = tiny();
   options.network.base_filters = 4;

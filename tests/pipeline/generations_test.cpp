@@ -1,4 +1,5 @@
-// Whatever is damaged, missing or half written: a usable last comes with its best, or nothing does.
+// Checkpoints that are damaged, missing or half written: a resume finds a usable `last` with its `best`, or
+// starts anew.
 #include "pipeline/record/generations.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ class Generation : public test::InAFolder {
   static Checkpoint holding(float value) {
     return {{{"value", std::to_string(static_cast<int>(value))}}, {{"w", Shape{1}, {value}}}};
   }
-  // `best` 0: no new best.
+  // `best` 0 writes no new best.
   void write(float last, float best) {
     if (best != 0) checkpoints_.write_best(holding(best));
     checkpoints_.write_last(holding(last));
@@ -32,7 +33,7 @@ class Generation : public test::InAFolder {
     fs::ofstream(file(name), std::ios::binary) << bytes;
   }
 
-  // Where a resume comes to: values of last and best; {0, 0} where it begins anew.
+  // The values of last and best after a resume; {0, 0} if it starts anew.
   std::pair<float, float> resumed() {
     float best = 0;
     Generations fresh(folder_);
@@ -63,7 +64,7 @@ using Values = std::pair<float, float>;
 
 TEST_F(Generation, BeginsAnewWhereNothingIs) {
   EXPECT_EQ(resumed(), Values(0, 0));
-  write(1, 0);  // before an epoch has ended
+  write(1, 0);  // before the end of the first epoch
   EXPECT_EQ(resumed(), Values(1, 0));
   EXPECT_TRUE(contains(refusal([&] { predicted(); }), "no epoch of this run is finished yet"));
 }
@@ -91,7 +92,7 @@ TEST_F(Generation, GoesBackFurtherWhenTheNewestBestIsDamaged) {
   EXPECT_EQ(resumed(), Values(1, 10));
 }
 
-// A process that ends between two files leaves a best that is newer than last.
+// A process that ends between the two writes leaves a `best` that is newer than `last`.
 TEST_F(Generation, TakesTheBestThatLastTellsOf) {
   write(1, 10);
   fs::create_directories(folder_ / "copy");
@@ -144,7 +145,7 @@ TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
   EXPECT_TRUE(has_averaged(folder_));
   EXPECT_EQ(averaged(), 100);
   EXPECT_EQ(predicted(), 10);
-  checkpoints_.write_averaged(holding(200));  // and then the power was gone
+  checkpoints_.write_averaged(holding(200));  // then the power fails
   EXPECT_EQ(averaged(), 100);
   Generations fresh(folder_);
   std::vector<float> checked;

@@ -1,4 +1,4 @@
-// gnuplot's pictures are whole or refused: it does not notice itself when what it writes is cut off.
+// Tests that pictures of gnuplot are complete or refused: gnuplot itself does not notice truncated output.
 #include "pipeline/report/gnuplot.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-// A program that goes by gnuplot's name, in front of all others.
+// A script named gnuplot, first in PATH.
 class FakeGnuplot : public test::InAFolder {
  protected:
   void SetUp() override {

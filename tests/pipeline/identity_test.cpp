@@ -1,4 +1,4 @@
-// What a run is known by, and what may change when it goes on.
+// Tests the identity of a run, and which options may change when it is resumed.
 #include "pipeline/record/identity.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
   EXPECT_TRUE(may_change(Decides::epochs, options));
 }
 
-// Earlier versions gave all of a batch to a kernel at once, and said nothing of it.
+// Earlier versions computed all samples of a batch in one kernel and did not record this.
 TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
   RunOptions options;
   const auto begun = [&](std::int64_t batch) {

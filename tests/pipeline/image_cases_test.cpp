@@ -1,4 +1,4 @@
-// Slices of volumes, pictures and their classes as samples, and what they are refused for.
+// Tests slices of volumes, single images and classes as samples, and their error messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ TEST_F(ImageCases, AreForecastWithAsManySlices) {
   cases.prepare_all(split.training, {});
   std::int64_t counted = 0;
   for (const std::int64_t count : cases.sample_counts(split.training)) counted += count;
-  // In the plane they are resized, which may lose a label of a voxel.
+  // Resampling in the plane may remove single labelled voxels.
   EXPECT_NEAR(static_cast<double>(data_shape(all).labelled_slices), static_cast<double>(counted), 2);
 }
 

@@ -1,4 +1,4 @@
-// Cases that lack something: channels without files, and truths that tell of some labels only.
+// Tests incomplete cases: channels without files, and truths in which only some labels are annotated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class IncompleteCases : public test::InAFolder {
     const std::string id = format("BraTS2021_{:05}", number);
     return folder_ / "data" / id / format("{}_{}.nii.gz", id, what);
   }
-  // Case 1 has no t2, of which the truth of case 2 tells only oedema.
+  // Case 1 lacks t2; in case 2 only oedema is annotated.
   void take_away() {
     fs::remove(file(1, "t2"));
     data::LabelMap truth = data::read_label_map(file(2, "seg"));
@@ -99,7 +99,7 @@ TEST_F(IncompleteCases, HaveZerosForAMissingChannelAfterAnyNormalisationAndAugme
   }
 }
 
-// The mean over the cases that have the channel: the one that lacks it does not pull it down.
+// The mean covers only the cases that have the channel.
 TEST_F(IncompleteCases, SayNothingOfTheDataSetsNormalisation) {
   take_away();
   Cases with(options_, data::open_dataset(options_.data)),
@@ -188,7 +188,7 @@ TEST_F(IncompleteCases, AreToldByTheCheckAsWarnings) {
   EXPECT_TRUE(contains(told, "t2 in 1 of 4 cases", "only some labels are annotated in 1 of 4 cases"));
 }
 
-// All of it: what is not known is not scored, what lacks is on the record of a prediction.
+// Runs everything: unknown regions are not scored, and a prediction's record lists missing channels.
 TEST_F(IncompleteCases, TrainValidateAndPredict) {
   take_away();
   options_.output = folder_ / "run";
@@ -205,7 +205,7 @@ TEST_F(IncompleteCases, TrainValidateAndPredict) {
     EXPECT_EQ(scored, row[dice.column("case", "")] == "BraTS2021_00003") << row[dice.column("region", "")];
     unknown += scored ? 0 : 1;
   }
-  EXPECT_EQ(unknown, 3u);  // no region is of oedema alone
+  EXPECT_EQ(unknown, 3u);  // no region consists of oedema alone
   const Csv validation = read_csv(options_.output / "validation.csv");
   for (const auto& row : validation.rows)
     EXPECT_TRUE(std::isfinite(std::stod(row[validation.column("dice", "")])));

@@ -1,4 +1,4 @@
-// Windows and mirroring with a real network: what equals what, to the bit where it should.
+// Tests sliding windows and mirroring with a small network, bit for bit where results must be identical.
 #include "pipeline/predict/inference.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
   EXPECT_EQ(infer(windowed, prepared, outputs, {size, 0.5, {}}), expected);
 }
 
-// Far from a window's edge a voxel sees all that it would in the whole volume, but for the norm's statistics.
+// Far from a window's edge, a voxel sees the same context as in the whole volume; only the norms' statistics
+// differ.
 TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
   const data::PreparedCase prepared = noise();
   Network whole(std::nullopt), windowed(data::Size3{8, 8, 8});
@@ -91,7 +92,7 @@ TEST(Inference, RefusesAWindowLargerThanTheVolume) {
   EXPECT_THROW(infer(session, small, outputs, {size, 0.5, {}}), Error);
 }
 
-// The mean over all mirrorings does not know which way round its input was.
+// The mean over all mirrorings is invariant to mirroring of the input.
 TEST(Mirroring, OfAMirroredInputIsTheMirroredResult) {
   const data::PreparedCase prepared = noise();
   Network session(std::nullopt);
@@ -106,11 +107,11 @@ TEST(Mirroring, OfAMirroredInputIsTheMirroredResult) {
     EXPECT_GT(largest_difference(
                   data::apply(data::symmetry(flips), infer(session, other, outputs, plain), size, outputs),
                   infer(session, prepared, outputs, plain)),
-              1e-4f);  // a single look does know
+              1e-4f);  // a single pass is not
   }
 }
 
-// An input that looks the same in a mirror gets an output that does.
+// A symmetric input gives a symmetric output.
 TEST(Mirroring, OfASymmetricInputIsSymmetric) {
   data::PreparedCase prepared = noise();
   std::vector<float> sum(prepared.image.size());
@@ -125,7 +126,7 @@ TEST(Mirroring, OfASymmetricInputIsSymmetric) {
     EXPECT_LT(largest_difference(data::apply(data::symmetry(flips), found, size, outputs), found), 1e-5f);
 }
 
-// A mean over mirrors of one axis knows which way round its input was along the others.
+// Averaging along one axis does not make the result invariant along the others.
 TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
   const data::PreparedCase prepared = noise();
   Network session(std::nullopt);
@@ -144,7 +145,7 @@ TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
 
 class Ensembles : public test::InAFolder {
  protected:
-  // Two repeats with weights of their own, as train() leaves them behind.
+  // Two repeats with different weights, in the files that train() writes.
   void SetUp() override {
     options_ = options_with(std::nullopt);
     options_.output = folder_;
@@ -165,7 +166,7 @@ class Ensembles : public test::InAFolder {
   std::vector<float> predict(const std::vector<std::int64_t>& repeats) const {
     Predictor predictor(options_, dataset_, {});
     predictor.use(repeats);
-    predictor.probabilities(noise());  // what was before leaves nothing behind
+    predictor.probabilities(noise());  // a former case must have no effect
     return predictor.probabilities(noise());
   }
 
@@ -184,7 +185,7 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   EXPECT_EQ(first, session.predict(normal.image));
 }
 
-// Each fold normalises as it was trained, and has a folder of its own.
+// Each fold has its own normalisation and its own folder.
 TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
   RunOptions other = options_;
   other.output = folder_ / "other";
@@ -199,7 +200,7 @@ TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
   EXPECT_EQ(members_of({options_, other}).size(), 4u);
 }
 
-// A deeper network, which sees other windows.
+// The second network is deeper and uses other windows.
 TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
   RunOptions other = options_with(data::Size3{8, 8, 8});
   other.network.depth = 3;
@@ -240,7 +241,7 @@ TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
   EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
 }
 
-// What training showed the network mirrored decides what prediction may.
+// Prediction mirrors only the axes that training mirrored.
 TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
   options_.preprocess.normalize = data::Normalize::none;
   const auto predicted = [&](bool mirror) {

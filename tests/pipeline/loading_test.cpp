@@ -1,4 +1,5 @@
-// Samples are a function of seed, epoch and case: who makes them, when, and beside whom changes no byte.
+// Samples are a function of seed, epoch and case, independent of the thread, the time and the rest of the
+// batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +71,7 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
   EXPECT_FALSE(same(one[0], one[steps]));  // another epoch
 }
 
-// A case is augmented alike whatever else is in the training part.
+// The augmentation of a case does not depend on the other cases.
 TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
   const data::AugmentKey key{7, 1, 2};
   const data::Sample alone = cases_.sample(2, options_.training.augment, key);

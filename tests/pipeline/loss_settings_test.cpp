@@ -1,4 +1,4 @@
-// What the loss of a run becomes beside its data: weights of outputs, and voxels that are ignored.
+// Tests the parts of the loss that depend on the data: weights of outputs, and ignored voxels.
 #include "pipeline/cases/loss_settings.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_F(LossSettings, WeighByTheVoxelsThatTheTrainingCasesHave) {
   EXPECT_LT(weights[0], weights[1]);
 }
 
-// The label comes out of the outputs, of bits and of classes.
+// The ignored label gets no output, for bit targets and for class targets.
 TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
   for (const net::Loss loss : {net::Loss::weighted_dice, net::Loss::softmax_cross_entropy}) {
     RunOptions run = options(loss);

@@ -1,4 +1,4 @@
-// Folders of runs that nobody made, for tests of reports.
+// Writes folders of synthetic runs for tests of reports.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline void expect_well_formed(const std::string& html) {
   EXPECT_TRUE(test::Xml(html).good());
 }
 
-// "section:\n  key: value\n" as made-up runs write it; the program reads with experiments/.
+// Parses the "section:\n  key: value\n" that synthetic runs contain; the program itself uses experiments/.
 inline SettingList made_up_settings(const fs::path& experiment) {
   SettingList settings;
   std::string section;
@@ -48,7 +48,7 @@ inline SettingList made_up_settings(const fs::path& experiment) {
   return settings;
 }
 
-// report() of them.
+// Calls report() with made_up_settings.
 template <class... More>
 void report_made_up(const std::vector<fs::path>& runs, const fs::path& out, More&&... more) {
   report(runs, out, made_up_settings, std::forward<More>(more)...);

@@ -1,5 +1,4 @@
-// Predicting scans that lie there in another way than those that were trained on: other layouts, other
-// storage orders, and the training data gone.
+// Predicts scans in other layouts and storage orders than those of training, with the training data gone.
 #include "pipeline/predict/new_scans.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ class NewScans : public test::InASharedFolder<NewScans> {
   }
 
  public:
-  // One short training on nnU-Net's layout, whose data then goes away.
+  // One short training on nnU-Net's layout; its data is moved away afterwards.
   static void make() {
     write_phantoms_as("nnunet", 3);
     options().data.root = folder() / "nnunet";
@@ -50,7 +49,7 @@ class NewScans : public test::InASharedFolder<NewScans> {
 };
 
 TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
-  EXPECT_NE(expected(0).voxels, std::vector<std::int16_t>(20 * 24 * 18, 0));  // or all would be alike
+  EXPECT_NE(expected(0).voxels, std::vector<std::int16_t>(20 * 24 * 18, 0));  // else trivially equal
   for (const auto& [layout, id] :
        {std::pair{"brats2023", "BraTS-GLI-00001-000"}, std::pair{"nnunet", "PHANTOM_001"},
         std::pair{"dicom", "phantom_001"}, std::pair{"brats2018", "Brats18_TCIA_001_1"}}) {
@@ -64,7 +63,7 @@ TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
   }
 }
 
-// Axes in another order, two of them flipped, under an affine that says so.
+// The axes are permuted and two of them flipped, with a matching affine.
 TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
   const fs::path from = folder() / "brats2021/BraTS2021_00000", to = folder() / "turned/BraTS2021_00000";
   data::Geometry stored;
@@ -76,7 +75,7 @@ TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
     stored = straight;
     stored.size = {straight.size[2], straight.size[0], straight.size[1]};
     stored.spacing = {straight.spacing[2], straight.spacing[0], straight.spacing[1]};
-    stored.direction = {0, -1, 0, 0, 0, 1, -1, 0, 0};  // the first axis runs down, the second to the right
+    stored.direction = {0, -1, 0, 0, 0, 1, -1, 0, 0};  // first axis to inferior, second to the right
     stored.origin[0] += straight.spacing[0] * static_cast<double>(straight.size[0] - 1);
     stored.origin[2] += straight.spacing[2] * static_cast<double>(straight.size[2] - 1);
     data::write_image(to / name, data::as_stored(image, stored));

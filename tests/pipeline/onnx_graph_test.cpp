@@ -1,5 +1,5 @@
-// What is exported as ONNX says what our networks say. The interpreter that runs it here is itself held
-// beside ONNX Runtime: tests/fixtures/onnx_runtime.{safetensors,py}.
+// Compares exported ONNX graphs with our networks. The interpreter used here is itself checked against ONNX
+// Runtime: tests/fixtures/onnx_runtime.{safetensors,py}.
 #include "pipeline/export/onnx_graph.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct Small {
   }
 };
 
-// N,D,H,W,C -> N,C,D,H,W, without D of images.
+// N,D,H,W,C -> N,C,D,H,W, without D for images.
 Interpreted channels_first(const Shape& shape, const std::vector<double>& numbers, bool images) {
   Interpreted value{{shape[0], shape[4], shape[1], shape[2], shape[3]}, std::vector<double>(numbers.size())};
   const std::int64_t voxels = shape[1] * shape[2] * shape[3];
@@ -57,8 +57,8 @@ std::vector<double> random_image(const Shape& shape) {
   return net::fill_values(net::Fill::normal, shape.count(), 5);
 }
 
-// Norms and biases far from the zeros and ones of a network that was never trained; the factors of norms are
-// small enough for what hundreds of layers add up.
+// Norms and biases differ from the zeros and ones of an untrained network; the scales of norms are small
+// because hundreds of layers accumulate.
 std::vector<Tensor> random_weights(const net::ForwardGraph& network) {
   std::vector<Tensor> weights;
   for (std::size_t i = 0; i < network.parameters.size(); ++i) {
@@ -127,7 +127,7 @@ TEST(OnnxGraph, OfEveryNetworkSaysWhatTheNetworkSays) {
               1e-4);
     const double spread =
         *std::max_element(ours.begin(), ours.end()) - *std::min_element(ours.begin(), ours.end());
-    EXPECT_GT(spread, 0.02);  // or anything would agree
+    EXPECT_GT(spread, 0.02);  // else the comparison is trivial
     std::vector<std::int64_t> sides(said.sides.begin() + 1, said.sides.end());
     EXPECT_EQ(sides, graph.output_shape);
   }
@@ -182,7 +182,7 @@ TEST(OnnxGraph, SaysWhatOnnxRuntimeSays) {
   }
 }
 
-// Exported at one size, run at another, which our network is built for anew.
+// Exported at one size and run at another, for which our network is built anew.
 TEST(OnnxGraph, TakesEveryMultipleOfItsStrides) {
   for (const std::string& name : net::network_names()) {
     SCOPED_TRACE(name);
@@ -239,7 +239,7 @@ TEST(OnnxFile, IsOfAGraphThatTheFormatsCheckerAccepts) {
     OnnxGraph graph = small.exported(random_weights(small.of_batch(1)));
     const std::string bytes = onnx_file(graph, name, {{"modalities", "[\"t1\"]"}});
     EXPECT_TRUE(test::contains(bytes, "modalities", "probabilities"));
-    graph.nodes.erase(graph.nodes.begin());  // what the next one reads is not made any more
+    graph.nodes.erase(graph.nodes.begin());  // the next node now lacks its input
     EXPECT_THROW(onnx_file(graph, name, {}), Error);
   }
 }

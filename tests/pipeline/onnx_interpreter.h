@@ -1,6 +1,5 @@
-// Runs a graph of ONNX as the format's specification has its operators, in double precision and as slowly as
-// that is written down: what tests hold beside our own networks. Knows the operators that we write, and no
-// others.
+// A slow interpreter of ONNX graphs in double precision, written after the specification of the operators. It
+// knows only the operators that we export. Tests compare it with our own networks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,7 +51,7 @@ class OnnxInterpreter {
     const auto size = static_cast<std::size_t>(count(sides));
     return {std::move(sides), std::vector<double>(size)};
   }
-  // Calls `visit` with every place of an array in the order of memory.
+  // Calls `visit` for every index of an array, in memory order.
   static void each(const Sides& sides, const std::function<void(const Sides&)>& visit) {
     Sides at(sides.size());
     for (std::int64_t n = count(sides); n-- > 0;) {
@@ -88,7 +87,7 @@ class OnnxInterpreter {
     for (double& x : result.numbers) x = f(x);
     return result;
   }
-  // With NumPy's broadcasting.
+  // Elementwise with NumPy's broadcasting.
   Value pairs(const std::function<double(double, double)>& f) const {
     const Value &a = input(0), &b = input(1);
     Sides sides(std::max(a.sides.size(), b.sides.size()));
@@ -114,7 +113,7 @@ class OnnxInterpreter {
     return result;
   }
 
-  // What a kernel that slides over the spatial axes makes: `take` gets every tap that lies inside.
+  // Applies a kernel that slides over the spatial axes: `take` receives every tap inside the input.
   Value slide(std::int64_t channels, const Sides& kernel, const std::function<double(const Sides&)>& begin,
               const std::function<void(double&, const Sides&, const Sides&, const Sides&)>& take) const {
     const Value& x = input(0);
@@ -272,12 +271,12 @@ class OnnxInterpreter {
     result.numbers.assign(input(0).sides.begin(), input(0).sides.end());
     return result;
   }
-  Value slice() const {  // of a list
+  Value slice() const {  // of a 1-D tensor
     const auto from = static_cast<std::ptrdiff_t>(input(1).numbers[0]),
                to = static_cast<std::ptrdiff_t>(input(2).numbers[0]);
     return {{to - from}, {input(0).numbers.begin() + from, input(0).numbers.begin() + to}};
   }
-  Value concat() const {  // of lists
+  Value concat() const {  // of 1-D tensors
     Value result = input(0);
     result.numbers.insert(result.numbers.end(), input(1).numbers.begin(), input(1).numbers.end());
     result.sides[0] += input(1).sides[0];

@@ -1,4 +1,5 @@
-// Volumes that are smaller than what the network sees: where they lie, and what is around them.
+// Tests volumes that are smaller than the network's input: where they are placed, and the values of the
+// padding.
 #include <gtest/gtest.h>
 
 #include <numeric>

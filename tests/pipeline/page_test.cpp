@@ -1,5 +1,4 @@
-// report.html of made-up runs: what it says first, its tables and pictures, and that nothing is left out
-// unsaid.
+// Tests report.html of synthetic runs: its summary, tables and pictures, and that omissions are stated.
 #include <cctype>
 
 #include "base/file.h"
@@ -21,7 +20,7 @@ std::vector<std::string> all_of(const std::string& html, const std::string& patt
   return found;
 }
 
-// What an <a download="NAME"> on the page saves.
+// The content that the link <a download="NAME"> saves.
 std::string downloaded(const std::string& html, const std::string& name) {
   const std::regex link(format("download=\"{}\" href=\"data:text/csv;charset=utf-8;base64,([^\"]*)\"", name));
   std::smatch match;
@@ -48,7 +47,7 @@ TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
   EXPECT_EQ(all_of(html, "(</table></div>\\s*<p class=\"download\"><a download=)").size(), tables);
 }
 
-// On a narrow screen every cell says what it is.
+// On a narrow screen every cell shows its own heading.
 TEST_F(Page, FitsNarrowScreens) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
                  out = folder_ / "merged";

@@ -1,4 +1,5 @@
-// One palette: every picture of a report shows a region in the same colour, which all readers can see.
+// Tests that all pictures of a report use one palette, and that its colours are distinguishable for all
+// readers.
 #include "pipeline/report/palette.h"
 
 #include <cmath>
@@ -34,7 +35,7 @@ TEST(Palette, IsVisibleOnWhiteAndOnBlackAndNeverRepeats) {
 
 class Colors : public ViewedRuns {
  protected:
-  // A run with both regions in its scores, and pictures of its first two cases.
+  // A run with scores of both regions, and pictures of its first two cases.
   fs::path make_colored_run() const {
     const fs::path run = make_viewed_run("first", 1);
     std::vector<DiceRow> rows = rows_in<DiceRow>(run / "dice.csv"), both;

@@ -1,4 +1,4 @@
-// Patches lie inside the volume, are drawn from (seed, epoch, number) alone, and see rare labels.
+// Tests that patches lie inside the volume, depend only on (seed, epoch, number), and contain rare labels.
 #include "pipeline/cases/patches.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ std::size_t at(std::int64_t x, std::int64_t y, std::int64_t z) {
   return static_cast<std::size_t>((z * volume_size[1] + y) * volume_size[0] + x);
 }
 
-// One voxel of label 1 in a corner, many of label 2 in the opposite one.
+// One voxel of label 1 in a corner, many of label 2 in the opposite corner.
 std::vector<std::int16_t> truth() {
   std::vector<std::int16_t> labels(static_cast<std::size_t>(volume_size[0] * volume_size[1] * volume_size[2]),
                                    0);
@@ -49,8 +49,8 @@ TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
             draw_patch(truth(), volume_size, patch, 5, 3, 0));
 }
 
-// A third around a label, half of those around the one voxel of label 1: a sixth; and 1 of the 13 x 9 x 5
-// places of the rest.
+// A third of the patches is drawn around a label, half of these around the only voxel of label 1: a sixth.
+// The others contain it in 1 of 13 x 9 x 5 positions.
 TEST(Patches, SeeARareLabelInASixthOfThem) {
   constexpr int count = 6000;
   int rare = 0;
@@ -59,7 +59,7 @@ TEST(Patches, SeeARareLabelInASixthOfThem) {
   EXPECT_NEAR(rare / double{count}, 1.0 / 6 + 2.0 / 3 / (13 * 9 * 5), 0.02);
 }
 
-// All around a label, half of those around the one voxel of label 1; or none, but those that hold it by
+// If all patches are drawn around labels, half of them contain the voxel of label 1; if none are, only by
 // chance.
 TEST(Patches, AreDrawnAroundLabelsAsOftenAsIsAskedFor) {
   constexpr int count = 4000;

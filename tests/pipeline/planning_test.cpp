@@ -1,4 +1,5 @@
-// Budgets of the tiers from what is free, and costs of a step on devices that are here or not.
+// Tests the memory budgets chosen from free memory, and the costs of a step on devices that are present or
+// not.
 #include "pipeline/plan/planning.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
-// A device of which only its free memory is known.
+// A device that only knows its free memory.
 class FreeMemory : public net::Backend {
  public:
   FreeMemory(std::int64_t device, std::int64_t host, bool one) : device_(device), host_(host), one_(one) {}
@@ -40,7 +41,7 @@ class FreeMemory : public net::Backend {
 };
 
 TEST(Budgets, AreOfWhatIsFreeAndOfWhatIsAskedFor) {
-  // Of 20 GiB in one memory 18 may be used: a tenth is the reserve.
+  // 18 of 20 GiB may be used: a tenth is the reserve.
   const FreeMemory cpu(20 * gib, 20 * gib, true), gpu(2 * gib, 40 * gib, false);
   using Asked = std::optional<std::int64_t>;
   struct Case {
@@ -72,7 +73,7 @@ TEST(Budgets, AreOfWhatIsFreeAndOfWhatIsAskedFor) {
     EXPECT_EQ(budgets.host, one.beside) << one.what;
     EXPECT_EQ(budgets.disk, 0) << one.what;
   }
-  MemoryOptions memory;  // a pool is kept for the way to disk
+  MemoryOptions memory;  // a host pool stages transfers to disk
   memory.disk_folder = "somewhere";
   memory.disk_bytes = 100 * gib;
   const swap::Budgets budgets = choose_budgets(cpu, memory);
@@ -102,7 +103,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   EXPECT_EQ(costs.to_device.busy, v100.rates->link_rate);
 }
 
-// Volta's tensor cores know f16 alone; bf16 came with Ampere.
+// Volta's tensor cores support only f16; bf16 came with Ampere.
 TEST(Estimates, TakeAPrecisionThatTheDeviceHas) {
   RunOptions options = tiny();
   EXPECT_EQ(open_target(options, "v100").precision, net::ElementType::f16);
@@ -131,7 +132,7 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   options.memory.device = "cpu";
   options.memory.planner = "unified";
   test::expect_failure([&] { open_target(options); }, Exit::usage, {"memory.planner: unified"});
-  const Target h200 = open_target(options, "h200");  // on paper it is keep's plan
+  const Target h200 = open_target(options, "h200");  // a forecast uses keep's plan
   const Steps steps = build_steps(options, 1, 1, h200, true);
   const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
   const swap::Plan unified = plan_step("unified", step, h200.budgets, options.memory);
@@ -176,7 +177,7 @@ TEST(Precisions, Tf32IsForGpus) {
   EXPECT_TRUE(backend_options(options.training).tensor_floats);
 }
 
-// What convolutions read of one image of one channel.
+// The input of convolutions for an image with one channel.
 TEST(Steps, MakeTheImageSixteenBytesPerVoxelWideOnAGpuAndLeaveItAsItIsOnACpu) {
   RunOptions options = tiny();
   const auto channels = [&](const std::string& device, Precision precision) {
@@ -212,7 +213,7 @@ TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
   EXPECT_EQ(places[0], places[1]);
 }
 
-// memory.csv of a step small enough to follow by hand.
+// memory.csv of a step that is small enough to check by hand.
 TEST(StepMemory, FollowsThePlanThroughItsTime) {
   test::Small small;
   swap::CostModel costs;
@@ -229,7 +230,7 @@ TEST(StepMemory, FollowsThePlanThroughItsTime) {
     EXPECT_EQ(rows[i].host_bytes, 0);
   }
   EXPECT_EQ(most, plan.live_peak_bytes);
-  EXPECT_EQ(rows.back().device_bytes, plan.persistent_bytes);  // stay for the next step
+  EXPECT_EQ(rows.back().device_bytes, plan.persistent_bytes);  // kept for the next step
   EXPECT_GT(rows.back().device_bytes, 0);
   EXPECT_EQ(rows[0].planner, "keep");
   EXPECT_EQ(rows[0].budget_bytes, plan.budget_bytes == swap::unlimited ? 0 : plan.budget_bytes);

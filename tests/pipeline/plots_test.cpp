@@ -1,5 +1,5 @@
-// The plots as their SVG says: as many boxes and points as there are in the tables, where the axis says, and
-// no label on another.
+// Tests the plots by their SVG: the number of boxes and points, their positions on the axis, and that no
+// labels overlap.
 
 #include "pipeline/report/plots.h"
 
@@ -61,7 +61,7 @@ TEST(BoxPlot, HasABoxAMeanAndAllCasesOfEveryGroupRegionAndGrid) {
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
 
-// The axis' own numbers tell where a value lies.
+// The positions of the axis labels give the scale.
 TEST(BoxPlot, DrawsQuartilesWhereTheAxisSays) {
   const BoxRow row = box("128", "", "native", "anterior", scores);
   const std::string svg = box_plot({row}).svg;
@@ -71,7 +71,7 @@ TEST(BoxPlot, DrawsQuartilesWhereTheAxisSays) {
     if (text.text == "1") one = text.y;
   }
   ASSERT_FALSE(std::isnan(zero) || std::isnan(one));
-  const double baseline = 0.325 * 13;  // gnuplot centres digits on their tic: a third of the font below it
+  const double baseline = 0.325 * 13;  // gnuplot centres digits on their tic
   const auto y = [&](double value) { return zero + (one - zero) * value - baseline; };
   ASSERT_EQ(boxes_of(svg).size(), 1u);
   const test::Rectangle drawn = boxes_of(svg)[0];
@@ -139,13 +139,13 @@ TEST(BoxPlot, OfFewerThanFiveCasesShowsTheCasesInsteadOfABox) {
   const std::string two = plot({0.5, 0.75}), five = plot({0.5, 0.55, 0.6, 0.7, 0.75});
   EXPECT_EQ(boxes_of(two).size(), 0u);
   EXPECT_EQ(points_of(two, 7), 2u);
-  EXPECT_EQ(points_of(two, 13), 0u);  // no mean of two
+  EXPECT_EQ(points_of(two, 13), 0u);  // two cases have no mean
   EXPECT_NE(two.find("too few cases for a box: large dots: cases   bar: median"), std::string::npos);
   EXPECT_EQ(boxes_of(five).size(), 1u);
 }
 
-// gnuplot takes a % in the name of a tic for a format, runs what stands between backquotes, and leaves ]]> in
-// SVG.
+// gnuplot takes a % in the name of a tic for a format, executes text between backquotes, and does not escape
+// ]]> in SVG.
 TEST(BoxPlot, ShowsAnyNameAsItIs) {
   const std::vector<std::string> names = {"100%",        "a%db%s",        "`touch x`", "]]>",
                                           "'; system 1", "\"quoted\\ \"", "@name",     "<b>&amp;"};
@@ -191,15 +191,16 @@ TEST(EpochsPlot, HasALineForEveryRepeatAndANameForEveryGroup) {
     }
   }
   const std::string svg = epochs_plot(rows, {}, group_runs({{"64", "64", {}}, {"96", "96", {}}})).svg;
-  // A point per epoch and repeat of validation, learning rate and seconds; those of training without the NaN.
+  // One point per epoch and repeat for validation loss, learning rate and seconds; those of training without
+  // the NaN.
   EXPECT_EQ(points_of(svg, 7), 12u + 12u + 12u + 8u);
-  EXPECT_EQ(points_of(svg, 6), 4u + 1u);  // the best of each; one in the legend
+  EXPECT_EQ(points_of(svg, 6), 4u + 1u);  // the best of each, and one in the legend
   for (const char* name : {"64 (resolution 64)", "96 (resolution 96)", "training", "validation"})
     EXPECT_TRUE(has_text(svg, name)) << name;
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
 
-// A ring in the panels of loss and Dice, at the epoch of the lowest validation loss.
+// Rings in the panels of loss and Dice mark the epoch with the lowest validation loss.
 TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
   std::vector<EpochRow> rows;
   std::vector<ValidationRow> validation;
@@ -224,7 +225,7 @@ TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
     if (text.text == "2") second = text.x;
   }
   const std::vector<double> rings = test::columns_of_points(svg, 6);
-  ASSERT_EQ(rings.size(), 3u);  // the last in the legend
+  ASSERT_EQ(rings.size(), 3u);  // the last is in the legend
   EXPECT_NEAR(rings[0], second, 0.5);
   EXPECT_NEAR(rings[1], second, 0.5);
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
@@ -319,7 +320,7 @@ TEST(MemoryPlot, HasAPanelForEveryMemoryThatIsUsed) {
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
 
-// What lies on the axis is 0: the plan's own last row, what stays after the step, lies behind it.
+// A value of 0 lies on the axis. The plan's last row (what remains after the step) is not drawn there.
 TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   std::vector<MemoryRow> rows = {{"a", "64", "keep", 0, 1 << 20, 0, 0, 3 << 20},
                                  {"a", "64", "keep", 0.5, 2 << 20, 0, 0, 3 << 20},
@@ -330,7 +331,7 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
   double axis = nan;
   for (const test::Text& text : texts_of(svg)) {
-    if (text.text == "0" && (std::isnan(axis) || text.y < axis)) axis = text.y - 0.325 * 13;  // that of bytes
+    if (text.text == "0" && (std::isnan(axis) || text.y < axis)) axis = text.y - 0.325 * 13;  // of bytes
   }
   const std::vector<double> heights = test::heights_of_lines(svg, "230, 159,   0");  // plot_color(0)
   ASSERT_FALSE(heights.empty());

@@ -1,4 +1,4 @@
-// What a checkpoint says of where it stands is believed only where a training can stand.
+// Tests that the position in a checkpoint is accepted only if a training can reach it.
 #include "pipeline/train/position.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Position, ReadsBackWhatWasWritten) {
 }
 
 TEST(Position, MayBeBeforeTheFirstStepAndBehindTheLastEpoch) {
-  const Position start;  // of which no loss is known yet
+  const Position start;  // no loss is known yet
   EXPECT_EQ(to_metadata(to_position(as_checkpoint(start), epochs, steps, "")), to_metadata(start));
   Position end;
   end.epoch = epochs + 1;

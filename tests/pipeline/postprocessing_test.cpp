@@ -1,4 +1,4 @@
-// Post-processing that is found on cases whose truth is known: small enough to see what helps.
+// Tests the search for post-processing on small cases with a known truth.
 #include "pipeline/predict/postprocessing.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(PostSteps, TakeAwayARegionThatIsSmallInAll) {
   EXPECT_EQ(done({2, 2, 0}, step), (Labels{2, 2, 0}));
 }
 
-// Each of them `times` times, as cases of their own, or as repeats of one.
+// Repeats every pair `times` times, as separate cases or as repeats of one.
 Postprocessing found(const std::vector<std::pair<Labels, Labels>>& truths_and_predictions, double spacing = 1,
                      std::size_t times = 10, bool repeats = false) {
   const std::size_t count = truths_and_predictions.size();
@@ -76,7 +76,7 @@ TEST(FoundPostprocessing, KeepsTheLargestComponentWhereThereIsButOneTumour) {
   EXPECT_NEAR(what.steps[0].gain, (1 - what.gains[0].before) / 3, 1e-12);
 }
 
-// A voxel is 15 mm^3: one is taken for noise, three are not.
+// A voxel has 15 mm^3: one voxel is removed as noise, three are kept.
 TEST(FoundPostprocessing, TurnsAFewVoxelsOfEnhancingTumourIntoNecrosis) {
   const std::pair<Labels, Labels> without = {{2, 1, 1, 2, 2}, {2, 4, 1, 2, 2}},
                                   with = {{2, 4, 4, 4, 2}, {2, 4, 4, 4, 2}};
@@ -99,14 +99,14 @@ TEST(FoundPostprocessing, IsNotSearchedOnFewCasesHoweverOftenTheyWerePredicted) 
   EXPECT_EQ(repeated.gains[0].holding, 2u);
 }
 
-// One case of 30 gains much: a sample of other cases may have had none such.
+// Only one case of 30 improves much, which may be chance.
 TEST(FoundPostprocessing, IsNothingWhereTheGainIsWithinItsInterval) {
   std::vector<std::pair<Labels, Labels>> cases(30, same);
   cases[0] = improved;
   EXPECT_TRUE(found(cases, 1, 1).steps.empty());
 }
 
-// Of two tumours in two cases, and one in a third, most are lost by taking away the second.
+// Two cases have two tumours and one has one: removing the second costs more than it gains.
 TEST(FoundPostprocessing, IsNothingWhereNothingHelps) {
   const std::pair<Labels, Labels> two = {{2, 2, 0, 2, 0}, {2, 2, 0, 2, 0}},
                                   one = {{2, 2, 0, 0, 0}, {2, 2, 0, 2, 0}};

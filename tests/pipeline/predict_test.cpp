@@ -1,5 +1,5 @@
-// From probabilities to label maps: decided a channel after the other, put back onto the case's own grid, and
-// with only the largest component of a region.
+// Tests the way from probabilities to label maps: the decision by channel, resampling onto the case's grid,
+// and keeping only the largest component of a region.
 #include "pipeline/predict/predict.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TrainingOptions training_on(Targets targets) {
 TEST(Decoder, WritesTheLabelOfTheLargestProbabilityOfAtLeastOneHalf) {
   const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(Targets::labels));
   const std::vector<float> probabilities = {0.1f, 0.2f, 0.3f,   // none reaches one half
-                                            0.5f, 0.4f, 0.1f,   // necrosis, just
+                                            0.5f, 0.4f, 0.1f,   // necrosis, at the threshold
                                             0.6f, 0.9f, 0.7f,   // oedema
                                             0.0f, 0.0f, 1.0f};  // enhancing: value 4
   EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{0, 1, 2, 4}));
@@ -47,7 +47,7 @@ TEST(Decoder, TurnsNestedRegionsIntoTheLabelsTheyLeaveOver) {
   const std::vector<float> probabilities = {0.9f, 0.1f, 0.1f,   // whole tumour only: oedema
                                             0.9f, 0.8f, 0.2f,   // core without enhancement: necrosis
                                             0.9f, 0.8f, 0.7f,   // enhancing
-                                            0.2f, 0.3f, 0.4f};  // nothing
+                                            0.2f, 0.3f, 0.4f};  // background
   EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{2, 1, 4, 0}));
 }
 
@@ -61,11 +61,11 @@ TEST(Decoder, OfRegionsAndLabelsWritesTheLargestLabelOverTheRegions) {
                                             0.9f, 0.8f, 0.1f, 0.1f, 0.1f,   // core: necrosis or enhancing
                                             0.9f, 0.8f, 0.6f, 0.5f, 0.7f,   // the largest label
                                             0.1f, 0.1f, 0.1f, 0.6f, 0.1f,   // a label without its region
-                                            0.4f, 0.4f, 0.4f, 0.4f, 0.4f};  // nothing
+                                            0.4f, 0.4f, 0.4f, 0.4f, 0.4f};  // background
   EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{2, 1, 4, 2, 0}));
 }
 
-// A case of which a crop of 40 x 30 x 200 voxels was resized to 16^3: more planes than are decided at once.
+// A crop of 40 x 30 x 200 voxels was resized to 16^3: more planes than are decided at once.
 data::PreparedCase large_case() {
   data::PreparedCase prepared;
   prepared.size = {16, 16, 16};
@@ -91,7 +91,7 @@ data::Image channel_of(const data::PreparedCase& prepared, const std::vector<flo
   return image;
 }
 
-// The streamed decision equals one that holds everything at once.
+// The streamed decision equals one that holds all channels in memory.
 TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   const data::PreparedCase prepared = large_case();
   const std::vector<float> maps = random_probabilities(3);
@@ -113,7 +113,7 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
   }
 }
 
-// However many planes come at a time, and whether the crop has more planes than the training grid or fewer.
+// For any number of planes per call, and for crops with more or fewer planes than the training grid.
 TEST(Decision, IsTheSameForPlanesThatComeAFewAtATime) {
   data::PreparedCase prepared = large_case();
   const std::vector<float> maps = random_probabilities(5);
@@ -184,7 +184,7 @@ TEST(LargestComponent, OfNothingAndOfOneChangesNothing) {
   EXPECT_THROW(choose_regions(brats_dataset().regions, {"tumour"}), Error);
 }
 
-// Where predictions go.
+// A data set with two labels, for tests of the prediction files.
 data::Dataset dataset() {
   data::Dataset made;
   made.labels = {{"necrosis", 1}, {"oedema", 2}};
@@ -211,7 +211,7 @@ TEST(PredictionFiles, AreNamedAfterCases) {
   EXPECT_EQ(files.shared()[0].first, "out/itksnap_labels.txt");
 }
 
-// A record that came with a download, or was edited, names whatever it likes.
+// A record that was downloaded or edited may name any file.
 TEST(PredictionRecord, RemovesFilesThatVoxswapWroteAndNoOthers) {
   const test::TemporaryFolder folder;
   const fs::path out = folder.path() / "out";

@@ -1,4 +1,4 @@
-// The sheet of prepared and augmented cases, and its caption.
+// Tests the sheet of prepared and augmented cases, and its caption.
 #include "pipeline/cases/preview.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class Previews : public test::InAFolder {
     options_.preprocess.resolution = {12, 12, 12};
   }
 
-  // Of the PNG's header: big-endian, from byte 16.
+  // Width and height from the PNG's header: big-endian, from byte 16.
   std::pair<int, int> size_of(const fs::path& png) const {
     const std::string bytes = read_file(png);
     EXPECT_EQ(bytes.substr(1, 3), "PNG");

@@ -1,4 +1,4 @@
-// Reports of made-up runs: every file is there, tables are merged, the page is well formed and escaped.
+// Tests reports of synthetic runs: all files exist, tables are merged, the page is well formed and escaped.
 #include "pipeline/report/report.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-// What a training tells other programs, read as they read it: records and protocol buffers by hand, so that
-// no TensorBoard is needed. tests/fixtures/tensorboard_reader.py reads the same with TensorBoard's own
-// reader.
+// Tests the logs of a training by parsing their records and protocol buffers by hand, so that TensorBoard is
+// not needed. tests/fixtures/tensorboard_reader.py reads them with TensorBoard's own reader.
 #include "pipeline/record/run_logs.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +46,7 @@ std::uint64_t little_endian(const std::string& bytes, std::size_t at, std::size_
   return value;
 }
 
-// The records of a file; their checksums are right.
+// The records of a file; also checks their checksums.
 std::vector<std::string> records(const std::string& file) {
   std::vector<std::string> found;
   for (std::size_t at = 0; at < file.size();) {
@@ -60,7 +59,8 @@ std::vector<std::string> records(const std::string& file) {
   return found;
 }
 
-// The fields of a message: what the last field of each number holds, numbers as their little-endian bytes.
+// The fields of a protocol buffer message; of repeated fields the last. Fixed-size numbers remain
+// little-endian bytes.
 struct Message {
   std::map<int, std::string> bytes;
   std::map<int, std::uint64_t> numbers;
@@ -101,7 +101,7 @@ EpochRow row_of(std::int64_t epoch) {
 }
 
 TEST_F(Logs, HaveTheChecksumOfTheirSpecification) {
-  // CRC-32C of 32 zeros is 0x8a9136aa (RFC 3720, B.4), masked as TFRecord files have it.
+  // CRC-32C of 32 zeros is 0x8a9136aa (RFC 3720, B.4), masked as in TFRecord files.
   const std::uint32_t crc = 0x8a9136aa;
   EXPECT_EQ(masked_crc32c(std::string(32, '\0')), (crc >> 15 | crc << 17) + 0xa282ead8u);
 }

@@ -1,4 +1,4 @@
-// How a run stands, from what it has written so far.
+// Tests the state of a run derived from the files that it has written so far.
 #include "pipeline/report/run_progress.h"
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 class Progress : public MadeUpRuns {
  protected:
-  // Four epochs, of which the table of Dice has two.
+  // A run with four epochs, two of them in the table of Dice.
   fs::path going_run(const std::string& epochs = "10") const {
     const fs::path run = make_run("run", "mine", "48");
     for (const char* file : {"dice.csv", "timing.csv"}) fs::remove(run / file);

@@ -24,7 +24,7 @@ TEST(Schedule, PlateauHalvesTheRateAfterPatienceEpochsWithoutImprovement) {
     EXPECT_FALSE(finish_epoch(options, state, epoch, -0.4));
   }
   EXPECT_EQ(learning_rate(options, state, 5), 0.5);
-  // An improvement too small for the plateau still makes the best weights.
+  // An improvement too small for the plateau still counts as the best epoch.
   EXPECT_TRUE(finish_epoch(options, state, 5, -0.50001));
   EXPECT_EQ(state.best_epoch, 5);
 }
@@ -56,18 +56,18 @@ TEST(Schedule, PolyAndCosineFallFromTheFullRateTowardsZero) {
   EXPECT_NEAR(learning_rate(with_schedule(Schedule::cosine), {}, 51), 0.5, 1e-12);
 }
 
-// Goyal et al. 2017 train ResNet-50 with 0.1 for a batch of 256, and with 3.2 for one of 8192.
+// Goyal et al. 2017 train ResNet-50 with rate 0.1 for batch 256, and with 3.2 for batch 8192.
 TEST(Schedule, ScalesTheRateWithTheBatchOrItsRoot) {
   TrainingOptions options = with_schedule(Schedule::constant);
   options.optimizer.learning_rate = 0.1;
   options.batch_size = 8192;
   options.rate.reference_batch = 256;
-  EXPECT_EQ(learning_rate(options, {}, 1), 0.1);  // unless it is asked for
+  EXPECT_EQ(learning_rate(options, {}, 1), 0.1);  // scaling is off by default
   options.rate.scaling = RateScaling::linear;
   EXPECT_DOUBLE_EQ(learning_rate(options, {}, 1), 3.2);
   options.rate.scaling = RateScaling::sqrt;
   EXPECT_DOUBLE_EQ(learning_rate(options, {}, 1), 0.1 * 5.656854249492381);  // the root of 32
-  options.batch_size = 64;                                                   // a smaller batch takes less
+  options.batch_size = 64;  // a smaller batch has a lower rate
   EXPECT_DOUBLE_EQ(learning_rate(options, {}, 1), 0.05);
 }
 
@@ -75,7 +75,7 @@ TEST(Schedule, ScalesWhateverTheRateThenDoes) {
   for (const Schedule name : {Schedule::plateau, Schedule::poly, Schedule::cosine, Schedule::constant}) {
     TrainingOptions options = with_schedule(name);
     options.batch_size = 8;
-    const ScheduleState reduced = {.rate = 0.5};  // of a plateau: as it was reduced from the scaled one
+    const ScheduleState reduced = {.rate = 0.5};  // reduced from the scaled rate by a plateau
     const double before = learning_rate(options, {}, 40);
     options.rate.scaling = RateScaling::linear;
     EXPECT_DOUBLE_EQ(learning_rate(options, {}, 40), 8 * before) << choice_name(name);
@@ -86,7 +86,7 @@ TEST(Schedule, ScalesWhateverTheRateThenDoes) {
 
 TEST(Schedule, WarmsUpEvenlyFromTheFirstStep) {
   TrainingOptions options = with_schedule(Schedule::constant);
-  EXPECT_EQ(warm_up_share(options, 0, 4), 1);  // there is none
+  EXPECT_EQ(warm_up_share(options, 0, 4), 1);  // no warm-up
   options.schedule.warm_up = 1.25;             // five steps of four an epoch
   const double shares[] = {0.2, 0.4, 0.6, 0.8, 1, 1, 1};
   for (std::int64_t step = 0; step < 7; ++step) EXPECT_EQ(warm_up_share(options, step, 4), shares[step]);
@@ -103,7 +103,7 @@ TEST(Schedule, APlateauInTheWarmUpReducesTheFullRate) {
   EXPECT_EQ(learning_rate(options, state, 5), 0.5);
 }
 
-// 3 epochs of 4 steps with batches of 2, 2 validation cases after each and again at the end.
+// 3 epochs of 4 steps with batches of 2; 2 validation cases after each epoch and at the end.
 TimeLeft run() {
   return TimeLeft({12, 6, 2}, 2, 6.0);
 }
@@ -126,7 +126,7 @@ TEST(TimeLeft, IsThatOfTheWholeRunAtThePaceSoFar) {
 
 TEST(TimeLeft, EndsAtNothing) {
   TimeLeft left = run();
-  left.stand_at({13, 6, 2});  // a run that was given fewer epochs than it had behind it
+  left.stand_at({13, 6, 2});  // resumed with fewer epochs than it has done
   EXPECT_EQ(left.seconds(), 0);
 }
 

@@ -1,4 +1,4 @@
-// A session trains to the same bits whatever the planner and the memories, and tells what its steps took.
+// Tests that a session trains to the same bits with every planner and memory limit, and measures its steps.
 #include "pipeline/device/session.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ Example example() {
   return made;
 }
 
-// Three steps, with a validation between them: both share weights and memory. `replans` after the second.
+// Three steps with validations in between, which share weights and memory. `replans` measures again after the
+// second.
 Results train(Session& session, swap::StepReport* report = nullptr, bool replans = false) {
   const auto [image, target] = example();
   Results results;
@@ -97,7 +98,7 @@ TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
   for (const RunOptions& options : settings) {
     Session session = open(options);
     EXPECT_LE(session.arena_bytes(), *options.memory.budget_bytes);
-    EXPECT_LE(session.plan().host_bytes, *options.memory.host_bytes);  // what streams lies beside it
+    EXPECT_LE(session.plan().host_bytes, *options.memory.host_bytes);  // excludes buffers for streaming
     EXPECT_TRUE(train(session) == expected)
         << options.memory.planner << ", budget " << *options.memory.budget_bytes;
   }
@@ -128,8 +129,8 @@ TEST_F(Sessions, TrainToTheSameBitsWhereTheCostsAreMeasuredAgain) {
   EXPECT_FALSE(fs::exists(costs));
 }
 
-// The losses of bf16 are rounded otherwise where sums are: near those of whole volumes, the same for all
-// plans.
+// In pieces, sums of bf16 are rounded in another order: losses are near those of whole volumes, and identical
+// for all plans.
 TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
   Session whole = open(options_for("keep", ample));
   const Results near = train(whole);
@@ -148,7 +149,7 @@ TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
   for (std::size_t i = 0; i < by_whole.size(); ++i) ASSERT_NEAR(probabilities[i], by_whole[i], 0.1) << i;
 
   options.memory.planner = "hybrid";
-  options.memory.budget_bytes = 1100 << 10;  // 1004 KiB are the least, with parameters and their update
+  options.memory.budget_bytes = 1100 << 10;  // at least 1004 KiB, for parameters and their update
   EXPECT_GT(kept.arena_bytes(), *options.memory.budget_bytes);
   Session swapping = open(options);
   EXPECT_LE(swapping.arena_bytes(), *options.memory.budget_bytes);
@@ -200,12 +201,12 @@ TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
   EXPECT_EQ(swapping.optimizer_state().back().values, scale.values);
 }
 
-// A bias in front of a norm: not trained, whatever it is.
+// Biases in front of a norm have no effect and are not trained.
 bool is_taken_by_norm(const std::string& name) {
   return name.ends_with(".conv.bias") && !name.starts_with("head.");
 }
 
-// Earlier versions trained such biases, to no effect, and kept their moments.
+// Earlier versions trained such biases without effect and stored their moments.
 TEST_F(Sessions, GoOnFromCheckpointsWithOtherBiasesInFrontOfNormsAndTheirMomentsToTheSameWeights) {
   const RunOptions options = options_for("keep", ample);
   Session first = open(options);
@@ -280,7 +281,7 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   const std::vector<float> expected = predict(ample, &nothing);
   EXPECT_EQ(nothing, 0);
   Session whole(options_for("keep", ample), 2, 3, Session::Purpose::inference);
-  const std::int64_t tight = whole.arena_bytes() - (32 << 10);  // what the heads hold can leave
+  const std::int64_t tight = whole.arena_bytes() - (32 << 10);  // less than without swapping
   EXPECT_EQ(predict(tight, &something), expected);
   EXPECT_GT(something, 0);
 }

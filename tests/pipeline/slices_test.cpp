@@ -1,5 +1,5 @@
-// Pictures of cases: what is around the head is cut off, a truth has a column of its own, regions have the
-// palette's colours, and the file says in words what it shows.
+// Tests the pictures of cases: they are cropped to the head, a truth has its own column, regions have the
+// colours of the palette, and the file contains a description.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-// Of the PNG's header: big-endian, from byte 16.
+// Width and height from the PNG's header: big-endian, from byte 16.
 std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& truth,
                             const data::LabelMap& prediction, const data::Regions& regions) {
   const test::TemporaryFolder folder;
@@ -28,7 +28,7 @@ std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& trut
   return {number_at(16), number_at(20)};
 }
 
-// A head of 30 voxels in a corner of 60.
+// A head of 30 voxels in the corner of a grid of 60.
 struct Slices : testing::Test {
   data::Image image;
   data::LabelMap labels, no_truth;
@@ -45,10 +45,10 @@ struct Slices : testing::Test {
   }
 };
 
-// A voxel of margin on either side of the head gives 32 voxels, of eight pixels each.
+// With a margin of one voxel the head has 32 voxels of eight pixels each.
 TEST_F(Slices, LeaveOutWhatIsAroundTheHead) {
   EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 32 * 8 + 6);
-  image.voxels.back() = 1;  // now all of the grid is wanted but its first planes: 51 voxels in 288 pixels
+  image.voxels.back() = 1;  // now the crop has 51 voxels in 288 pixels
   EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 288 + 6);
 }
 
@@ -67,8 +67,7 @@ TEST_F(Slices, SayInWordsWhatTheyShow) {
   EXPECT_EQ(slices_caption("no picture"), "");
 }
 
-// A file whose first axis is the canonical one from inferior to superior, and another that runs the other
-// way.
+// One file has the canonical axis from inferior to superior first; another has it reversed.
 TEST(SliceNumber, IsThatOfTheFile) {
   data::Geometry canonical, stored;
   canonical.size = {10, 20, 30};
@@ -81,7 +80,7 @@ TEST(SliceNumber, IsThatOfTheFile) {
   EXPECT_EQ(slice_number(canonical, 2, 4, stored), "slice 26 of 30");
 }
 
-// The colours that are not grey in a plane of these labels, and how many pixels have each.
+// The colours other than grey in a plane of these labels, with their numbers of pixels.
 std::map<Color, std::size_t> outlines(const data::Image& image, const data::LabelMap& labels,
                                       const data::Regions& regions) {
   const Plane plane(image.geometry, views[0], labels, to_fit(image.geometry, 288));
@@ -98,7 +97,7 @@ TEST_F(Slices, OutlineRegionsInTheColoursOfThePalette) {
   const std::map<Color, std::size_t> found = outlines(image, labels, {{"none", {7}}, {"one", {1}}});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.begin()->first, palette_color(1));
-  // One voxel of 4.8 pixels: all of it lies within two pixels of its edge but at most one.
+  // One voxel of 4.8 pixels: at most one of its pixels is farther than two pixels from the edge.
   EXPECT_GE(found.begin()->second, 15u);
   EXPECT_LE(found.begin()->second, 25u);
 }

@@ -74,7 +74,7 @@ TEST(Split, RefusesFilesThatDoNotFitTheDataSet) {
   }
 }
 
-// As nnU-Net writes splits_final.json.
+// The format of nnU-Net's splits_final.json.
 TEST(Split, ComesFromAFoldOfNnUNet) {
   const test::TemporaryFolder folder;
   const fs::path file = folder / "splits_final.json";
@@ -97,7 +97,7 @@ TEST(Split, ComesFromAFoldOfNnUNet) {
   }
 }
 
-// 40 cases of 15 patients, named by them: patient k has cases k, k + 15 and k + 30.
+// 40 cases of 15 patients; patient k has cases k, k + 15 and k + 30.
 data::Dataset dataset_of_patients() {
   data::Dataset dataset;
   dataset.root = "somewhere";
@@ -144,7 +144,7 @@ TEST(Split, ByPatientsLooksAtWhatAFileSays) {
   EXPECT_THROW(make_split(dataset, {.file = file, .patient = "{patient}_*"}), Error);
 }
 
-// Every fold has as many of each hospital as the others, to one.
+// The number of cases of each hospital differs by at most one between folds.
 TEST(Split, ByAColumnSpreadsItsValuesEvenly) {
   const data::Dataset dataset = dataset_of(37);
   const test::TemporaryFolder folder;
@@ -173,7 +173,7 @@ TEST(Split, ByAColumnSpreadsItsValuesEvenly) {
   EXPECT_THROW(make_split(dataset, {.file = {}, .folds = 4, .table = table, .stratify = "age"}), Error);
 }
 
-// Case k has k labelled voxels: every fold has small and large ones alike.
+// Case k has k labelled voxels: every fold gets small and large ones.
 TEST(Split, ByForegroundSpreadsSmallAndLargeOnes) {
   const test::TemporaryFolder folder;
   data::Dataset dataset = dataset_of(20);

@@ -1,4 +1,4 @@
-// What of an image is written into the network's input.
+// Tests the conversion of an image into the network's input.
 #include "pipeline/device/staging.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-// Of more voxels than one thread takes at a time, if `many`.
+// With `many`, more voxels than one thread takes at a time.
 Shape stored(std::int64_t channels, bool many = false) {
   return {2, many ? 65 : 3, many ? 64 : 2, many ? 64 : 5, channels};
 }
@@ -50,7 +50,7 @@ TEST(Staging, IsNeedlessWhereTheImageIsTheInputAlready) {
   EXPECT_EQ(found_in(image, {half, 0, half.shape[1]}), nullptr);
 }
 
-// Two samples of 5 planes: of each its last two.
+// Two samples of 5 planes: the piece takes the last two planes of each.
 TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
   const std::vector<float> image = image_of({2, 5, 2, 3, 4});
   const net::Value value{"input[1]", {2, 2, 2, 3, 4}, net::ElementType::f32, net::Role::input};
@@ -63,7 +63,7 @@ TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
     expected.insert(expected.end(), image.begin() + first, image.begin() + first + 2 * 24);
   EXPECT_EQ(found, expected);
 
-  // As two volumes of one sample, one after the other.
+  // With two volumes of one sample, one after the other.
   net::Graph graph;
   std::vector<net::ValueId> ids;
   for (int turn = 0; turn < 2; ++turn)
@@ -75,7 +75,7 @@ TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
   for (std::size_t i = 0; i < turns.size(); ++i)
     EXPECT_EQ(found_in(image, turns[i]), bytes + planes_before[i] * 24 * 4) << i;
 
-  const std::vector<std::uint8_t> target = {1, 2, 3, 4, 5, 6};  // of one sample, 3 planes of 2 voxels
+  const std::vector<std::uint8_t> target = {1, 2, 3, 4, 5, 6};  // one sample, 3 planes of 2 voxels
   const net::Value bits{"target[1]", {1, 1, 1, 2}, net::ElementType::u8, net::Role::input};
   EXPECT_EQ(found_in(std::span(target), {bits, 1, 3}), reinterpret_cast<const std::byte*>(target.data() + 2));
 }

@@ -1,6 +1,5 @@
-// torchvision's weights begin a training here: a file as torchvision leaves it, of a ResNet-50 with fewer
-// channels and random weights, gives the probabilities that torchvision computed with them
-// (tests/fixtures/image_networks.py).
+// Tests training from torchvision's weights: a file of a ResNet-50 with fewer channels and random weights, in
+// torchvision's format, gives the probabilities that torchvision computed (tests/fixtures/image_networks.py).
 #include "pipeline/record/starting_weights.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@ class StartingWeightsFile : public test::InAFolder {};
 
 using Fixture = net::Tensors;
 
-// The parameters alone, in their own shapes, with the counters that PyTorch keeps beside them.
+// Writes only the parameters, in their own shapes, and the counters that PyTorch stores with them.
 void write_as_torchvision(const fs::path& path, const Fixture& from) {
   Json header = {{"__metadata__", {{"format", "pt"}}}};
   std::string data;
@@ -183,7 +182,7 @@ TEST_F(StartingWeightsFile, OfWhichNoneFitsAreRefused) {
   EXPECT_THROW(starting_weights(folder_ / "a.safetensors", {tensor("a", {3}, 1)}, {}), Error);
 }
 
-// Weights that other programs made, as they name them.
+// Weights of other programs, under their names.
 class ImportedWeights : public test::InAFolder {
  protected:
   ImportedWeights() {
@@ -210,8 +209,8 @@ class ImportedWeights : public test::InAFolder {
   std::vector<Tensor> tensors_;
 };
 
-// As MIC-DKFZ's dynamic-network-architectures has them: every layer again in a list, the encoder again in the
-// decoder, logits on every level.
+// MIC-DKFZ's dynamic-network-architectures list every layer twice, the encoder again in the decoder, and
+// logits on every level.
 TEST_F(ImportedWeights, OfNnUNetsOwnNetworksMayHaveTheirPartsTwice) {
   std::vector<Tensor> twice = tensors_;
   for (const Tensor& tensor : tensors_) {

@@ -1,4 +1,4 @@
-// What a test looks at in an SVG that gnuplot drew: boxes, points, and texts with about the room they take.
+// Extracts shapes from SVGs of gnuplot: boxes, points, and texts with their approximate size.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ struct Rectangle {
 
 struct Text {
   std::string text;
-  double x, y;  // of the anchor, on the baseline
+  double x, y;  // the anchor, on the baseline
   Rectangle room;
 };
 
-// Rectangles that are filled this opaquely, those of the legend too.
+// Rectangles filled with this opacity, including those of the legend.
 inline std::vector<Rectangle> filled_rectangles(const std::string& svg, const std::string& opacity) {
   const std::regex polygon(format(
       "fill-opacity = '{}' points = '([\\d.]+),([\\d.]+) ([\\d.]+),([\\d.]+) ([\\d.]+),([\\d.]+)", opacity));
@@ -36,24 +36,24 @@ inline std::vector<Rectangle> filled_rectangles(const std::string& svg, const st
   return boxes;
 }
 
-// Of a box plot.
+// The boxes of a box plot.
 inline std::vector<Rectangle> boxes_of(const std::string& svg) {
   return filled_rectangles(svg, "0.300000");
 }
 
-// Bars of a chart.
+// The bars of a chart.
 inline std::vector<Rectangle> bars_of(const std::string& svg) {
   return filled_rectangles(svg, "0.850000");
 }
 
-// Points of gnuplot's type `pt`, without the definition of the mark.
+// The number of points of gnuplot's type `pt`, without the definition of the mark.
 inline std::size_t points_of(const std::string& svg, int pt) {
   const std::regex use(format("<use xlink:href='#gpPt{}' transform", pt - 1));
   return static_cast<std::size_t>(
       std::distance(std::sregex_iterator(svg.begin(), svg.end(), use), std::sregex_iterator()));
 }
 
-// How far to the right points of gnuplot's type `pt` lie.
+// The x positions of the points of gnuplot's type `pt`.
 inline std::vector<double> columns_of_points(const std::string& svg, int pt) {
   const std::regex use(format("<use xlink:href='#gpPt{}' transform='translate\\(([\\d.]+),", pt - 1));
   std::vector<double> columns;
@@ -62,7 +62,7 @@ inline std::vector<double> columns_of_points(const std::string& svg, int pt) {
   return columns;
 }
 
-// How far down the corners of lines of this colour lie.
+// The y positions of the corners of lines of this colour.
 inline std::vector<double> heights_of_lines(const std::string& svg, const std::string& rgb) {
   std::vector<double> heights;
   const std::string begin = format("<path stroke='rgb({})'  d='", rgb);
@@ -76,7 +76,7 @@ inline std::vector<double> heights_of_lines(const std::string& svg, const std::s
   return heights;
 }
 
-// Upright texts; letters are taken to be 0.55 of their height wide, which is about what Helvetica takes.
+// Horizontal texts; letters are assumed to be 0.55 of their height wide, as in Helvetica.
 inline std::vector<Text> texts_of(const std::string& svg) {
   static const std::regex text(
       "translate\\(([\\d.]+),([\\d.]+)\\)\"[^>]*font-size=\"([\\d.]+)\"\\s+text-anchor=\"(\\w+)\">\\s*"
@@ -94,7 +94,7 @@ inline std::vector<Text> texts_of(const std::string& svg) {
   return texts;
 }
 
-// Pairs of texts that would run into each other, and texts beyond the edge.
+// Pairs of texts that overlap, and texts beyond the edge.
 inline std::vector<std::string> collisions(const std::string& svg) {
   static const std::regex view_box("viewBox=\"0 0 ([\\d.]+) ([\\d.]+)\"");
   std::smatch size;

@@ -1,4 +1,4 @@
-// The machine cut into shares: what each gets, and that together they get no more than there is.
+// Tests dividing a machine into shares: the share of each, and that their sum does not exceed the machine.
 #include "pipeline/sweep/sweep_shares.h"
 
 #include <gtest/gtest.h>
@@ -75,14 +75,14 @@ TEST(MachineShares, SettleWhatTheExperimentLeavesOpenAndKeepWhatItSays) {
   MemoryOptions budget;
   budget.budget_bytes = 30 * mib;
   EXPECT_EQ(*within_share(budget, share, false).host_bytes, 70 * mib);
-  budget.budget_bytes = 300 * mib;  // more than its share: it will have to wait for the others
+  budget.budget_bytes = 300 * mib;  // more than its share: it must wait for the others
   EXPECT_EQ(claimed_bytes(within_share(budget, share, false), false), 300 * mib);
   MemoryOptions disk;
   disk.disk_bytes = 500 * mib;
   EXPECT_EQ(claimed_bytes(within_share(disk, share, false), false), 100 * mib);
 }
 
-// Two sockets that the firmware numbers in turns, as many servers do.
+// Two sockets whose cores the firmware numbers alternately, as on many servers.
 TEST(MachineShares, AreOfOneNodeWhereTheyCanBe) {
   const test::TemporaryFolder folder;
   const fs::path nodes = folder.path() / "sys/devices/system/node";
@@ -94,7 +94,7 @@ TEST(MachineShares, AreOfOneNodeWhereTheyCanBe) {
   const auto shares = share_out(machine, 2, false);
   EXPECT_EQ(core_text(shares[0].cores), "0,2,4,6");
   EXPECT_EQ(core_text(shares[1].cores), "1,3,5,7");
-  EXPECT_EQ(by_node({3, 1, 2}, folder.path() / "none"), (std::vector{3, 1, 2}));  // nothing is known
+  EXPECT_EQ(by_node({3, 1, 2}, folder.path() / "none"), (std::vector{3, 1, 2}));  // unknown topology
 }
 
 TEST(MachineShares, OfRanksAreDisjointUnlessTheyAreMoreThanTheCores) {
@@ -106,7 +106,7 @@ TEST(MachineShares, OfRanksAreDisjointUnlessTheyAreMoreThanTheCores) {
   EXPECT_EQ(core_text({8, 1, 0, 3}), "0-1,3,8");
 }
 
-// A root with four GPUs, of which a container was given two.
+// A file system with four GPUs, two of them visible in the container.
 TEST(MachineShares, FindTheGpusThatMayBeUsedAndTheirNodes) {
   const test::TemporaryFolder folder;
   const fs::path root = folder.path();

@@ -1,4 +1,4 @@
-// The bytes of the tables, which scripts outside the project read.
+// Tests the bytes of the tables, because external scripts read them.
 #include "pipeline/report/tables.h"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ TEST(Tables, FieldsThatAreNoNumbersAreRefusedWithTheirPlace) {
   EXPECT_THROW(rows_of<DiceRow>(csv, "dice.csv"), Error);
 }
 
-// A column of each table, with what no run writes there.
+// One column of each table, with a value that no run writes.
 TEST(Tables, FieldsThatNoRunWritesAreRefused) {
   struct Bad {
     Csv csv;
@@ -192,7 +192,7 @@ TEST(Tables, FieldsThatNoRunWritesAreRefused) {
 TEST(Boxes, AreOverTheMeansOfARunsRepeatsPerCase) {
   const auto boxes = box_rows({dice_row(1, "x", 0.2), dice_row(2, "x", 0.4), dice_row(1, "y", 0.9),
                                dice_row(2, "y", std::nan("")), dice_row(1, "z", std::nan(""))});
-  ASSERT_EQ(boxes.size(), 3u);  // dice, sensitivity, specificity; hd95 was never computed
+  ASSERT_EQ(boxes.size(), 3u);  // dice, sensitivity, specificity; hd95 is absent
   const metrics::BoxStatistics& dice = boxes[0].statistics;
   EXPECT_EQ(boxes[0].metric, "dice");
   EXPECT_EQ(dice.n, 2u);

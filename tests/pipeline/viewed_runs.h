@@ -1,4 +1,4 @@
-// Folders of made-up runs with volumes to look into, and the way back from the text on a page to bytes.
+// Writes folders of synthetic runs with volumes for the viewer, and decodes the data embedded in a page.
 #pragma once
 
 #include <zlib.h>
@@ -13,7 +13,7 @@
 
 namespace voxswap::pipeline {
 
-// What gzip packed, by zlib.
+// Decompresses gzip data with zlib.
 inline std::string gunzipped(const std::string& packed) {
   z_stream stream{};
   EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
@@ -33,8 +33,7 @@ inline std::string gunzipped(const std::string& packed) {
   return bytes;
 }
 
-// A ball of labels in a brain that fills the grid but for a border: two channels, of which every voxel
-// differs.
+// A ball of labels in a brain that fills the grid up to a border: two channels without equal voxels.
 inline data::Volume made_up_volume(int radius) {
   data::Volume volume;
   volume.id = "case";
@@ -68,7 +67,7 @@ class ViewedRuns : public MadeUpRuns {
     return viewed_case({volume, prediction, channels_, labels_, regions_}, most_bytes);
   }
 
-  // Volumes of two of the four cases, whose predictions are too large by `margin` voxels.
+  // Volumes of two of the four cases, with predictions that are too large by `margin` voxels.
   fs::path make_viewed_run(const std::string& name, int margin, const std::string& room = "1MiB") const {
     const fs::path run = make_run(name, name, std::to_string(64 + margin));
     write_file(run / "experiment.yaml", format("output:\n  viewer: {}\n", room));

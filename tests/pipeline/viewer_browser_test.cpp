@@ -1,5 +1,5 @@
-// The slice viewer in a browser: Chromium without a window, driven by viewer_driver.js. Where there is none,
-// viewer_test.cpp is what looks at it.
+// Tests the slice viewer in headless Chromium, driven by viewer_driver.js. Without Chromium, only
+// viewer_test.cpp tests it.
 #include <cstdlib>
 
 #include "tests/pipeline/viewed_runs.h"
@@ -11,7 +11,7 @@ class Browser : public ViewedRuns {
  protected:
   static bool is_here() { return std::system("command -v chromium >/dev/null 2>&1") == 0; }
 
-  // The page as it is after the driver is done with it, in a window of this size.
+  // The page's DOM after the driver has finished, in a window of this size.
   std::string driven(const fs::path& page, const std::string& size, const std::string& more) const {
     const fs::path driver = fs::path(VOXSWAP_SOURCE_DIR) / "tests/pipeline/viewer_driver.js",
                    copy = folder_ / "driven.html";

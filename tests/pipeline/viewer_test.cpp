@@ -1,4 +1,5 @@
-// The slice viewer of a report, without a browser: what is in its volumes, and what of them is in a page.
+// Tests the slice viewer of a report without a browser: the content of its volumes, and which of them a page
+// contains.
 #include <algorithm>
 
 #include "base/json.h"
@@ -49,7 +50,7 @@ TEST_F(Viewer, LeavesTheBackgroundOutAndCountsSlicesAsTheFileDoes) {
   volume.channels[0].voxels.assign(960, 0.0F);
   volume.channels[1].voxels.assign(960, 0.0F);
   for (std::int64_t x = 5; x <= 7; ++x) volume.channels[0].at(x, 5, 4) = 1;
-  volume.file_geometry = volume.truth.geometry;  // from left to right in the file, the other axes as they are
+  volume.file_geometry = volume.truth.geometry;  // reversed x axis in the file
   volume.file_geometry.direction = {-1, 0, 0, 0, 1, 0, 0, 0, 1};
   const Json study = Json::parse(viewed(volume, volume.truth));
   EXPECT_EQ(study["size"],
@@ -61,7 +62,7 @@ TEST_F(Viewer, LeavesTheBackgroundOutAndCountsSlicesAsTheFileDoes) {
 TEST_F(Viewer, MakesGreysCoarserUntilTheyFitAndNeverLabels) {
   data::Volume volume = made_up_volume(2);
   volume.channels[0].geometry.spacing = volume.channels[1].geometry.spacing = {1, 1, 3};
-  unsigned state = 1;  // noise, which does not become smaller by packing
+  unsigned state = 1;  // noise, which does not compress
   for (data::Image& channel : volume.channels)
     for (float& value : channel.voxels)
       value = static_cast<float>((state = state * 1103515245 + 12345) >> 20);
@@ -69,7 +70,7 @@ TEST_F(Viewer, MakesGreysCoarserUntilTheyFitAndNeverLabels) {
   const std::string text = viewed(volume, volume.truth, static_cast<std::int64_t>(whole) / 2);
   EXPECT_LE(text.size(), whole / 2);
   const Json study = Json::parse(text);
-  EXPECT_EQ(study["step"], Json({2, 2, 1}));  // planes lie apart already
+  EXPECT_EQ(study["step"], Json({2, 2, 1}));  // the spacing of planes is already coarse
   EXPECT_EQ(bytes_of(study["greys"][0]).size(), 6u * 5 * 8);
   EXPECT_EQ(bytes_of(study["truth"]).size(), 960u);
 }

@@ -1,5 +1,5 @@
-// Means of the weights that a training goes through: by their formulas in double, beside a training that
-// knows nothing of them, and through a checkpoint.
+// Tests averages of the weights during training: against their formulas in double precision, their effect on
+// the training (none), and their checkpoints.
 #include "pipeline/train/weight_average.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class WeightAverages : public test::InAFolder {
     session_->initialize(3);
   }
 
-  // The weights that a training would have come to after so many steps.
+  // Sets the weights of a training after `step` steps.
   void weights_become(int step) {
     for (std::size_t i = 0; i < session_->weight_count(); ++i) {
       std::vector<float> values(static_cast<std::size_t>(session_->weight(i).shape.count()));
@@ -40,7 +40,7 @@ class WeightAverages : public test::InAFolder {
   static float value(int step, std::size_t i, std::size_t k) {
     return static_cast<float>(std::sin(0.3 * step + static_cast<double>(i) + 0.01 * static_cast<double>(k)));
   }
-  // Whether the mean is that of `shares` of steps 1, 2, ...
+  // Checks that the mean is that of `shares` of steps 1, 2, ...
   static void expect_mean(const WeightAverage& average, const std::vector<double>& shares) {
     const std::vector<Tensor> found = average.weights();
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -65,7 +65,7 @@ TEST_F(WeightAverages, MoveStepByStepAndForgetTheirBeginningSoon) {
   for (int step = 1; step <= 7; ++step) {
     weights_become(step);
     average.after_step(1);
-    // The first is taken as it is; then decays 2/11, 3/12, 4/13 < 0.3, and 0.3 from there on.
+    // The first weights are copied; then decays 2/11, 3/12, 4/13 < 0.3, and 0.3 afterwards.
     const double t = step - 1, decay = step == 1 ? 0 : std::min(0.3, (1 + t) / (10 + t));
     for (double& share : shares) share *= decay;
     shares.push_back(1 - decay);
@@ -86,7 +86,7 @@ TEST_F(WeightAverages, OfTheLastEpochsEndsCountAlike) {
     weights_become(epoch);
     average.after_step(epoch);
     average.after_epoch(epoch);
-    average.after_epoch(epoch);  // by a run that was interrupted in its validation
+    average.after_epoch(epoch);  // after an interruption in the validation
     EXPECT_EQ(average.has_begun(), epoch >= 3);
   }
   expect_mean(average, {0, 0, 0.25, 0.25, 0.25, 0.25});

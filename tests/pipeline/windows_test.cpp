@@ -1,4 +1,4 @@
-// Sliding windows cover a volume, their weights sum to one, and one window changes nothing.
+// Tests that sliding windows cover a volume, their weights sum to one, and one window changes nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(Windows, AsLargeAsTheVolumeGiveEveryBitOfWhatWasComputed) {
   EXPECT_EQ(stitch(windows, 3, [&](const data::Box&) { return expected; }), expected);
 }
 
-// And never hold more planes than a window has.
+// Also checks that never more planes are held than a window has.
 TEST(Windows, HandOnPlanesAsTheyAreDoneWithEveryBitOfTheWhole) {
   const data::Size3 size{20, 9, 29};
   const std::vector<float> input = ramp(20 * 9 * 29 * 2);
@@ -84,18 +84,18 @@ TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(again[i], whole[i], 1e-6);
 }
 
-// nnU-Net: a Gaussian of an eighth of the window around its middle.
+// nnU-Net's Gaussian: its deviation is an eighth of the window's side.
 TEST(Windows, TrustTheMiddleByAGaussianOfAnEighthOfTheirSide) {
   const WindowAxis axis = make_windows({24, 16, 16}, {16, 16, 16}, 0.5).axes[0];
   ASSERT_EQ(axis.starts, (std::vector<std::int64_t>{0, 8}));
   const auto gaussian = [](double away) { return std::exp(-away * away / (2 * 2 * 2)); };
-  for (std::size_t i = 8; i < 16; ++i) {  // both windows see these
+  for (std::size_t i = 8; i < 16; ++i) {  // both windows cover these
     const double first = gaussian(static_cast<double>(i) - 7.5),
                  second = gaussian(static_cast<double>(i) - 15.5);
     EXPECT_NEAR(axis.weights[0][i], first / (first + second), 1e-6);
     EXPECT_NEAR(axis.weights[1][i - 8], second / (first + second), 1e-6);
   }
-  EXPECT_EQ(axis.weights[0][3], 1);  // only the first does
+  EXPECT_EQ(axis.weights[0][3], 1);  // only the first covers this
 }
 
 }  // namespace

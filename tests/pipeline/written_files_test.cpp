@@ -1,4 +1,4 @@
-// What a run wrote is known again, and what was changed since is told.
+// Tests that files written by a run are recognised and later changes are reported.
 #include "pipeline/report/written_files.h"
 
 #include <gtest/gtest.h>
@@ -33,12 +33,12 @@ TEST_F(WrittenFiles, AreTheSameTableWhateverItsLineEnds) {
   EXPECT_EQ(changed_files(folder_), Names{});
   write_file(folder_ / "a.csv", "x,y\n1,2");
   EXPECT_EQ(changed_files(folder_), Names{});
-  write_file(folder_ / "a.csv", "x,y\n1\n");  // no table
+  write_file(folder_ / "a.csv", "x,y\n1\n");  // not a table
   write_file(folder_ / "b.json", "{}\r\n");
   EXPECT_EQ(changed_files(folder_), (Names{"a.csv", "b.json"}));
 }
 
-// Between the note and the file a process may end.
+// A process may end between writing the note and the file.
 TEST_F(WrittenFiles, MayBeTheOneBeforeUntilTheRunIsDone) {
   write_noted(folder_, {{"a.csv", "x\n1\n"}});
   write_noted(folder_, {{"a.csv", "x\n2\n"}});
@@ -54,7 +54,7 @@ TEST_F(WrittenFiles, MayNotBeThereYetOrBeTheOneBeforeHoweverOftenAProcessEndsBet
   EXPECT_EQ(changed_files(folder_), Names{});
   write_noted(folder_, {{"a.csv", "x\n1\n"}});
   write_noted(folder_, {{"a.csv", "x\n2\n"}});
-  write_file(folder_ / "a.csv", "x\n1\n");  // as if the second had not been renamed, twice
+  write_file(folder_ / "a.csv", "x\n1\n");  // the second file was never renamed into place
   write_noted(folder_, {{"a.csv", "x\n3\n"}});
   write_file(folder_ / "a.csv", "x\n1\n");
   EXPECT_EQ(changed_files(folder_), Names{});

@@ -1,5 +1,5 @@
-// Convolutions and weight gradients by minimal filtering: how they are divided among threads, and the kernel
-// of convolutions.
+// Convolutions and weight gradients by minimal filtering: their division among threads, and the kernel of
+// convolutions.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -14,13 +14,13 @@ namespace voxswap::net::convolution {
 
 namespace {
 
-// How a convolution by minimal filtering is divided among threads. It depends only on shapes and does not
-// change results.
+// Division of a convolution by minimal filtering among threads. It depends only on shapes and does not change
+// results.
 struct FilteredCut {
   std::int64_t tile = 1;               // output channels multiplied together
   std::int64_t block = 1, blocks = 1;  // output channels of a unit, and blocks with that many
   std::int64_t rest = 0;               // remaining output channels, fewer than a tile
-  std::int64_t tiles = 1, across = 1;  // in a unit's row; units per row
+  std::int64_t tiles = 1, across = 1;  // in a row of a unit; units per row
   std::int64_t rows = 1, down = 1;     // per plane
   std::int64_t planes = 1, deep = 1;   // per sample
 
@@ -31,13 +31,13 @@ struct FilteredCut {
   FilteredUnit unit(const VolumeSizes& sizes, std::int64_t index) const;
 };
 
-constexpr std::int64_t near_weights = 256 << 10;  // bytes of weights that stay in a core's second cache
+constexpr std::int64_t near_weights = 256 << 10;  // bytes of weights that stay in a core's L2 cache
 constexpr std::int64_t usual_rows = 8,
-                       usual_planes = 16;  // of a unit, that make what it transforms twice little
+                       usual_planes = 16;  // per unit, so that little is transformed twice
 constexpr std::int64_t least_planes = 4;
 constexpr std::int64_t enough_units = 16;
 
-// As many rows as fit, of as long parts as leave enough of them.
+// As many rows as fit, in the longest parts that allow enough of them.
 bool cut_rows(const VolumeSizes& s, FilteredCut& cut) {
   const std::int64_t tiles = parts_of(s.width.made, filtered_voxels);
   const std::int64_t of_tile = s.depth.kernel * frequencies * whole_parts(s.inputs, filtered_channels);
@@ -76,7 +76,7 @@ FilteredUnit FilteredCut::unit(const VolumeSizes& s, std::int64_t index) const {
   return unit;
 }
 
-// Nullopt if a unit exceeds a thread's scratch, or the transforms cost more than they save. `lanes`: of a
+// Nullopt if a unit exceeds a thread's scratch, or the transforms cost more than they save. `lanes`: per
 // register.
 std::optional<FilteredCut> cut_filtered(const VolumeSizes& s, std::int64_t lanes) {
   FilteredCut cut;
@@ -106,11 +106,11 @@ constexpr OfInstructions<FilteredMaker> makers = {&filtered_maker_portable, null
 #endif
 };
 
-// Of a row of taps, for all lanes that are multiplied together.
+// A row of taps, for all lanes that are multiplied together.
 using Taps = double[filter_taps][most_tile_outputs];
 using Filters = float[frequencies][most_tile_outputs];
 
-// G: three taps become frequencies, rounded once.
+// Applies G: three taps become frequencies, rounded once.
 void transform_taps(const Taps& taps, Filters& to) {
   constexpr double n = near_point, f = far_point, of_zero = 1 / (n * n * f * f);
   constexpr double of_near = 1 / (2 * n * n * (n * n - f * f)), of_far = 1 / (2 * f * f * (f * f - n * n));
@@ -171,7 +171,7 @@ class FilteredConvolution final : public ObservableKernel {
   }
 
  private:
-  // Some input channels of the lanes of a block.
+  // Arranges the weights of some input channels for the lanes of a block.
   void arrange(const float* w, std::int64_t first_output, std::int64_t first, float* all) const {
     const std::int64_t end = std::min(first + arranged_together, sizes_.inputs),
                        outputs = std::min(2 * maker_.lanes, sizes_.outputs - first_output),
@@ -188,7 +188,7 @@ class FilteredConvolution final : public ObservableKernel {
           std::copy_n(made[f], lanes, weights + ((f * lines_ + line) * sizes_.inputs + channel) * lanes);
       }
   }
-  // From O,I,D,H,W; of a gradient, what is made are I, and taps are mirrored.
+  // Reads from O,I,D,H,W. For a gradient, the outputs are I, and taps are mirrored.
   void read_taps(const float* w, std::int64_t made, std::int64_t read, std::int64_t line, std::int64_t lane,
                  Taps& to) const {
     const std::int64_t pair = sizes_.gradient ? read * sizes_.outputs + made : made * sizes_.inputs + read;
@@ -198,7 +198,7 @@ class FilteredConvolution final : public ObservableKernel {
       to[tap][lane] = from[sizes_.gradient ? filter_taps - 1 - tap : tap];
   }
 
-  VolumeSizes sizes_;  // of a forward convolution; `gradient` tells how weights lie
+  VolumeSizes sizes_;  // of a forward convolution; `gradient` selects the layout of weights
   FilteredMaker maker_;
   std::int64_t lines_;  // rows of taps
   FilteredCut cut_;
@@ -208,7 +208,7 @@ class FilteredConvolution final : public ObservableKernel {
 
 }  // namespace
 
-// Measured: transforms of fewer channels cost what products save, as do those of weights for fewer voxels.
+// Measured limits: below these, transforming channels or weights costs as much as the saved products.
 bool is_filtered(const VolumeSizes& s) {
   constexpr std::int64_t least_inputs = 12, least_width = 6, least_lines = 3, least_voxels = 700;
   const VolumeAxis* const axes[] = {&s.depth, &s.height, &s.width};
@@ -227,7 +227,8 @@ std::unique_ptr<Kernel> make_filtered_convolution(const VolumeSizes& sizes, Inst
 
 namespace {
 
-// Measured: with shorter rows, fewer tiles of a plane or half empty blocks of channels, little is saved.
+// Measured limits: with shorter rows, fewer tiles per plane or half empty blocks of channels, little is
+// saved.
 bool is_worth_it(const Sizes& s) {
   constexpr std::int64_t least_width = 6, least_lines = 3, least_tiles = 12;
   const Axis* const axes[] = {&s.depth, &s.height, &s.width};

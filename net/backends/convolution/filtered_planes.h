@@ -15,7 +15,7 @@ inline const std::uint32_t* words(const float* from) {
   return reinterpret_cast<const std::uint32_t*>(from);
 }
 
-// B: the six voxels that a tile reads become frequencies.
+// Applies B: the six voxels that a tile reads become frequencies.
 template <class A>
 inline __attribute__((always_inline)) void transform_voxels(const typename A::Sum (&x)[frequencies],
                                                             typename A::Sum (&to)[frequencies]) {
@@ -34,15 +34,15 @@ inline __attribute__((always_inline)) void transform_voxels(const typename A::Su
   to[5] = A::multiply_add(A::multiply_add(x[5], x[3], zero - (n2 + f2)), x[1], zero + n2 * f2);
 }
 
-// Where planes of a sample are: one behind the other, or each somewhere.
+// Addresses of a sample's planes: contiguous, or one pointer per plane.
 struct PlanesInARow {
   const float* first;
-  std::int64_t numbers;  // of a plane
+  std::int64_t numbers;  // per plane
   const float* operator()(std::int64_t plane) const { return first + plane * numbers; }
 };
 struct PlanesAnywhere {
   const void* const* planes;
-  std::int64_t channel;  // the first that is read
+  std::int64_t channel;  // the first channel to read
   const float* operator()(std::int64_t plane) const {
     return static_cast<const float*>(planes[plane]) + channel;
   }
@@ -51,7 +51,7 @@ struct PlanesAnywhere {
 template <class A, class Source>
 class FilteredPlanes {
  public:
-  // So many channels of x, of the strip's sample.
+  // For `channels` channels of x, of the strip's sample.
   FilteredPlanes(const VolumeSizes& sizes, const FilteredStrip& strip, std::int64_t channels, Source x,
                  float* to)
       : s_(sizes),
@@ -61,13 +61,13 @@ class FilteredPlanes {
         x_(x),
         to_(to) {}
 
-  // Numbers from one row, block of channels and frequency to the next.
+  // Distance in numbers between rows, blocks of channels and frequencies.
   std::int64_t row() const { return strip_.tiles * filtered_channels; }
   std::int64_t block() const { return lines_ * row(); }
   std::int64_t frequency() const { return (channels_ + filtered_channels - 1) / filtered_channels * block(); }
   const float* plane(std::int64_t plane) const { return place(plane); }
 
-  // Those planes that the made one is the first to read. REQUIRES: planes are made in order.
+  // Transforms the planes that earlier planes of the output did not read. REQUIRES: planes are made in order.
   void read(const Reads& reads) {
     for (std::int64_t i = 0; i < reads.count; ++i) {
       if (reads.from[i] < next_) continue;
@@ -75,14 +75,14 @@ class FilteredPlanes {
       transform_plane(reads.from[i]);
     }
   }
-  // Planes that are read from here on.
+  // The planes that are still to be read: next() to end().
   std::int64_t next() const { return next_; }
   std::int64_t end() const {
     const std::int64_t end = strip_.plane + strip_.planes - 1 - s_.depth.before + s_.depth.kernel;
     return end < s_.depth.read ? end : s_.depth.read;
   }
   std::int64_t lines() const { return lines_; }
-  // Of a plane, where the strip reads; nullptr outside.
+  // Address of a row that the strip reads in a plane; nullptr outside.
   const float* line(std::int64_t plane, std::int64_t line) const {
     const std::int64_t from = strip_.row - s_.height.before + line;
     if (from < 0 || from >= s_.height.read) return nullptr;
@@ -120,7 +120,7 @@ class FilteredPlanes {
         transform_tile(from, s_.inputs, first < 0 ? -first : 0, last, to, further);
     }
   }
-  // Fewer channels than a block has.
+  // Handles fewer channels than a block has.
   void transform_edge(const float* x, std::int64_t first, std::int64_t channels, float* to,
                       std::int64_t further) const {
     alignas(64) float edge[frequencies * filtered_channels] = {};
@@ -130,7 +130,7 @@ class FilteredPlanes {
     }
     transform_tile(edge, filtered_channels, 0, frequencies, to, further);
   }
-  // Voxels begin <= i < end are there.
+  // Only voxels begin <= i < end exist; the others are zero.
   static inline __attribute__((always_inline)) void transform_tile(const float* x, std::int64_t voxel,
                                                                    std::int64_t begin, std::int64_t end,
                                                                    float* to, std::int64_t further) {
@@ -151,7 +151,7 @@ class FilteredPlanes {
   const std::int64_t channels_, lines_;
   const Source x_;
   float* const to_;
-  std::int64_t next_ = 0;  // plane that is not transformed yet
+  std::int64_t next_ = 0;  // first plane that is not transformed yet
 };
 
 }  // namespace
@@ -166,7 +166,7 @@ constexpr std::int64_t line_bytes = 64;  // cache line
 // Cache lines to prefetch with each block of a tile of products.
 struct Asked {
   const char* from = nullptr;
-  std::int64_t lines = 0, step = line_bytes;  // bytes from one to the next
+  std::int64_t lines = 0, step = line_bytes;  // bytes between them
 };
 inline __attribute__((always_inline)) void ask(Asked& asked) {
   for (std::int64_t line = 0; line < asked.lines; ++line, asked.from += asked.step)
@@ -190,7 +190,7 @@ class FilteredAhead {
     for (std::int64_t line = 0; line < x.lines(); ++line)
       if (const float* const row = x.line(plane, line)) add(row, s_.inputs, channels);
   }
-  // Spreads the prefetches over so many tiles of products.
+  // Spreads the prefetches over `calls` tiles of products.
   void divide(std::int64_t calls) { parts_ = count_ == 0 || calls < count_ ? 1 : calls / count_; }
 
   Asked next(std::int64_t blocks) {

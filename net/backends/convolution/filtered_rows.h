@@ -1,29 +1,29 @@
-// Convolution by minimal filtering (sizes.h), written once for all instruction sets: their sources
-// include this file with the arithmetic of volume_rows.h. Nothing here is linked from one into another.
+// Convolution by minimal filtering (sizes.h), written once for all instruction sets: their sources include
+// this file with the arithmetic of volume_rows.h. Nothing here is linked from one into another.
 //
-// A unit makes a strip: some rows of some planes. What it reads of a plane is transformed once, kept in a
-// core's L2 cache while taps need it, and multiplied frequency by frequency. A voxel's result depends only on
-// the position of its tile in the row and on its inputs, which are added in the order of planes, rows and
-// channels. So results do not depend on threads or slabs.
+// A unit makes a strip: some rows of some planes. The parts of a plane that it reads are transformed once,
+// kept in a core's L2 cache while taps need them, and multiplied frequency by frequency. A voxel's result
+// depends only on the position of its tile in the row and on its inputs, which are added in the order of
+// planes, rows and channels. So results do not depend on threads or slabs.
 #pragma once
 
 #include "net/backends/convolution/filtered_planes.h"
 
 namespace voxswap::net::convolution {
 
-// Products of one frequency (sizes.h). Sums for several tiles and one or two registers of output
-// channels stay in registers while the loops run over planes and rows of taps and all channels. Tiles are
-// stored row after row, so the next row of taps is a constant offset away, and row ends need no special case.
+// Products of one frequency (sizes.h). Sums for several tiles and one or two registers of output channels
+// stay in registers while the loops run over planes and rows of taps and all channels. Tiles are stored row
+// by row, so the next row of taps is a constant offset away, and row ends need no special case.
 
 namespace {
 
 struct FilteredTile {
-  const float* x[most_taps];                // of every plane that is read: the first tile under the first row
+  const float* x[most_taps];                // per plane read: the first tile under the first row of taps
   const std::uint32_t* weights[most_taps];  // of the first row of taps
   std::int64_t planes = 0, rows = 1, channels = 1;
-  std::int64_t row = 0, block = 0;  // numbers from one row of x, one block of its channels, to the next
+  std::int64_t row = 0, block = 0;  // distance between rows of x, and between blocks of its channels
   float* sums = nullptr;            // [tiles][registers of lanes]
-  Asked asked;                      // with every block of channels
+  Asked asked;                      // prefetched with every block of channels
 };
 
 // R registers of lanes, V tiles.
@@ -65,7 +65,7 @@ struct FilteredKind {
 };
 constexpr int filtered_kinds = 5;
 
-// Of one register of lanes and of two, the longest first.
+// For one register of lanes and for two, the longest first.
 template <class A>
 constexpr FilteredKind kinds_of_filtered[2][filtered_kinds] = {
     {{multiply_filtered<A, 1, A::sums>, A::sums},
@@ -79,8 +79,8 @@ constexpr FilteredKind kinds_of_filtered[2][filtered_kinds] = {
      {multiply_filtered<A, 2, A::sums / 8>, A::sums / 8},
      {multiply_filtered<A, 2, 1>, 1}}};
 
-// For the last `left` of so many tiles: the shortest that makes all of them, going back over some that are
-// made already where it is longer; where there are not so many, the longest that fits.
+// The kind for the last `left` of `all` tiles: the shortest that makes all of them, overlapping finished
+// tiles if it is longer; if `all` is less than that, the longest that fits.
 inline const FilteredKind& next_filtered(const FilteredKind* kinds, std::int64_t left, std::int64_t all) {
   const FilteredKind* best = kinds + filtered_kinds - 1;
   for (const FilteredKind* kind = best; kind != kinds - 1; --kind) {
@@ -91,7 +91,7 @@ inline const FilteredKind& next_filtered(const FilteredKind* kinds, std::int64_t
   return *best;
 }
 
-// A: the sums of all frequencies become voxels.
+// Applies A: the sums of all frequencies become voxels.
 template <class A>
 inline __attribute__((always_inline)) void restore_voxels(const typename A::Sum (&sums)[frequencies],
                                                           typename A::Sum (&to)[filtered_voxels]) {
@@ -222,8 +222,8 @@ class StripMaker {
   FilteredAhead ahead_;
   const float* const start_;
   float *const y_, *const sums_;         // sums: [frequencies][tiles][lanes]
-  const std::int64_t tiles_, outputs_;   // of the strip; lanes of a block
-  const std::int64_t line_, frequency_;  // weights of a row of taps, of all of them
+  const std::int64_t tiles_, outputs_;   // in the strip; lanes of a block
+  const std::int64_t line_, frequency_;  // weights of a row of taps, and of all rows
   const std::uint32_t* const weights_;
   alignas(64) float bias_[most_unit_outputs + A::lanes];
 };

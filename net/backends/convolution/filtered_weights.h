@@ -17,7 +17,7 @@
 namespace voxswap::net::convolution {
 namespace {
 
-// Of four voxels of dy; what each frequency is to be divided by is left to A'.
+// Applies G' to four voxels of dy; A' does the divisions of each frequency.
 template <class A>
 inline __attribute__((always_inline)) void transform_gradient(const typename A::Sum (&dy)[filtered_voxels],
                                                               typename A::Sum (&to)[frequencies]) {
@@ -36,8 +36,8 @@ inline __attribute__((always_inline)) void transform_gradient(const typename A::
   to[5] = dy[3];
 }
 
-// Adds to sums [input channels][lanes] the products of so many tiles, I channels of x by V registers of dy.
-constexpr std::int64_t tiles_together = 16;  // before more memory is asked for
+// Adds the products of `tiles` tiles to sums [input channels][lanes]: I channels of x by V registers of dy.
+constexpr std::int64_t tiles_together = 16;  // between prefetches
 template <class A, int I, int V>
 __attribute__((noinline)) void add_filtered(const float* x, const float* dy, std::int64_t tiles,
                                             std::int64_t lanes, float* to, Asked asked) {
@@ -108,7 +108,7 @@ class FilteredWeights {
   static constexpr bool many_registers = A::sums > 16;
   static constexpr int alone = many_registers ? 16 : 8, beside = alone / 2;  // channels of a tile of sums
 
-  // Of all channels and lanes.
+  // Number of tiles of sums for all channels and lanes.
   std::int64_t tiles_of_sums() const {
     const std::int64_t pairs = unit_.lanes / (2 * A::lanes);
     return pairs * filtered_channels / beside +
@@ -139,7 +139,7 @@ class FilteredWeights {
       }
     }
   }
-  // So many voxels are there, and output channels.
+  // `voxels` and `channels` exist; the others are zero.
   void transform_tile(const float* dy, std::int64_t voxels, std::int64_t channels, float* to) const {
     std::int64_t voxel = s_.outputs;
     alignas(64) float edge[filtered_voxels * A::lanes];
@@ -163,11 +163,11 @@ class FilteredWeights {
   FilteredAhead ahead_;
   FilteredPlanes<A, PlanesAnywhere> x_;
   const float* const dy_;
-  float *const sums_, *const made_;  // made: dy as frequencies, [frequencies][tiles][lanes]
+  float *const sums_, *const made_;  // made: transformed dy, [frequencies][tiles][lanes]
   const std::int64_t tiles_;
 };
 
-// A': sums of frequencies, with what they are to be divided by, are added to those of three taps.
+// Applies A': divides the sums of frequencies and adds them to those of three taps.
 inline void add_taps(const float* sums, std::int64_t frequency, float* to, std::int64_t tap) {
   constexpr double n = near_point, f = far_point;
   constexpr double of_near = 1 / (2 * n * n * (n * n - f * f)), of_far = 1 / (2 * f * f * (f * f - n * n));
@@ -190,7 +190,7 @@ inline VolumeSizes volume_of(const Sizes& s) {
   return v;
 }
 
-// An AddWeightUnit of floats.
+// An AddWeightUnit for floats.
 template <class A>
 void add_filtered_unit(const Sizes& sizes, const Slab& slab, const WeightUnit& unit, const void* const* x,
                        const void* dy, float* to, std::uint32_t*) {

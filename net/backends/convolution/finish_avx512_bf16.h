@@ -9,7 +9,7 @@
 namespace voxswap::net::convolution {
 namespace {
 
-// The channels in the mask: their sums, + bias, + what `start` has where it is not null, rounded.
+// For the channels in the mask: sums + bias + start (if not null), rounded.
 inline void finish_by_avx512_bf16(Bf16* y, const float* sums, const float* bias, const Bf16* start,
                                   __mmask16 mask) {
   __m512 values = _mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias));

@@ -26,7 +26,7 @@ bool is_of_bf16(Instructions instructions) {
 }
 
 #if defined(__x86_64__)
-// Of leaf 7: the tiles, and products of bf16.
+// CPUID leaf 7: tiles, and products of bf16.
 bool has_tiles() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
@@ -34,7 +34,7 @@ bool has_tiles() {
   return (edx & bf16) != 0 && (edx & tiles) != 0;
 }
 
-// Linux keeps the kilobytes of tiles only for processes that ask for them, once and for all of their threads
+// Linux saves the kilobytes of tiles only for processes that request it, once for all of their threads
 // (arch/x86/xstate.rst of its documentation).
 bool may_use_tiles() {
 #if defined(__linux__)

@@ -1,4 +1,4 @@
-// Instruction sets for which the convolutions are compiled, and which of them this processor has.
+// Instruction sets for which the convolutions are compiled, and the ones that this processor has.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ std::vector<Instructions> instructions_for(ElementType type);
 // for an unknown name or a missing instruction set.
 std::optional<Instructions> chosen_instructions(ElementType type);
 
-// What was compiled for each: of f32 and of bf16, the last ones of bf16 alone. Elsewhere than on x86 there
-// are the first and the emulated one, and there need be none of tiles.
+// The compiled variants. Each has f32 and bf16, the last ones only bf16. Processors other than x86 have only
+// the portable and the emulated one, and some entries have no variant for tiles.
 template <class T>
 struct OfInstructions {
   const T *portable, *emulated_amx = nullptr;

@@ -31,7 +31,7 @@ inline __m512 load_some(const Bf16* from, __mmask16 mask) {
 inline void store_some(float* to, __m512 values, __mmask16 mask) {
   _mm512_mask_storeu_ps(to, mask, values);
 }
-// Rounded to the nearest, ties to even; NaN stays NaN.
+// Rounds to nearest, ties to even; NaN stays NaN.
 inline void store_some(Bf16* to, __m512 values, __mmask16 mask) {
   const __m512i bits = _mm512_castps_si512(values), upper = _mm512_maskz_srli_epi32(all, bits, 16);
   const __m512i odd = _mm512_maskz_and_epi32(all, upper, _mm512_set1_epi32(1));

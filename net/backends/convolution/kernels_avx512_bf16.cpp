@@ -21,7 +21,7 @@ inline __m512i pairs(__m256i a, __m256i b) {
   return _mm512_or_si512(low, high);
 }
 
-// Of each channel its value at this voxel and at the second one.
+// For each channel, its values at voxels a and b as a pair.
 template <int P>
 inline __attribute__((always_inline)) void pack_pairs(std::uint32_t* to, const Bf16* a, const Bf16* b,
                                                       std::int64_t channels) {
@@ -83,7 +83,7 @@ struct Avx512Bf16 {
     _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), sum));
   }
 
-  // The second voxel of a pair is the one that the next voxel of dy meets.
+  // The second voxel of a pair is the one for the next voxel of dy.
   template <int P>
   static void pack(std::uint32_t* to, const Bf16* x, const PackedRow& row) {
     static constexpr Bf16 no_voxel[packed_channels] = {};

@@ -22,14 +22,14 @@ inline float widened(Bf16 value) {
   return result;
 }
 
-// Slabs are short, and jump from row to row before the processor has seen that memory is read in order: so
-// what follows this is asked for in time.
+// Segments are short and jump from row to row before the hardware prefetcher detects sequential reads, so
+// memory ahead is prefetched here.
 inline __attribute__((always_inline)) void fetch_beyond(const void* data) {
   constexpr int distance = 4096;
   __builtin_prefetch(static_cast<const char*>(data) + distance);
 }
 
-// Channels that a block takes of those that are left, and the places that every voxel has for them when
+// Number of the remaining channels that a block takes, and the positions that each voxel has for them when
 // packed.
 struct ChannelBlock {
   std::int64_t channels, places;
@@ -40,16 +40,15 @@ constexpr ChannelBlock next_block(std::int64_t left) {
   return {left, left > 4 ? 8 : left > 2 ? 4 : left};
 }
 
-// What is packed of a row: `count` places, of the voxels first, first + spacing, … of `side`. Products of
-// pairs also take the voxel `second` further, where it is read by a voxel of dy: at `last` after the first,
-// or before.
+// The part of a row to pack: `count` positions, voxels first, first + spacing, … of `side`. Products of pairs
+// also take the voxel `second` further, if a voxel of dy reads it: at most `last` after the first.
 struct PackedRow {
   std::int64_t first, side, count, spacing, second, last;
-  std::int64_t voxel, channels;  // elements of one; those to pack
+  std::int64_t voxel, channels;  // elements per voxel; channels to pack
 };
 
-// Calls at(place, voxel, is_there, second_is_there), the last two true for most of a row and then known to
-// the compiler.
+// Calls at(position, voxel, is_there, second_is_there). The last two are true for most of a row, and then
+// compile-time constants.
 template <class At>
 inline __attribute__((always_inline)) void over_places(const PackedRow& row, const At& at) {
   const std::int64_t before = row.first < 0 ? (-row.first + row.spacing - 1) / row.spacing : 0;
@@ -94,7 +93,7 @@ namespace {
 inline void round_to(float* to, float value) {
   *to = value;
 }
-// To the nearest bf16, ties to even; NaN stays NaN.
+// Rounds to the nearest bf16, ties to even; NaN stays NaN.
 inline void round_to(Bf16* to, float value) {
   std::uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
@@ -102,7 +101,7 @@ inline void round_to(Bf16* to, float value) {
   to->bits = static_cast<std::uint16_t>(value != value ? quiet : rounded);
 }
 
-// y = sums + bias (+ start), of `lanes` channels that are whole registers' or the last ones.
+// y = sums + bias (+ start), for `count` channels: `lanes`, or fewer at the end.
 template <int lanes, class T>
 inline void finish_lanes(T* y, const float* sums, const float* bias, const T* start, std::int64_t count) {
   if (count == lanes && start == nullptr) {

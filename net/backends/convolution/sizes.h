@@ -1,6 +1,6 @@
-// Sizes and units of work of convolutions, as the sources of all instruction sets (kernels_*.cpp,
-// tiled_*.cpp) see them, and what these sources export. Plain data: code compiled for one instruction set
-// must not be linked into another, so nothing here has inline functions.
+// Sizes and units of work of convolutions, and the exports of the sources for each instruction set
+// (kernels_*.cpp, tiled_*.cpp). Plain data: code compiled for one instruction set must not be linked into
+// another, so there are no inline functions here.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Phase {
   std::int64_t first = 0, step = 1, count = 0;
   std::int64_t taps = 1, tap[most_taps] = {};
   std::int64_t start = 0, advance = 1;
-  std::int64_t weights = 0;  // words before this phase's, of those of one output channel
+  std::int64_t weights = 0;  // words before this phase's, per output channel
 };
 
 struct VolumeSizes {
@@ -37,15 +37,16 @@ struct VolumeSizes {
   std::int64_t phase_count = 1;
 };
 
-// What products are added to: nothing, a bias per output channel, or a volume like the output.
+// The initial value to which products are added: zero, a bias per output channel, or a volume like the
+// output.
 enum class Added { nothing, bias, volume };
 
 // A part of a plane that has just been made, for some output channels. It can be summed while in cache.
 struct PlanePart {
-  std::int64_t plane = 0;              // of all samples
-  std::int64_t part = 0;               // of the plane, in order of rows and voxels
-  std::int64_t row = 0, rows = 1;      // of the plane
-  std::int64_t voxel = 0, voxels = 1;  // of each row
+  std::int64_t plane = 0;              // index over all samples
+  std::int64_t part = 0;               // index within the plane, in order of rows and voxels
+  std::int64_t row = 0, rows = 1;      // within the plane
+  std::int64_t voxel = 0, voxels = 1;  // within each row
   std::int64_t first_output = 0, outputs = 1;
 };
 // Called for each part, by the thread that made it.
@@ -54,24 +55,24 @@ struct PartMade {
   const void* context = nullptr;
 };
 
-// A unit of work: some planes of all samples, and some blocks of two registers of output channels or of one.
+// A unit of work: some planes of all samples, and some blocks of one or two registers of output channels.
 struct VolumeUnit {
   std::int64_t from = 0, to = 0;
   std::int64_t first_output = 0, outputs = 1;
-  std::int64_t part_rows = 1;      // of a part of a plane
-  const PartMade* made = nullptr;  // who is notified
+  std::int64_t part_rows = 1;      // per part of a plane
+  const PartMade* made = nullptr;  // observer of finished parts
 };
 
 constexpr std::int64_t most_inputs = 1024;      // channels that are read
 constexpr std::int64_t most_tile_voxels = 26;   // that a tile makes at a time
-constexpr std::int64_t most_tile_outputs = 32;  // channels that it makes of them
+constexpr std::int64_t most_tile_outputs = 32;  // output channels per tile
 constexpr std::int64_t most_unit_outputs = 512;
 
 // y = w x, + bias per channel, + start per voxel if not null.
 using MakePlanes = void (*)(const VolumeSizes&, const VolumeUnit&, const void* x,
                             const std::uint32_t* weights, const float* bias, const void* start, void* y);
 
-// What the source of an instruction set exports for a type. Weights: per block of two registers of lanes,
+// The exports of an instruction set's source for a type. Weights: per block of two registers of lanes,
 // [phases][planes and rows of taps][words][taps of the phase][lanes].
 struct VolumeMaker {
   MakePlanes make;
@@ -90,10 +91,10 @@ struct Sizes {
   Axis depth, height, width;
 };
 
-// A slab of dy: a range of planes, rows and voxels. What it reads of a plane of x is packed.
+// A slab of dy: a range of planes, rows and voxels. The part of x that it reads is packed.
 struct Slab {
   std::int64_t planes = 1, rows = 1, width = 1;
-  std::int64_t down = 1, across = 1;  // slabs of a plane
+  std::int64_t down = 1, across = 1;  // slabs per plane
   bool together = false;              // all planes of x that it reads are packed at once
 };
 
@@ -105,17 +106,16 @@ struct WeightUnit {
   std::int64_t first_output = 0, outputs = 1, lanes = 16;
 };
 
-constexpr std::int64_t packed_words = 12 << 10;  // that one slab of x may take for a block of channels
-constexpr std::int64_t packed_channels = 16;     // of such a block, at most
+constexpr std::int64_t packed_words = 12 << 10;  // for one slab of x and one block of channels
+constexpr std::int64_t packed_channels = 16;     // per block
 
 // Adds the products of x and dy over the unit's slabs to its sums. x: address of each plane of each sample.
 // `packed`: buffer of packed_words.
 using AddWeightUnit = void (*)(const Sizes&, const Slab&, const WeightUnit&, const void* const* x,
                                const void* dy, float* sums, std::uint32_t* packed);
 
-// Tiles of Intel's AMX: eight registers of up to 16 rows of 64 bytes, and products of two tiles that are
-// added to a third. Kernels are written once against a type with these functions, N, A, B and C being tile
-// numbers:
+// Tiles of Intel's AMX: eight registers of up to 16 rows of 64 bytes; the product of two tiles is added to a
+// third. Kernels are written once against a type with these functions, where N, A, B and C are tile numbers:
 //
 //   configure(shapes)           sets the tiles' shapes; all become zero
 //   zero<N>()
@@ -126,11 +126,11 @@ using AddWeightUnit = void (*)(const Sizes&, const Slab&, const WeightUnit&, con
 //
 // There are two such types: the processor's instructions (tiles_amx.h), and plain C++ with the same results
 // for any processor (tiles_emulated.h).
-constexpr int tile_rows = 16, tile_bytes = 64;  // at most
-constexpr int tile_numbers = 32;                // bf16 of a row
-constexpr int tile_lanes = 16;                  // f32 of a row
+constexpr int tile_rows = 16, tile_bytes = 64;  // maximum
+constexpr int tile_numbers = 32;                // bf16 per row
+constexpr int tile_lanes = 16;                  // f32 per row
 
-// What the instruction that configures tiles reads.
+// The operand of the instruction that configures tiles.
 struct TileShapes {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t row_bytes[16] = {};
@@ -140,16 +140,16 @@ static_assert(sizeof(TileShapes) == 64);
 
 // Convolutions in tiles (tiled_rows.h).
 
-// What a voxel reads of a row under the taps of a phase: all channels of as many voxels as there are taps,
-// contiguous numbers. A product takes a chunk of them: even, at most 32, at most the run's length. The last
-// chunk overlaps the one before and has zero weights there (so an infinity may become NaN).
+// The part of a row that a voxel reads under the taps of a phase: all channels of one voxel per tap,
+// contiguous. A product takes a chunk of it: an even number, at most 32, at most the run's length. The last
+// chunk overlaps the previous one and has zero weights there (so an infinity may become NaN).
 struct Run {
   std::int64_t length = 0;
   std::int64_t chunk = 2, chunks = 0;
 };
 
 struct TiledSizes {
-  VolumeSizes sizes;  // of phases without advance 0; their weights are words of a tile of outputs
+  VolumeSizes sizes;  // without phases of advance 0; weights are counted in words of a tile of outputs
   Run runs[most_phases];
   std::int64_t block = 0;  // words of the weights of a tile of output channels
 };
@@ -185,7 +185,7 @@ struct FilteredUnit {
   FilteredStrip strip;
   std::int64_t first_output = 0, outputs = 1;
   std::int64_t part = 0;           // index of the unit in its plane
-  const PartMade* made = nullptr;  // who is notified
+  const PartMade* made = nullptr;  // observer of finished parts
 };
 
 // Scratch per thread: transformed rows of x, and sums.
@@ -195,12 +195,12 @@ struct FilteredScratch {
   alignas(64) float sums[filtered_sums];
 };
 
-// y = w x, + bias per channel, + start per voxel if not null. Sizes are those of a forward convolution; those
-// of a gradient were converted.
+// y = w x, + bias per channel, + start per voxel if not null. Sizes are those of a forward convolution;
+// gradients were converted to one.
 using MakeFiltered = void (*)(const VolumeSizes&, const FilteredUnit&, const float* x, const float* weights,
                               const float* bias, const float* start, float* y, FilteredScratch& scratch);
 
-// What the source of an instruction set exports. Weights: per block of two registers of lanes,
+// The exports of an instruction set's source. Weights: per block of two registers of lanes,
 // [frequencies][planes and rows of taps][input channels][lanes].
 struct FilteredMaker {
   MakeFiltered make;
@@ -208,8 +208,8 @@ struct FilteredMaker {
 };
 
 // Scratch per thread for a weight gradient by minimal filtering (filtered_weights.h), and limits of a unit.
-constexpr std::int64_t filtered_lanes = 32;                    // output channels of a unit, at most
-constexpr std::int64_t filtered_gradients = 36 << 10;          // numbers of dy of a plane of a slab
+constexpr std::int64_t filtered_lanes = 32;                    // maximum of output channels per unit
+constexpr std::int64_t filtered_gradients = 36 << 10;          // numbers of dy per plane of a slab
 constexpr std::int64_t filtered_taps = most_taps * most_taps;  // planes and rows of them
 struct FilteredWeightScratch {
   alignas(64) float x[filtered_numbers];
@@ -232,7 +232,7 @@ extern const AddWeightUnit add_weight_unit_avx512_bf16;
 extern const AddWeightUnit add_filtered_unit_portable;
 extern const AddWeightUnit add_filtered_unit_avx2;
 extern const AddWeightUnit add_filtered_unit_avx512;
-// In tiles.
+// With tile products.
 extern const MakeTiledPlanes make_tiled_planes_amx;
 extern const MakeTiledPlanes make_tiled_planes_emulated;
 extern const AddWeightUnit add_weight_unit_amx;

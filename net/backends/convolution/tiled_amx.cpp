@@ -21,8 +21,8 @@ struct Amx {
     finish_by_avx512_bf16(y, sums, bias, start, static_cast<__mmask16>((1u << count) - 1));
   }
 
-  // Eight voxels' channels are turned in each quarter of the registers: three times the rows' first half is
-  // interleaved with their second one, which moves a bit of the row's number into that of the place.
+  // Transposes eight voxels' channels in each quarter of the registers: interleaving the first half of the
+  // rows with the second half three times moves the bits of the row number to the position.
   static inline void transpose_eight(Bf16* to, std::int64_t channel, const Bf16* const (&from)[tile_numbers],
                                      std::int64_t first, std::int64_t channels) {
     const auto mask = static_cast<__mmask8>((1u << (channels < eight ? channels : eight)) - 1);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t arranged_together = 16;  // channels of weights
 
-// Two voxels that begin at every one that is read make tiles of either: every other one is of a phase.
+// Two voxels that begin at each voxel read form two phases, of every other voxel each.
 VolumeSizes in_phases(VolumeSizes s) {
   if (s.phases[0].advance != 0) return s;
   s.phases[0] = {0, 2, s.width.read, 1, {1}, 0, 1, 0};
@@ -22,7 +22,7 @@ VolumeSizes in_phases(VolumeSizes s) {
   return s;
 }
 
-// As few chunks as there can be, as long as one another.
+// As few chunks as possible, of equal length.
 Run run_of(std::int64_t length) {
   Run run = {length, 2, 0};
   if (length < 2) return run;
@@ -92,8 +92,8 @@ class TiledConvolution final : public ObservableKernel {
   }
 
  private:
-  // Some channels from `first` on for a tile of outputs, from O,I,D,H,W (of the gradient, what is made are
-  // I); what is not written stays zero.
+  // Arranges some channels from `first` on for a tile of outputs, from O,I,D,H,W (for a gradient, the outputs
+  // are I). Padding stays zero.
   void arrange(const float* w, std::int64_t first_output, std::int64_t first, std::uint32_t* to) const {
     const VolumeSizes& s = sizes_.sizes;
     const std::int64_t taps = taps_of(s), end = std::min(first + arranged_together, s.inputs),
@@ -108,7 +108,7 @@ class TiledConvolution final : public ObservableKernel {
         for (std::int64_t lane = 0; lane < outputs; ++lane) round_to(at + 2 * lane, from[lane * of_output]);
       }
   }
-  // The first output's number for a tap and a channel.
+  // Index of the first output's number for a tap and a channel.
   std::int64_t place_of(std::int64_t tap, std::int64_t channel) const {
     const VolumeSizes& s = sizes_.sizes;
     const std::int64_t line = tap / s.width.kernel, along = tap % s.width.kernel;
@@ -123,7 +123,7 @@ class TiledConvolution final : public ObservableKernel {
         return 2 * (phase.weights + row * tile_lanes) + in_chunk % 2;
       }
     }
-    return 0;  // every tap is of one phase
+    return 0;  // not reached: every tap belongs to a phase
   }
 
   TiledSizes sizes_;

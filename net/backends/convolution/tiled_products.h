@@ -13,14 +13,14 @@
 namespace voxswap::net::convolution {
 namespace {
 
-constexpr int most_sums = 4;  // tiles of them
+constexpr int most_sums = 4;  // in tiles
 constexpr int row_tiles = most_sums, column_tiles = row_tiles + 2;
 
 template <int N>
 struct Number {
   static constexpr int number = N;
 };
-// Calls function(Number<0>()), … of that many.
+// Calls function(Number<0>()), …, function(Number<N - 1>()).
 template <int N, class Function>
 inline __attribute__((always_inline)) void each(const Function& function) {
   if constexpr (N > 0) {
@@ -29,7 +29,7 @@ inline __attribute__((always_inline)) void each(const Function& function) {
   }
 }
 
-// Of rows of so many numbers of bf16.
+// Shapes for products of `rows` rows with `numbers` bf16.
 inline TileShapes shapes_of(std::int64_t rows, std::int64_t numbers) {
   TileShapes shapes;
   const auto set = [&](int from, int to, std::int64_t count, std::int64_t bytes) {
@@ -44,8 +44,8 @@ inline TileShapes shapes_of(std::int64_t rows, std::int64_t numbers) {
   return shapes;
 }
 
-// Adds the products of R tiles of rows, from x[r] on, `stride` bytes from row to row, and C of columns to
-// sums of tiles r C + c.
+// Adds the products of R row tiles, from x[r] on with `stride` bytes between rows, and C column tiles to sum
+// tiles r C + c.
 template <int R, int C, class Tiles>
 inline __attribute__((always_inline)) void multiply_tiles(Tiles& tiles, const char* const (&x)[R],
                                                           std::int64_t x_offset, std::int64_t stride,

@@ -2,11 +2,11 @@
 // (sizes.h). As in volume_rows.h, except that the rows of a tile are consecutive voxels of a row of y, and
 // its columns are sixteen output channels.
 //
-// A row of a tile of x is a chunk of what a voxel reads along a row (sizes.h). Channels of neighbouring
-// voxels are contiguous, so tiles are loaded in place for any number of channels and any stride, and with few
-// channels one product covers several taps: with 4 channels one product covers three taps, with 16 two
-// products do. Only a tile whose first or last voxel reads beyond the row uses a copy padded with zeros,
-// which is kept while the rows of y near it are made. The last tile of a row overlaps the one before.
+// A row of a tile of x is a chunk of the data that a voxel reads along a row (sizes.h). Channels of
+// neighbouring voxels are contiguous, so tiles are loaded in place for any number of channels and any stride,
+// and with few channels one product covers several taps: with 4 channels one product covers three taps, with
+// 16 two products do. Only a tile whose first or last voxel reads beyond the row uses a copy padded with
+// zeros, which is kept for the neighbouring rows of y. The last tile of a row overlaps the previous one.
 //
 // Sums stay in up to four tiles (tiled_products.h) over all taps and channels.
 //
@@ -25,25 +25,25 @@ namespace voxswap::net::convolution {
 namespace {
 
 constexpr std::int64_t most_span = (tile_rows - 1) * 2 + most_taps;  // voxels that a tile reads along a row
-constexpr std::int64_t kept_rows = most_taps + 1;                    // of a plane of x; a power of two
+constexpr std::int64_t kept_rows = most_taps + 1;                    // per plane of x; a power of two
 constexpr std::int64_t kept_ends = 2 * most_taps * kept_rows;
 constexpr std::int64_t end_bytes = 256 << 10;
 static_assert(end_bytes >= 2 * most_span * 2 * most_inputs);
 
-// A row of taps: the first voxel of a row of x, where its weights are in those of a tile of outputs, and the
-// number of the row among those whose ends are kept.
+// A row of taps: the first voxel of a row of x, the position of its weights in those of a tile of outputs,
+// and the index of the row among those with kept ends.
 struct TapRow {
   const char* x;
   std::int64_t weights;  // words
   std::int64_t kept;
 };
 
-// Voxels of a phase that a tile makes, and what it reads.
+// Voxels of a phase that a tile makes, and the voxels that it reads.
 struct TileOfVoxels {
-  std::int64_t first = 0;  // of the phase
-  std::int64_t done = 0;   // of its voxels were made before
-  std::int64_t read = 0;   // the first voxel of a row of x, which may be -1
-  bool is_inside = true;   // all that it reads
+  std::int64_t first = 0;  // index in the phase
+  std::int64_t done = 0;   // voxels already made by the previous tile
+  std::int64_t read = 0;   // first voxel of a row of x, may be -1
+  bool is_inside = true;   // everything that it reads
 };
 
 // One unit of work. An arithmetic A has: Tiles, and finish, which rounds sums to voxels.
@@ -86,7 +86,7 @@ class TiledMaker {
   static std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
   static std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-  // Tiles of a row all have as many voxels, as few as that leaves.
+  // All tiles of a row have the same number of voxels, as few as possible for the number of tiles.
   void set_phase(std::int64_t index) {
     phase_ = &s_.phases[index];
     run_ = runs_[index];
@@ -97,7 +97,7 @@ class TiledMaker {
     for (KeptEnd& end : kept_) end = {};
   }
 
-  // x: of a sample; the row is counted through all planes.
+  // x: one sample; rows are numbered consecutively over all planes.
   void make_row(const char* x, const Reads& planes, const Reads& rows, std::int64_t row) {
     TapRow taps[most_taps * most_taps];
     std::int64_t count = 0;
@@ -119,8 +119,8 @@ class TiledMaker {
     std::int64_t count;
   };
 
-  // Tiles along the row that are made together: pairs of them where they meet pairs of tiles of outputs,
-  // else as many as there are sums.
+  // Makes several tiles along the row together: two if there are several tiles of outputs, else as many as
+  // there are sums.
   void make_tiles(const TapRows& taps, std::int64_t y) {
     const std::int64_t all = parts(phase_->count, voxels_);
     const bool in_pairs = unit_.outputs > tile_lanes;
@@ -181,15 +181,16 @@ class TiledMaker {
     });
   }
 
-  // Before they are read, so that no load waits for a store.
+  // Copies the ends before they are read, so that no load waits for a store.
   void keep_ends(const TapRows& taps, std::int64_t tiles) {
     for (int end = 0; end < 2; ++end) {
       const TileOfVoxels tile = tile_at(end * (tiles - 1));
       for (std::int64_t i = 0; i < taps.count && !tile.is_inside; ++i) end_of(taps.rows[i], tile.read, 0);
     }
   }
-  // What the tile at an end of a row reads. Both ends are kept for the next rows of y and tiles of outputs,
-  // if there is room; else they are copied for each, number 0 apart from the last one of the tiles.
+  // The padded copy for a tile at an end of a row. Both ends are kept for the next rows of y and tiles of
+  // outputs, if there is room; otherwise they are copied each time, the first tile (number 0) and the last
+  // one to separate buffers.
   const char* end_of(const TapRow& row, std::int64_t read, int number) {
     if (!keeps_ends_) return copied(row.x, read, ends_ + (number == 0 ? 0 : end_bytes / 2));
     const std::int64_t place = 2 * row.kept + (read < 0 ? 0 : 1);
@@ -199,7 +200,7 @@ class TiledMaker {
     kept = {row.x, read};
     return to;
   }
-  // What a tile reads of a row from a voxel on, with zeros where there is none.
+  // Copies the voxels of a row that a tile reads, with zeros outside.
   const char* copied(const char* row, std::int64_t read, char* to) const {
     const std::int64_t voxels = span(), before = read < 0 ? -read : 0;
     const std::int64_t end = lesser(voxels, s_.width.read - read);
@@ -210,7 +211,7 @@ class TiledMaker {
     return to;
   }
 
-  // y: of the phase's first voxel and the unit's first channel.
+  // y: index of the phase's first voxel and the unit's first channel.
   void finish(const TileOfVoxels& tile, const float* sums, std::int64_t columns, std::int64_t lane,
               std::int64_t y) const {
     for (std::int64_t v = tile.done; v < voxels_; ++v)
@@ -241,7 +242,7 @@ class TiledMaker {
   const std::uint32_t* weights_;
   const Phase* phase_ = nullptr;
   Run run_;
-  std::int64_t voxels_ = 0, stride_ = 0;  // of a tile of the phase; bytes between what they read
+  std::int64_t voxels_ = 0, stride_ = 0;  // per tile of the phase; bytes between the positions that they read
   typename A::Tiles tiles_;
   alignas(64) float bias_[most_unit_outputs + tile_lanes];
   alignas(64) float sums_[most_sums * tile_rows * tile_lanes];

@@ -5,7 +5,7 @@
 //
 // Products sum over 32 voxels of a plane at a time. Rows of the sums are input channels, columns are output
 // channels. A plane of x is transposed once for sixteen input channels and used for all of its taps and all
-// planes of dy that read it. Planes of dy were arranged in pairs before (TransposedSizes). Sums are
+// planes of dy that read it. Planes of dy are arranged in pairs before (TransposedSizes). Sums are
 // accumulated in place.
 //
 // An arithmetic A provides: Tiles; transpose, which makes 32 voxels of each channel contiguous; and pair,
@@ -20,10 +20,10 @@
 
 namespace voxswap::net::convolution {
 
-// Layout of the blocks (slabs, in this file) that are multiplied: x
-// transposed, so that the voxels of a channel are contiguous, and dy in pairs of voxels. Rows of both have
-// the same length, so a tap is a constant offset in the transposed x. Rows of dy are padded with zeros (so an
-// infinity in x may make NaN of a weight that does not read it).
+// Layout of the blocks (slabs, in this file) that are multiplied: x transposed, so that the voxels of a
+// channel are contiguous, and dy in pairs of voxels. Rows of both have the same length, so a tap is a
+// constant offset in the transposed x. Rows of dy are padded with zeros (so an infinity in x may make NaN of
+// a weight that does not read it).
 //
 // With a stride s, x is split into s x s phases of every s-th voxel of every s-th row.
 
@@ -31,10 +31,10 @@ namespace {
 
 constexpr std::int64_t transposed_numbers =
     32 << 10;  // bf16 of x that a thread keeps of a plane of sixteen channels
-constexpr std::int64_t paired_numbers = 48 << 10;  // bf16 of dy of a slab
+constexpr std::int64_t paired_numbers = 48 << 10;  // bf16 of dy per slab
 
 struct TransposedAxis {
-  std::int64_t phases = 1, places = 1;  // of each phase
+  std::int64_t phases = 1, places = 1;  // positions per phase
 };
 inline TransposedAxis transposed_axis(const Axis& axis, std::int64_t made) {
   return {axis.stride < axis.kernel ? axis.stride : axis.kernel, made + (axis.kernel - 1) / axis.stride};
@@ -42,11 +42,11 @@ inline TransposedAxis transposed_axis(const Axis& axis, std::int64_t made) {
 
 struct TransposedSizes {
   TransposedAxis height, width;
-  std::int64_t row = 2;    // places of a row, even
-  std::int64_t phase = 0;  // of a phase, and as many more as a tile reads or a strip writes beyond it
+  std::int64_t row = 2;    // positions per row, even
+  std::int64_t phase = 0;  // numbers per phase, plus those that a tile reads or a strip writes beyond it
   std::int64_t channel =
       0;                    // of a channel: an odd number of lines of the cache, so that tiles spread over it
-  std::int64_t chunks = 1;  // of pairs of dy, of a plane
+  std::int64_t chunks = 1;  // chunks of pairs of dy, per plane
 };
 // For a slab of `rows` rows and `width` voxels of dy.
 inline TransposedSizes transposed_sizes(const Sizes& s, std::int64_t rows, std::int64_t width) {
@@ -61,15 +61,15 @@ inline TransposedSizes transposed_sizes(const Sizes& s, std::int64_t rows, std::
   return t;
 }
 
-// bf16 numbers in all planes of a slab of dy, for sixteen output channels.
+// Number of bf16 in all planes of a slab of dy, for sixteen output channels.
 inline std::int64_t paired_of_lanes(const TransposedSizes& t, std::int64_t planes) {
   return planes * t.chunks * tile_numbers * tile_lanes;
 }
 
-// Sums of sixteen channels at places in memory, by products of what is there from `at` on.
+// A factor of products for sums of sixteen channels: its address, and where its sums are.
 struct Operand {
   const char* at;
-  std::int64_t sums;  // floats before those that belong to it
+  std::int64_t sums;  // offset of its sums in floats
 };
 
 template <class A>
@@ -121,7 +121,7 @@ class TiledWeights {
                        of_tile = sizes_.chunks * tile_numbers * tile_lanes;
     return pairs_ + (plane * tiles + lane / tile_lanes) * of_tile;
   }
-  // A plane of the slab of dy, for sixteen output channels after the other.
+  // Arranges a plane of the slab of dy in pairs, sixteen output channels at a time.
   void pair_plane(std::int64_t plane) {
     const std::int64_t voxel = s_.outputs, row = s_.width.output * voxel;
     const Bf16* const dy = dy_ + first_output_ +
@@ -156,7 +156,7 @@ class TiledWeights {
     }
   }
 
-  // The planes of dy that read this one, under the plane of taps for which they do.
+  // The planes of dy that read this one, each with its plane of taps.
   std::int64_t columns_of(std::int64_t plane, Operand* columns) {
     const std::int64_t taps = s_.height.kernel * s_.width.kernel;
     std::int64_t count = 0;
@@ -170,7 +170,7 @@ class TiledWeights {
     return count;
   }
 
-  // A phase of what the slab reads of a plane of x, with zeros where there is no volume.
+  // Transposes one phase of the part of a plane of x that the slab reads, with zeros outside the volume.
   void transpose_phase(std::int64_t plane, std::int64_t first, std::int64_t channels, std::int64_t h,
                        std::int64_t w) {
     const std::int64_t voxel = s_.inputs, step = s_.width.stride * voxel;
@@ -196,7 +196,7 @@ class TiledWeights {
       std::memset(to + i * sizes_.channel, 0, 2 * tile_numbers * sizeof(Bf16));
   }
 
-  // All taps of a plane of them, in groups of two, of three where there is one column.
+  // All taps of a plane of taps, in groups of two, or of three if there is one column.
   void multiply_all(const Operand* columns, std::int64_t count, float* sums) {
     Operand rows[most_taps_of_plane];
     std::int64_t taps = 0;
@@ -251,10 +251,10 @@ class TiledWeights {
   const void* const* x_;
   const Bf16* dy_;
   float* sums_;
-  const std::int64_t tiles_of_inputs_, channels_;  // of a tile of input channels, but for the last
+  const std::int64_t tiles_of_inputs_, channels_;  // input channels per tile, except for the last
   std::int64_t sample_ = 0, plane_ = 0, row_ = 0, column_ = 0, planes_ = 0, rows_ = 0, width_ = 0;
   TransposedSizes sizes_;
-  std::int64_t first_output_ = 0, outputs_ = 0;  // of those whose pairs there are
+  std::int64_t first_output_ = 0, outputs_ = 0;  // output channels whose pairs are available
   typename A::Tiles tiles_;
   alignas(64) Bf16 transposed_[transposed_numbers];
   alignas(64) Bf16 pairs_[paired_numbers];

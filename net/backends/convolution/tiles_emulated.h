@@ -34,7 +34,7 @@ class EmulatedTiles {
     for (int row = 0; row < shapes_.rows[N]; ++row)
       std::memcpy(static_cast<char*>(to) + row * stride, tiles_[N][row], shapes_.row_bytes[N]);
   }
-  // REQUIRES: shapes that fit one another, as the instruction does.
+  // REQUIRES: matching shapes, like the instruction.
   template <int C, int A, int B>
   void multiply_add() {
     const int pairs = shapes_.row_bytes[A] / 4, lanes = shapes_.row_bytes[C] / 4;

@@ -12,7 +12,7 @@ namespace voxswap::net::convolution {
 
 namespace {
 
-constexpr std::int64_t arranged_together = 16;  // words of weights of a channel
+constexpr std::int64_t arranged_together = 16;  // words of weights per channel
 constexpr std::int64_t most_stride = 2;
 
 std::int64_t slots(const VolumeSizes& s) {
@@ -22,7 +22,7 @@ std::int64_t slots(const VolumeSizes& s) {
 void set_phases(VolumeSizes& s) {
   const VolumeAxis& w = s.width;
   if (!s.gradient) {
-    s.phases[0] = {0, 1, w.made, w.kernel, {0, 1, 2}, -w.before, w.stride, 0};  // in order of place
+    s.phases[0] = {0, 1, w.made, w.kernel, {0, 1, 2}, -w.before, w.stride, 0};  // in order of position
     return;
   }
   if (w.kernel == 3 && w.stride == 2 && w.before == 1 && w.made == 2 * w.read) {
@@ -41,7 +41,7 @@ void set_phases(VolumeSizes& s) {
   }
 }
 
-// A tile has zeros for the voxels before and behind a row, one of each.
+// A tile has one zero voxel before a row and one behind it.
 bool is_within_reach(const VolumeSizes& s, const Phase& phase) {
   if (phase.advance == 0) return true;
   const std::int64_t last = phase.start + (phase.count - 1) * phase.advance + phase.taps - 1;
@@ -70,7 +70,7 @@ std::optional<VolumeSizes> volume_sizes(const Shape& read, const Shape& made, co
 
 namespace {
 
-// Products of pairs of channels take an even number of them.
+// Products of pairs need an even number of channels.
 Instructions fitting(Instructions instructions, std::int64_t inputs) {
   if (instructions == Instructions::emulated_amx) return Instructions::portable;
   const bool in_pairs = instructions == Instructions::amx || instructions == Instructions::avx512_bf16;
@@ -127,7 +127,8 @@ class VolumeConvolution final : public ObservableKernel {
   }
 
  private:
-  // Some words from `first` on of the lanes of a tile, from O,I,D,H,W (of the gradient, what is made are I).
+  // Arranges some words from `first` on for the lanes of a tile, from O,I,D,H,W (for a gradient, the outputs
+  // are I).
   void arrange(const float* w, std::int64_t first_output, std::int64_t first, std::uint32_t* all) const {
     const std::int64_t end = std::min(first + arranged_together, words_),
                        outputs = std::min(cut_.tile, sizes_.outputs - first_output),
@@ -143,7 +144,7 @@ class VolumeConvolution final : public ObservableKernel {
       }
     }
   }
-  // Words of one lane before that of a tap and a word of channels.
+  // Position in words of one lane of a tap and a word of channels.
   std::int64_t place_of(std::int64_t tap, std::int64_t word) const {
     const std::int64_t line = tap / sizes_.width.kernel, along = tap % sizes_.width.kernel;
     for (std::int64_t i = 0; i < sizes_.phase_count; ++i) {
@@ -151,9 +152,9 @@ class VolumeConvolution final : public ObservableKernel {
       for (std::int64_t t = 0; t < phase.taps; ++t)
         if (phase.tap[t] == along) return phase.weights + (line * words_ + word) * phase.taps + t;
     }
-    return 0;  // every tap is of one phase
+    return 0;  // not reached: every tap belongs to a phase
   }
-  // Of all taps, for the channel and, where pairs are multiplied, the next one.
+  // Reads all taps of the channel and, if pairs are multiplied, of the next one.
   void read_words(const float* w, std::int64_t output, std::int64_t channel, std::uint32_t* words) const {
     const std::int64_t taps = taps_of(sizes_), next = sizes_.gradient ? sizes_.outputs * taps : taps;
     const float* const from =
@@ -174,7 +175,7 @@ class VolumeConvolution final : public ObservableKernel {
 
   VolumeSizes sizes_;
   VolumeMaker maker_;
-  std::int64_t words_;  // of the weights of an output channel and a tap
+  std::int64_t words_;  // of the weights, per output channel and tap
   VolumeCut cut_;
   bool rounded_;
   Added added_;
@@ -194,9 +195,9 @@ std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, Elemen
 
 namespace {
 
-constexpr std::int64_t near_weights = 512 << 10;  // bytes of weights that stay in a core's second cache
+constexpr std::int64_t near_weights = 512 << 10;  // bytes of weights that stay in a core's L2 cache
 constexpr std::int64_t near_numbers = 64 << 10;   // of a part of a plane that stays there
-constexpr std::int64_t enough_units = 16;         // for every core to have some
+constexpr std::int64_t enough_units = 16;         // so that every core gets some
 
 }  // namespace
 

@@ -22,7 +22,7 @@ std::optional<VolumeSizes> volume_sizes(const Shape& read, const Shape& made, co
 std::unique_ptr<Kernel> make_volume_convolution(const VolumeSizes& sizes, ElementType type,
                                                 Instructions instructions, Added added);
 
-// How planes and output channels of a convolution are divided among threads. It depends only on shapes and
+// Division of planes and output channels of a convolution among threads. It depends only on shapes and
 // does not change results. If all weights fit in a core's L2 cache, a unit makes whole planes; else it makes
 // some channels of several planes.
 struct VolumeCut {
@@ -66,7 +66,7 @@ std::unique_ptr<Kernel> make_tiled_convolution(const VolumeSizes& sizes, Instruc
 // taps along a row, without strides, in f32. They take about half of the products.
 //
 // Whether minimal filtering is faster. The answer depends on channels and sides of planes but not on the
-// depth, because slabs of a volume must be computed as the whole is.
+// depth, because slabs of a volume must be computed like the whole volume.
 bool is_filtered(const VolumeSizes& sizes);
 
 // REQUIRES: is_filtered; portable, avx2 or avx512.

@@ -5,10 +5,10 @@
 //
 // and likewise the gradient of x, whose voxels form one phase per stride offset; each phase uses some of the
 // taps. Lanes are output channels. Tiles (volume_tile.h) are made one after the other along a row; the last
-// one overlaps the one before instead of being shorter.
+// one overlaps the previous one instead of being shorter.
 //
-// The order in which a voxel's products are added (planes, rows, channels, voxels) is fixed, whatever the
-// tile and the volume, so results do not depend on threads or slabs.
+// The order in which a voxel's products are added (planes, rows, channels, voxels) is the same for all tiles
+// and volumes, so results do not depend on threads or slabs.
 #pragma once
 
 #include "net/backends/convolution/volume_tile.h"
@@ -63,7 +63,7 @@ class Maker {
     return s_.gradient ? i + 1 == rows.count : rows.tap[i] >= s_.height.kernel - s_.height.stride;
   }
 
-  // x: of one sample; rows are counted through all planes.
+  // x: one sample; rows are numbered consecutively over all planes.
   void make_row(const Element* x, const Reads& planes, const Reads& rows, std::int64_t row) {
     for (std::int64_t i = 0; i < s_.phase_count; ++i) {
       const Phase& phase = s_.phases[i];
@@ -110,7 +110,7 @@ class Maker {
     }
   }
 
-  // Software prefetch of what the next tile reads first of rows of x, and of the voxels it writes. Rows are
+  // Software prefetch of the rows of x that the next tile reads first, and of the voxels it writes. Rows are
   // visited in turns, in segments too short for the hardware prefetcher. Each row of taps prefetches a share.
   void ask_ahead(const Phase& phase, Segment* segments, std::int64_t count, std::int64_t offset,
                  const Element* y, std::int64_t voxels, std::int64_t lane) const {
@@ -153,7 +153,7 @@ class Maker {
   const VolumeUnit& unit_;
   const Element *x_, *start_;
   Element* y_;
-  std::int64_t words_;    // of channels of a voxel of x
+  std::int64_t words_;    // channels of a voxel of x
   std::int64_t outputs_;  // lanes of a tile
   std::int64_t block_;    // words of its weights
   const std::uint32_t* weights_;

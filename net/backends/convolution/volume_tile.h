@@ -7,8 +7,9 @@
 // register), registers (of the processor), sums (registers for sums, at most), step and word (channels and
 // bytes of x per product), load, spread, multiply_add, store, mask and finish.
 //
-// Then what convolutions in tiles and by minimal filtering also use: what a voxel reads, and the report of
-// finished rows. Included only by the sources of the instruction sets.
+// The file also has helpers shared with convolutions by tile products and by minimal filtering: the input
+// positions of a voxel, and the report of finished rows. Included only by the sources of the instruction
+// sets.
 #pragma once
 
 #include "net/backends/convolution/sizes.h"
@@ -20,7 +21,7 @@ namespace {
 // A row of taps: the first voxel of a row of x, and the position of the weights of its first channel.
 struct Segment {
   const char* x;
-  std::int64_t weights;  // words behind those of the tile
+  std::int64_t weights;  // offset in words from the tile's weights
   bool is_new;           // no row of y before this one read the row
   const char* ahead;     // memory to prefetch meanwhile
 };
@@ -29,9 +30,9 @@ struct Tile {
   const Segment* segments;
   std::int64_t count;
   const std::uint32_t* weights = nullptr;
-  std::int64_t words = 1;   // of a voxel of x
-  std::int64_t voxel = 4;   // bytes from one voxel to the next
-  std::int64_t offset = 0;  // bytes from the first voxel of the row to the first that is read
+  std::int64_t words = 1;   // per voxel of x
+  std::int64_t voxel = 4;   // bytes between voxels
+  std::int64_t offset = 0;  // bytes from the first voxel of the row to the first one read
   bool first_is_there = true, last_is_there = true;
   float* sums = nullptr;  // [voxels][registers of lanes]
 };
@@ -47,7 +48,7 @@ struct Distances {
       : one(voxel), three(3 * voxel), five(5 * voxel), seven(7 * voxel), nine(9 * voxel) {
     asm("" : "+r"(one), "+r"(three), "+r"(five), "+r"(seven), "+r"(nine));
   }
-  // Voxel number 0 to 8.
+  // Address of voxel 0 to 8.
   inline __attribute__((always_inline)) const char* at(const char* x, int place) const {
     switch (place) {
       case 0:
@@ -132,8 +133,8 @@ __attribute__((noinline)) void multiply_tile(const Tile& t) {
 template <class A>
 struct TileKind {
   void (*multiply)(const Tile&);
-  std::int64_t voxels, places;  // that it makes and reads
-  std::int64_t cost;            // turns of the processor for two words, at best
+  std::int64_t voxels, places;  // made and read by a tile
+  std::int64_t cost;            // minimal processor cycles for two words
 };
 constexpr int most_kinds = 7;
 template <class A>
@@ -144,17 +145,17 @@ struct TileKinds {
 
 template <class A, int K, int S, int R, int V>
 constexpr TileKind<A> kind_of() {
-  constexpr int busy = 8, work = V * R > busy ? V * R : busy;  // sums that products take turns with
+  constexpr int busy = 8, work = V * R > busy ? V * R : busy;  // independent sums needed to hide the latency
   return {multiply_tile<A, K, S, R, V>, V, places_of(V, K, S), K * work + 2 * K};
 }
-// Voxels whose sums all fit in registers, beside the factors and one number of x.
+// Number of voxels whose sums fit in registers together with the factors and one number of x.
 template <class A, int K, int R>
 constexpr int most_voxels() {
   constexpr int left = (A::registers - 1 - K * R) / R, most = A::sums / R;
   return left < most ? left : most;
 }
-// Rows of 2^n voxels end with two thirds of a tile. Rows of one more, as in upsampled convolutions of two
-// taps, take one more voxel per tile.
+// Rows of 2^n voxels end with two thirds of a tile. Rows of 2^n + 1, as in upsampled convolutions of two
+// taps, use tiles with one more voxel.
 template <class A, int K, int S, int R>
 constexpr TileKinds<A> kinds_of() {
   constexpr int most = most_voxels<A, K, R>(), most_part = most * 2 / 3, half = most / 2, few = most / 4;
@@ -186,7 +187,7 @@ const TileKinds<A>& find_tiles(std::int64_t taps, std::int64_t advance, std::int
   return advance == doubled ? of_doubled[registers - 1] : table[taps - 1][advance - 1][registers - 1];
 }
 
-// The tiles that make a row of so many voxels at the least cost. Results do not depend on it.
+// Selects the tiles that make a row of this many voxels at the lowest cost. Results do not depend on it.
 template <class A>
 class RowOfTiles {
  public:
@@ -212,7 +213,7 @@ class RowOfTiles {
   int best_[planned + 1] = {};
 };
 
-// What an output voxel reads along one axis, in order of position.
+// The input positions that an output voxel reads along one axis, in increasing order.
 struct Reads {
   std::int64_t count = 0;
   std::int64_t tap[most_taps], from[most_taps];

@@ -29,7 +29,7 @@ constexpr OfInstructions<AddWeightUnit> filtered_functions = {&add_filtered_unit
 #endif
 };
 
-// Tiles are for kernels and slabs whose rows fit where they are laid out.
+// Tiles need kernels and slabs whose rows fit into their buffers.
 Instructions fitting(Instructions instructions, const Sizes& s, const Slab& slab) {
   if (!is_of_tiles(instructions)) return instructions;
   constexpr std::int64_t most_kernel = 3, most_stride = 2;
@@ -45,7 +45,7 @@ Instructions fitting(Instructions instructions, const Sizes& s, const Slab& slab
   return instructions == Instructions::amx ? Instructions::avx512_bf16 : Instructions::portable;
 }
 
-// Sums that are still to be added, at most.
+// The most sums that wait to be added at any time.
 std::int64_t most_waiting(const Total& total) {
   std::int64_t count = 0, most = 0;
   for (const int additions : total.additions) {
@@ -150,8 +150,7 @@ class WeightGradient final : public Kernel {
   }  // floats of a sum
   // From [taps][inputs][lanes] to O,I,D,H,W.
   void write(const WeightUnit& unit, const float* sums, float* dw) const {
-    constexpr std::int64_t together =
-        2 * square;  // rows that are written at once stay in a cache, whatever lies between
+    constexpr std::int64_t together = 2 * square;  // rows written at the same time stay in cache
     const std::int64_t numbers = unit.inputs * taps_, row = sizes().inputs * taps_;
     for (std::int64_t o = 0; o < unit.outputs; o += together) {
       const std::int64_t outputs = std::min(together, unit.outputs - o);
@@ -171,7 +170,7 @@ class WeightGradient final : public Kernel {
   }
 
   static constexpr std::int64_t square = 4;
-  // to[o * row + n] = from[n][first + o] for so many o and n; all of a square can be read.
+  // to[o * row + n] = from[n][first + o] for these o and n; the whole square is readable.
   static void write_square(const float* const (&from)[square], std::int64_t first, std::int64_t outputs,
                            std::int64_t numbers, float* to, std::int64_t row) {
     using Four __attribute__((vector_size(16), aligned(4))) = float;
@@ -193,7 +192,7 @@ class WeightGradient final : public Kernel {
 
   WeightGradientNode node_;
   WeightCut cut_;
-  std::int64_t taps_, sums_;  // floats of a unit
+  std::int64_t taps_, sums_;  // floats per unit
   Total total_;
   std::vector<const void*> planes_;
   AddWeightUnit add_;
@@ -234,10 +233,10 @@ std::unique_ptr<Kernel> make_weight_gradient(WeightGradientNode node, ElementTyp
 namespace {
 
 constexpr std::int64_t lanes_together = 16;  // registers of lanes on any instruction set
-constexpr std::int64_t slab_voxels = 256;    // of a plane, that make adding a tile to its sums cheap
-constexpr std::int64_t slab_planes = 4;      // that share what is packed
+constexpr std::int64_t slab_voxels = 256;    // per plane, so that adding a tile to its sums is cheap
+constexpr std::int64_t slab_planes = 4;      // planes that share the packed data
 
-// Words of x that a slab has packed; the first block of channels is the one with the most places.
+// Words of packed x in a slab; the first block of channels has the most positions.
 std::int64_t packed(const Sizes& s, std::int64_t rows, std::int64_t width) {
   const Axis &h = s.height, &w = s.width;
   const std::int64_t lines = (rows - 1) * h.stride + (h.dilation == 1 ? h.kernel : 1);

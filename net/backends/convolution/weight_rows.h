@@ -31,11 +31,11 @@ struct Block {
   const typename A::Element* dy;     // the slab's first voxel and the unit's first output channel
   float* sums;                       // of the block's first input channel, at the first tap that is packed
   std::int64_t planes, rows, width;  // of the slab
-  std::int64_t packed_width, lines;  // positions of a packed row; rows of taps that are packed together
-  std::int64_t spacing, last;        // voxels from one such position to the next; the last one that is read
+  std::int64_t packed_width, lines;  // positions per packed row; rows of taps packed together
+  std::int64_t spacing, last;        // voxels between such positions; the last one that is read
   std::int64_t channels;
-  std::int64_t x_line, x_step;     // words of x from one packed row, or step along dy, to the next
-  std::int64_t together, x_plane;  // planes of dy that a tile goes through; words of x from one to the next
+  std::int64_t x_line, x_step;     // words of x between packed rows, and between steps along dy
+  std::int64_t together, x_plane;  // planes of dy per tile; words of x between them
 
   std::int64_t dy_plane() const { return sizes.height.output * sizes.width.output * sizes.outputs; }
 };
@@ -43,7 +43,7 @@ struct Block {
 // All lanes of taps H x W from (line, tap) on.
 template <class A, int P, int H, int W>
 void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
-  constexpr int most = W > 1 && P > 8 ? 8 : P;  // channels of a tile
+  constexpr int most = W > 1 && P > 8 ? 8 : P;  // channels per tile
   constexpr int fewer = most == 8 && W > 1 ? 4 : most > 8 ? 8 : most, few = many_registers<A> ? most : fewer;
   constexpr int wide = many_registers<A> && 2 * fewer * H * W <= 24 ? 2 : 1;  // registers of lanes
   const Axis &height = b.sizes.height, &width = b.sizes.width;
@@ -89,7 +89,7 @@ void add_lanes(const Block<A>& b, std::int64_t line, std::int64_t tap) {
   }
 }
 
-// All packed taps. With few channels, those of three rows share a tile.
+// All packed taps. With few channels, three rows of taps share a tile.
 template <class A, int P>
 void add_taps(const Block<A>& b) {
   constexpr int few = many_registers<A> ? 2 : 1;
@@ -116,12 +116,13 @@ void add_taps(const Block<A>& b) {
   }
 }
 
-// Rows of taps packed together, and where the slab begins in the output volume.
+// Where the slab begins in the output volume.
 struct Corner {
   std::int64_t sample, plane, row, column;
 };
 
-// Whether a slab can be multiplied with x in place: floats, and all that a tile reads is inside the volume.
+// Whether a slab can be multiplied with x in place: floats, and everything that a tile reads is inside the
+// volume.
 template <class A, int P>
 bool is_read_in_place(const Block<A>& b) {
   if constexpr (sizeof(typename A::Element) != sizeof(typename A::Packed)) return false;
@@ -177,7 +178,7 @@ void add_block(Block<A> b, const Corner& at, std::int64_t plane, std::int64_t li
   }
 }
 
-// All planes of x that a slab reads are packed, and sums of a tap stay in registers for all of them.
+// Packs all planes of x that a slab reads, so that sums of a tap stay in registers for all of them.
 template <class A, int P>
 void add_block_together(Block<A> b, const Corner& at, const void* const* x, std::int64_t channel,
                         typename A::Packed* packed) {

@@ -14,15 +14,16 @@ struct WeightTile {
   const typename A::Element* dy;  // of the first lane and voxel
   float* sums;                    // of the first tap, input channel and lane
   std::int64_t planes, rows, width;
-  std::int64_t x_plane, dy_plane;      // one plane of dy further
-  std::int64_t x_row, x_step, x_line;  // one row of dy further, one step along it; one row of x
+  std::int64_t x_plane, dy_plane;      // to the next plane of dy
+  std::int64_t x_row, x_step, x_line;  // to the next row of dy, the next step along it, and the next row of x
   std::int64_t dy_row, dy_voxel;
-  std::int64_t tap, line_taps, channel;  // in the sums: a tap further along a row, a row of taps, a channel
-  std::int64_t last_lanes;               // of the last register of lanes
-  std::int64_t channels;                 // that are there, of those that the tile has
+  std::int64_t tap, line_taps, channel;  // distances in the sums: next tap along a row, next row of taps,
+                                         // next channel
+  std::int64_t last_lanes;               // in the last register of lanes
+  std::int64_t channels;                 // existing channels of the tile
 };
 
-// Channels I of P that are packed, taps H x W, V registers of lanes.
+// I of P packed channels, taps H x W, V registers of lanes.
 template <class A, int P, int I, int H, int W, int V>
 inline __attribute__((always_inline)) void add_voxels(typename A::Sum (&sums)[H][W][I][V],
                                                       const typename A::Factor (&dy)[V],

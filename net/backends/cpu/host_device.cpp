@@ -62,7 +62,7 @@ std::optional<std::string> first_line(const fs::path& path) {
   return line;
 }
 
-// A file that holds one number; nothing when it is missing or says "max".
+// A file that contains one number; nullopt if it is missing or contains "max".
 std::optional<std::int64_t> number_in(const fs::path& path) {
   const std::optional<std::string> line = first_line(path);
   if (!line || line->empty() || (*line)[0] < '0' || (*line)[0] > '9') return std::nullopt;
@@ -87,10 +87,10 @@ std::optional<std::int64_t> number_after(const fs::path& path, const std::string
 struct CgroupFiles {
   const char* limit;
   const char* usage;
-  const char* reclaimable;  // key in memory.stat: page cache that gives way
+  const char* reclaimable;  // key in memory.stat: page cache that can be reclaimed
 };
 
-// The least that a cgroup or any of its ancestors leaves.
+// The smallest amount that a cgroup or any of its ancestors leaves.
 std::int64_t left_by_cgroups(const fs::path& mount, fs::path group, const CgroupFiles& files) {
   std::int64_t least = unlimited;
   for (group = group.relative_path();; group = group.parent_path()) {
@@ -105,7 +105,7 @@ std::int64_t left_by_cgroups(const fs::path& mount, fs::path group, const Cgroup
   }
 }
 
-// The least that any cgroup of the process leaves.
+// The smallest amount that any cgroup of the process leaves.
 std::int64_t left_by_cgroups(const fs::path& root) {
   std::int64_t free = unlimited;
   // Lines are "hierarchy:controllers:path"; version 2 has no controllers in it.
@@ -126,7 +126,7 @@ std::int64_t left_by_cgroups(const fs::path& root) {
   return free;
 }
 
-// The least that `ulimit -v` leaves: a reserved block counts, whether it is touched or not.
+// The amount that `ulimit -v` leaves: reserved memory counts, whether touched or not.
 std::int64_t left_by_limit(const fs::path& root) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
@@ -134,7 +134,7 @@ std::int64_t left_by_limit(const fs::path& root) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - used, 0);
 }
 
-// Where there is no /proc to ask: what nobody uses, without the page cache, which would give way.
+// Without /proc: unused memory, excluding the page cache although it could be reclaimed.
 std::int64_t unused_bytes() {
   const std::int64_t pages = sysconf(_SC_AVPHYS_PAGES);
   return pages < 0 ? unlimited : pages * sysconf(_SC_PAGESIZE);
@@ -143,13 +143,13 @@ std::int64_t unused_bytes() {
 class HostMemory : public Memory {
  public:
   explicit HostMemory(std::int64_t bytes) : bytes_(bytes) {
-    // Room to start at a huge page's boundary; pages that are never touched cost nothing.
+    // Reserve extra to start at a huge page boundary; pages that are never touched cost nothing.
     mapped_ = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     if (bytes >= huge_page) mapped_ += static_cast<std::size_t>(huge_page);
     mapping_ =
         mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping_ == MAP_FAILED) {
-      const int error = errno;  // which the next line changes
+      const int error = errno;  // saved, because the next line changes it
       const std::string free = format_bytes(free_host_bytes());
       fail(Exit::does_not_fit, "memory: {} cannot be reserved ({}); {} are free", format_bytes(bytes),
            std::strerror(error), free);
@@ -213,8 +213,8 @@ bool comes_free(std::int64_t bytes, const TakingHost& how) {
   return true;
 }
 
-// Since Linux 5.14 the kernel can be asked for all pages at once; older ones give them as they are touched.
-// Returns what is wrong, or nothing.
+// Since Linux 5.14 the kernel can commit all pages in one call; on older ones they are committed when
+// touched. Returns an error message, or an empty string.
 std::string touch(std::byte* begin, std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
 #ifdef MADV_POPULATE_WRITE

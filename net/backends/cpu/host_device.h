@@ -14,10 +14,10 @@
 namespace voxswap::net {
 
 std::unique_ptr<Memory> allocate_host(
-    std::int64_t bytes);  // throws Exit::does_not_fit when the machine has not got it; holds zeros
+    std::int64_t bytes);  // throws Exit::does_not_fit if the machine does not have it; zero-initialised
 
-// The same, page-aligned and with every page committed. Pages are touched a part at a time, each after
-// checking the free memory.
+// The same, page-aligned and with every page committed. Pages are touched in parts, and free memory is
+// checked before each.
 struct TakingHost {
   // Whether to refuse based on the estimate of free memory before taking any. False for machines that grow
   // only as memory is used and can give more than they report. The cgroup's limit always counts.

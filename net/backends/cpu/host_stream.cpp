@@ -30,7 +30,7 @@ struct Command {
 class HostStream : public Stream {
  public:
   HostStream() : worker_([this] { work(); }) {}
-  ~HostStream() override {  // drains: what was enqueued is done first
+  ~HostStream() override {  // drains: commands that were enqueued are done first
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
@@ -142,7 +142,7 @@ class HostStream : public Stream {
   std::uint64_t enqueued_ = 0, done_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_;
-  std::thread worker_;  // last: starts when the rest is there
+  std::thread worker_;  // last: starts when the other members are ready
 };
 
 }  // namespace

@@ -7,17 +7,17 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// Both volumes in pieces: `columns` of them to a voxel.
+// Both volumes in units of vectors, `columns` per voxel.
 template <class Index>
 struct Blocks {
   Index pieces;  // of the coarse volume
   Index height, width, columns;
 
-  // The first piece below a coarse one; the others are row() and plane() away.
+  // Index of the first fine unit of a coarse one; the others are row() and plane() away.
   __device__ std::int64_t first_below(Index piece) const {
     const std::int64_t column = take_axis(piece, columns), x = take_axis(piece, width),
                        y = take_axis(piece, height);
-    const std::int64_t z = static_cast<std::int64_t>(piece);  // counted through the samples
+    const std::int64_t z = static_cast<std::int64_t>(piece);  // numbered over all samples
     return 2 * z * plane() + 2 * y * row() + 2 * x * static_cast<std::int64_t>(columns) + column;
   }
   __device__ std::int64_t row() const {
@@ -119,14 +119,14 @@ __global__ void max_pool_gradient(Blocks<Index> blocks, const T* x, const T* dy,
   }
 }
 
-// For the coarse shape N,d,h,w,C in pieces of `size` channels.
+// For the coarse shape N,d,h,w,C in vectors of `size` channels.
 template <class Index>
 Blocks<Index> blocks_below(const Shape& coarse, std::int64_t size) {
   const auto index = [](std::int64_t value) { return static_cast<Index>(value); };
   return {index(coarse.count() / size), index(coarse[2]), index(coarse[3]), index(coarse[4] / size)};
 }
 
-// A kernel that computes: start.operator()<width, T, Index>(blocks, arguments, number of pieces).
+// A kernel that calls start.operator()<width, T, Index>(blocks, arguments, number of vectors).
 template <class Start>
 std::unique_ptr<Kernel> make_for_blocks(const Shape& coarse, const Node& node, ElementType type,
                                         Start start) {

@@ -34,7 +34,7 @@ std::shared_ptr<const ConvolutionPlan> find_plan(const Problem& problem, const N
   return plan;
 }
 
-// What the three share: the library's plan, and weights in the library's layout.
+// Shared by the three: the library's plan, and weights in the library's layout.
 class LibraryConvolution : public Kernel {
  public:
   LibraryConvolution(const Problem& problem, std::shared_ptr<const ConvolutionPlan> plan, Device& device)
@@ -67,7 +67,8 @@ class LibraryConvolution : public Kernel {
   std::int64_t packed_ = 0, temporary_ = 0;
 };
 
-// The bias is added by the library, in the volumes' type, where it has an engine that does; else afterwards.
+// The library adds the bias, in the volumes' type, if it has an engine for that; otherwise it is added
+// afterwards.
 class Forward final : public LibraryConvolution {
  public:
   Forward(const Problem& problem, std::shared_ptr<const ConvolutionPlan> plan, bool bias_afterwards,

@@ -27,7 +27,7 @@ Voxel voxel_of(std::int64_t element, const Shape& shape) {
   return voxel;
 }
 
-// Of the first channel.
+// Index of the first channel.
 std::int64_t element_of(std::int64_t sample, const Place& place, const Shape& shape) {
   return (((sample * shape[1] + place[0]) * shape[2] + place[1]) * shape[3] + place[2]) * shape[4];
 }
@@ -42,14 +42,14 @@ bool inside(const Place& place, const Shape& shape) {
   return true;
 }
 
-// Where the tap of an output reads; false: outside.
+// The input position that the tap of an output reads; false: outside.
 bool read_by(const Place& output, const Place& tap, const ConvolutionProblem& problem, Place& input) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     input[axis] = problem.axes[axis].start(output[axis]) + tap[axis] * problem.axes[axis].dilation;
   return inside(input, problem.x);
 }
 
-// The output whose tap reads there; false: there is none.
+// The output whose tap reads this position; false: none.
 bool reader_of(const Place& input, const Place& tap, const ConvolutionProblem& problem, Place& output) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const KernelAxis& along = problem.axes[axis];
@@ -63,7 +63,7 @@ bool reader_of(const Place& input, const Place& tap, const ConvolutionProblem& p
 class Sum {
  public:
   explicit Sum(double start) : value_(start), squares_(start * start) {}
-  // Of `count` products of elements that lie `step` apart.
+  // Adds `count` products of elements `step` apart.
   void add(const RepeatedNumbers& a, std::int64_t i, std::int64_t a_step, const RepeatedNumbers& b,
            std::int64_t j, std::int64_t b_step, std::int64_t count) {
     i %= a.period, j %= b.period;
@@ -118,7 +118,7 @@ std::vector<CheckedElement> checked_elements(const ConvolutionProblem& problem, 
     const std::int64_t input = element % inputs, output = element / inputs / all_taps;
     const Place tap = tap_place(element / inputs % all_taps, problem.axes);
     Sum sum(0);
-    // Of each row of outputs those whose tap is inside.
+    // In each row, the outputs whose tap is inside.
     const KernelAxis& width = problem.axes[2];
     const std::int64_t shift = tap[2] * width.dilation - width.before;
     const std::int64_t first = shift >= 0 ? 0 : (-shift + width.stride - 1) / width.stride;

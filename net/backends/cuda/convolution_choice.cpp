@@ -19,7 +19,8 @@ using Plan = std::shared_ptr<const ConvolutionPlan>;
 
 constexpr std::size_t timed_plans = 24;
 constexpr int timed_of_an_engine = 5;
-// Of what follows, up to the next such line. Those under "engines of" in older files were not checked.
+// Device of the following lines, up to the next heading. Choices under "engines of" in older files were not
+// checked.
 constexpr std::string_view heading = "checked engines of ";
 
 std::int64_t padded_copy(const Shape& shape, ElementType type) {
@@ -29,7 +30,7 @@ std::int64_t padded_copy(const Shape& shape, ElementType type) {
              : shape.count() / channels * ((channels + lanes - 1) / lanes) * voxel_alignment;
 }
 
-// Where no engine keeps to the limit: the one that needs the least.
+// If no engine keeps within the limit: the one that needs least.
 std::vector<Plan> least_workspace(const ConvolutionProblem& problem, const PlanDevice& device,
                                   PlanRules rules) {
   rules.workspace_limit = std::numeric_limits<std::int64_t>::max();
@@ -41,8 +42,8 @@ std::vector<Plan> least_workspace(const ConvolutionProblem& problem, const PlanD
   return least == plans.end() ? std::vector<Plan>{} : std::vector<Plan>{*least};
 }
 
-// Beside plans that use tensor cores the others would take most of the time that timing takes. False: none
-// does.
+// Keeps only plans on tensor cores if there are any: timing the others would take most of the time. False:
+// there are none.
 bool keep_tensor_cores(std::vector<Plan>& plans) {
   const auto without = [](const auto& plan) { return !plan->tensor_cores; };
   if (std::all_of(plans.begin(), plans.end(), without)) return false;
@@ -50,8 +51,8 @@ bool keep_tensor_cores(std::vector<Plan>& plans) {
   return true;
 }
 
-// Those on tensor cores where the list so far, which may be of cuDNN's first alone, has none. On an A100 its
-// engines for TF32 make copies of the volumes, which the limit then leaves room for.
+// Plans on tensor cores if the list so far, which may contain only cuDNN's first, has none. On an A100,
+// engines for TF32 copy the volumes, so the limit leaves room for that.
 std::vector<Plan> more_plans(const ConvolutionProblem& problem, const PlanDevice& device, PlanRules rules) {
   const bool full = problem.type == ElementType::f32;
   if (full && !rules.tensor_floats) return {};
@@ -75,13 +76,13 @@ std::int64_t workspace_limit(const ConvolutionProblem& problem) {
 ConvolutionChoices::ConvolutionChoices(const Device& device, PlanDevice plan_device)
     : device_(device), plan_device_(std::move(plan_device)) {}
 
-// Deterministic engines and any are different choices of the same problem.
+// Deterministic and unrestricted choices for the same problem are separate.
 std::string ConvolutionChoices::where() const {
   return format("{} with cuDNN {}{}", device_.name, cudnn_version_text(),
                 device_.deterministic ? "" : ", any order of sums");
 }
 
-// A line is an engine with its knobs, a tab, and the problem.
+// Each line is an engine with its knobs, a tab, and the problem.
 void ConvolutionChoices::take(const std::string& earlier) {
   bool of_here = false, anything = false;
   std::string elsewhere;
@@ -113,7 +114,7 @@ bool ConvolutionChoices::replace(const std::string& all) {
   return differs;
 }
 
-// Before 9.15 large volumes in bf16 were convolved wrongly, without a word (cuDNN's release notes).
+// Before 9.15, cuDNN silently computed wrong convolutions of large bf16 volumes (cuDNN's release notes).
 Plan ConvolutionChoices::find(const ConvolutionProblem& problem) {
   constexpr std::size_t sound_in_bf16 = 91500;
   if (problem.type == ElementType::bf16 && cudnn_library().get_version() < sound_in_bf16)

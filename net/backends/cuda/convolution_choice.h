@@ -21,13 +21,13 @@ class ConvolutionChoices {
   // plans are for a device that is only described, nothing is timed and cuDNN's first plan is taken.
   ConvolutionChoices(const Device& device, PlanDevice plan_device);
 
-  // Reuses choices: the text() of other choices, or several concatenated. For each problem the first counts,
-  // also over several calls. If all were made on another device or with another cuDNN, warns and reuses none.
-  // REQUIRES: nothing was found yet.
+  // Reuses choices: the text() of other choices, or several concatenated. The first entry for a problem
+  // counts, also over several calls. If all were made on another device or with another cuDNN, warns and
+  // reuses none. REQUIRES: nothing was found yet.
   void take(const std::string& earlier);
 
-  // Takes these choices, in the same form, also in place of what was found. True: something that was found
-  // had another choice, and what was made of it has to be made again.
+  // Takes these choices, in the same form, and also replaces existing ones. Returns true if an existing
+  // choice changed, so that kernels built with it must be rebuilt.
   bool replace(const std::string& all);
 
   // Null if cuDNN has no engine for the problem. Warns if an engine to be reused no longer exists.

@@ -13,7 +13,7 @@ namespace {
 using Problem = ConvolutionProblem;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t alignment = 16;  // that is counted on; places are aligned better
+constexpr std::int64_t alignment = 16;  // promised to the library; actual addresses are better aligned
 
 cudnnDataType_t library_type(ElementType type) {
   switch (type) {
@@ -29,7 +29,7 @@ cudnnDataType_t library_type(ElementType type) {
   }
 }
 
-// The library names sizes in the order N,C,D,H,W whatever lies innermost; here it is C.
+// The library orders sizes N,C,D,H,W whichever axis is innermost; here C is.
 Descriptor tensor(TensorId id, cudnnDataType_t type, const Sizes& sizes, bool is_virtual = false) {
   const std::int64_t c = sizes[1], d = sizes[2], h = sizes[3], w = sizes[4];
   Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);

@@ -47,7 +47,7 @@ class Descriptor {
   cudnnBackendDescriptor_t raw_ = nullptr;
 };
 
-// The device of plans: that of a handle, or one that is only described.
+// The device of plans: that of a handle, or only a description.
 struct PlanDevice {
   cudnnHandle_t handle = nullptr;
   Descriptor properties;  // if there is no handle

@@ -14,12 +14,12 @@ bool allowed(const EngineOffer& offer, ElementType type, const PlanRules& rules)
   if (rules.deterministic && offer.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)) return false;
   if (offer.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return false;  // sums are f32
   if (offer.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) && !rules.tensor_floats) return false;
-  // The tensor cores take f32 only as TF32, with 10 bits of mantissa.
+  // Tensor cores process f32 only as TF32, with 10 bits of mantissa.
   return type != ElementType::f32 || rules.tensor_floats || !offer.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
 }
 
-// Found with cuDNN 9.19 on an H100, in f32 and bf16: as though there were as many planes of padding behind as
-// in front. Where there are more in front, they read beside the volume.
+// Found with cuDNN 9.19 on an H100, in f32 and bf16: these engines assume as much padding behind as in front.
+// If there is more in front, they read outside the volume.
 bool misreads_uneven_padding(const EngineOffer& offer, const ConvolutionProblem& problem) {
   const auto even = [](const KernelAxis& axis) { return axis.before == axis.behind; };
   return problem.kind == ConvolutionProblem::Kind::weight_gradient &&
@@ -48,7 +48,8 @@ std::vector<std::shared_ptr<const ConvolutionPlan>> convolution_plans(const Conv
   std::vector<std::shared_ptr<const ConvolutionPlan>> plans;
   const std::vector<EngineOffer> offers = engine_offers(problem, device);
   std::map<std::int64_t, int> of_engine;
-  // What has to be compiled when the program runs costs seconds for each shape: only where there is no other.
+  // Engines that are compiled at run time cost seconds for each shape, so they are used only if there is no
+  // other.
   for (const bool compiled_at_run_time : {false, true}) {
     if (!plans.empty()) break;
     for (const EngineOffer& offer : offers) {
@@ -169,7 +170,7 @@ std::string EngineOffer::notes_text() const {
 
 std::vector<EngineOffer> engine_offers(const ConvolutionProblem& problem, const PlanDevice& device) {
   std::vector<EngineOffer> offers;
-  std::set<std::string> known;  // what is offered may come again as what is fallen back to
+  std::set<std::string> known;  // the fallback list repeats offers
   const Descriptor graph = operation_graph(problem, device);
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
     for (Descriptor& configuration : configurations(graph, device, mode)) {

@@ -1,6 +1,6 @@
 // The engines that cuDNN offers for a convolution, their execution plans on a device, and their execution.
 //
-// Plans can also be built for a device that is only described, so they are tested without a GPU.
+// Plans can also be built from a device description, so they are tested without a GPU.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace voxswap::net::cuda {
 
-// What cuDNN offers for a convolution: engines with their settings ("knobs") and numerical notes.
+// An offer of cuDNN for a convolution: an engine with its settings ("knobs") and numerical notes.
 struct EngineOffer {
   Descriptor configuration;
   std::int64_t engine = 0;

@@ -38,7 +38,7 @@ std::string ConvolutionProblem::text() const {
   constexpr std::array kinds = {"forward", "data_gradient", "weight_gradient"};
   constexpr std::array starts = {"zero", "bias", "sum"};
   const auto of_axes = [&](auto get) { return axes_text(axes, get); };
-  KernelAxes sides = axes;  // of the depth, where it is another padding, more is told
+  KernelAxes sides = axes;  // depth padding that differs is written separately
   sides[0].before = axes[2].before;
   const bool same = axes[0].before == axes[2].before && axes[0].behind == axes[2].before;
   const std::string dilation = of_axes([](const KernelAxis& axis) { return axis.dilation; });

@@ -15,12 +15,13 @@ namespace voxswap::net::cuda {
 // others.
 constexpr std::int64_t voxel_alignment = 16;
 
-// The weight gradient of a slab is one sum, as cuDNN makes it, and none per block of planes.
+// The weight gradient of a slab is one sum, as cuDNN computes it, not one per block of planes.
 constexpr bool sums_in_blocks = false;
 
 struct ConvolutionProblem {
   enum class Kind { forward, data_gradient, weight_gradient } kind = Kind::forward;
-  // What products are added to (forward): zero, a bias per channel of the volumes' type, or the content of y.
+  // The initial value to which products are added (forward): zero, a bias per channel in the volumes' type,
+  // or the content of y.
   enum class Start { zero, bias, sum } start = Start::zero;
   ElementType type = ElementType::f32;
   Shape x, y;  // N,D,H,W,I (dx) and N,d,h,w,O (dy)
@@ -33,11 +34,11 @@ struct ConvolutionProblem {
   }
 };
 
-// The problem of a node; nullopt if it is no convolution.
+// The problem of a node; nullopt if it is not a convolution.
 std::optional<ConvolutionProblem> convolution_problem(const Graph& graph, const Node& node);
 
-// The problems that a node poses to a library: one, or for a windowed node those of the convolutions into
-// which it is divided.
+// The problems that a node poses to a library: one, or for a windowed node those of the convolutions that it
+// is divided into.
 std::vector<ConvolutionProblem> convolution_problems(const Graph& graph, const Node& node);
 
 bool is_matrix_product(const ConvolutionProblem& problem);  // kernel 1, stride 1, no padding

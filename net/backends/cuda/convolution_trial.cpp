@@ -49,7 +49,7 @@ std::vector<float> loaded(const std::vector<std::byte>& bytes, ElementType type)
   return values;
 }
 
-// Made once: every trial starts from the same numbers.
+// Generated once: every trial uses the same numbers.
 const std::vector<float>& random_numbers() {
   static const std::vector<float> numbers = [] {
     const Philox random(2026, 1);
@@ -103,12 +103,12 @@ ConvolutionTrial::Block ConvolutionTrial::take(std::int64_t elements, std::int64
   if (cudaMalloc(&block.data, static_cast<std::size_t>(
                                   std::max<std::int64_t>(elements * element_bytes, 1))) != cudaSuccess) {
     block.data = nullptr;
-    cudaGetLastError();  // so that no later call reports it
+    cudaGetLastError();  // clears the error
   }
   return block;
 }
 
-// The pattern from its first on, again and again, each copy twice as long as the one before.
+// Repeats the pattern from `first` on; each copy is twice as long as the previous one.
 void ConvolutionTrial::fill(const Block& block) {
   const std::int64_t size = element_bytes(problem_.type);
   auto* const to = static_cast<std::byte*>(block.data);

@@ -28,7 +28,7 @@ namespace {
 using cuda::check;
 using cuda::CudaEvent;
 
-// A kernel under its node's name in NVIDIA's profilers.
+// Shows a kernel under its node's name in NVIDIA's profilers.
 class NamedKernel final : public Kernel {
  public:
   NamedKernel(std::unique_ptr<Kernel> kernel, std::string name)
@@ -51,9 +51,9 @@ class NamedKernel final : public Kernel {
   std::string name_;
 };
 
-// The host's clock at a moment of the device's: an event recorded on an idle stream, between two readings of
-// the host's clock. On a busy host the readings may be far apart, so the closest of several pairs counts. A
-// moment that is long ago would have too few digits, so it is taken again now and then.
+// Relates the device's clock to the host's: an event recorded on an empty stream, between two readings of the
+// host's clock. On a busy host the readings may be far apart, so the closest of several pairs counts. Event
+// times lose precision with their age, so this is repeated now and then.
 class Clocks {
  public:
   explicit Clocks(int ordinal) : ordinal_(ordinal) {
@@ -100,8 +100,8 @@ class Clocks {
   int ordinal_;
   std::mutex mutex_;
   cudaStream_t stream_ = nullptr;
-  cudaEvent_t moment_ = nullptr, candidate_ = nullptr;  // the one that counts, and the one being taken
-  HostEvent::Clock::time_point time_;                   // of moment_; at first long ago
+  cudaEvent_t moment_ = nullptr, candidate_ = nullptr;  // the current one, and the next candidate
+  HostEvent::Clock::time_point time_;                   // of moment_; initially long ago
 };
 
 class CudaBackend final : public TuningBackend, public OrderEventMaker, public PeerBackend {

@@ -87,16 +87,16 @@ class CudaMemory final : public Memory {
   std::int64_t bytes_;
 };
 
-// The host's memory as the CPU backend takes it (in huge pages, really there, within the cgroup's limit),
-// made known to the GPU. Whether the system thinks that there is enough is asked where a plan's memories are
-// taken (swap/execute/tiers.cpp), unless the user has said how much there is.
+// Host memory as the CPU backend allocates it (huge pages, committed, within the cgroup's limit), registered
+// with the GPU. The system's estimate of free memory is checked where a plan's memories are allocated
+// (swap/execute/tiers.cpp), unless the user has set the amount.
 class PinnedMemory final : public Memory {
  public:
   explicit PinnedMemory(std::int64_t bytes)
       : memory_(allocate_touched_host(bytes, {.believes_estimate = false})) {
     const cudaError_t status = cudaHostRegister(memory_->data(), size(), cudaHostRegisterPortable);
     if (status == cudaSuccess) return;
-    cudaGetLastError();  // so that no later call reports it
+    cudaGetLastError();  // clears the error
     fail(Exit::does_not_fit,
          "host memory: {} cannot be pinned for the GPU ({}). Lower {}, or raise the limit of locked memory",
          format_bytes(bytes), cudaGetErrorString(status), key::memory_host);
@@ -133,7 +133,7 @@ std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes) {
   use(ordinal);
   void* data = nullptr;
   if (const cudaError_t status = cudaMalloc(&data, at_least_one(bytes)); status != cudaSuccess) {
-    cudaGetLastError();  // so that no later call reports it
+    cudaGetLastError();  // clears the error
     if (status != cudaErrorMemoryAllocation) check(status, "cudaMalloc");
     fail(
         Exit::does_not_fit,

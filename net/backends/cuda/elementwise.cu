@@ -17,8 +17,8 @@ struct Sources {
   const T* x[count];
 };
 
-// y = function(x[0], x[1], …). The first `rest` threads of the first block also do what is left after the
-// last whole vector.
+// y = function(x[0], x[1], …). The first `rest` threads of the first block also process the remainder after
+// the last whole vector.
 template <int width, int count, class In, class Out, class Function>
 __global__ void map(Rows rows, int rest, Sources<In, count> sources, Out* y, Function function) {
   struct Loaded {
@@ -126,7 +126,7 @@ std::unique_ptr<Kernel> make_cast(const Graph& graph, const Node& node, Device& 
 
 namespace {
 
-// Rows of `a` and `b` pieces make rows of `whole`. A thread per piece of it.
+// Rows of `a` and `b` together form rows of `whole`. One thread per unit of it.
 template <bool joins, class Piece, class Index>
 __global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Piece* b, Piece* whole) {
   const std::int64_t at = index_of_thread();
@@ -143,7 +143,7 @@ __global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Pie
   }
 }
 
-// Rows of y are rows of x with zeros behind. A thread per piece of y.
+// Rows of y are rows of x followed by zeros. One thread per unit of y.
 template <class Piece, class Index>
 __global__ void zero_pad(Index pieces, Index row_of_x, Index row_of_y, const Piece* x, Piece* y) {
   const std::int64_t at = index_of_thread();

@@ -18,7 +18,7 @@ namespace {
 
 using Plan = std::shared_ptr<const ConvolutionPlan>;
 
-constexpr std::int64_t most_workspace = std::int64_t{4} << 30;  // engines that ask for more are not tried
+constexpr std::int64_t most_workspace = std::int64_t{4} << 30;  // engines that need more are not tried
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Time of each cuDNN plan for a convolution on this device, and how far its result is from the convolution's
-// definition, for bench/engine_times.cpp. This header includes no CUDA header.
+// Time of each cuDNN plan for a convolution on this device, and the deviation of its result from the
+// convolution's definition, for bench/engine_times.cpp. This header includes no CUDA header.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct EngineTime {
   std::int64_t workspace_bytes = 0;
   double milliseconds = 0;
   double error = -1;          // of ConvolutionTrial; negative: unknown
-  std::string status = "ok";  // or why there are no figures
+  std::string status = "ok";  // or why there are no measurements
 };
 
 class EngineSurvey {
@@ -29,7 +29,7 @@ class EngineSurvey {
   ~EngineSurvey();
   std::string device() const;
 
-  // Measures plan after plan and reports each at once, until more() returns false. `only_taken`: only the
+  // Measures the plans in turn and reports each at once, until more() returns false. `only_taken`: only the
   // plan used in training.
   void measure(const ConvolutionProblem& problem, bool only_taken, const std::function<bool()>& more,
                const std::function<void(const EngineTime&)>& tell);

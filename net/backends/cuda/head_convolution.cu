@@ -15,7 +15,7 @@ struct Head {
   int channels, outputs;
 };
 
-// All threads of a block read the same weights at a time: the four of a channel lie together.
+// All threads of a block read the same weights at a time: the four of a channel are adjacent.
 struct SharedWeights {
   float of_channel[most_channels][most_outputs];
 
@@ -28,7 +28,7 @@ struct SharedWeights {
   }
 };
 
-// A thread for each voxel.
+// One thread per voxel.
 template <class T>
 __global__ void head_convolution(Head head, const T* x, const float* w, const float* bias, T* y) {
   __shared__ SharedWeights weights;
@@ -82,7 +82,7 @@ __global__ void head_data_gradient_of_voxels(Head head, const T* dy, const float
   }
 }
 
-// Sums over the voxels, for each channel one per output (passes.cuh).
+// Sums over the voxels: per channel, one for each output (passes.cuh).
 template <class T>
 __global__ void head_weight_gradient_of_blocks(Rows rows, Head head, const T* x, const T* dy,
                                                double* written) {

@@ -1,6 +1,6 @@
-// Convolutions of one tap to at most four channels, a network's heads, by kernels of our own. As products of
-// matrices their voxels of 6 or 8 bytes suit no library: cuBLAS takes eight times as long as the memory
-// (docs/explanation/gpu_backend.md).
+// Convolutions of one tap to at most four channels, a network's heads, by our own kernels. As matrix
+// products, with voxels of 6 or 8 bytes, they suit no library: cuBLAS takes eight times as long as the memory
+// accesses (docs/explanation/gpu_backend.md).
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace voxswap::net::cuda {
 
-// Pointwise, of up to 64 channels that are whole vectors of 16 bytes, nothing added but a bias (not to a
-// gradient).
+// Pointwise, with up to 64 input channels in whole vectors of 16 bytes, starting from zero or a bias (a
+// gradient: from zero).
 bool is_head(const ConvolutionProblem& problem, bool bias);
 
-// Of nodes as in matrix_product.h. REQUIRES: is_head(problem, bias).
+// For nodes as in matrix_product.h. REQUIRES: is_head(problem, bias).
 std::unique_ptr<Kernel> head_forward(const ConvolutionProblem& problem);
 std::unique_ptr<Kernel> head_data_gradient(const ConvolutionProblem& problem);
 std::unique_ptr<Kernel> head_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device);

@@ -1,8 +1,8 @@
 // This backend's table: operation name -> function that makes its kernel. Most convolutions use cuDNN and
 // cuBLAS (convolution.cpp, matrix_product.cpp). All other kernels are our own (*.cu). They share vectors of
 // 16 bytes (launch.cuh), the partition of a volume among threads (rows.h), and deterministic sums
-// (passes.cuh). They take f32, bf16 and f16 volumes and sum in f32. Their only workspace is for partial sums
-// and, of narrow convolutions, for weights.
+// (passes.cuh). They take f32, bf16 and f16 volumes and sum in f32. They need workspace only for partial sums
+// and, in narrow convolutions, for weights.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace voxswap::net::cuda {
 
-constexpr std::int64_t vector_bytes = 16;  // bytes per load, and alignment of what is read
+constexpr std::int64_t vector_bytes = 16;  // bytes per load, and alignment of data
 
 using Maker = std::unique_ptr<Kernel> (*)(const Graph&, const Node&, Device&);
 
@@ -27,8 +27,8 @@ Maker find_own_maker(std::string_view operation);  // null for convolutions and 
 VOXSWAP_OPERATIONS(DECLARE)
 #undef DECLARE
 
-// Of a windowed node, read from its slabs where they lie (narrow_convolution.cu). Null: it is not narrow, or
-// its window has too many slabs.
+// For a windowed node, reads the slabs in place (narrow_convolution.cu). Null if the convolution is not
+// narrow, or if its window has too many slabs.
 std::unique_ptr<Kernel> make_windowed_narrow_convolution(const Graph&, const Node&, Device&);
 
 }  // namespace voxswap::net::cuda

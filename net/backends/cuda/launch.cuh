@@ -23,7 +23,7 @@ using F16 = __half;
 __device__ inline float to_float(float x) {
   return x;
 }
-// The upper half of an f32. Not CUDA's own conversion, which takes more registers on newer devices.
+// The upper half of an f32. CUDA's own conversion takes more registers on newer devices.
 __device__ inline float to_float(Bf16 x) {
   return __uint_as_float(static_cast<unsigned>(__bfloat16_as_ushort(x)) << 16);
 }
@@ -41,7 +41,7 @@ __device__ inline void set_rounded(F16& to, float x) {
   to = __float2half_rn(x);
 }
 
-// `width` neighbours in memory, read or written by one instruction.
+// `width` consecutive elements, read or written by one instruction.
 template <class T, int width>
 struct alignas(sizeof(T) * width) Vector {
   T lane[width];
@@ -119,8 +119,8 @@ std::unique_ptr<Kernel> make_own(const Rows& rows, Function function, std::int64
                               rows.width == 1 ? "own kernel, element by element" : "own kernel, 16 bytes");
 }
 
-// Index arithmetic for kernels with one thread per piece of memory, whose position in the volume takes
-// divisions. They are done in 32 bits if the number of pieces allows, which is several times faster than 64
+// Index arithmetic for kernels with one thread per unit of memory, whose position in the volume takes
+// divisions. They are done in 32 bits if the number of units allows, which is several times faster than 64
 // bits.
 __device__ inline std::int64_t index_of_thread() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -144,7 +144,7 @@ void for_index(std::int64_t pieces, Start start) {
   }
 }
 
-// For moving memory: the largest unit that divides `bytes`.
+// For copies: the largest unit that divides `bytes`.
 struct alignas(16) Bytes16 {
   std::uint64_t content[2];
 };

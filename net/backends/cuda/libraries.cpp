@@ -94,14 +94,14 @@ Libraries::~Libraries() {
 namespace {
 
 std::vector<std::string> folders() {
-  std::vector<std::string> result = {""};  // where the system's linker looks
+  std::vector<std::string> result = {""};  // the system linker's search path
   const auto add = [&](const std::string& root) {
     for (const char* library_folder : {"lib64", "lib"}) result.push_back(root + "/" + library_folder + "/");
   };
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') add(root);
   }
-  // A wheel has this code in voxswap/lib, and pip installs NVIDIA's packages beside voxswap.
+  // In a wheel, this code is in voxswap/lib, and pip installs NVIDIA's packages next to voxswap.
   if (Dl_info here; dladdr(&least_cudnn, &here) != 0 && *here.dli_fname == '/') {
     const std::string packages = plain(fs::path(here.dli_fname) / "../../..").string();
     for (const std::string& part :

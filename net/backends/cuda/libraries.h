@@ -39,7 +39,7 @@ struct CublasLibrary {
   decltype(&::cublasGemmStridedBatchedEx_64) multiply_batch = nullptr;
 };
 
-// Loaded on the first call. Throw Error (Exit::does_not_fit, as for a missing GPU) with the places searched,
+// Loaded on the first call. Throw Error (Exit::does_not_fit, as for a missing GPU) with the searched paths,
 // or the version that is too old.
 const CudnnLibrary& cudnn_library();
 const CublasLibrary& cublas_library();

@@ -9,15 +9,15 @@ namespace {
 
 using Bits = std::uint8_t;  // bit c % 8 of byte c / 8 of a voxel's target belongs to channel c
 
-// What of the targets a lane meets: a bit of the byte `byte`, and then of every `step`-th after it.
+// The target bits of a lane: a bit of byte `byte`, and then of every `step`-th one after it.
 template <int width>
 struct TargetBits {
   std::int64_t byte[width], step;
   int channel[width];
-  int to_unknown[width], unknown_mask[width];  // from there to the bit that tells whether it is left out
+  int to_unknown[width], unknown_mask[width];  // offset to the bit that excludes it, and its mask
 
   __device__ TargetBits(const Rows& rows, const Walk& walk, int unknown_bits = 0) {
-    const int bytes = (rows.channels + unknown_bits + 7) / 8;  // of a voxel
+    const int bytes = (rows.channels + unknown_bits + 7) / 8;  // per voxel
     step = walk.step * width / rows.channels * bytes;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.z) * rows.vectors + walk.first;
     for (int lane = 0; lane < width; ++lane) {
@@ -39,16 +39,16 @@ struct TargetBits {
   }
 };
 
-// 1 / (1 + exp(-x)) without overflow, and the logarithm of 1 + exp(-|x|) beside it.
+// 1 / (1 + exp(-x)) without overflow.
 __device__ inline float probability(float x) {
   const float e = expf(-fabsf(x));
   return (x >= 0 ? 1.0f : e) / (1.0f + e);
 }
 
-// What a cross entropy is made with (net/graph/loss_terms.h).
+// Terms of the cross entropy (net/graph/loss_terms.h).
 struct Terms {
   float smoothing, focus;
-  int unknown_bits;  // of a voxel's target: none, one, or one for each channel
+  int unknown_bits;  // per voxel: none, one, or one per channel
 
   Terms(const LossTerms& terms, int channels)
       : smoothing(static_cast<float>(terms.smoothing)),
@@ -127,7 +127,7 @@ __global__ void loss_sums_with_terms(Rows rows, Terms terms, const T* logits, co
   write_doubles<width, 5>(rows, sums, written);
 }
 
-// Instances are a plane's channels, or a sample's.
+// An instance is a channel of a plane or of a sample.
 template <int kinds, class To>
 struct TakeLossSums {
   To* sums;
@@ -191,7 +191,7 @@ __global__ void loss_gradient_with_terms(Rows rows, Terms terms, const T* logits
       });
 }
 
-// Of all planes of a sample, or of each, as the rows are cut.
+// Sums per sample or per plane, depending on the partition of the rows.
 template <class T, class To>
 void find_sums(const char* name, const Rows& rows, const LossTerms& terms, const KernelArguments& arguments) {
   double* written = place<double>(arguments, 0);

@@ -34,10 +34,10 @@ cudaDataType_t library_type(ElementType type) {
 struct Factor {
   const void* data;
   bool transposed;
-  std::int64_t rows;  // as it lies in memory
+  std::int64_t rows;  // as stored
 };
 
-// What all three products share. `rows` x `inner` times `inner` x `columns`.
+// Shared by all three products: `rows` x `inner` times `inner` x `columns`.
 class Product : public Kernel {
  public:
   Product(const ConvolutionProblem& problem, std::int64_t library_bytes, Device& device)
@@ -51,7 +51,7 @@ class Product : public Kernel {
   std::string implementation() const override { return "cuBLAS"; }
 
  protected:
-  // to (rows x columns, of `to_type`) = a b (+ what is there).
+  // to (rows x columns, of `to_type`) = a b (+ the old content).
   void multiply(const KernelArguments& arguments, Factor a, Factor b, void* to, ElementType to_type,
                 std::int64_t rows, std::int64_t columns, std::int64_t inner, bool add) {
     const float one = 1, kept = add ? 1.0F : 0.0F;
@@ -61,7 +61,8 @@ class Product : public Kernel {
                                     library_type(to_type), rows, arithmetic(), CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
   }
-  // `count` of them in f32 into one place after the other, each of the next `inner` voxels of both factors.
+  // Computes `count` products in f32, stored one after the other; each uses the next `inner` voxels of both
+  // factors.
   void multiply_parts(const KernelArguments& arguments, Factor a, Factor b, float* to, std::int64_t rows,
                       std::int64_t columns, std::int64_t inner, std::int64_t count) {
     const float one = 1, kept = 0;
@@ -73,7 +74,7 @@ class Product : public Kernel {
           "cublasGemmStridedBatchedEx");
   }
 
-  // Weights in the volumes' type: where they lie, or converted.
+  // Weights in the volumes' type, in place or converted.
   std::int64_t book_weights() {
     return type_ == ElementType::f32 ? 0 : plan_.book(inputs_ * outputs_ * element_bytes(type_));
   }
@@ -93,7 +94,7 @@ class Product : public Kernel {
   static cublasOperation_t operation(const Factor& factor) {
     return factor.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   }
-  // With our stream and workspace.
+  // The handle with our stream and workspace.
   cublasHandle_t handle(const KernelArguments& arguments) const {
     const CublasLibrary& library = cublas_library();
     cublasHandle_t handle = device_.libraries->cublas();
@@ -113,17 +114,17 @@ class Product : public Kernel {
   std::int64_t library_bytes_, library_place_ = 0;
 };
 
-// The library's workspace: the 4 MiB that NVIDIA advises. For small volumes no more than they take
-// themselves, but the 16 KiB with which, as its manual says, no product fails.
+// The library's workspace: 4 MiB as NVIDIA recommends. For small volumes no more than the volumes' own size,
+// but at least 16 KiB, with which no product fails according to the manual.
 std::int64_t library_bytes(const ConvolutionProblem& problem) {
   const std::int64_t volumes = (problem.x.count() + problem.y.count()) * element_bytes(problem.type);
   return std::clamp(volumes, std::int64_t{16} << 10, std::int64_t{4} << 20);
 }
 
-// A sum over all voxels, cut into sums over some: a product of 16 x 16 is one block's work, and would leave
-// every other multiprocessor idle for millions of voxels.
+// Splits a sum over all voxels into partial sums: a product of 16 x 16 is one block's work, and would leave
+// all other multiprocessors unused for millions of voxels.
 struct Parts {
-  std::int64_t voxels, whole, all;  // of a part; how many have as many; with the one that may be left
+  std::int64_t voxels, whole, all;  // per part; number of full parts; number of all parts
 };
 Parts cut(const ConvolutionProblem& problem) {
   constexpr std::int64_t enough = 512, fewest_voxels = 256, most_bytes = std::int64_t{32} << 20;

@@ -10,11 +10,11 @@
 
 namespace voxswap::net::cuda {
 
-// y = w * x + start (start: bias or sum as in the problem), of a node of inputs x, w (, b or s).
+// y = w * x + start (start: bias or sum as in the problem), for a node with inputs x, w (, b or s).
 std::unique_ptr<Kernel> product_forward(const ConvolutionProblem& problem, Device& device);
-// dx of a node of inputs dy, w (, b).
+// dx for a node with inputs dy, w (, b).
 std::unique_ptr<Kernel> product_data_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
-// dw (, db) of a node of inputs x, dy.
+// dw (, db) for a node with inputs x, dy.
 std::unique_ptr<Kernel> product_weight_gradient(const ConvolutionProblem& problem, bool bias, Device& device);
 
 }  // namespace voxswap::net::cuda

@@ -1,10 +1,9 @@
 // A block computes tiles of a volume. It copies the voxels that a tile's taps read into shared memory, so
-// each is read from device memory once or twice and not 27 times; from there warps multiply matrices of 16
-// x 16.
+// that each is read from device memory once or twice, not 27 times. Warps then multiply 16 x 16 matrices.
 //
-// A voxel's sum has the same order wherever its tile begins and wherever the volume is cut, so a volume in
-// slabs has the bits of a whole one. A window over several slabs (net/graph/window.h) is read where they lie:
-// border planes made apart, as for a library, would cost as much as whole tiles.
+// A voxel's sum has the same order wherever its tile begins and the volume is split, so slabs give the same
+// bits as a whole volume. A window over several slabs (net/graph/window.h) is read in place: computing border
+// planes separately, as with a library, would cost as much as whole tiles.
 #include <algorithm>
 #include <limits>
 #include <warp_matrix.cuh>
@@ -25,7 +24,7 @@ namespace {
 constexpr int outputs = 16;
 constexpr int row_taps = 3, plane_taps = 9;
 
-// What is added to a row's products at once: 16 channels of one tap, or 8 of two neighbouring taps. The
+// Number of steps per row; a step multiplies 16 channels of one tap, or 8 of two neighbouring taps. The
 // second step of 8 channels has one tap, and zeros.
 template <int channels>
 constexpr int steps_of_row = channels == 16 ? 3 : 2;
@@ -36,8 +35,8 @@ constexpr int steps_of_all = plane_taps* steps_of_row<channels>;
 
 constexpr int made_depth = 4, made_height = 8, made_threads = 256, rows_of_warp = 4;
 
-// Weights as [step][output][16], what a step multiplies. Of the gradient's convolution: taps in reverse
-// order, and inputs and outputs change places.
+// Weights as [step][output][16], the factor of each step. For the convolution of a gradient, taps are in
+// reverse order, and inputs and outputs are exchanged.
 template <class T>
 __global__ void pack_steps(int count, int channels, bool of_gradient, const float* w, T* to) {
   const int i = static_cast<int>(index_of_thread());
@@ -79,7 +78,7 @@ __global__ void __launch_bounds__(made_threads, 3)
           return elements(shared_w,
                           swizzled(((dz * 3 + dy) * steps_of_row<channels> + step) * outputs + out, half));
         });
-        // A row that is read goes into up to three rows that are made.
+        // Each input row contributes to up to three output rows.
 #pragma unroll
       for (int row = 0; row < rows_of_warp + 2; ++row) {
         LeftMatrix<T> a;
@@ -121,18 +120,18 @@ __global__ void __launch_bounds__(made_threads, 3)
   }
 }
 
-// --- dw, of x and dy
+// --- dw from x and dy
 
 constexpr int read_depth = 4, read_height = 4, read_threads = 9 * 32;
-// Parts of each of the sums, with a sum of their own for every weight: enough for a device, but of four tiles
-// at least, which take longer than what a part writes.
+// Number of parts of each sum, each with its own partial sum of every weight: enough for a device, but with
+// at least four tiles each, which take longer than writing the part.
 std::int64_t parts_of(std::int64_t tiles, std::int64_t sums) {
   constexpr std::int64_t enough = 512, tiles_of_part = 4;
   return std::max(std::min(tiles / tiles_of_part, enough / sums), std::int64_t{1});
 }
 
-// A warp for each tap of a plane; the steps are those of a row. blockIdx.y counts blocks of `block` planes of
-// dy, which are summed apart.
+// One warp per tap of a plane; the steps are those of a row. blockIdx.y counts blocks of `block` planes of
+// dy, which are summed separately.
 template <class T, int channels>
 __global__ void __launch_bounds__(read_threads, 3)
     narrow_weight_gradient_of_blocks(Volumes v, Tiles<read_depth, read_height> tiles, int block,
@@ -185,7 +184,7 @@ __global__ void __launch_bounds__(read_threads, 3)
     });
 }
 
-// --- kernels of nodes
+// --- Kernels of nodes
 
 // Calls start.operator()<T, channels>().
 template <class Start>
@@ -204,7 +203,7 @@ void for_narrow(ElementType type, std::int64_t channels, Start start) {
   }
 }
 
-// What is read, among a node's inputs.
+// A volume to read, among a node's inputs.
 class Read {
  public:
   Read(std::size_t input, std::int64_t planes) : input_(input), planes_(planes), ends_({planes}) {}
@@ -238,7 +237,7 @@ Volumes volumes_of(const Shape& shape, std::int64_t before) {
 constexpr const char* implementation = "own kernel, tensor cores";
 constexpr std::size_t none_added = std::numeric_limits<std::size_t>::max();
 
-// A node's input `added` is a bias or, of Start::sum, a volume; or none_added.
+// `added`: the input that is a bias or, for Start::sum, a volume; or none_added.
 std::unique_ptr<Kernel> make_convolution(const ConvolutionProblem& problem, const Read& read,
                                          std::size_t weights, std::size_t added) {
   const bool gradient = problem.kind == ConvolutionProblem::Kind::data_gradient;
@@ -267,7 +266,7 @@ std::unique_ptr<Kernel> make_convolution(const ConvolutionProblem& problem, cons
       plan.bytes(), implementation);
 }
 
-// The sum of each block of `block` planes.
+// A separate sum for each block of `block` planes.
 std::unique_ptr<Kernel> make_weight_gradient(const ConvolutionProblem& problem, const Read& x, const Read& dy,
                                              std::int64_t block, bool bias, Device& device) {
   const std::int64_t channels = problem.x[4], count = outputs * channels * 27,

@@ -1,5 +1,5 @@
-// Tiles of a volume in shared memory, for convolutions with few channels (narrow_convolution.cu): where a
-// tile's voxels lie in device memory, which may be in several slabs, and where in shared memory.
+// Tiles of a volume in shared memory, for convolutions with few channels (narrow_convolution.cu): the
+// addresses of a tile's voxels in device memory, possibly in several slabs, and in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace voxswap::net::cuda {
 
 constexpr int tile_width = 16;  // a row of a tile is a matrix: 16 voxels of 16 channels
 
-// Where the halves of voxels or rows of 16 channels lie in shared memory, in units of 16 bytes: eight
-// neighbours in different banks.
+// Index of a half voxel or half row of 16 channels in shared memory, in units of 16 bytes; eight neighbours
+// are in different banks.
 __device__ inline int swizzled(int row, int half) {
   return 2 * row + (half ^ (row >> 2 & 1));
 }
@@ -21,16 +21,16 @@ __device__ int place_of(int voxel, int half) {
 }
 
 struct Volumes {
-  int planes, height, width;  // of the volume that is made or, of a sum, iterated over
-  int before;                 // zero planes before the first that is read
+  int planes, height, width;  // of the output or, for a sum, of the volume iterated over
+  int before;                 // zero planes before the first plane read
 };
 
-// The volume that is read: planes 0 to `planes`, in slabs one after the other. The first may begin before
-// plane 0, and the last end after the last plane.
+// The volume to read: planes 0 to `planes`, in consecutive slabs. The first may begin before plane 0, and the
+// last end after the last plane.
 constexpr int most_slabs = 8;
 struct Slabs {
   const Bytes16* at[most_slabs];
-  int first[most_slabs + 1];  // plane of each, and the end of the last
+  int first[most_slabs + 1];  // first plane of each, and the end of the last
   int planes;
 };
 
@@ -39,7 +39,7 @@ struct Tile {
   int z, y, x;  // of its first voxel
 };
 
-// Of so many planes.
+// Tiles of `planes` planes.
 template <int depth, int height>
 struct Tiles {
   int along_y, along_x, along_z;
@@ -57,7 +57,7 @@ struct Tiles {
   }
 };
 
-// Voxels from `from` on, zeros outside of the volume and from plane `end` on.
+// Copies voxels from `from` on, with zeros outside the volume and from plane `end` on.
 template <int channels, int depth, int height, int width>
 __device__ void copy_box(const Slabs& slabs, int end, const Volumes& v, const Tile& from, Bytes16* shared) {
   constexpr int halves = channels / 8;

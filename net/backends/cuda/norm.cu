@@ -38,8 +38,8 @@ __global__ void norm_activation(Rows rows, NormInputs<T> inputs, const T* residu
       });
 }
 
-// dx = factor (dz - mean(dz) - (x - mean) mean(dz xhat) / deviation). A thread finds the means of its
-// channels anew, for as few as one voxel: so by a product in f32, with the reciprocal of the number of
+// dx = factor (dz - mean(dz) - (x - mean) mean(dz xhat) / deviation). Each thread computes the means of its
+// channels, possibly for a single voxel, so this is an f32 product with the reciprocal of the number of
 // voxels.
 template <int width, class T>
 __global__ void norm_activation_gradient(Rows rows, NormInputs<T> inputs, const T* dy, const float* sums,

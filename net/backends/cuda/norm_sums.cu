@@ -16,9 +16,9 @@ struct TakeSum {
   }
 };
 
-// Sums of x and of its square. A thread takes them of x minus the first value it meets, which is near the
-// mean compared with how far values are apart, and shifts them back in double: so the variance does not come
-// out as a small difference of large numbers, and nothing is read twice.
+// Sums of x and of its square. A thread subtracts its first value, which is near the mean compared with the
+// spread of values, and shifts the sums back in double. So the variance is not a small difference of large
+// numbers, and nothing is read twice.
 template <int width, class T>
 __global__ void moments_of_blocks(Rows rows, const T* x, double* written) {
   x += sample_start(rows) * width;
@@ -133,7 +133,7 @@ struct TakePlaneGradientSums {
   }
 };
 
-// First passes, each on its inputs.
+// First passes, with their inputs.
 template <class T>
 struct ChannelSums {
   template <int width>
@@ -165,7 +165,7 @@ struct GradientSums {
   }
 };
 
-// A pass that leaves the sums of blocks, and one that does with those what `take(arguments)` says.
+// A pass that writes the sums of blocks, and a second one that passes them to `take(arguments)`.
 template <class T, int kinds, class First, class Take>
 std::unique_ptr<Kernel> make_sums(const std::string& name, const Rows& rows, First first, Take take) {
   const std::string finish = name + ", finish";

@@ -25,7 +25,7 @@ __device__ inline Walk walk_of_thread(const Rows& rows) {
           phase < rows.row ? rows.vectors : 0};
 }
 
-// The channel of a lane, the same in all vectors of the walk.
+// The channel of a lane, the same for all vectors of the walk.
 template <int width>
 __device__ int channel_of_lane(const Rows& rows, int lane) {
   return (phase_of_thread(rows) * width + lane) % rows.channels;
@@ -107,13 +107,13 @@ __global__ void channel_sums_of_blocks(Rows rows, const T* x, double* written) {
 
 constexpr int finishing_threads = 128;
 
-// A block per channel (blockIdx.x) and sample (blockIdx.y). take(sample, channel, sums) is called once for
+// One block per channel (blockIdx.x) and sample (blockIdx.y). take(sample, channel, sums) is called once for
 // each.
 template <int kinds, class Take>
 __global__ void finish_sums(const double* written, std::int64_t chunks, int slots, int channels, Take take) {
   __shared__ double shared[kinds][finishing_threads];
   const int thread = static_cast<int>(threadIdx.x), channel = static_cast<int>(blockIdx.x);
-  const int repeats = slots / channels;  // a row may hold a channel several times
+  const int repeats = slots / channels;  // a row may contain a channel several times
   const double* own = written + blockIdx.y * chunks * kinds * slots + channel;
   double sums[kinds] = {};
   for (std::int64_t i = thread; i < chunks * repeats; i += finishing_threads) {

@@ -21,7 +21,7 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// The entry points that are used, under their own names without the library's prefix.
+// The functions used, named without the library's prefix.
 struct NcclLibrary {
   decltype(&::ncclGetErrorString) get_error_string = nullptr;
   decltype(&::ncclGetUniqueId) get_unique_id = nullptr;
@@ -74,7 +74,7 @@ class NcclPeers final : public Peers {
            nccl().get_error_string(result), key::memory_device);
     check_nccl(result, "ncclCommInitRank");
   }
-  // Where something failed, others may wait for what never comes.
+  // After a failure, other ranks may be waiting for data that never comes.
   ~NcclPeers() override {
     if (std::uncaught_exceptions() > 0)
       nccl().abort(communicator_);
@@ -84,7 +84,7 @@ class NcclPeers final : public Peers {
   NcclPeers(const NcclPeers&) = delete;
   NcclPeers& operator=(const NcclPeers&) = delete;
 
-  // Both in one group: else each would wait for the other to receive.
+  // Both in one group; otherwise each side would wait for the other to receive.
   void swap(int other, const void* sent, std::int64_t sent_count, void* received,
             std::int64_t received_count) override {
     check_nccl(nccl().group_start(), "ncclGroupStart");

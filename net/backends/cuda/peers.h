@@ -1,5 +1,5 @@
 // Communication between GPUs of several ranks through NCCL, which is loaded when ranks first connect. Only
-// its sends and receives are used, because its reductions add in an order of their own.
+// its sends and receives are used, because its reductions add in an unspecified order.
 #pragma once
 
 #include <cstdint>

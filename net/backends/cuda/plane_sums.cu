@@ -11,10 +11,10 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// [N,D,C,kinds] in the workspace, of the pieces [N,d,C,kinds].
+// [N,D,C,kinds] in the workspace, gathered from slabs [N,d,C,kinds].
 struct Planes {
   std::int64_t samples = 1, depth = 0, channels = 1, kinds = 1;
-  std::vector<std::int64_t> depths;  // of the pieces
+  std::vector<std::int64_t> depths;  // of the slabs
 
   Planes(const Graph& graph, const Node& node) {
     const Shape& first = input_shape(graph, node);
@@ -42,7 +42,7 @@ struct Planes {
   }
 };
 
-// A thread per channel and kind, of each sample, or of all where they are added too.
+// One thread per channel and kind, for each sample, or for all samples together.
 __global__ void add_planes(const double* planes, std::int64_t samples, std::int64_t depth, std::int64_t plane,
                            bool over_samples, float* to) {
   const std::int64_t i = index_of_thread();
@@ -56,7 +56,7 @@ __global__ void add_planes(const double* planes, std::int64_t samples, std::int6
   to[i] = static_cast<float>(all);
 }
 
-// A thread per sample and channel.
+// One thread per sample and channel.
 template <class T>
 __global__ void mean_of_planes(const double* planes, std::int64_t instances, std::int64_t depth,
                                std::int64_t channels, double voxels, T* to) {
@@ -68,7 +68,7 @@ __global__ void mean_of_planes(const double* planes, std::int64_t instances, std
   set_rounded(to[i], static_cast<float>(sum / voxels));
 }
 
-// A thread per sample and channel.
+// One thread per sample and channel.
 __global__ void statistics_of_planes(const double* planes, std::int64_t instances, std::int64_t depth,
                                      std::int64_t channels, double voxels, double epsilon, float* to) {
   const std::int64_t i = index_of_thread();
@@ -91,7 +91,7 @@ __global__ void add_two(std::int64_t count, const float* a, const float* b, floa
   if (i < count) sum[i] = b != nullptr ? a[i] + b[i] : a[i];
 }
 
-// Adds rows as `total` says. Sums beyond the outputs, while there are more, are in scratch memory.
+// Adds rows as `total` says. While there are more sums than outputs, the others are in scratch memory.
 class TotalKernel final : public Kernel {
  public:
   TotalKernel(const Graph& graph, const Node& node) : count_(input_shape(graph, node).count_from(1)) {

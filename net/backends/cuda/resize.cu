@@ -10,14 +10,14 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// An axis of the forward pass (net/graph/axes.h). Places are those of the whole axis; here are so
-// many, from the first ones on.
+// An axis of the forward pass (net/graph/axes.h). Positions refer to the whole axis; `…_here` of them are
+// present, starting at `first_…`.
 struct ResizeAxis {
   std::int64_t side, outputs;
   std::int64_t first_side = 0, first_output = 0, sides_here = side, outputs_here = outputs;
 
-  // Rounded as on the host (LinearAxis::between), which says what planes a window has: never a fused product
-  // and sum, which may lie just before a voxel where the host's lies on it.
+  // Rounded as on the host (LinearAxis::between), which determines the planes of a window. No fused
+  // multiply-add: its result may be just before a voxel where the host's is on it.
   __device__ double place(std::int64_t o) const {
     const double ratio = static_cast<double>(side) / static_cast<double>(outputs);
     return fmax(__dadd_rn(__dmul_rn(static_cast<double>(o) + 0.5, ratio), -0.5), 0.0);
@@ -33,7 +33,7 @@ struct ResizeAxis {
   __device__ float weight(std::int64_t o, std::int64_t i) const {
     return (low(o) == i ? 1.0f - of_high(o) : 0.0f) + (high(o) == i ? of_high(o) : 0.0f);
   }
-  // Outputs that may lie beside input i, one more on each side than rounding could move.
+  // Range of outputs that may interpolate input i, widened by one on each side for rounding.
   __device__ std::int64_t first_of(std::int64_t i) const {
     const std::int64_t o = (i - 1) * outputs / side - 2;
     const std::int64_t least = i <= 1 || o < 0 ? 0 : o;
@@ -51,7 +51,7 @@ struct ResizeAxis {
 template <class Index>
 struct Resize {
   ResizeAxis z, y, x;
-  Index pieces, columns;  // of the volume that is made; vectors of a voxel
+  Index pieces, columns;  // of the output volume; vectors per voxel
 };
 
 template <int width, class T, class Index>
@@ -114,8 +114,7 @@ __global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
   store(dx, piece, result);
 }
 
-// start.operator()<width, T, Index>(resize, arguments, blocks); `made` is what is made, from `small` to
-// `large` or back.
+// Calls start.operator()<width, T, Index>(resize, arguments, blocks); `made` is the output's shape.
 template <class Start>
 std::unique_ptr<Kernel> make_for_resize(const Shape& from, const Shape& to, const Shape& made,
                                         const Node& node, ElementType type, Start start) {
@@ -219,10 +218,10 @@ std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Nod
 
 namespace {
 
-// How many bytes and voxels are made along the axes, and how large their blocks are.
+// Number of bytes and voxels of the output, and the size of its blocks.
 template <class Index>
 struct Subsampled {
-  Index count, height, width, bytes;  // bytes of a voxel
+  Index count, height, width, bytes;  // bytes per voxel
   std::int64_t d, h, w;
 };
 
@@ -233,7 +232,7 @@ __global__ void subsample(Subsampled<Index> made, const std::uint8_t* x, std::ui
   Index rest = static_cast<Index>(thread);
   const std::int64_t byte = take_axis(rest, made.bytes);
   const std::int64_t column = take_axis(rest, made.width), row = take_axis(rest, made.height);
-  const std::int64_t plane = static_cast<std::int64_t>(rest) * made.d + made.d / 2;  // through the samples
+  const std::int64_t plane = static_cast<std::int64_t>(rest) * made.d + made.d / 2;  // over all samples
   const std::int64_t line =
       plane * static_cast<std::int64_t>(made.height) * made.h + row * made.h + made.h / 2;
   const std::int64_t voxel =
@@ -246,7 +245,7 @@ __global__ void subsample(Subsampled<Index> made, const std::uint8_t* x, std::ui
 std::unique_ptr<Kernel> make_subsample(const Graph& graph, const Node& node, Device&) {
   const Shape y = graph.value(node.outputs[0]).shape;
   const std::int64_t d = node.attributes.integer("d"), h = node.attributes.integer("h"),
-                     w = node.attributes.integer("w"), bytes = y.rank() == 4 ? 1 : y[4];  // of a voxel
+                     w = node.attributes.integer("w"), bytes = y.rank() == 4 ? 1 : y[4];  // per voxel
   return make_own([=](const KernelArguments& arguments) {
     for_index(y.count(), [&]<class Index>() {
       const Subsampled<Index> made = {static_cast<Index>(y.count()),

@@ -26,7 +26,7 @@ Rows cut_rows(const Device& device, std::int64_t samples, std::int64_t voxels, s
   rows.parts = static_cast<int>(divided_up(rows.row, block_threads));
   rows.phases = static_cast<int>(divided_up(rows.row, rows.parts));
   rows.groups = block_threads / rows.phases;
-  // Rounds in which one block would have gone through the sample.
+  // Rounds in which one block would process the sample.
   const std::int64_t rounds = divided_up(divided_up(rows.vectors, rows.row), rows.groups);
   const std::int64_t each = std::clamp(rounds * rows.parts * samples * division.blocks / device.enough_blocks,
                                        std::int64_t{1}, division.most_rows);

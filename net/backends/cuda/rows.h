@@ -36,7 +36,7 @@ struct Rows {
 // to keep f32 sums short. The end of a sum's block takes as long as dozens of rows, so fewer blocks do.
 struct Division {
   std::int64_t most_rows;
-  std::int64_t blocks;  // of Device::enough_blocks one in so many
+  std::int64_t blocks;  // divides Device::enough_blocks
 };
 constexpr Division of_a_map = {16, 1}, of_a_sum = {64, 4};
 
@@ -48,7 +48,8 @@ Rows cut_rows(const Device& device, const Shape& shape, int full_width,
 // The same with each plane treated as a sample. Planes of a sample share its parameters.
 Rows cut_planes(const Device& device, const Shape& shape, int full_width, Division division);
 
-// For elementwise passes, whole vectors only. count % full_width elements remain.
+// For elementwise passes: only whole vectors. The remaining count % full_width elements are left to the
+// kernel.
 Rows cut_flat(const Device& device, std::int64_t count, int full_width);
 
 }  // namespace voxswap::net::cuda

@@ -1,5 +1,5 @@
 // Sliding max pooling and its gradient. A thread handles one vector of channels of a voxel of y or, for the
-// gradient, of dx. The gradient is gathered per voxel of dx, so no two threads write to the same place.
+// gradient, of dx. The gradient is gathered per voxel of dx, so no two threads write to the same address.
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 #include "net/backends/pool_axis.h"
@@ -14,7 +14,7 @@ using Tap = std::uint8_t;
 template <class Index>
 struct Pool {
   PoolAxis z, y, x;
-  Index pieces, columns;  // of the volume whose voxels threads take; vectors of a voxel
+  Index pieces, columns;  // of the volume whose voxels are assigned to threads; vectors per voxel
 
   __device__ std::int64_t in(std::int64_t n, std::int64_t iz, std::int64_t iy, std::int64_t ix,
                              std::int64_t column) const {
@@ -25,7 +25,7 @@ struct Pool {
     return (((n * z.output + oz) * y.output + oy) * x.output + ox) * static_cast<std::int64_t>(columns) +
            column;
   }
-  // The number of the tap by which an output meets an input.
+  // The number of the tap with which an output reads an input.
   __device__ Tap tap(std::int64_t of_z, std::int64_t of_y, std::int64_t of_x) const {
     return static_cast<Tap>((of_z * y.kernel + of_y) * x.kernel + of_x);
   }
@@ -87,7 +87,8 @@ __global__ void pool_gradient(Pool<Index> pool, const T* dy, const Tap* taps, T*
   store(dx, piece, result);
 }
 
-// start.operator()<width, T, Index>(pool, arguments, blocks) for threads that take the voxels of `taken`.
+// Calls start.operator()<width, T, Index>(pool, arguments, blocks); threads are assigned to the voxels of
+// `taken`.
 template <class Start>
 std::unique_ptr<Kernel> make_for_pool(const Shape& x, const Shape& y, const Shape& taken, const Node& node,
                                       ElementType type, Start start) {

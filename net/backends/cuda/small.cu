@@ -19,13 +19,13 @@ __global__ void dropout_scale(float* scale, std::int64_t count, Philox random, d
         random.uniform(static_cast<std::uint64_t>(i)) < rate ? 0.0f : static_cast<float>(1 / (1 - rate));
 }
 
-// What loss_value weighs its sums with, for a kernel.
+// The weights of loss_value, as an argument of a kernel.
 struct Weights {
   double dice, cross_entropy, epsilon, count;
   int samples, channels, kinds, first, counted_by;
   bool weighted;
-  float of_channel[most_loss_weights];  // where they are weighted
-  double of_dice;                       // of all channels that Dice is of
+  float of_channel[most_loss_weights];  // if weighted
+  double of_dice;                       // sum over all channels included in Dice
 
   Weights(const Graph& graph, const Node& node);
   __device__ const float* sum(const float* sums, int sample, int channel) const {

@@ -47,13 +47,13 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node, Devic
   });
 }
 
-// Soft Dice and cross entropy of mutually exclusive classes (net/ops/loss.cpp). A block reads some
-// thousand voxels of a plane, keeps what is needed for their probabilities, and processes the channels one
-// after the other. Blocks and planes are summed in order, in double.
+// Soft Dice and cross entropy of mutually exclusive classes (net/ops/loss.cpp). A block reads some thousand
+// voxels of a plane, keeps the normalisation of their probabilities, and processes one channel at a time.
+// Blocks and planes are summed in order, in double.
 
 namespace {
 
-// Of every voxel, in one byte or in two, the low one first.
+// The class of every voxel, in one byte or in two (little-endian).
 struct Classes {
   const std::uint8_t* target;
   bool wide;
@@ -90,7 +90,7 @@ struct Planes {
 
 // Cross entropy with terms (net/graph/loss_terms.h), of one class of a voxel.
 struct Terms {
-  float of_target, of_others, focus;  // what is wanted of the target's probability, and of the others'
+  float of_target, of_others, focus;  // desired probability of the target, and of the others
 
   Terms(const LossTerms& terms, std::int64_t channels)
       : of_target(static_cast<float>(1 - terms.smoothing + terms.smoothing / static_cast<double>(channels))),
@@ -102,7 +102,7 @@ struct Terms {
   __device__ double entropy(bool is_target, float p, double minus_log) const {
     return static_cast<double>(wanted(is_target)) * power(p) * minus_log;
   }
-  // What flows to log p. -log p / (1 - p) is by its series where p is almost 1.
+  // Gradient with respect to log p. -log p / (1 - p) is computed by its series if p is almost 1.
   __device__ float gradient(bool is_target, float p, float minus_log) const {
     const float rest = 1 - p;
     const float ratio = rest > 1e-3f ? minus_log / rest : 1 + rest * (0.5f + rest / 3);
@@ -110,7 +110,7 @@ struct Terms {
   }
 };
 
-// Adds up what the threads of a block have of every kind, in the first thread's place.
+// Adds up the threads' sums of every kind; the result is at the first thread's index.
 __device__ inline void add_threads(double (&shared)[kinds][block_threads], const double (&mine)[kinds]) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int kind = 0; kind < kinds; ++kind) shared[kind][thread] = mine[kind];
@@ -133,7 +133,7 @@ __global__ void sums_of_blocks(Planes planes, Terms terms, const T* logits, Clas
   if (plane >= planes.count) return;
   VoxelSoftmax softmax[voxels_of_thread];
   const T* x[voxels_of_thread];
-  int of[voxels_of_thread];  // -1: not looked at
+  int of[voxels_of_thread];  // -1: excluded
   for (int k = 0; k < voxels_of_thread; ++k) {
     const std::int64_t at =
         static_cast<std::int64_t>(blockIdx.x) * voxels_of_block + k * block_threads + thread;
@@ -167,7 +167,7 @@ __global__ void sums_of_blocks(Planes planes, Terms terms, const T* logits, Clas
   }
 }
 
-// A thread per plane, channel and kind.
+// One thread per plane, channel and kind.
 __global__ void add_blocks(Planes planes, const double* written, double* to) {
   const std::int64_t i = index_of_thread(), sums = planes.channels * kinds;
   if (i >= planes.count * sums) return;
@@ -177,7 +177,7 @@ __global__ void add_blocks(Planes planes, const double* written, double* to) {
   to[i] = sum;
 }
 
-// A thread per sample, channel and kind.
+// One thread per sample, channel and kind.
 __global__ void add_planes(Planes planes, const double* found, float* to) {
   const std::int64_t i = index_of_thread(), sums = planes.channels * kinds;
   if (i >= planes.count / planes.depth * sums) return;

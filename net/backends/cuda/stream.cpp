@@ -14,8 +14,8 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// While it lives the stream records. Of this thread alone, so that what others do meanwhile (copies of other
-// streams, memory) is not forbidden to them.
+// Records the stream while it exists. Only this thread's calls are restricted, so that other threads may copy
+// on other streams and allocate memory meanwhile.
 class Capture {
  public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {
@@ -40,7 +40,7 @@ class Capture {
 
 class CudaGraph final : public Recording {
  public:
-  // Uploaded at once: a device that has no memory left for it says so here and not in a step.
+  // Uploads at once, so that a lack of device memory is reported here, not in a step.
   CudaGraph(cudaGraph_t graph, cudaStream_t stream) {
     check(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");
     if (const cudaError_t status = cudaGraphUpload(executable_, stream); status != cudaSuccess) {
@@ -69,7 +69,7 @@ CudaStream::~CudaStream() {
   cudaStreamDestroy(stream_);
 }
 
-// What cannot be enqueued fails the stream, as what fails on the GPU does.
+// An error while enqueuing fails the stream, like an error on the GPU.
 template <class Work>
 void CudaStream::attempt(Work work) {
   try {
@@ -91,7 +91,7 @@ std::unique_ptr<Recording> CudaStream::make_recording(const std::function<void()
     check(status, "cudaStreamEndCapture");
     return std::make_unique<CudaGraph>(capture.graph(), stream_);
   } catch (...) {
-    cudaGetLastError();  // so that no later call reports it
+    cudaGetLastError();  // clears the error
     throw;
   }
 }
@@ -136,7 +136,7 @@ void CudaStream::synchronize() {
 namespace {
 
 constexpr std::size_t block_bytes = 4096;
-constexpr std::uint64_t of_device = std::uint64_t{1} << 63;  // marks what a host stream waits for
+constexpr std::uint64_t of_device = std::uint64_t{1} << 63;  // marks waits for the device
 
 using WaitValue = PFN_cuStreamWaitValue32_v11070;
 
@@ -153,7 +153,7 @@ WaitValue find_wait_value() {
   return reinterpret_cast<WaitValue>(function);
 }
 
-// The stream waits until *flag is at least `value`, counted round.
+// The stream waits until *flag is at least `value`, in wrap-around order.
 void wait_for_value(cudaStream_t stream, Flags::Flag* flag, std::uint32_t value) {
   static const WaitValue wait_value = find_wait_value();
   void* address = nullptr;

@@ -15,7 +15,7 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// 1 / (1 - beta^step), of the logarithm of beta.
+// 1 / (1 - beta^step), given the logarithm of beta.
 __host__ __device__ inline float correction(float log_beta, float step) {
   return -1 / expm1f(step * log_beta);
 }
@@ -54,13 +54,13 @@ struct Sgd {
   }
 };
 
-// What follows the gradients: the state of the loss scale and whether this step's gradients are finite, null
-// without loss scaling; and the factor that clips, null where nothing does.
+// Optional inputs after the gradients: the state of the loss scale and whether this step's gradients are
+// finite (null without loss scaling), and the clipping factor (null without clipping).
 struct Extras {
   const float *state, *finite, *clip;
 };
 
-// A gradient, and what it updates.
+// A gradient, and the arrays that it updates.
 template <int states>
 struct Arrays {
   const float* gradient;
@@ -69,14 +69,14 @@ struct Arrays {
   std::int64_t count;
 };
 
-// The parameters of one launch, a row of blocks for each.
+// The parameters of one launch, with a row of blocks for each.
 template <int states>
 struct Table {
   Arrays<states> row[100];
 };
 static_assert(sizeof(Table<2>) + sizeof(Extras) + sizeof(Adam) <= 4096, "what any launch takes as arguments");
 
-// The first threads also do what is left after the last whole vector.
+// The first threads also process the remainder after the last whole vector.
 template <class Rule>
 __global__ void update(Table<Rule::states> table, Extras extras, Rule rule) {
   constexpr int width = full_width<float>, states = Rule::states;
@@ -121,7 +121,7 @@ float f32(double x) {
   return static_cast<float>(x);
 }
 
-// `make_rule(context)` gives the rule of a step.
+// `make_rule(context)` returns the update rule of a step.
 template <class Rule, class MakeRule>
 std::unique_ptr<Kernel> make_update(const Graph& graph, const Node& node, Device& device,
                                     MakeRule make_rule) {
@@ -198,11 +198,11 @@ __global__ void start_finite(const float* so_far, float* finite) {
 }
 
 __device__ inline bool is_finite(float x) {
-  return fabsf(x) <= std::numeric_limits<float>::max();  // not of NaN
+  return fabsf(x) <= std::numeric_limits<float>::max();  // false for NaN
 }
 
-// All threads that write, write the same. The first `rest` threads of the first block also look at what is
-// left after the last whole vector.
+// All threads that write, write the same value. The first `rest` threads of the first block also check the
+// remainder after the last whole vector.
 __global__ void look_for_infinite(Rows rows, int rest, const float* gradient, float* finite) {
   constexpr int width = full_width<float>;
   bool all = true;
@@ -272,7 +272,7 @@ namespace {
 
 constexpr std::int64_t most_blocks = 256;
 
-// The sum of `mine` over the threads of a block, in the first.
+// The sum of `mine` over the threads of a block, in the first thread.
 __device__ inline double sum_of_block(double mine) {
   __shared__ double shared[block_threads];
   const int thread = static_cast<int>(threadIdx.x);

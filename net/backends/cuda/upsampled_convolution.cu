@@ -1,5 +1,5 @@
-// Convolution of an upsampled volume (net/ops/upsampled_convolution.cpp), without the convolution itself: the
-// kernels of its eight phases, and the rearrangement of its output.
+// The parts of a convolution of an upsampled volume besides the convolution itself
+// (net/ops/upsampled_convolution.cpp): the kernels of its eight phases, and the rearrangement of its output.
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 
@@ -7,19 +7,19 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// Along an axis, the taps of the 3 that go into tap `tap` of the 2 of a phase: first to last.
+// First and last of an axis's 3 taps that add up to tap `tap` of a phase's 2.
 __device__ inline int first_tap(int phase, int tap) {
   return tap == 0 ? 0 : 1 + phase;
 }
 __device__ inline int last_tap(int phase, int tap) {
   return tap == 0 ? phase : 2;
 }
-// The other way round.
+// The inverse.
 __device__ inline int tap_of(int phase, int k) {
   return (k + 1 - phase) / 2;
 }
 
-// A thread per element of the kernels [8][pairs][8].
+// One thread per element of the kernels [8][pairs][8].
 __global__ void upsampled_weights(std::int64_t pairs, const float* w, float* kernels) {
   const std::int64_t i = index_of_thread();
   if (i >= 64 * pairs) return;
@@ -47,16 +47,16 @@ __global__ void upsampled_weights_gradient(std::int64_t pairs, const float* kern
   dw[i] = sum;
 }
 
-// Both volumes in pieces, `columns` of them to a phase of a voxel.
+// Both volumes in units of memory, `columns` per phase of a voxel.
 template <class Index>
 struct Phases {
   Index depth, height, width;  // of z, one more than half of y's
   Index columns;
-  std::int64_t fine_depth, shift;  // of y; its plane that z's plane 0 has its even phases from
+  std::int64_t fine_depth, shift;  // of y; the plane of y from which plane 0 of z takes its even phases
 };
 
-// A thread per piece of z. y[2 j + p] = z[j + p]: the voxel i of z gives phase p to 2 (i - p) + p, where that
-// is inside.
+// One thread per unit of z. y[2 j + p] = z[j + p]: voxel i of z gives phase p to 2 (i - p) + p, if that is
+// inside.
 template <bool scatters, class Piece, class Index>
 __global__ void interleave(Index pieces, Phases<Index> phases, Piece* z, Piece* y) {
   const std::int64_t at = index_of_thread();

@@ -8,7 +8,7 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-// Where the element `i` of [outputs][taps][inputs] is in [outputs][inputs][taps].
+// The index in [outputs][inputs][taps] of element `i` of [outputs][taps][inputs].
 __device__ inline std::int64_t place_in_oidhw(std::int64_t i, const WeightShape& shape) {
   const std::int64_t in = i % shape.inputs, tap = i / shape.inputs % shape.taps,
                      out = i / shape.inputs / shape.taps;
@@ -40,7 +40,8 @@ __global__ void add_to_channels(Rows rows, T* y, const float* bias) {
       });
 }
 
-// A warp's worth of neighbouring elements in each of the groups of a block, which share the parts.
+// A block has several groups of a warp's width of neighbouring elements; the groups divide the parts among
+// them.
 constexpr int elements_at_once = 32, part_groups = block_threads / elements_at_once;
 
 __global__ void add_up(const float* from, std::int64_t parts, std::int64_t count, float* to) {

@@ -1,4 +1,4 @@
-// A kernel's temporaries in device memory, as the libraries and our kernels want them aligned.
+// A kernel's temporaries in device memory, aligned as the libraries and our kernels need.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class DeviceWorkspace {
     bytes_ += (bytes + alignment - 1) / alignment * alignment;
     return place;
   }
-  // Workspaces are less aligned than offsets in them, so the first offset may be shifted.
+  // A workspace is less aligned than the offsets in it, so the first offset may be shifted.
   std::int64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + alignment; }
 
   template <class T>

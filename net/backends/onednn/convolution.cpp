@@ -30,7 +30,7 @@ memory::data_type library_type(ElementType type, const Node& node) {
        node.name, element_name(type));
 }
 
-// oneDNN counts voxels in 32 bits in places, and divides by what is left of larger numbers.
+// oneDNN counts voxels in 32 bits in places, and silently truncates larger numbers.
 void check_voxels(const Shape& shape, const Node& node) {
   const std::int64_t voxels = shape.count() / shape[4], most = std::numeric_limits<std::int32_t>::max();
   if (voxels > most)
@@ -160,7 +160,7 @@ std::unique_ptr<Kernel> make(const Graph& graph, const Node& node, Start start) 
   });
 }
 
-// The convolution alone, `start` what the library adds its products to.
+// Only the convolution; the library adds its products to `start`.
 std::unique_ptr<Kernel> make_plain(const Graph& graph, const Node& node, Start start, Maker maker) {
   if (std::unique_ptr<Kernel> own = own_convolution(graph, node)) return own;
   if (needs_upcast(input_type(graph, node))) return upcast(graph, node, maker);

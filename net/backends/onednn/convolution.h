@@ -42,8 +42,8 @@ dnnl::primitive_attr own_scratchpad();  // temporaries come from the kernel's wo
 // Offsets in the workspace and the conversion; neither if the preferred format is the graph's.
 class ReorderedWeights {
  public:
-  // `plain`: the layout as the convolution names it, O,I,D,H,W in f32. If mirrored, the graph's weights are
-  // I,O,D,H,W, with taps in reverse order.
+  // `plain`: the convolution's layout, O,I,D,H,W in f32. If mirrored, the graph's weights are I,O,D,H,W, with
+  // taps in reverse order.
   ReorderedWeights(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, bool mirrored,
                    WorkspacePlan& plan);
   const void* ready(const KernelArguments& arguments, const float* weights);
@@ -71,21 +71,22 @@ struct Geometry {
 Geometry geometry(const Shape& x, const Shape& y, const Shape& w, const KernelAxes& axes, ElementType type,
                   const Node& node);
 
-// What a convolution adds its products to: zeros, a value per channel, or a volume like y.
+// The initial value to which a convolution adds its products: zero, a value per channel, or a volume like y.
 enum class Start { zero, bias, sum };
 dnnl::convolution_forward::primitive_desc forward_description(const Geometry& g, Start start);
 
-// y = w * x + start, the weights in O,I,D,H,W: a node of inputs x, w (, b or s).
+// y = w * x + start, with weights O,I,D,H,W: for a node with inputs x, w (, b or s).
 std::unique_ptr<Kernel> convolution_kernel(const Geometry& g, Start start);
 
-// The same with weights in I,O,D,H,W and mirrored in space: a node of inputs dy, w (, b) whose g.x is dy.
+// The same with weights in I,O,D,H,W and mirrored in space: for a node with inputs dy, w (, b), where g.x is
+// dy.
 std::unique_ptr<Kernel> mirrored_convolution_kernel(const Geometry& g, Start start);
 
-// Most planes of this size in one weight gradient of the library, which counts its transposed copies in 32
-// bits.
+// The most planes of this size in one weight gradient of the library, which counts its transposed copies in
+// 32 bits.
 std::int64_t most_planes(std::int64_t height, std::int64_t width, ElementType type);
 
-// dw (, db) of a node of inputs x, dy; dx of a node of inputs dy, w (, b) whose g.x is dx.
+// dw (, db) for a node with inputs x, dy; dx for a node with inputs dy, w (, b), where g.x is dx.
 std::unique_ptr<Kernel> weight_gradient_kernel(const Geometry& g, ElementType type, bool bias,
                                                const Node& node);
 std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx, ElementType type, bool bias,

@@ -136,7 +136,7 @@ class WeightGradient final : public Kernel {
 
 // Without a stride the gradient is a convolution of dy with the mirrored weights, and oneDNN's forward
 // routines are about 1.3 times as fast as its data gradients in N,D,H,W,C (measured on AVX-512 in f32). Below
-// some hundred voxels, mirroring the weights costs more than that gains.
+// some hundred voxels, mirroring the weights costs more than this saves.
 bool faster_as_convolution(const KernelAxes& axes, const Shape& dx) {
   const std::int64_t voxels = dx[0] * dx[1] * dx[2] * dx[3];
   const bool possible = std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
@@ -145,7 +145,7 @@ bool faster_as_convolution(const KernelAxes& axes, const Shape& dx) {
   return possible && taps(axes) > 1 && voxels >= 128;
 }
 
-// Of dy and the mirrored weights.
+// Axes of the convolution of dy with the mirrored weights.
 KernelAxes mirrored(KernelAxes axes) {
   for (KernelAxis& axis : axes) {
     axis.before = axis.reach() - 1 - axis.before;
@@ -154,15 +154,15 @@ KernelAxes mirrored(KernelAxes axes) {
   return axes;
 }
 
-// oneDNN 2.6 reads bf16 in pairs: its data gradients of 1^3 kernels are wrong where dy has an odd number of
+// oneDNN 2.6 reads bf16 in pairs: its data gradients of 1^3 kernels are wrong if dy has an odd number of
 // channels and the voxels do not divide evenly among its threads.
 bool wrong_as_gradient(const KernelAxes& axes, const Shape& w, ElementType type) {
   return type == ElementType::bf16 && is_pointwise(axes) && w[0] % 2 == 1;
 }
 
-// oneDNN 2.6 leaves some of a bf16 weight gradient, or of that of the bias, unwritten, and reads beside its
-// own temporaries, where a kernel reaches into the padding on both sides of a volume that is no larger along
-// that axis: seen of kernels of 3 at stride 2 and of 7 at any.
+// oneDNN 2.6 leaves parts of a bf16 weight or bias gradient unwritten, and reads outside its temporaries, if
+// a kernel reaches into the padding on both sides of a volume that is no larger along that axis. Seen with
+// kernels of 3 at stride 2 and of 7 at any stride.
 bool goes_astray_in_bf16(const KernelAxes& axes, const Shape& dy) {
   for (std::size_t i = 0; i < 3; ++i) {
     const KernelAxis& axis = axes[i];
@@ -174,9 +174,9 @@ bool goes_astray_in_bf16(const KernelAxes& axes, const Shape& dy) {
 
 }  // namespace
 
-// For bf16, oneDNN 2.6 transposes x and dy in blocks of 16 channels of a whole sample, with rows that are
-// filled up by less than 128 elements. It computes the elements of a block, and their bytes, as int and looks
-// at no overflow: then the scratchpad is too small, or its description keeps whatever lay in memory.
+// For bf16, oneDNN 2.6 transposes x and dy of a whole sample in blocks of 16 channels, with rows padded by
+// less than 128 elements. It computes the elements of a block and their bytes as int without checking for
+// overflow, which makes the scratchpad too small or its description garbage.
 std::int64_t most_planes(std::int64_t height, std::int64_t width, ElementType type) {
   constexpr std::int64_t channels = 16, fill = 128;
   const std::int64_t most = std::numeric_limits<std::int32_t>::max();

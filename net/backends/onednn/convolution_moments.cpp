@@ -14,9 +14,9 @@ using convolution::ObservableKernel;
 using convolution::PartMade;
 using convolution::PlanePart;
 
-enum Kind { mean, squares, voxels, kinds };  // of what is kept of a part, for every channel
+enum Kind { mean, squares, voxels, kinds };  // stored per part and channel
 
-// Where parts leave their sums: [planes][parts][kinds][C].
+// The sums of all parts: [planes][parts][kinds][C].
 struct PartSums {
   const void* y = nullptr;
   double* sums = nullptr;
@@ -78,7 +78,7 @@ void sum_part(const void* context, const PlanePart& part) {
   run_task(SumPart<T>{*static_cast<const PartSums*>(context), part}, 0, 1);
 }
 
-// Of a plane, [C,2].
+// Merges the parts of a plane, [C,2].
 struct AddParts {
   const PartSums& from;
   double* to;
@@ -140,7 +140,7 @@ class SummingConvolution final : public Kernel {
   std::int64_t inner_, place_;
 };
 
-// One after the other.
+// The convolution and then a separate pass for the moments.
 class ThenMoments final : public Kernel {
  public:
   ThenMoments(const Graph& graph, const Node& node, std::unique_ptr<Kernel> plain)

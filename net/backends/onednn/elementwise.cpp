@@ -46,7 +46,7 @@ struct Same {
   }
 };
 
-// The output may lie over an input: every element is read before it is written.
+// The output may overlap an input: every element is read before it is written.
 template <class From, class To, class Function>
 struct Map {
   const From* x;

@@ -39,23 +39,23 @@ std::unique_ptr<Kernel> upcast(const Graph& graph, const Node& node, Maker maker
 // Which convolutions use our own kernels (net/backends/convolution) instead of oneDNN.
 bool has_own_convolutions(ElementType type);
 
-// Null if oneDNN is to compute it.
-std::unique_ptr<Kernel> own_convolution(const Graph& graph, const Node& node);  // also onto a sum
+// Null if oneDNN computes it.
+std::unique_ptr<Kernel> own_convolution(const Graph& graph, const Node& node);  // also with a sum as start
 std::unique_ptr<Kernel> own_data_gradient(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node);  // also on a window
 
 // Convolutions that also output the moments of their planes (net/graph/fused_moments.h).
 //
-// Whether fusing pays: for kernels with more than one tap that our own kernels compute, and channels in
-// multiples of 16. Depends only on the graph, so a step is the same whichever kernels compute its
+// Fusing pays for kernels with more than one tap that our own kernels compute, and channels in multiples of
+// 16. The decision depends only on the graph, so a step is the same whichever kernels compute its
 // convolutions.
 bool makes_moments(const Graph& graph, const Node& node);
 
-// The node without the attribute moments, as a graph of its own.
+// The node without the attribute moments, in its own graph.
 Graph without_moments(const Graph& graph, const Node& node);
 
-// For a conv3d or conv3d_sum with the attribute moments; `plain` makes the convolution without them. Our own
-// kernels sum planes as they make them. For the library's kernels a separate pass does.
+// For a conv3d or conv3d_sum with the attribute moments; `plain` computes the convolution without them. Our
+// own kernels sum planes as they make them. With the library's kernels, a separate pass does.
 std::unique_ptr<Kernel> make_with_moments(const Graph& graph, const Node& node,
                                           std::unique_ptr<Kernel> plain);
 
@@ -63,8 +63,9 @@ std::unique_ptr<Kernel> make_with_moments(const Graph& graph, const Node& node,
 // whole volume are large. For bf16 it transposes both volumes, which takes twice their size and would be the
 // largest allocation in the arena.
 
-// Number of slabs for a gradient, given the workspace for the whole: so many that temporaries shrink to about
-// an eighth of what is read. 1: do not split, as with strides, or halos between slabs of a data gradient.
+// Number of slabs for a gradient, given the workspace for the whole, such that temporaries shrink to about an
+// eighth of the inputs. 1: not split, for example with strides, or if slabs of a data gradient would need
+// halos.
 std::int64_t slab_count(const Graph& graph, const Node& node, std::int64_t workspace);
 
 // Smallest number of slabs for which the library's 32-bit sizes suffice in a weight gradient.

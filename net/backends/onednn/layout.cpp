@@ -6,7 +6,7 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// `bytes` of every row, from where the strides say to where they say.
+// Copies `bytes` of every row between strided locations.
 struct CopyRows {
   const std::byte* from;
   std::byte* to;
@@ -25,8 +25,8 @@ struct CopyTwo {
     }
   }
 };
-// A fine tensor and one of half its sides. Coarse rows (all x at one n, z, y) are the unit of work; a coarse
-// voxel's block is eight fine voxels at `corner`s of the block's first.
+// A fine tensor and one with half its sides. The unit of work is a coarse row (all x at one n, z, y). The
+// block of a coarse voxel is the eight fine voxels at `corner`s of the block's first.
 struct Blocks {
   std::int64_t rows = 0, depth = 0, height = 0, width = 0, channels = 0;  // of the coarse tensor
   std::int64_t corner[8] = {};                                            // in elements, in scan order
@@ -57,7 +57,7 @@ struct BlockTask {
   Body body;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    const Body own_body = body;  // copies that no store can be suspected to change stay in registers
+    const Body own_body = body;  // copies that no store can alias stay in registers
     const Blocks own = blocks;
     for (std::int64_t row = begin; row < end; ++row) {
       const std::int64_t coarse = own.coarse(row), fine = own.fine(row);
@@ -133,7 +133,7 @@ struct MaxPoolGradient {
   }
 };
 
-// The kernel of Body, which takes these inputs, for the blocks of a coarse shape.
+// A kernel that runs Body, which takes these inputs, for the blocks of a coarse shape.
 template <template <class> class Body, std::size_t... inputs>
 std::unique_ptr<Kernel> make_on_blocks(const Graph& graph, const Node& node, const Shape& coarse) {
   const Blocks b = blocks(coarse);
@@ -185,7 +185,7 @@ std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& n
   return make_on_blocks<MaxPoolGradient, 0, 1>(graph, node, input_shape(graph, node, 1));
 }
 
-// The middle voxel of each block of a target, row by row.
+// Takes the middle voxel of each block of a target, row by row.
 
 namespace {
 

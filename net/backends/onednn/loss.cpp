@@ -1,5 +1,5 @@
-// Losses of labels: sums over the logits, and their gradient; and the sum over blocks of planes. A voxel has
-// a bit mask of its channels, so each lane's target comes from small lookup tables.
+// Losses of labels: sums over the logits, and their gradient; and the sum over blocks of planes. A voxel's
+// target is a bit mask of its channels, so each lane's target comes from small lookup tables.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,11 +14,11 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// Which byte of its row's targets, and which bit of it, a lane belongs to; and the byte and the mask of the
-// bit that tells whether it is left out (0: nothing is).
+// For each lane: the byte of its row's targets and the bit in it, and the byte and mask of the bit that
+// excludes it (mask 0: never).
 struct LaneTable {
   std::vector<std::int32_t> byte, bit, unknown_byte, unknown_mask;
-  std::int64_t bytes = 1;  // of a voxel
+  std::int64_t bytes = 1;  // per voxel
 };
 LaneTable lane_table(const RowLayout& layout, const LossTerms& terms) {
   LaneTable table;
@@ -57,7 +57,7 @@ struct Targets {
     }
     return load<V>(targets);
   }
-  // 1 where those lanes are looked at, 0 where they are left out.
+  // 1 for lanes that count, 0 for excluded ones.
   template <class V>
   VOXSWAP_INLINE V known(std::int64_t first, std::int64_t lane) const {
     float targets[lanes<V>];
@@ -67,8 +67,8 @@ struct Targets {
   }
 };
 
-// A cross entropy with terms (net/graph/loss_terms.h) of some lanes: -log p and -log(1 - p), and p and 1 - p
-// to the power of the focus, by which the other one's is weighed.
+// Cross entropy with terms (net/graph/loss_terms.h) of some lanes: -log p and -log(1 - p), and p and 1 - p to
+// the power of the focus, which weight the other one's term.
 template <class V>
 struct Focused {
   V of_true, of_false, rest, p, true_power, false_power;
@@ -200,7 +200,7 @@ struct LossSums {
   RowLayout layout;
   LaneTable table;
   WorkspacePlan plan;
-  std::int64_t sums, planes;  // places: of the pass, and [N,D,C,kinds]
+  std::int64_t sums, planes;  // offsets: of the pass, and [N,D,C,kinds]
 
   LossSums(const Shape& logits, const Attributes& attributes)
       : terms(attributes),
@@ -276,7 +276,7 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& 
   });
 }
 
-// The sum over blocks of planes (net/graph/block_sums.h) of a volume's slabs.
+// Sums over blocks of planes (net/graph/block_sums.h) from a volume's slabs.
 std::unique_ptr<Kernel> make_total(const Graph& graph, const Node& node) {
   if (graph.value(node.outputs[0]).type != ElementType::f32) return by_reference(graph, node);
   const std::int64_t count = input_shape(graph, node).count_from(1);

@@ -129,7 +129,7 @@ std::unique_ptr<Kernel> make_norm_activation(const Graph& graph, const Node& nod
   WorkspacePlan plan;
   const NormPlaces places(layout, node, 4, plan);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    // Sixteen numbers of f32 are a line; passes over bf16 are not bound by memory.
+    // sixteen f32 fill a cache line; passes over bf16 are not bound by memory
     constexpr bool in_lines = sizeof(T) == sizeof(float);
     const bool is_large = in_lines && output_bytes >= streamed_bytes;
     return make_pass(
@@ -178,8 +178,8 @@ std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const 
 
 namespace {
 
-// Sums of x - shift and of its square. The shift is near the mean, so the variance does not come out as a
-// small difference of large numbers.
+// Sums of x - shift and of its square. The shift is near the mean, so the variance is not a small difference
+// of large numbers.
 template <class T>
 struct Moments {
   const T* x;
@@ -251,7 +251,7 @@ struct GradientSums {
   }
 };
 
-// What a kernel that sums over planes keeps in its workspace.
+// Workspace of a kernel that sums over planes.
 struct Places {
   WorkspacePlan plan;
   std::int64_t sums, planes;  // of the passes; [N,D,C,kinds]
@@ -297,15 +297,15 @@ void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, co
                 });
 }
 
-// Of every operation there are two: one gives the sums of each plane, the other adds those up.
+// Every operation has two versions: one returns the sums of each plane, the other adds them up.
 enum class Sums { of_planes, of_samples };
 
-// Where the sums of planes go.
+// The location of the sums of planes.
 double* planes_of(const KernelArguments& arguments, const Places& places, Sums what) {
   return what == Sums::of_planes ? output<double>(arguments) : place<double>(arguments, places.planes);
 }
 
-// find(T, arguments, planes) finds the sums of planes, add(planes, output) adds them up.
+// find(T, arguments, planes) computes the sums of planes, add(planes, output) adds them up.
 template <class Find, class Add>
 std::unique_ptr<Kernel> make_sums(const Graph& graph, const Node& node, const Places& places, Sums what,
                                   Find find, Add add) {

@@ -69,7 +69,7 @@ class WithBias final : public Kernel {
   Total total_;
 };
 
-// A window of pieces, whose first is the input `first`.
+// Planes of a window of slabs, whose first is input `first`.
 std::vector<convolution::PlaneOfX> planes_of(const Graph& graph, const Window& window, std::size_t first) {
   const std::vector<ValueId>& pieces = window.pieces.front();
   std::vector<convolution::PlaneOfX> planes;
@@ -88,7 +88,7 @@ std::vector<convolution::PlaneOfX> planes_of(const Graph& graph, const Window& w
   return planes;
 }
 
-// None where the library is asked for.
+// Nullopt if the library is to be used.
 std::optional<convolution::Instructions> own_instructions(ElementType type) {
   if (type != ElementType::f32 && type != ElementType::bf16) return std::nullopt;
   return convolution::chosen_instructions(type);
@@ -107,7 +107,7 @@ bool keeps_order_in_library(convolution::Instructions instructions, const Kernel
   return wide || !gradient || (!strided && weights[0] < many_channels);
 }
 
-// Of kernels with one tap the library is at memory's speed.
+// For kernels with one tap, the library is as fast as memory allows.
 std::unique_ptr<Kernel> own_volume(const Graph& graph, const Node& node, bool gradient,
                                    convolution::Added added) {
   const ElementType type = input_type(graph, node);
@@ -145,7 +145,7 @@ std::unique_ptr<Kernel> own_data_gradient(const Graph& graph, const Node& node) 
 std::unique_ptr<Kernel> own_weight_gradient(const Graph& graph, const Node& node) {
   const ElementType type = input_type(graph, node);
   const auto instructions = own_instructions(type);
-  const bool on_window = node.operation->inner != nullptr;  // dy comes first then
+  const bool on_window = node.operation->inner != nullptr;  // then dy comes first
   Shape x = input_shape(graph, node, on_window ? 1 : 0);
   const Shape& dy = input_shape(graph, node, on_window ? 0 : 1);
   const Window window =

@@ -25,8 +25,8 @@ std::unique_ptr<Kernel> make_pass(Function function, std::int64_t workspace = 0)
   return make_function_kernel(std::move(function), workspace, pass_name());
 }
 
-// Calls task(begin, end) for [0, count) in parts of `grain`, given to threads as they become free, so a core
-// shared with other programs does fewer.
+// Calls task(begin, end) for [0, count) in parts of `grain`. Threads take parts as they become free, so a
+// core shared with other programs does fewer.
 template <class Task>
 void parallel(std::int64_t count, std::int64_t grain, const Task& task) {
   const std::int64_t pieces = (count + grain - 1) / grain;
@@ -42,14 +42,14 @@ struct RowLayout {
   std::int64_t samples = 1, voxels = 0, channels = 1;
   std::int64_t group = 1, wide = 16;    // wide = group * channels
   std::int64_t chunk = 16, chunks = 1;  // voxels of a chunk; chunks of a sample
-  std::int64_t sharing = 1;             // consecutive samples that have the same parameters
+  std::int64_t sharing = 1;             // consecutive samples with the same parameters
   std::int64_t elements() const { return samples * voxels * channels; }
 };
 RowLayout row_layout(const Shape& shape);  // of N,D,H,W,C
 // The same with each plane treated as a sample, so that its sums depend only on it. Planes of a sample share
 // its parameters.
 RowLayout plane_layout(const Shape& shape);
-RowLayout flat_layout(std::int64_t elements);  // where channels do not matter
+RowLayout flat_layout(std::int64_t elements);  // if channels do not matter
 
 // A range of one sample: rows * wide elements from `offset` on.
 struct Rows {
@@ -73,7 +73,7 @@ inline std::int64_t expanded_bytes(const RowLayout& layout) {
   return layout.samples * layout.wide * static_cast<std::int64_t>(sizeof(float));
 }
 
-// Outputs of at least this many bytes bypass the caches where whole lines are written.
+// Outputs of at least this many bytes bypass the caches if whole lines are written.
 constexpr std::int64_t streamed_bytes = std::int64_t{8} << 20;
 
 // Runs body.rows<Floats> and, for the last few voxels, body.rows<float> on every chunk of [begin, end).
@@ -177,7 +177,7 @@ std::unique_ptr<Kernel> for_type(ElementType type, const Node& node, Make make) 
 // Sums over each plane of a volume, in double, and over planes in order. Shared by the operations on whole
 // volumes and those on slabs (net/ops/plane_sums.cpp), so that both give identical results.
 
-// All of these take a plane_layout(). Planes are counted through all samples.
+// All of these take a plane_layout(). Planes are numbered consecutively over all samples.
 inline std::int64_t plane_sums_bytes(const RowLayout& layout, std::int64_t kinds) {
   return layout.samples * layout.channels * kinds * static_cast<std::int64_t>(sizeof(double));
 }
@@ -226,7 +226,7 @@ inline void add_channels(const RowLayout& layout, const double* planes, float* t
 // Copies: large ones on all threads, and short rows, with the number of rows per thread.
 void copy(void* to, const void* from, std::int64_t bytes);
 
-// In sizes that compile to single moves, because rows are short where channels are split.
+// Uses sizes that compile to single moves, because rows are short if channels are split.
 VOXSWAP_INLINE void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   std::int64_t i = 0;
   for (; i + 32 <= bytes; i += 32) __builtin_memcpy(to + i, from + i, 32);

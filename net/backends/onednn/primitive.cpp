@@ -37,7 +37,7 @@ namespace {
 
 using dnnl::memory;
 
-// Where the graph has the tap of (output, input).
+// Locates the tap of (output, input) in the graph's weights.
 struct GraphWeights {
   const float* from;
   std::int64_t outputs, inputs, taps;
@@ -82,9 +82,9 @@ struct RoundWeights {
   }
 };
 
-// oneDNN 2.6 takes ten times as long to round and reorder weights of 3^3 taps in f32 as it takes to multiply
-// with them on a volume of 4^3; from bf16 with the channels innermost it takes an eighth of that. With 2^3
-// taps there is nothing to gain.
+// oneDNN 2.6 takes ten times as long to round and reorder f32 weights of 3^3 taps as to multiply with them on
+// a volume of 4^3; from bf16 with innermost channels it takes an eighth of that. With 2^3 taps there is no
+// gain.
 constexpr std::int64_t most_taps_at_once = 8;
 
 }  // namespace

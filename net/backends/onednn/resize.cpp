@@ -10,13 +10,14 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// Where the outputs of an axis come from (net/ops/resampling.cpp), and which outputs an input goes to.
+// For each output of an axis, the inputs that it interpolates (net/ops/resampling.cpp), and for each input
+// its outputs.
 struct Shares {
   std::vector<std::int64_t> low, high;   // inputs, per output
-  std::vector<float> of_high;            // the second one's weight
+  std::vector<float> of_high;            // weight of the second one
   std::vector<std::int64_t> first, end;  // outputs, per input
 
-  // Of what is here of the axis: so many places of x and of y.
+  // For the part of the axis that is here: `side` positions of x and `outputs` of y.
   Shares(const LinearAxis& axis, std::int64_t side, std::int64_t outputs)
       : first(static_cast<std::size_t>(side), outputs), end(static_cast<std::size_t>(side), 0) {
     for (std::int64_t o = 0; o < outputs; ++o) {
@@ -92,7 +93,7 @@ struct Forward {
   }
 };
 
-// A row of x at a time: each of its voxels gathers what the outputs give that it went to.
+// A row of x at a time: each of its voxels gathers the gradients of the outputs that read it.
 template <class T>
 struct Backward {
   const Resize& resize;
@@ -128,7 +129,7 @@ struct Backward {
   }
 };
 
-// Every lane of a row is one of what `expand` made.
+// Fills every row with the lanes that `expand` made.
 template <class T>
 struct Fill {
   T* x;

@@ -14,7 +14,7 @@ namespace voxswap::net::onednn {
 namespace {
 
 constexpr std::int64_t small_workspace = std::int64_t{32} << 20;
-constexpr std::int64_t fewest_planes = 4;  // of a slab: thinner ones are mostly halo
+constexpr std::int64_t fewest_planes = 4;  // per slab: thinner ones would be mostly halo
 
 std::int64_t plane_bytes(const Value& value) {
   const Shape& shape = value.shape;
@@ -62,7 +62,7 @@ class WeightGradientInSlabs final : public Kernel {
     const std::int64_t in_planes = x.shape[1], out_planes = dy.shape[1];
     for (std::int64_t sample = 0; sample < x.shape[0]; ++sample)
       for (std::int64_t i = 0; i < count; ++i) {
-        // Planes [from, to) of dy read planes [low, high) of x; what sticks out of x is padding.
+        // Planes [from, to) of dy read planes [low, high) of x; the part outside x is padding.
         const std::int64_t from = i * out_planes / count, to = (i + 1) * out_planes / count;
         const std::int64_t low = axes[0].start(from), high = axes[0].start(to - 1) + axes[0].reach();
         const std::int64_t before = std::max<std::int64_t>(-low, 0),
@@ -111,11 +111,11 @@ class WeightGradientInSlabs final : public Kernel {
   WorkspacePlan plan_;
   SlabKernels kernels_;
   std::vector<Slab> slabs_;
-  std::vector<std::int64_t> sizes_, parts_;  // of dw and db: elements, and places of a slab's part
+  std::vector<std::int64_t> sizes_, parts_;  // of dw and db: elements, and offsets of a slab's part
   std::int64_t inner_ = 0;
 };
 
-// With a kernel of 1^3, planes have nothing to do with one another, whichever sample they are of.
+// With a kernel of 1^3, planes are independent, also across samples.
 class PointwiseDataGradientInSlabs final : public Kernel {
  public:
   PointwiseDataGradientInSlabs(const Graph& graph, const Node& node, std::int64_t count) {

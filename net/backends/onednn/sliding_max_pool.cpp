@@ -18,14 +18,14 @@ struct Pool {
         y(pool_axis(in, out, axes, 1)),
         x(pool_axis(in, out, axes, 2)),
         channels(in[4]) {}
-  // Elements of the first channel of a place of x, and of y.
+  // Index of the first channel at a position of x, and of y.
   VOXSWAP_INLINE std::int64_t in(std::int64_t n, std::int64_t iz, std::int64_t iy, std::int64_t ix) const {
     return (((n * z.input + iz) * y.input + iy) * x.input + ix) * channels;
   }
   VOXSWAP_INLINE std::int64_t out(std::int64_t n, std::int64_t oz, std::int64_t oy, std::int64_t ox) const {
     return (((n * z.output + oz) * y.output + oy) * x.output + ox) * channels;
   }
-  // Of the tap by which an output meets an input; small, so that a float is exact.
+  // Number of the tap with which an output reads an input; small, so exact as a float.
   VOXSWAP_INLINE float tap(std::int64_t of_z, std::int64_t of_y, std::int64_t of_x) const {
     return static_cast<float>((of_z * y.kernel + of_y) * x.kernel + of_x);
   }
@@ -88,7 +88,7 @@ struct Forward {
   }
 };
 
-// An element of x takes the gradients of all kernels over it whose tap it is.
+// An element of x gets the gradients of all outputs whose recorded tap refers to it.
 template <class T>
 struct Backward {
   Pool pool;

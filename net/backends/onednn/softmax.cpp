@@ -70,9 +70,9 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
 namespace {
 
 constexpr std::int64_t kinds = 4;
-constexpr std::int64_t most_blocks = 16;  // of a plane: many channels have large sums
+constexpr std::int64_t most_blocks = 16;  // per plane: with many channels, sums are large
 
-// Of every voxel, in one byte or in two, the low one first.
+// The class of every voxel, in one byte or in two (little-endian).
 struct Classes {
   const std::uint8_t* target;
   bool wide;
@@ -106,7 +106,7 @@ struct Planes {
 // Cross entropy with terms (net/graph/loss_terms.h), of one class of a voxel.
 struct Terms {
   bool plain;
-  float of_target, of_others, focus;  // what is wanted of the target's probability, and of the others'
+  float of_target, of_others, focus;  // desired probability of the target, and of the others
 
   Terms(const LossTerms& terms, std::int64_t channels)
       : plain(terms.smoothing == 0 && terms.focus == 0),
@@ -119,7 +119,7 @@ struct Terms {
   double entropy(bool is_target, float p, double minus_log) const {
     return static_cast<double>(wanted(is_target)) * static_cast<double>(power(p)) * minus_log;
   }
-  // What flows to log p. -log p / (1 - p) is by its series where p is almost 1.
+  // Gradient with respect to log p. -log p / (1 - p) is computed by its series if p is almost 1.
   float gradient(bool is_target, float p, float minus_log) const {
     const float rest = 1.0f - p;
     const float ratio = rest > 1e-3f ? minus_log / rest : 1.0f + rest * (0.5f + rest / 3.0f);
@@ -224,7 +224,7 @@ struct SumsGradient {
     for (std::int64_t c = 0; c < channels; ++c) all += flow(c, probability(v, x + c));
     for (std::int64_t c = 0; c < channels; ++c) {
       const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
-      const float entropy = flow(c, p) - p * all;  // before its logit may be overwritten
+      const float entropy = flow(c, p) - p * all;  // read before its logit may be overwritten
       store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + entropy);
     }
   }

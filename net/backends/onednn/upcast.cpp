@@ -49,8 +49,8 @@ class ThroughF32 final : public Kernel {
 
  private:
   struct Cast {
-    std::size_t argument = 0;  // of the node: which input or output
-    std::int64_t place = 0;    // of the f32 copy in the workspace
+    std::size_t argument = 0;  // index of the input or output of the node
+    std::int64_t place = 0;    // offset of the f32 copy in the workspace
     std::unique_ptr<Kernel> kernel;
   };
 

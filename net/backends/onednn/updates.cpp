@@ -45,7 +45,7 @@ struct Sgd {
   }
 };
 
-// Elements [begin, end) of the node's parameter of this number.
+// Elements [begin, end) of parameter number `parameter` of the node.
 struct Piece {
   std::size_t parameter;
   std::int64_t begin, end;
@@ -65,7 +65,7 @@ std::vector<Piece> cut(const Graph& graph, const Node& node, std::size_t paramet
 template <class Rule>
 struct Update {
   const Rule& rule;
-  float factor;  // of the gradients
+  float factor;  // multiplies the gradients
   const std::vector<Piece>& pieces;
   const KernelArguments& arguments;
 
@@ -81,7 +81,7 @@ struct Update {
       own.template update<V>(load<V>(gradient + i) * factor, parameter, state, i);
   }
   VOXSWAP_INLINE void operator()(std::int64_t first, std::int64_t last) const {
-    const Rule own = rule;  // a copy that no store can be suspected to change stays in registers
+    const Rule own = rule;  // a copy that no store can alias stays in registers
     for (std::int64_t i = first; i < last; ++i) {
       const Piece& piece = pieces[static_cast<std::size_t>(i)];
       const std::int64_t whole = piece.end - (piece.end - piece.begin) % lanes<Floats>;
@@ -95,13 +95,13 @@ float narrow(double value) {
   return static_cast<float>(value);
 }
 
-// `make_rule(context)` gives the rule of a step.
+// `make_rule(context)` returns the update rule of a step.
 template <class Rule, class MakeRule>
 std::unique_ptr<Kernel> make_update(const Graph& graph, const Node& node, MakeRule make_rule) {
   const std::size_t parameters = node.updates.size() / (1 + Rule::states);
   const std::size_t more = node.inputs.size() - parameters;
   if (more >= 2)
-    return by_reference(graph, node);  // loss scaling belongs to f16, which this backend has not got
+    return by_reference(graph, node);  // loss scaling is only for f16, which this backend does not support
   return make_pass([=, pieces = cut(graph, node, parameters)](const KernelArguments& arguments) {
     const Rule rule = make_rule(*arguments.context);
     const float factor = more == 0 ? 1 : *input<float>(arguments, parameters);  // 1 changes no bit

@@ -1,5 +1,5 @@
-// Convolution of an upsampled volume (net/ops/upsampled_convolution.cpp), without the convolution itself: the
-// kernels of its eight phases, and the rearrangement of its output.
+// The parts of a convolution of an upsampled volume besides the convolution itself
+// (net/ops/upsampled_convolution.cpp): the kernels of its eight phases, and the rearrangement of its output.
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 
@@ -7,22 +7,22 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// Of the three taps along an axis, those that tap 0 or 1 of a phase's two is the sum of: of an even phase 0
-// and 1, 2, of an odd one 0, 1 and 2.
+// The range of the three taps along an axis that add up to tap 0 or 1 of a phase: 0 and 1, 2 for an even
+// phase, 0, 1 and 2 for an odd one.
 struct Taps {
   std::int64_t begin, end;
 };
 constexpr Taps taps_along(std::int64_t parity, std::int64_t tap) {
   return tap == 0 ? Taps{0, 1 + parity} : Taps{1 + parity, 3};
 }
-// Where tap k of the 27 goes among the 8 taps of a phase.
+// The tap of a phase's 8 to which tap k of the 27 contributes.
 constexpr std::int64_t tap_of(std::int64_t phase, std::int64_t k) {
   const auto along = [](std::int64_t parity, std::int64_t tap) { return (tap + 1 - parity) / 2; };
   return 4 * along(phase >> 2, k / 9) + 2 * along(phase >> 1 & 1, k / 3 % 3) + along(phase & 1, k % 3);
 }
 
-// Pairs are (output, input) channels: 27 weights of one kernel, or 8 in each of the phases. Sixteen pairs go
-// side by side.
+// A pair is (output, input) channel: 27 weights of one kernel, or 8 in each of the phases. Sixteen pairs are
+// processed side by side.
 struct FoldKernels {
   const float* w;
   float* kernels;
@@ -87,13 +87,13 @@ struct UnfoldKernels {
 };
 constexpr std::int64_t pairs_at_once = 256;
 
-// The volume y and the phases z that it is made of, in bytes. Rows are those of z: all x at one n, z, y.
+// The volume y and its phases z, in bytes. Rows are those of z: all x at one n, z, y.
 struct Phases {
   std::int64_t depth, height, width;  // of z
   std::int64_t rows, voxel;           // of z; bytes of one voxel of y
-  std::int64_t fine_depth, shift;     // of y; its plane that z's plane 0 has its even phases from
+  std::int64_t fine_depth, shift;     // of y; the plane of y from which plane 0 of z takes its even phases
 
-  // Voxel (n, 2 (z - pz) + pz, 2 (y - py) + py, 0) of y, or -1 where the row has no such phase.
+  // Index of voxel (n, 2 (z - pz) + pz, 2 (y - py) + py, 0) of y, or -1 if the row has no such phase.
   std::int64_t fine(std::int64_t row, std::int64_t phase) const {
     const std::int64_t y = row % height, z = row / height % depth, n = row / height / depth;
     const std::int64_t fine_z = 2 * z - (phase >> 2) + shift, fine_y = 2 * y - (phase >> 1 & 1);
@@ -106,7 +106,7 @@ Phases phases_of(const Shape& z, const Shape& y, std::int64_t shift, ElementType
   return {z[1], z[2], z[3], z[0] * z[1] * z[2], z[4] / 8 * element_bytes(type), y[1], shift};
 }
 
-// Voxel by voxel of z, whose phases lie side by side: four rows of y are written at once, each in order.
+// Voxel by voxel of z, whose phases are adjacent: four rows of y are written concurrently, each in order.
 template <bool streams>
 VOXSWAP_INLINE void move_voxel(std::byte* to, const std::byte* from, std::int64_t bytes) {
   if constexpr (streams)
@@ -114,8 +114,9 @@ VOXSWAP_INLINE void move_voxel(std::byte* to, const std::byte* from, std::int64_
   else
     copy_bytes(to, from, bytes);
 }
-constexpr std::int64_t rows_of_y = 4;   // that one of z has phases of
-constexpr std::int64_t half_line = 32;  // of a cache; halves that follow one another become whole ones
+constexpr std::int64_t rows_of_y = 4;   // rows of y that one row of z has phases of
+constexpr std::int64_t half_line = 32;  // bytes of half a cache line; consecutive halves combine to whole
+                                        // lines
 
 template <bool streams>
 struct Interleave {
@@ -191,7 +192,7 @@ std::unique_ptr<Kernel> make_upsampled_weights_gradient(const Graph& graph, cons
   });
 }
 
-// The pass over the rows of z, past the caches where what it makes is large.
+// The pass over the rows of z; bypasses the caches if the output is large.
 template <template <bool> class Pass>
 std::unique_ptr<Kernel> make_over_rows(const Phases& at, std::int64_t made) {
   const std::int64_t rows = rows_at_once(at.width * 8 * at.voxel);

@@ -20,7 +20,7 @@ struct Axis : KernelAxis {
 };
 
 struct Geometry {
-  std::int64_t samples, inputs, outputs, taps;  // channels in and out; of the kernel
+  std::int64_t samples, inputs, outputs, taps;  // channels in and out; taps of the kernel
   Axis z, y, x;
 };
 
@@ -64,7 +64,8 @@ double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c)
   return sum;
 }
 
-// Which row of sums apart a plane belongs to (net/graph/block_sums.h); otherwise all belong to one.
+// The row of separate sums that a plane belongs to (net/graph/block_sums.h); without separate sums, all
+// planes have one row.
 class RowOfPlane {
  public:
   RowOfPlane(const Attributes& attributes, std::int64_t planes) : block_(planes) {
@@ -83,10 +84,10 @@ class RowOfPlane {
 
  private:
   std::int64_t block_;                      // planes
-  std::vector<std::int64_t> row_of_block_;  // empty: its own
+  std::vector<std::int64_t> row_of_block_;  // empty: one row per block
 };
 
-// Sample after sample, of each the planes one after the other.
+// Sums sample by sample and, within each, plane by plane.
 void sum_channels(const Array& x, const Array& sums, const RowOfPlane& row_of) {
   const std::int64_t channels = x.shape[-1];
   std::fill_n(sums.data, sums.shape.count(), 0.0);
@@ -117,7 +118,7 @@ void add_convolution(const Call& call) {
 
 }  // namespace
 
-// Where a convolution is to give the moments of its planes too.
+// Adds the moments of planes if the convolution has them as an output.
 void add_moments(const Call& call) {
   if (call.outputs.size() > 1) plane_moments({{call.outputs[0]}, {call.outputs[1]}, {}, {}, call.context});
 }
@@ -177,12 +178,12 @@ void channel_plane_sums(const Call& call) {
       for (std::int64_t c = 0; c < x.shape[4]; ++c) *to++ = plane_sum(x, n, z, c);
 }
 
-// Convolution of an upsampled volume, without the convolution itself: the kernels of its eight phases, and
-// the rearrangement of its output.
+// The parts of a convolution of an upsampled volume besides the convolution itself: the kernels of its eight
+// phases, and the rearrangement of its output.
 
 namespace {
 
-// Which of a phase's two taps the tap k of the 3 goes into.
+// The tap of a phase's two to which tap k of the 3 contributes.
 std::int64_t tap_of(std::int64_t phase, std::int64_t k) {
   return (k + 1 - phase) / 2;
 }

@@ -12,8 +12,8 @@ namespace voxswap::net {
 
 namespace {
 
-// The double as a float "rounded to odd": cut off, with the last bit set when anything was lost. Rounding
-// that to a format with fewer bits gives what rounding the double itself would have given (Boldo & Melquiond
+// The double as a float "rounded to odd": truncated, with the last bit set if anything was lost. Rounding
+// this to a format with fewer bits gives the same result as rounding the double directly (Boldo & Melquiond
 // 2008).
 std::uint32_t float_bits_rounded_to_odd(double value) {
   const float nearest_float = static_cast<float>(value);
@@ -60,9 +60,9 @@ std::uint16_t double_to_f16(double value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return sign | 0x7e00;
   const double magnitude = std::abs(value);
-  if (magnitude >= 65520) return sign | 0x7c00;  // half way between 65504, the largest, and the next
-  // Counted in units of the last place, whose exponent is at least that of the subnormals. A mantissa that is
-  // rounded up to 2048 carries into the exponent by itself.
+  if (magnitude >= 65520) return sign | 0x7c00;  // midway between 65504, the largest, and the next
+  // In units of the last place, whose exponent is at least that of the subnormals. A mantissa that rounds up
+  // to 2048 carries into the exponent correctly.
   const int unit = std::max(magnitude > 0 ? std::ilogb(magnitude) - 10 : -24, -24);
   const auto mantissa = static_cast<std::uint16_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
   return static_cast<std::uint16_t>(sign | (((unit + 24) << 10) + mantissa));

@@ -20,7 +20,7 @@ double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
-// What a voxel's logit is compared with.
+// The target of a voxel's logit.
 struct Wanted {
   int t = 0;
   double soft = 0;  // after smoothing
@@ -64,7 +64,7 @@ void loss_plane_sums(const Call& call) {
 
 namespace {
 
-// What loss_value weighs the sums of one sample with.
+// The factors with which loss_value weights the sums of one sample.
 class Factors {
  public:
   explicit Factors(const Call& call)
@@ -156,7 +156,7 @@ void loss_sums_gradient(const Call& call) {
 
 namespace {
 
-// The soft-max of a voxel's logits, and the logarithm of what it was divided by.
+// The soft-max of a voxel's logits, and the logarithm of its denominator.
 struct Softmax {
   std::vector<double> p;
   double log_sum = 0;
@@ -172,12 +172,12 @@ struct Softmax {
   }
 };
 
-// The voxel's class: of one byte, or of two, the low one first.
+// The voxel's class, from one byte or two (little-endian).
 std::int64_t class_of(const Array& target, std::int64_t voxel) {
   if (target.shape.rank() == 4) return static_cast<std::int64_t>(target.data[voxel]);
   return static_cast<std::int64_t>(target.data[2 * voxel] + 256 * target.data[2 * voxel + 1]);
 }
-// Of a class's cross entropy: what is wanted of its probability, after smoothing.
+// The desired probability of a class in the cross entropy, after smoothing.
 double soft_target(bool is_target, const LossTerms& terms, std::int64_t channels) {
   return (is_target ? 1 - terms.smoothing : 0) + terms.smoothing / static_cast<double>(channels);
 }
@@ -257,11 +257,11 @@ void softmax_loss_sums_gradient(const Call& call) {
     }
     softmax.look_at(x);
     const double* d = dsums.data + 4 * (voxel / per_sample) * channels;
-    // What flows to the logarithm of every probability, and from there to the logits.
+    // The gradient with respect to the logarithm of every probability, then to the logits.
     double all = 0;
     for (std::int64_t c = 0; c < channels; ++c) {
       const double own = p[static_cast<std::size_t>(c)], rest = 1 - own, minus_log = softmax.log_sum - x[c];
-      const double ratio = rest > 1e-8 ? minus_log / rest : 1;  // of -log p / (1 - p), where p is almost 1
+      const double ratio = rest > 1e-8 ? minus_log / rest : 1;  // -log p / (1 - p) if p is almost 1
       to[c] = own * (d[4 * c + 2] + (c == of ? d[4 * c] : 0)) -
               d[4 * c + 3] * soft_target(c == of, terms, channels) * std::pow(rest, terms.focus) *
                   (1 + terms.focus * own * ratio);

@@ -27,7 +27,7 @@ struct Normalized {
   const double *x, *statistics, *gamma, *beta, *scale;  // scale: null without dropout
   double slope;
 
-  // `scale_input` is where the optional scale stands among the inputs.
+  // `scale_input` is the index of the optional scale among the inputs.
   Normalized(const Call& call, std::size_t scale_input)
       : x(call.inputs[0].data),
         statistics(call.inputs[1].data),

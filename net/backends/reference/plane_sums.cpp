@@ -9,7 +9,7 @@ namespace voxswap::net::reference {
 
 namespace {
 
-// Calls visit(element) for the sums of sample n, channel c and kind 0, plane after plane through all pieces.
+// Calls visit(element) for the sums of sample n, channel c and kind 0, plane by plane over all slabs.
 template <class Visit>
 void for_each_plane(const std::vector<Array>& pieces, std::int64_t n, std::int64_t c, Visit visit) {
   for (const Array& piece : pieces) {
@@ -30,7 +30,7 @@ void add_planes(const Call& call) {
       for (std::int64_t k = 0; k < kinds; ++k) {
         double sum = 0;
         for_each_plane(call.inputs, n, c, [&](const double* plane) { sum += plane[k]; });
-        sums.data[kinds == 1 ? c : (n * channels + c) * kinds + k] += sum;  // of one kind: over samples too
+        sums.data[kinds == 1 ? c : (n * channels + c) * kinds + k] += sum;  // one kind: also over samples
       }
 }
 
@@ -60,7 +60,7 @@ void mean_of_planes(const Call& call) {
 
 void total(const Call& call) {
   const std::int64_t count = call.inputs[0].shape.count_from(1);
-  std::vector<std::vector<double>> sums;  // that are still to be added
+  std::vector<std::vector<double>> sums;  // waiting to be added
   std::size_t row = 0;
   std::vector<std::int64_t> rows_of;
   for (const Array& rows : call.inputs) rows_of.push_back(rows.shape[0]);

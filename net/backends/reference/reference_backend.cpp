@@ -43,8 +43,8 @@ Extents extents(const Shape& shape) {
 
 namespace {
 
-// The inner operation of a windowed one, on copies of its windows. Faster implementations are compared with
-// this.
+// The inner operation of a windowed one, on copies of its windows. Faster implementations are tested against
+// it.
 class WindowCopy {
  public:
   WindowCopy(const Graph& graph, const Node& node);
@@ -81,11 +81,11 @@ std::int64_t WindowCopy::doubles() const {
   return count;
 }
 
-// From the pieces that begin with the input `first`.
+// Copies from the slabs that begin with input `first`.
 void WindowCopy::copy(const std::vector<Array>& inputs, std::size_t first, const Array& volume) const {
   const Shape& shape = volume.shape;
   const std::int64_t plane = shape.count_from(2);
-  std::int64_t from = -skip_;  // of the piece, counted in planes of the window
+  std::int64_t from = -skip_;  // first plane of the slab, relative to the window
   for (std::size_t i = first; from < shape[1]; ++i) {
     const Array& piece = inputs[i];
     const std::int64_t planes = piece.shape[1];
@@ -120,8 +120,7 @@ namespace {
 
 using reference::Array;
 
-// Every array has its doubles in the workspace: first inputs, then outputs, then updates, then the copy of a
-// window.
+// Every array is stored as doubles in the workspace: inputs, outputs, updates, then the copy of a window.
 class ReferenceKernel final : public Kernel {
  public:
   ReferenceKernel(const Graph& graph, const Node& node, reference::Routine routine) : routine_(routine) {

@@ -139,7 +139,7 @@ void subsample(const Call& call) {
 
 namespace {
 
-// Calls visit(voxel of `to`, voxel of `from`, weight) for the eight of every voxel of `to`.
+// Calls visit(voxel of `to`, voxel of `from`, weight) for the eight neighbours of every voxel of `to`.
 template <class Visit>
 void for_each_share(const Attributes& attributes, const Shape& from, const Shape& to, Visit visit) {
   const LinearAxis along_z = linear_depth(attributes, from, to), along_y = {from[2], to[2]},

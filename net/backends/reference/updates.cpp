@@ -9,12 +9,12 @@ namespace voxswap::net::reference {
 
 namespace {
 
-// What follows the gradients among an update's inputs: the state of the loss scale and whether gradients are
-// finite, both or neither, and the factor that clips, or not.
+// Optional inputs of an update after the gradients: the state of the loss scale together with whether
+// gradients are finite, and the clipping factor.
 struct Extras {
-  bool left_out = false;  // gradients are not finite
+  bool left_out = false;  // skip the update: gradients are not finite
   double step;            // counted from 1
-  double factor = 1;      // of the gradients
+  double factor = 1;      // multiplies the gradients
   explicit Extras(const Call& call, std::size_t parameters) : step(static_cast<double>(call.context->step)) {
     const std::size_t more = call.inputs.size() - parameters;
     if (more >= 2) {

@@ -1,4 +1,4 @@
-// What the CUDA backend uses of cuBLAS, for the CPU (cublas.cpp), in place of cuBLAS' own header of this
+// The parts of cuBLAS that the CUDA backend uses, for the CPU (cublas.cpp); replaces cuBLAS' header of this
 // name.
 #pragma once
 
@@ -28,14 +28,14 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, std::size_t bytes);
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
-// C (m x n) = alpha op(A) (m x k) op(B) (k x n) + beta C; all column by column.
+// C (m x n) = alpha op(A) (m x k) op(B) (k x n) + beta C; all in column-major order.
 cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b,
                                std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
                                const void* a, cudaDataType_t type_a, std::int64_t lda, const void* b,
                                cudaDataType_t type_b, std::int64_t ldb, const void* beta, void* c,
                                cudaDataType_t type_c, std::int64_t ldc, cublasComputeType_t compute,
                                cublasGemmAlgo_t algorithm);
-// The same for `batch` products; each matrix lies a stride of elements behind the one before.
+// The same for `batch` products; consecutive matrices are a stride of elements apart.
 cublasStatus_t cublasGemmStridedBatchedEx_64(
     cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, std::int64_t m, std::int64_t n,
     std::int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, std::int64_t lda,

@@ -1,5 +1,5 @@
-// What the CUDA backend uses of CUDA's driver, for the CPU (gpu.h), in place of CUDA's own header of this
-// name.
+// The parts of CUDA's driver API that the CUDA backend uses, for the CPU (gpu.h); replaces CUDA's header of
+// this name.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// In place of CUDA's own header of this name (cuda.h).
+// Replaces CUDA's header of this name (cuda.h).
 #pragma once
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// CUDA's bfloat16 for the CPU (emulation.h), in place of CUDA's own header of this name.
+// CUDA's bfloat16 for the CPU (emulation.h); replaces CUDA's header of this name.
 #pragma once
 
 #include "base/float16.h"

@@ -1,4 +1,4 @@
-// CUDA's half precision for the CPU (emulation.h), in place of CUDA's own header of this name.
+// CUDA's half precision for the CPU (emulation.h); replaces CUDA's header of this name.
 #pragma once
 
 #include "net/backends/reference/elements.h"

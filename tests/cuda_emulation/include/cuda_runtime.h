@@ -1,5 +1,5 @@
-// The language of CUDA's kernels, for the CPU (emulation.h). Found by the compiler in place of CUDA's own
-// header of this name; names are CUDA's.
+// The language of CUDA's kernels for the CPU (emulation.h); replaces CUDA's header of this name, with CUDA's
+// identifiers.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@
 #define __host__
 #define __launch_bounds__(...)
 #define __grid_constant__
-// One block runs at a time on a thread of the host, so its memory may be the host thread's.
+// A host thread runs one block at a time, so shared memory may be local to the host thread.
 #define __shared__ static thread_local
 
 using dim3 = voxswap::emulation::Extent;
@@ -31,7 +31,7 @@ inline float __uint_as_float(unsigned bits) {
   return std::bit_cast<float>(bits);
 }
 
-// Never fused with another operation.
+// These are never fused with other operations.
 inline double __dadd_rn(double a, double b) {
   return a + b;
 }

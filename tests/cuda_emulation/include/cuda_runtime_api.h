@@ -1,5 +1,5 @@
-// What the CUDA backend uses of CUDA's runtime, for the CPU (gpu.h). Found by the compiler in place of CUDA's
-// own header of this name; names are CUDA's.
+// The parts of CUDA's runtime that the CUDA backend uses, for the CPU (gpu.h); replaces CUDA's header of this
+// name, with CUDA's identifiers.
 #pragma once
 
 #include <cstddef>

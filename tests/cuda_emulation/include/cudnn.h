@@ -1,5 +1,5 @@
-// What the CUDA backend uses of cuDNN's graph API, for the CPU (cudnn.cpp), in place of cuDNN's own header of
-// this name.
+// The parts of cuDNN's graph API that the CUDA backend uses, for the CPU (cudnn.cpp); replaces cuDNN's header
+// of this name.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-// Opens the emulated cuDNN, cuBLAS and NCCL (libraries.cpp) under their files' names, in place of the
-// system's header of this name.
+// Opens the emulated cuDNN, cuBLAS and NCCL (libraries.cpp) by their file names; replaces the system's header
+// of this name.
 #pragma once
 
 namespace voxswap::emulation {
@@ -18,7 +18,7 @@ inline void* dlsym(void* library, const char* name) {
 inline const char* dlerror() {
   return voxswap::emulation::why_not_opened();
 }
-// The emulated libraries are in no folder.
+// The emulated libraries have no file.
 struct Dl_info {
   const char* dli_fname;
 };

@@ -1,4 +1,4 @@
-// What the CUDA backend uses of NCCL, between processes on one machine (nccl.cpp), in place of NCCL's own
+// The parts of NCCL that the CUDA backend uses, between processes of one machine (nccl.cpp); replaces NCCL's
 // header of this name.
 #pragma once
 

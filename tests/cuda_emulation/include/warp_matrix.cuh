@@ -1,6 +1,5 @@
-// The products of matrices of net/backends/cuda/ptx/warp_matrix.cuh, for the CPU. The first lane of a warp
-// holds whole matrices and does all, the others nothing: so lanes need not meet, which emulated threads could
-// not.
+// The matrix products of net/backends/cuda/ptx/warp_matrix.cuh, for the CPU. The first lane of a warp holds
+// the whole matrices and does all the work, because emulated threads cannot exchange data within a warp.
 #pragma once
 
 #include "net/backends/cuda/launch.cuh"

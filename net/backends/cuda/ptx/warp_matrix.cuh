@@ -1,8 +1,8 @@
 // Products of 16 x 16 matrices on tensor cores, by a warp, from compute capability 8.0: PTX's ldmatrix and
-// mma (m16n8k16). The emulated GPU has a header of this name of its own. All lanes of a warp must call these.
+// mma (m16n8k16). The emulated GPU has its own header of this name. All lanes of a warp must call these.
 //
-// Factors lie in shared memory. at(row, half) is where 8 neighbouring elements of a row begin, at a multiple
-// of 16 bytes.
+// Factors are in shared memory. at(row, half) is the address of 8 consecutive elements of a row, at a
+// multiple of 16 bytes.
 #pragma once
 
 #include "net/backends/cuda/launch.cuh"
@@ -47,7 +47,7 @@ __device__ inline void load(unsigned (&to)[4], const void* from) {
 #endif
 }
 
-// The half of a 16 x 16 product that has 8 columns.
+// The 8-column half of a 16 x 16 product.
 template <class T>
 __device__ inline void multiply_add(float* sum, const unsigned (&a)[4], const unsigned* b) {
 #if __CUDA_ARCH__ >= 800
@@ -71,7 +71,7 @@ __device__ inline void multiply_add(float* sum, const unsigned (&a)[4], const un
 
 }  // namespace warp
 
-// Rows of the factor as they lie, or transposed.
+// Rows of the factor as stored, or transposed.
 template <class T, class At>
 __device__ void load(LeftMatrix<T>& matrix, At at) {
   warp::load<false>(matrix.part, at(warp::lane() % 16, warp::lane() / 16));
@@ -81,7 +81,7 @@ __device__ void load_transposed(LeftMatrix<T>& matrix, At at) {
   warp::load<true>(matrix.part, at(warp::lane() / 16 * 8 + warp::lane() % 8, warp::lane() / 8 % 2));
 }
 
-// Columns of the factor as they lie, or transposed.
+// Columns of the factor as stored, or transposed.
 template <class T, class At>
 __device__ void load_columns(RightMatrix<T>& matrix, At at) {
   warp::load<false>(matrix.part, at(warp::lane() / 16 * 8 + warp::lane() % 8, warp::lane() / 8 % 2));
@@ -98,7 +98,7 @@ __device__ void multiply_add(SumMatrix& sum, const LeftMatrix<T>& left, const Ri
   warp::multiply_add<T>(sum.part + 4, left.part, right.part + 2);
 }
 
-// use(row, column, element, the element of the next column) once for each pair, each in one lane.
+// Calls use(row, column, element, element of the next column) once for each pair, each in one lane.
 template <class Use>
 __device__ void for_pairs(const SumMatrix& sum, Use use) {
 #pragma unroll

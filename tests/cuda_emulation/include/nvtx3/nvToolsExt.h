@@ -1,4 +1,4 @@
-// Ranges for profilers, of which there are none here, in place of NVIDIA's own header of this name.
+// Empty ranges for profilers; replaces NVIDIA's header of this name.
 #pragma once
 
 inline int nvtxRangePushA(const char*) {
