@@ -75,6 +75,20 @@ std::vector<std::string> strings_of(std::string_view text) {
   return strings;
 }
 
+std::vector<std::string> mentions_of(std::string_view text) {
+  static const std::regex source(R"((?:^|[^\w./-])((?:\w+/)*\w+\.(?:h|cpp|cuh?))(?![\w/]|\.\w))");
+  std::vector<std::string> mentions;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::max(behind(text, at), at + 1);
+    const std::string part(text.substr(at, next - at));
+    if (part.starts_with("//") || part.starts_with("/*"))
+      for (std::sregex_iterator name(part.begin(), part.end(), source), end; name != end; ++name)
+        mentions.push_back((*name)[1].str());
+    at = next;
+  }
+  return mentions;
+}
+
 // Whether a declaration is exempt, because it belongs elsewhere or must be outside any room's namespace: a
 // forward declaration, a specialisation of a library's template, a member of an earlier class, main().
 bool is_homeless(const std::string& declaration) {
@@ -193,7 +207,7 @@ void trim(Units& units) {
 }  // namespace
 
 SourceFile parse(const fs::path& path, std::string_view text) {
-  SourceFile file{path, {}, {}, strings_of(text)};
+  SourceFile file{path, {}, {}, strings_of(text), mentions_of(text)};
   static const std::regex include(R"(\s*#\s*include\s*[<"]([^>"]+)[>"].*)");
   std::smatch match;
   for (const std::string& line : split(text, '\n'))
@@ -314,6 +328,23 @@ std::vector<std::string> faults_of_keys(const std::vector<SourceFile>& files,
       for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) add((*at)[1].str());
     }
   }
+  return faults;
+}
+
+std::vector<std::string> faults_of_mentions(const std::vector<SourceFile>& files,
+                                            const std::set<std::string>& foreign) {
+  std::set<std::string> names;  // every path, without any number of its first folders
+  for (const SourceFile& file : files) {
+    std::string path = file.path.generic_string();
+    names.insert(path);
+    for (std::size_t slash; (slash = path.find('/')) != path.npos;)
+      names.insert(path = path.substr(slash + 1));
+  }
+  std::vector<std::string> faults;
+  for (const SourceFile& file : files)
+    for (const std::string& name : file.mentions)
+      if (!names.contains(name) && !foreign.contains(name))
+        faults.push_back(format("{} mentions {}", file.path.generic_string(), name));
   return faults;
 }
 

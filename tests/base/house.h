@@ -14,10 +14,11 @@
 namespace voxswap::house {
 
 struct SourceFile {
-  fs::path path;                          // "data/volumes/volume.h"
-  std::vector<std::string> includes;      // as written, without brackets or quotes
-  std::vector<std::string> namespaces;    // of its declarations: "voxswap", "voxswap::data"; sorted
-  std::vector<std::string> strings = {};  // contents of string literals; adjacent ones are joined
+  fs::path path;                           // "data/volumes/volume.h"
+  std::vector<std::string> includes;       // as written, without brackets or quotes
+  std::vector<std::string> namespaces;     // of its declarations: "voxswap", "voxswap::data"; sorted
+  std::vector<std::string> strings = {};   // contents of string literals; adjacent ones are joined
+  std::vector<std::string> mentions = {};  // sources that its comments name: "plan.h", "swap/plan/plan.h"
 };
 
 SourceFile parse(const fs::path& path, std::string_view text);
@@ -54,5 +55,9 @@ std::vector<std::string> faults_of_namespaces(const std::vector<SourceFile>& fil
 std::vector<std::string> faults_of_keys(const std::vector<SourceFile>& files,
                                         const std::set<std::string>& sections,
                                         const std::set<std::string>& allowed);
+
+// Sources that comments name but that are not among the files. Those in `foreign` belong to libraries.
+std::vector<std::string> faults_of_mentions(const std::vector<SourceFile>& files,
+                                            const std::set<std::string>& foreign);
 
 }  // namespace voxswap::house

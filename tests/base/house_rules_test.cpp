@@ -154,6 +154,13 @@ TEST(HouseRules, JsonIsParsedOnlyWhereItsDepthIsLimited) {
   }
 }
 
+TEST(HouseRules, CommentsNameOnlyFilesThatAreThere) {
+  std::vector<std::string> all = rooms;
+  for (const char* more : {"include", "tests", "bench", "examples", "cmake"}) all.emplace_back(more);
+  EXPECT_THAT(house::faults_of_mentions(house::read_sources(source, all), {"nifti1.h", "nifti2.h"}),
+              IsEmpty());
+}
+
 // Checks that exactly the sources `places` contain one of these words.
 void expect_only_in(const std::vector<std::string>& words, const std::set<std::string>& places,
                     const std::string& instead) {

@@ -143,6 +143,14 @@ f("memory.csv", "folder/data.root", "metadata.root", "all of the data. More", "o
               IsEmpty());
 }
 
+TEST(House, FindsACommentThatNamesAFileThatIsGone) {
+  const std::vector<SourceFile> files = {
+      parse("swap/plan/a.h", "// See b.h, plan/a.h (x/c.cpp).\n/* d.cu */ f(\"e.h\");"),
+      parse("swap/b.h", "// zlib.h, a.html and a.h.in")};
+  EXPECT_THAT(faults_of_mentions(files, {"zlib.h"}),
+              ElementsAre("swap/plan/a.h mentions x/c.cpp", "swap/plan/a.h mentions d.cu"));
+}
+
 TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
   const test::TemporaryFolder root;
   for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"})
