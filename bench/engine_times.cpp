@@ -2,10 +2,10 @@
 // channels, base 16, depth 5) on this GPU. CSV on standard output, one row as soon as it is measured.
 //
 //   engine_times [--taken] [--most N] [--seconds S] [--precision bf16|f16|f32] [--filters N] [--depth N]
-//   [--pieces auto|N] SIDE...
+//   [--slabs auto|N] SIDE...
 //
 // --taken: only the plan that deterministic training uses. --most: only the N convolutions of each side with
-// the most arithmetic. --pieces: the convolutions of the step in slabs (memory.pieces), as parts of windows.
+// the most arithmetic. --slabs: the convolutions of the step in slabs (memory.slabs), as parts of windows.
 // --seconds: no measurement begins after this time. `error` is the largest distance of a checked element from
 // its value in double, relative to the root of the sum of the squares of its terms. Exit code 1 if that
 // of a plan used in training is too large, 3 if the time ran out.
@@ -30,7 +30,7 @@ struct Options {
   std::size_t most = 1000;
   double seconds = 1e9;
   net::ElementType precision = net::ElementType::bf16;
-  std::int64_t filters = 16, depth = 5, pieces = net::whole_volumes;
+  std::int64_t filters = 16, depth = 5, slabs = net::whole_volumes;
   std::vector<std::int64_t> sides;
 };
 
@@ -48,7 +48,7 @@ std::vector<Convolution> convolutions(const Options& options, std::int64_t side)
   step.activations = options.precision;
   step.network.base_filters = options.filters;
   step.network.depth = options.depth;
-  step.pieces = options.pieces;
+  step.slabs = options.slabs;
   step.sums_in_blocks = net::cuda::sums_in_blocks;
   const net::TrainingStep training = net::build_training_step(step);
   std::vector<Convolution> found;
@@ -126,8 +126,8 @@ bool parse(int count, char** words, Options& options) {
         options.filters = std::atoll(value);
       else if (word == "--depth")
         options.depth = std::atoll(value);
-      else if (word == "--pieces")
-        options.pieces = value == std::string("auto") ? net::automatic_pieces : std::atoll(value);
+      else if (word == "--slabs")
+        options.slabs = value == std::string("auto") ? net::automatic_slabs : std::atoll(value);
       else
         return false;
     } else {
@@ -146,7 +146,7 @@ int main(int count, char** words) {
     if (!voxswap::parse(count, words, options)) {
       std::fprintf(stderr,
                    "usage: engine_times [--taken] [--most N] [--seconds S] [--precision bf16|f16|f32] "
-                   "[--filters N] [--depth N] [--pieces auto|N] SIDE...\n");
+                   "[--filters N] [--depth N] [--slabs auto|N] SIDE...\n");
       return 2;
     }
     return voxswap::measure(options);

@@ -38,7 +38,7 @@ struct Cell {
   double link = 0;  // bytes/s each way
   net::ElementType type = net::ElementType::f32;
   std::int64_t side = 0, budget = 0;
-  std::int64_t pieces = net::whole_volumes;  // memory.pieces
+  std::int64_t slabs = net::whole_volumes;  // memory.slabs
 };
 
 net::TrainingStep training_step(const Cell& cell) {
@@ -48,7 +48,7 @@ net::TrainingStep training_step(const Cell& cell) {
   options.activations = cell.type;
   options.voxel_alignment = swap::find_device_rates(cell.device).voxel_alignment;
   options.sums_in_blocks = swap::find_device_rates(cell.device).sums_in_blocks;
-  options.pieces = cell.pieces;
+  options.slabs = cell.slabs;
   return net::build_training_step(options);
 }
 
@@ -101,7 +101,7 @@ std::string cell_columns(const Cell& cell) {
                 cell.type == net::ElementType::f32 ? "f32" : "half", cell.side, cell.budget / gib);
 }
 
-// `keep_seconds`: the time of the step on whole volumes, also for steps in pieces.
+// `keep_seconds`: the time of the step on whole volumes, also for steps in slabs.
 void print_grid_row(const Problem& problem, const std::string& planner, const Outcome& outcome,
                     double keep_seconds) {
   std::string moved = "nan,nan,nan,nan";
@@ -116,15 +116,15 @@ void print_grid_row(const Problem& problem, const std::string& planner, const Ou
   fmt::print("{},{},{},{:.6f},{:.6f},{:.4f},{:.6f},{:.4f},{},{:.3f},{}\n", cell_columns(problem.cell),
              planner, outcome.fits ? "yes" : "no", seconds, keep_seconds, seconds / keep_seconds,
              problem.bound.seconds, seconds / problem.bound.seconds, moved, outcome.planning_seconds,
-             net::pieces_text(problem.step.graph));
+             net::slabs_text(problem.step.graph));
   std::fflush(stdout);
 }
 
-// Prints the step on whole volumes; if it exceeds 1.10 of its bound, the step in pieces if that is shorter.
+// Prints the step on whole volumes; if it exceeds 1.10 of its bound, the step in slabs if that is shorter.
 void print_grid_rows(const Cell& cell, const std::vector<std::string>& planners) {
   Cell cut = cell;
-  cut.pieces = net::automatic_pieces;
-  const Problem whole(cell), in_pieces(cut);
+  cut.slabs = net::automatic_slabs;
+  const Problem whole(cell), in_slabs(cut);
   for (const std::string& planner : planners) {
     const Outcome outcome = plan(whole, planner);
     const double seconds = outcome.plan.predicted_seconds;
@@ -132,16 +132,16 @@ void print_grid_rows(const Cell& cell, const std::vector<std::string>& planners)
       print_grid_row(whole, planner, outcome, whole.keep_seconds);
       continue;
     }
-    const Outcome other = plan(in_pieces, planner);
+    const Outcome other = plan(in_slabs, planner);
     const bool better = other.fits && (!outcome.fits || other.plan.predicted_seconds < seconds);
-    print_grid_row(better ? in_pieces : whole, planner, better ? other : outcome, whole.keep_seconds);
+    print_grid_row(better ? in_slabs : whole, planner, better ? other : outcome, whole.keep_seconds);
   }
 }
 
 void grid(const std::vector<std::int64_t>& sides, const std::vector<std::string>& planners) {
   fmt::print(
       "device,link_gbps,precision,side,budget_gib,planner,fits,seconds,keep_seconds,overhead,bound,gap,"
-      "out_bytes,in_bytes,recomputed,stall_seconds,planning_seconds,pieces\n");
+      "out_bytes,in_bytes,recomputed,stall_seconds,planning_seconds,slabs\n");
   for (const char* device : {"v100", "h200"})
     for (const double link : {12e9, 64e9})
       for (const net::ElementType type : {net::ElementType::f32, net::ElementType::bf16})
@@ -221,7 +221,7 @@ void cell(std::span<char*> words) {
     fail(Exit::usage, "planners cell DEVICE GB/S f32|half SIDE GIB [PLANNER [PIECES]]");
   const net::ElementType type = precision == "f32" ? net::ElementType::f32 : net::ElementType::bf16;
   const std::optional<std::int64_t> planes =
-      words.size() > 6 ? parse_number<std::int64_t>(words[6]) : net::automatic_pieces;
+      words.size() > 6 ? parse_number<std::int64_t>(words[6]) : net::automatic_slabs;
   if (!planes) fail(Exit::usage, "PIECES: a number of planes");
   const Problem problem({words[0], *link * 1e9, type, *side, *budget * gib, *planes});
   const Outcome outcome = plan(problem, words.size() > 5 ? words[5] : "hybrid");

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "net/graph/names.h"
 #include "swap/model/simulator.h"
 
 namespace voxswap {
@@ -18,6 +17,10 @@ constexpr double gib = 1.0 / (1 << 30);
 
 std::size_t at(std::int32_t i) {
   return static_cast<std::size_t>(i);
+}
+
+std::string volume_name(const net::Origin& origin) {
+  return origin.with_slab(net::none).text();
 }
 
 // Seconds in a part of the step, or in all of it.
@@ -94,7 +97,7 @@ class Account {
     const double begin = run_.begin[at(i)], end = run_.end[at(i)];
     if (instruction.lane() == Lane::to_host || instruction.lane() == Lane::to_device) {
       const bool out = instruction.lane() == Lane::to_host;
-      const std::string volume = net::split_piece_name(graph_.value(instruction.value).name).volume;
+      const std::string volume = volume_name(graph_.value(instruction.value).origin);
       (out ? out_ : in_)[volume] += static_cast<double>(instruction.bytes);
       return spread(begin, end, out ? &Shares::out : &Shares::in);
     }
@@ -102,7 +105,7 @@ class Account {
     if (begin > free) spread(free, begin, waited_for(instruction));
     spread(begin, end, instruction.recomputed ? &Shares::recompute : &Shares::once);
     spread(free, end, &Shares::live, static_cast<double>(plan_.live_bytes[at(i)]));
-    const std::string volume = net::split_piece_name(graph_.node(instruction.node).name).volume;
+    const std::string volume = volume_name(graph_.node(instruction.node).origin);
     (instruction.recomputed ? recomputed_ : once_)[volume] += end - begin;
   }
 

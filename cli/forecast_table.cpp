@@ -92,7 +92,7 @@ Json step_figures(const pipeline::Forecast& forecast) {
   Json json = plan_figures(forecast.plan, forecast.bound);
   json.update(Json{{"device", forecast.device},
                    {"precision", forecast.precision},
-                   {"pieces", forecast.pieces},
+                   {"slabs", forecast.slabs},
                    {"costs", forecast.costs},
                    {"parameters", forecast.parameters},
                    {"trained_parameters", forecast.trained},
@@ -125,7 +125,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
       {"device", forecast.device},
       {"precision", forecast.precision},
       {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
-      {"slabs", forecast.pieces},
+      {"slabs", forecast.slabs},
       {"parameters", options.network.frozen.empty()
                          ? std::to_string(forecast.parameters)
                          : format("{}, {} of them trained", forecast.parameters, forecast.trained)},
@@ -277,7 +277,7 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
   const metrics::BoxStatistics& seconds = b.step_seconds;
   const double steps = static_cast<double>(b.steps.seconds.size());
   Pairs rows = {
-      {"device", b.device}, {"precision", b.precision}, {"slabs", b.pieces}, {"planner", b.plan.planner}};
+      {"device", b.device}, {"precision", b.precision}, {"slabs", b.slabs}, {"planner", b.plan.planner}};
   add_memory(b.plan, {b.plan.budget_bytes, b.plan.host_budget_bytes, b.plan.disk_budget_bytes}, b.arena_bytes,
              rows);
   add_traffic(b.plan, rows);
@@ -314,7 +314,7 @@ std::string benchmark_json(const pipeline::Benchmark& b) {
   Json json = plan_figures(b.plan, b.bound);
   json.update(Json{{"device", b.device},
                    {"precision", b.precision},
-                   {"pieces", b.pieces},
+                   {"slabs", b.slabs},
                    {"costs", b.costs},
                    {"arena_bytes", b.arena_bytes},
                    {"steps", b.steps.seconds.size()},

@@ -127,7 +127,8 @@ pipeline::SettingList settings_of(const pipeline::RunOptions& given) {
 }
 
 // Unknown keys of other versions are assumed to affect the model.
-void flatten(const Yaml& value, const std::string& path, pipeline::SettingList& settings) {
+void flatten(const Yaml& value, const std::string& written, pipeline::SettingList& settings) {
+  const std::string& path = current_name(written);
   const Key* key = find_key(path);
   if (value.kind == Yaml::Kind::map && key == nullptr) {
     for (const auto& [name, entry] : value.entries)

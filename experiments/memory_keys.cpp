@@ -183,21 +183,20 @@ Key tflms_knob(const std::string& name, const std::string& meaning, Field field)
           allowed::any_of({allowed::choice({"auto", "-1"}), allowed::whole({0, any_size})})};
 }
 
-Key pieces() {
-  const std::string path = "memory.pieces",
-                    expected = "auto, none, or a whole number of planes of at least 1";
+Key slabs() {
+  const std::string path = "memory.slabs", expected = "auto, none, or a whole number of planes of at least 1";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     if (is_word(value, "auto") || is_word(value, "none")) {
-      o.memory.pieces = value.text == "auto" ? net::automatic_pieces : net::whole_volumes;
+      o.memory.slabs = value.text == "auto" ? net::automatic_slabs : net::whole_volumes;
       return;
     }
     const auto planes = parse_number<std::int64_t>(value.text);
     if (value.kind != Yaml::Kind::scalar || !planes || *planes < 1) wrong(value, path, expected);
-    o.memory.pieces = *planes;
+    o.memory.slabs = *planes;
   };
   const auto print = [](const pipeline::RunOptions& o) {
-    if (o.memory.pieces == net::automatic_pieces) return std::string("auto");
-    return o.memory.pieces == net::whole_volumes ? "none" : std::to_string(o.memory.pieces);
+    if (o.memory.slabs == net::automatic_slabs) return std::string("auto");
+    return o.memory.slabs == net::whole_volumes ? "none" : std::to_string(o.memory.slabs);
   };
   return {path,
           "auto | none | planes per slab",
@@ -208,7 +207,7 @@ Key pieces() {
           allowed::any_of({allowed::choice({"auto", "none"}), allowed::whole({1, any_size})})};
 }
 
-Key slabs() {
+Key rank_slabs() {
   const std::string path = "ranks.slabs", expected = "auto or a whole number of ranks of at least 1";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.slabs = 0;
@@ -262,11 +261,11 @@ std::vector<Key> memory_keys() {
       whole("memory.tflms.sync_mode", "Copies to wait for: 0 none, 1 swap-outs, 2 swap-ins, 3 both (tflms)",
             [](auto& o) -> auto& { return o.memory.tflms.sync_mode; }, {0, 3}),
       lms_threshold(),
-      slabs()};
+      rank_slabs()};
   for (Key& key : table) key.decides = pipeline::Decides::memory;
-  Key cuts = pieces();
-  cuts.decides = pipeline::Decides::model;  // cuts affect rounding of sums
-  table.insert(table.begin() + 6, std::move(cuts));
+  Key split = slabs();
+  split.decides = pipeline::Decides::model;  // slabs affect the rounding of sums
+  table.insert(table.begin() + 6, std::move(split));
   return table;
 }
 

@@ -1,8 +1,10 @@
 #include "experiments/settings.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "experiments/keys.h"
 
 namespace voxswap::experiments {
@@ -67,18 +69,17 @@ std::string keys_of_section(const std::string& path) {
   return join(names, ", ");
 }
 
-// Maps former names of keys to current ones.
-const std::string& name_now(const std::string& path) {
-  static const std::map<std::string, std::string> names = {{"training.weights", "network.init"}};
-  const auto found = names.find(path);
-  return found == names.end() ? path : found->second;
+void warn_of_former_name(const std::string& path, const std::string& where) {
+  static std::set<std::string> known;
+  if (known.insert(path).second) log::warn("{}: '{}' is now called '{}'", where, path, current_name(path));
 }
 
 void collect(const Yaml& map, const std::string& prefix, Settings& settings, bool replace);
 
 // Adds an entry of a file or an override: the value of a key, or a section of entries.
 void collect_entry(const std::string& written, const Yaml& value, Settings& settings, bool replace) {
-  const std::string& path = name_now(written);
+  const std::string& path = current_name(written);
+  if (path != written) warn_of_former_name(written, value.where);
   if (find_key(path)) {
     const auto earlier = settings.find(path);
     if (earlier != settings.end() && !replace)
@@ -103,6 +104,13 @@ void collect(const Yaml& map, const std::string& prefix, Settings& settings, boo
 
 }  // namespace
 
+const std::string& current_name(const std::string& path) {
+  static const std::map<std::string, std::string> names = {{"training.weights", "network.init"},
+                                                           {"memory.pieces", "memory.slabs"}};
+  const auto found = names.find(path);
+  return found == names.end() ? path : found->second;
+}
+
 Settings read_settings(const Yaml& file) {
   Settings settings;
   if (file.kind == Yaml::Kind::nothing) return settings;
@@ -116,7 +124,7 @@ Settings read_settings(const Yaml& file) {
 }
 
 Yaml setting_value(const std::string& path, const std::string& text, const std::string& where) {
-  const Key* key = find_key(name_now(path));
+  const Key* key = find_key(current_name(path));
   const Key* map = key ? nullptr : map_key(path);
   // Paths and patterns are literal text: {case} is not a YAML map.
   const bool literal =
@@ -125,7 +133,7 @@ Yaml setting_value(const std::string& path, const std::string& text, const std::
 }
 
 void assign_setting(Settings& settings, const std::string& path, const Yaml& value) {
-  const Key* map = find_key(name_now(path)) ? nullptr : map_key(path);
+  const Key* map = find_key(current_name(path)) ? nullptr : map_key(path);
   if (!map) return collect_entry(path, value, settings, true);
 
   Yaml& whole = settings[map->path];

@@ -13,7 +13,11 @@ namespace voxswap::experiments {
 // Values by path; missing keys keep their defaults.
 using Settings = std::map<std::string, Yaml>;
 
-// Reads the keys of a file. Throws Exit::usage with the line for an unknown key or one that is set twice.
+// The name of a key that an earlier version called `path`; otherwise `path` itself.
+const std::string& current_name(const std::string& path);
+
+// Reads the keys of a file; warns of former names. Throws Exit::usage with the line for an unknown key or one
+// that is set twice.
 Settings read_settings(const Yaml& file);
 
 // Location of command-line settings, for messages.

@@ -22,7 +22,7 @@ def read_rows(path):
 
 
 def append_row(path, columns, row):
-    """Written as one piece and to the disk, so that whoever kills us next finds it."""
+    """Written as one slab and to the disk, so that whoever kills us next finds it."""
     path = pathlib.Path(path)
     text = path.read_bytes() if path.exists() else b""
     whole = text[:text.rfind(b"\n") + 1]

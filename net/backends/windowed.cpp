@@ -33,7 +33,7 @@ Volume volume_of(const Value& value) {
   return {plane_bytes(value), value.shape[1] * plane_bytes(value)};
 }
 
-struct Piece {
+struct Slab {
   Planes planes;  // within the window; the first slab may begin before it and the last end after it
   std::vector<Volume> volumes;  // one per volume read through the window
 };
@@ -42,7 +42,7 @@ struct Piece {
 struct Part {
   Planes made, read;  // read: within the window
   Kernel* kernel = nullptr;
-  std::size_t piece = 0;  // the slab that contains everything it reads, unless gathered
+  std::size_t slab = 0;  // the slab that contains everything it reads, unless gathered
   bool gathered = false;
 };
 
@@ -55,13 +55,13 @@ class WindowedKernel final : public Kernel {
         sums_(inner_.cut.kind == Cut::Kind::windowed_sum) {
     const Window window = window_of(inner_, node.inputs, node.attributes);
     others_ = window.others.size();
-    samples_ = graph.value(window.pieces.front().front()).shape[0];
+    samples_ = graph.value(window.slabs.front().front()).shape[0];
     std::int64_t first = -window.skip;
-    for (std::size_t i = 0; i < window.pieces.front().size(); ++i) {
-      const std::int64_t planes = graph.value(window.pieces.front()[i]).shape[1];
-      pieces_.push_back({{first, first + planes}, {}});
-      for (const std::vector<ValueId>& volume : window.pieces)
-        pieces_.back().volumes.push_back(volume_of(graph.value(volume[i])));
+    for (std::size_t i = 0; i < window.slabs.front().size(); ++i) {
+      const std::int64_t planes = graph.value(window.slabs.front()[i]).shape[1];
+      slabs_.push_back({{first, first + planes}, {}});
+      for (const std::vector<ValueId>& volume : window.slabs)
+        slabs_.back().volumes.push_back(volume_of(graph.value(volume[i])));
       first += planes;
     }
     describe_volumes();
@@ -71,7 +71,7 @@ class WindowedKernel final : public Kernel {
   }
   std::int64_t workspace_bytes() const override { return plan_.bytes(); }
   std::string implementation() const override {
-    return "window of " + std::to_string(pieces_.size()) + ", " + kernels_.begin()->second->implementation();
+    return "window of " + std::to_string(slabs_.size()) + ", " + kernels_.begin()->second->implementation();
   }
 
   void run(const KernelArguments& arguments) override {
@@ -109,11 +109,11 @@ class WindowedKernel final : public Kernel {
     outputs_.resize(slab_node().outputs.size());
   }
 
-  // The slab that contains all of these planes; pieces_.size() if they are in several.
-  std::size_t piece_with(Planes read) const {
-    for (std::size_t i = 0; i < pieces_.size(); ++i)
-      if (pieces_[i].planes.from <= read.from && read.to <= pieces_[i].planes.to) return i;
-    return pieces_.size();
+  // The slab that contains all of these planes; slabs_.size() if they are in several.
+  std::size_t slab_with(Planes read) const {
+    for (std::size_t i = 0; i < slabs_.size(); ++i)
+      if (slabs_[i].planes.from <= read.from && read.to <= slabs_[i].planes.to) return i;
+    return slabs_.size();
   }
 
   // Divides the output into parts; for sums, each block separately.
@@ -126,9 +126,9 @@ class WindowedKernel final : public Kernel {
     copies_ = !starts_anywhere && (samples_ > 1 || parts_.size() > 1);
     for (Part& part : parts_) {
       part.read = inner_.cut.window(slab_, slab_node(), part.made).read;
-      part.piece = piece_with(part.read);  // parts of many planes may need more
-      part.gathered = copies_ || part.piece == pieces_.size() ||
-                      (!starts_anywhere && part.read.from != pieces_[part.piece].planes.from);
+      part.slab = slab_with(part.read);  // parts of many planes may need more
+      part.gathered = copies_ || part.slab == slabs_.size() ||
+                      (!starts_anywhere && part.read.from != slabs_[part.slab].planes.from);
     }
   }
   // Consecutive planes that read the same single slab form a part, and so do the planes in between, which
@@ -141,11 +141,11 @@ class WindowedKernel final : public Kernel {
     std::int64_t direct = 0;
     for (std::int64_t from = block.from; from < block.to; from += grain) {
       const Planes made = {from, std::min(from + grain, block.to)};
-      const std::size_t piece = piece_with(inner_.cut.window(slab_, slab_node(), made).read);
-      const bool gathered = piece == pieces_.size();
+      const std::size_t slab = slab_with(inner_.cut.window(slab_, slab_node(), made).read);
+      const bool gathered = slab == slabs_.size();
       if (!gathered) direct += made.count();
-      if (parts_.size() == first || parts_.back().gathered != gathered || parts_.back().piece != piece)
-        parts_.push_back({made, {}, nullptr, piece, gathered});
+      if (parts_.size() == first || parts_.back().gathered != gathered || parts_.back().slab != slab)
+        parts_.push_back({made, {}, nullptr, slab, gathered});
       parts_.back().made.to = made.to;
     }
     const std::int64_t weights = bytes_read_by_each_part();
@@ -153,7 +153,7 @@ class WindowedKernel final : public Kernel {
     if (parts_.size() == first + 1 || (2 * direct >= block.count() && starts_anywhere && !copies_little))
       return;
     parts_.resize(first);
-    parts_.push_back({block, {}, nullptr, pieces_.size(), true});
+    parts_.push_back({block, {}, nullptr, slabs_.size(), true});
   }
   std::int64_t bytes_read(Planes made) const {
     std::int64_t bytes = 0;
@@ -268,23 +268,22 @@ class WindowedKernel final : public Kernel {
     return to;
   }
   void* found(std::size_t volume, const Part& part, std::int64_t n, const KernelArguments& arguments) const {
-    const Piece& piece = pieces_[part.piece];
-    return piece.volumes[volume].at(given(volume, part.piece, arguments), n,
-                                    part.read.from - piece.planes.from);
+    const Slab& slab = slabs_[part.slab];
+    return slab.volumes[volume].at(given(volume, part.slab, arguments), n, part.read.from - slab.planes.from);
   }
-  void* given(std::size_t volume, std::size_t piece, const KernelArguments& arguments) const {
-    return arguments.inputs[others_ + volume * pieces_.size() + piece];
+  void* given(std::size_t volume, std::size_t slab, const KernelArguments& arguments) const {
+    return arguments.inputs[others_ + volume * slabs_.size() + slab];
   }
   void* gather(std::size_t volume, const Part& part, std::int64_t n, const KernelArguments& arguments) const {
     auto* to = place<std::byte>(arguments, gather_places_[volume]);
     const Volume& gathered = gathered_[volume];
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const Piece& piece = pieces_[i];
-      const Planes planes = {std::max(part.read.from, piece.planes.from),
-                             std::min(part.read.to, piece.planes.to)};
+    for (std::size_t i = 0; i < slabs_.size(); ++i) {
+      const Slab& slab = slabs_[i];
+      const Planes planes = {std::max(part.read.from, slab.planes.from),
+                             std::min(part.read.to, slab.planes.to)};
       if (planes.count() <= 0) continue;
       copy_(gathered.at(to, 0, planes.from - part.read.from),
-            piece.volumes[volume].at(given(volume, i, arguments), n, planes.from - piece.planes.from),
+            slab.volumes[volume].at(given(volume, i, arguments), n, planes.from - slab.planes.from),
             planes.count() * gathered.plane);
     }
     return to;
@@ -326,7 +325,7 @@ class WindowedKernel final : public Kernel {
   bool sums_;
   std::size_t others_ = 0;
   std::int64_t samples_ = 1;
-  std::vector<Piece> pieces_;
+  std::vector<Slab> slabs_;
   std::vector<Part> parts_;
   std::vector<Volume> along_;            // per inner input; no planes if it is not a volume
   std::vector<Volume> gathered_, made_;  // volumes read through the window; outputs

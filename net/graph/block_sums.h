@@ -1,7 +1,7 @@
 // Blocked summation of weight gradients, so that the result depends neither on slabs nor on ranks.
 //
 // A weight gradient sums over all planes of dy. It is summed within blocks of planes, which depend only on
-// the shapes of a step (net/steps/pieces.h) and are never split by a slab boundary. The sums of the blocks
+// the shapes of a step (net/steps/slabs.h) and are never split by a slab boundary. The sums of the blocks
 // are then added in pairs in a binary tree (pairwise summation), in their own type. A node of the tree has
 // 2^k blocks, the first of which is a multiple of 2^k; at the end of the volume it may have fewer. So a rank
 // can add up the nodes within its own blocks, and sends only these.

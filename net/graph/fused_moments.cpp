@@ -45,8 +45,9 @@ void fuse_moments(Graph& graph, const MakesMoments& makes_moments) {
       if (maker != none && moments[index(maker)] == none) {
         ValueId& planes = moments[index(maker)];
         planes = of_planes ? node.outputs[0]
-                           : graph.add_value(node.name + ".planes", {volume[0], volume[1], volume[4], 2},
-                                             ElementType::f64, Role::statistic);
+                           : graph.add_value(node.origin.with_suffix(".planes"),
+                                             {volume[0], volume[1], volume[4], 2}, ElementType::f64,
+                                             Role::statistic);
         if (of_planes) continue;
         node = out_of_planes(graph, std::move(node), planes);
       }

@@ -24,29 +24,32 @@ std::string_view phase_name(Phase phase) {
 
 }  // namespace
 
-ValueId Graph::add_value(std::string name, Shape shape, ElementType type, Role role) {
-  values_.push_back({std::move(name), std::move(shape), type, role, none});
+ValueId Graph::add_value(Origin origin, Shape shape, ElementType type, Role role) {
+  std::string name = origin.text();
+  values_.push_back({std::move(name), std::move(shape), type, role, none, std::move(origin)});
   return static_cast<ValueId>(values_.size() - 1);
 }
 
-NodeId Graph::add(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+NodeId Graph::add(std::string_view operation, Origin origin, std::vector<ValueId> inputs,
                   Attributes attributes, std::vector<ValueId> updates) {
   for (const std::vector<ValueId>* ids : {&inputs, &updates})
     for (ValueId id : *ids) assert(id >= 0 && static_cast<std::size_t>(id) < values_.size());
   for (ValueId id : updates) assert(value(id).persistent());
 
-  Node node{std::move(name),
+  Node node{origin.text(),
             &find_operation(operation),
             std::move(attributes),
             std::move(inputs),
             {},
             std::move(updates),
-            phase};
+            phase,
+            std::move(origin)};
   const NodeId id = static_cast<NodeId>(nodes_.size());
   for (const ValueSpec& spec : node.operation->infer(*this, node.inputs, node.attributes)) {
     const std::string suffix = node.outputs.empty() ? std::string() : format(".{}", node.outputs.size());
     const ValueId output =
-        add_value(node.name + suffix, spec.shape, spec.type, output_role(phase, spec.shape));
+        add_value(node.origin.with_suffix(suffix), spec.shape, spec.type, output_role(phase, spec.shape));
+    values_.back().name = node.name + suffix;
     values_.back().producer = id;
     node.outputs.push_back(output);
   }
@@ -54,9 +57,9 @@ NodeId Graph::add(std::string_view operation, std::string name, std::vector<Valu
   return id;
 }
 
-ValueId Graph::apply(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+ValueId Graph::apply(std::string_view operation, Origin origin, std::vector<ValueId> inputs,
                      Attributes attributes) {
-  const NodeId id = add(operation, std::move(name), std::move(inputs), std::move(attributes));
+  const NodeId id = add(operation, std::move(origin), std::move(inputs), std::move(attributes));
   assert(node(id).outputs.size() == 1);
   return node(id).outputs.front();
 }

@@ -13,26 +13,27 @@ namespace voxswap::net {
 struct Operation;  // net/graph/operation.h
 
 struct Node {
-  std::string name;
+  std::string name;  // for people
   const Operation* operation = nullptr;
   Attributes attributes;
   std::vector<ValueId> inputs;   // read
   std::vector<ValueId> outputs;  // written
   std::vector<ValueId> updates;  // persistent values read and written in place
   Phase phase = Phase::forward;
+  Origin origin = {};
 };
 
 class Graph {
  public:
   // Adds a value that no node makes: input, parameter or optimiser state.
-  ValueId add_value(std::string name, Shape shape, ElementType type, Role role);
+  ValueId add_value(Origin origin, Shape shape, ElementType type, Role role);
 
   // Appends a node and returns its id. The operation infers shapes and types of its outputs, which are named
   // `name`, `name.1`, … REQUIRES: the operation is in the table, the inputs exist.
-  NodeId add(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+  NodeId add(std::string_view operation, Origin origin, std::vector<ValueId> inputs,
              Attributes attributes = {}, std::vector<ValueId> updates = {});
   // The same for operations with one output. Returns that value.
-  ValueId apply(std::string_view operation, std::string name, std::vector<ValueId> inputs,
+  ValueId apply(std::string_view operation, Origin origin, std::vector<ValueId> inputs,
                 Attributes attributes = {});
 
   const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }

@@ -58,7 +58,7 @@ struct Planes {
   bool operator==(const Planes&) const = default;
 };
 
-// How an operation is split into slabs along the depth of its volumes (net/steps/pieces.h).
+// How an operation is split into slabs along the depth of its volumes (net/steps/slabs.h).
 struct Cut {
   enum class Kind {
     whole,         // never split: its volumes stay whole

@@ -6,8 +6,16 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace voxswap::net {
+
+std::string Origin::text() const {
+  std::string result = name;
+  if (sample != none) result += format("@{}", sample + 1);
+  if (slab != none) result += format("[{}]", slab);
+  return result;
+}
 
 namespace {
 

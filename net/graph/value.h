@@ -37,12 +37,31 @@ using ValueId = std::int32_t;
 using NodeId = std::int32_t;
 constexpr std::int32_t none = -1;
 
+// Where a value or node comes from. A step is split by samples (net/steps/samples.h) and into slabs
+// (net/steps/slabs.h). Several nodes and values then have the same origin, and their names say so for people.
+struct Origin {
+  std::string name;            // in the step of one sample on whole volumes
+  std::int32_t slab = none;    // along the depth, from 0; none: not split
+  std::int32_t sample = none;  // in the batch, from 0; none: a batch of one, or not of one sample
+
+  Origin() = default;
+  Origin(std::string the_name, std::int32_t the_slab = none, std::int32_t the_sample = none)
+      : name(std::move(the_name)), slab(the_slab), sample(the_sample) {}
+  Origin(const char* the_name) : name(the_name) {}
+
+  std::string text() const;  // "norm", "norm[4]", "norm@3", "norm@3[4]"; samples are counted from 1 here
+  Origin with_suffix(std::string_view suffix) const { return {name + std::string(suffix), slab, sample}; }
+  Origin with_slab(std::int32_t index) const { return {name, index, sample}; }
+  Origin with_sample(std::int32_t index) const { return {name, slab, index}; }
+};
+
 struct Value {
-  std::string name;
+  std::string name;  // for people
   Shape shape;
   ElementType type = ElementType::f32;
   Role role = Role::activation;
   NodeId producer = none;  // none for inputs and persistent values
+  Origin origin = {};
 
   std::int64_t bytes() const { return shape.count() * element_bytes(type); }
   bool persistent() const { return role == Role::parameter || role == Role::optimizer_state; }

@@ -7,12 +7,12 @@ namespace voxswap::net {
 
 namespace {
 
-constexpr const char *pieces_name = "pieces", *skip_name = "skip", *planes_name = "planes";
+constexpr const char *slabs_name = "slabs", *skip_name = "skip", *planes_name = "planes";
 
 Attributes without_window(const Attributes& attributes) {
   Attributes result;
   for (const auto& [name, value] : attributes.values())
-    if (name != pieces_name && name != skip_name && name != planes_name) result.set(name, value);
+    if (name != slabs_name && name != skip_name && name != planes_name) result.set(name, value);
   return result;
 }
 
@@ -20,20 +20,19 @@ Attributes without_window(const Attributes& attributes) {
 
 Window window_of(const Operation& inner, const std::vector<ValueId>& inputs, const Attributes& attributes) {
   assert(inner.cut.window != nullptr);
-  const std::int64_t each = attributes.integer(pieces_name), all = each * inner.cut.windows;
+  const std::int64_t each = attributes.integer(slabs_name), all = each * inner.cut.windows;
   assert(each > 0 && all <= static_cast<std::int64_t>(inputs.size()));
   Window window = {{inputs.begin(), inputs.end() - all},
                    {},
                    attributes.integer(skip_name),
                    attributes.integer(planes_name)};
   for (auto first = inputs.end() - all; first != inputs.end(); first += each)
-    window.pieces.emplace_back(first, first + each);
+    window.slabs.emplace_back(first, first + each);
   return window;
 }
 
-Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64_t skip,
-                               std::int64_t planes) {
-  inner.set(pieces_name, static_cast<double>(pieces));
+Attributes windowed_attributes(Attributes inner, std::int64_t slabs, std::int64_t skip, std::int64_t planes) {
+  inner.set(slabs_name, static_cast<double>(slabs));
   inner.set(skip_name, static_cast<double>(skip));
   inner.set(planes_name, static_cast<double>(planes));
   return inner;
@@ -42,10 +41,10 @@ Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64
 Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<ValueId>& inputs,
                  const Attributes& attributes) {
   const Window window = window_of(inner, inputs, attributes);
-  const std::vector<ValueId>& pieces = window.pieces.front();
+  const std::vector<ValueId>& slabs = window.slabs.front();
   std::int64_t planes = -window.skip;
-  for (const ValueId id : pieces) planes += graph.value(id).shape[1];
-  assert(window.skip >= 0 && window.skip < graph.value(pieces.front()).shape[1]);
+  for (const ValueId id : slabs) planes += graph.value(id).shape[1];
+  assert(window.skip >= 0 && window.skip < graph.value(slabs.front()).shape[1]);
   assert(window.planes > 0 && window.planes <= planes);
 
   Graph slab;
@@ -54,8 +53,8 @@ Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<V
     const Value& value = graph.value(id);
     slab_inputs.push_back(slab.add_value(value.name, value.shape, value.type, value.role));
   }
-  for (std::size_t i = 0; i < window.pieces.size(); ++i) {
-    Value volume = graph.value(window.pieces[i].front());
+  for (std::size_t i = 0; i < window.slabs.size(); ++i) {
+    Value volume = graph.value(window.slabs[i].front());
     volume.shape[1] = window.planes;
     slab_inputs.insert(slab_inputs.begin() + inner.cut.input + static_cast<std::ptrdiff_t>(i),
                        slab.add_value(volume.name, volume.shape, volume.type, volume.role));

@@ -2,7 +2,7 @@
 // slabs.
 //
 // A node of `windowed_conv3d` does what `conv3d` does on a window of consecutive slabs: `planes` planes after
-// the first `skip`. Its inputs are those of the inner operation without the volume, then the `pieces` slabs.
+// the first `skip`. Its inputs are those of the inner operation without the volume, then the `slabs` slabs.
 // With windows of two volumes, the slabs of the first come before those of the second. A node that reads
 // exactly one slab is an ordinary node. A windowed sum returns the sum of each block
 // (net/graph/block_sums.h).
@@ -18,15 +18,15 @@
 namespace voxswap::net {
 
 struct Window {
-  std::vector<ValueId> others;               // inputs of the inner operation without the volumes, in order
-  std::vector<std::vector<ValueId>> pieces;  // slabs of each volume
+  std::vector<ValueId> others;              // inputs of the inner operation without the volumes, in order
+  std::vector<std::vector<ValueId>> slabs;  // slabs of each volume
   std::int64_t skip = 0, planes = 0;
 };
 // REQUIRES: `inner` has a windowed version, and inputs and attributes belong to a node of it.
 Window window_of(const Operation& inner, const std::vector<ValueId>& inputs, const Attributes& attributes);
 
 // Attributes of a windowed node from those of the inner one.
-Attributes windowed_attributes(Attributes inner, std::int64_t pieces, std::int64_t skip, std::int64_t planes);
+Attributes windowed_attributes(Attributes inner, std::int64_t slabs, std::int64_t skip, std::int64_t planes);
 
 // A graph with only the inner node, in which each window is a whole volume.
 Graph slab_graph(const Graph& graph, const Operation& inner, const std::vector<ValueId>& inputs,

@@ -13,7 +13,7 @@ namespace voxswap::net {
 
 // Builds a network. `volumes`: shape of the input, N,D,H,W,C. A 2D image, N,1,H,W,C, has the same memory
 // layout as a volume N,H,1,W,C and is that in the graph, so it can be split into slabs along its rows
-// (net/steps/pieces.h). `voxel_alignment`: convolutions read voxels padded to a multiple of this many bytes
+// (net/steps/slabs.h). `voxel_alignment`: convolutions read voxels padded to a multiple of this many bytes
 // (Backend::voxel_alignment). `training` adds dropout. Throws Exit::usage for an unknown name (suggesting the
 // nearest) or options out of range.
 ForwardGraph build_network(const NetworkOptions& options, const Shape& volumes, std::int64_t outputs,

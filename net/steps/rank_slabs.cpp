@@ -10,7 +10,6 @@
 
 #include "base/shape.h"
 #include "base/text.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
 #include "net/graph/send_receive.h"
 #include "net/graph/window.h"
@@ -46,10 +45,10 @@ class Divider {
       if (runs_on(node, rank_)) add(node);
       for (const ValueId id : node.outputs) is_made_[index(id)] = true;
     }
-    part_.pieces.resize(whole_.pieces.size());
-    for (std::size_t i = 0; i < whole_.pieces.size(); ++i)
-      for (const ValueId id : whole_.pieces[i])
-        if (is_on(id, rank_)) part_.pieces[i].push_back(here_[index(id)]);
+    part_.slabs.resize(whole_.slabs.size());
+    for (std::size_t i = 0; i < whole_.slabs.size(); ++i)
+      for (const ValueId id : whole_.slabs[i])
+        if (is_on(id, rank_)) part_.slabs[i].push_back(here_[index(id)]);
     return std::move(part_);
   }
 
@@ -81,9 +80,9 @@ class Divider {
     if (has_window) {
       const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
       others = window.others.size();
-      for (const std::vector<ValueId>& pieces : window.pieces) {
+      for (const std::vector<ValueId>& slabs : window.slabs) {
         std::int64_t first = -window.skip;  // plane of the slab, relative to the window's first
-        for (const ValueId id : pieces) {
+        for (const ValueId id : slabs) {
           const std::int64_t depth = old_.value(id).shape[1];
           if (!is_on(id, rank))
             need(id, rank, {std::max<std::int64_t>(-first, 0), std::min(window.planes - first, depth)});
@@ -102,10 +101,10 @@ class Divider {
     for (const Node& node : old_.nodes()) {
       if (node.operation->inner == nullptr || node.operation->inner().cut.windows < 2) continue;
       const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
-      for (std::size_t i = 0; i < window.pieces[0].size(); ++i)
-        for (auto& [rank, first] : needed_[index(window.pieces[0][i])]) {
-          const auto second = needed_[index(window.pieces[1][i])].find(rank);
-          if (second == needed_[index(window.pieces[1][i])].end()) continue;
+      for (std::size_t i = 0; i < window.slabs[0].size(); ++i)
+        for (auto& [rank, first] : needed_[index(window.slabs[0][i])]) {
+          const auto second = needed_[index(window.slabs[1][i])].find(rank);
+          if (second == needed_[index(window.slabs[1][i])].end()) continue;
           const Planes both = {std::min(first.planes.from, second->second.planes.from),
                                std::max(first.planes.to, second->second.planes.to)};
           widened = widened || first.planes != both || second->second.planes != both;
@@ -121,7 +120,7 @@ class Divider {
     const Value& value = old_.value(id);
     is_made_[index(id)] = true;
     if (!is_on(id, rank_)) return;
-    here_[index(id)] = part_.graph.add_value(value.name, value.shape, value.type, value.role);
+    here_[index(id)] = part_.graph.add_value(value.origin, value.shape, value.type, value.role);
     assert(!value.persistent() || here_[index(id)] == id);
   }
 
@@ -132,14 +131,14 @@ class Divider {
     if (node.operation->inner != nullptr) {
       // A slab of another rank begins with the first plane received.
       const Window window = window_of(node.operation->inner(), node.inputs, node.attributes);
-      const ValueId first = window.pieces.front().front();
+      const ValueId first = window.slabs.front().front();
       made.attributes =
-          windowed_attributes(node.attributes, static_cast<std::int64_t>(window.pieces.front().size()),
+          windowed_attributes(node.attributes, static_cast<std::int64_t>(window.slabs.front().size()),
                               window.skip - first_plane_[index(first)], window.planes);
     }
     part_.graph.phase = node.phase;
     const NodeId added =
-        part_.graph.add(made.operation->name, made.name, made.inputs, made.attributes, made.updates);
+        part_.graph.add(made.operation->name, made.origin, made.inputs, made.attributes, made.updates);
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       here_[index(node.outputs[i])] = part_.graph.node(added).outputs[i];
   }
@@ -169,11 +168,11 @@ class Divider {
   void send_and_receive(const Node& node) {
     std::map<Pair, std::vector<Sent>> sent;
     std::vector<Sent> gathered;
-    const std::optional<std::int64_t> sample = sample_in(node.name);
+    const std::int32_t sample = node.origin.sample;
     for (ValueId id = 0; index(id) < needed_.size(); ++id) {
       const Value& value = old_.value(id);
       const bool reads = std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
-      if (!is_made_[index(id)] || (!reads && sample_in(value.name) != sample)) continue;
+      if (!is_made_[index(id)] || (!reads && value.origin.sample != sample)) continue;
       const bool by_all = is_needed_by_all(id);
       for (auto& [to, need] : needed_[index(id)]) {
         if (std::exchange(need.done, true) || by_all) continue;
@@ -236,9 +235,8 @@ class Divider {
       made.received.push_back({shape, value.type});
     }
     part_.graph.phase = node.phase;
-    std::string name = format("send_receive.{}.with_{}", exchanges_, other);
-    if (const auto sample = sample_in(node.name)) name = sample_name(name, *sample);
-    const NodeId added = part_.graph.add("send_receive", name, inputs, attributes_of(made));
+    const Origin origin(format("send_receive.{}.with_{}", exchanges_, other), none, node.origin.sample);
+    const NodeId added = part_.graph.add("send_receive", origin, inputs, attributes_of(made));
     for (std::size_t i = 0; i < in.size(); ++i) {
       here_[index(in[i].id)] = part_.graph.node(added).outputs[i];
       first_plane_[index(in[i].id)] = in[i].planes.from;

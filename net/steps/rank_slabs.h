@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "net/graph/graph.h"
-#include "net/steps/pieces.h"
+#include "net/steps/slabs.h"
 
 namespace voxswap::net {
 
-// The part of rank `ranks.rank` of a graph that was split for ranks.count of them. `pieces` has only its own
+// The part of rank `ranks.rank` of a graph that was split for ranks.count of them. `slabs` has only its own
 // slabs. Pairs of ranks run their send_receive nodes in an order that never deadlocks.
 CutGraph part_of_rank(const CutGraph& whole, const SlabRanks& ranks);
 

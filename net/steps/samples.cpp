@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/shape.h"
-#include "net/graph/names.h"
+#include "base/text.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::net {
@@ -52,8 +52,8 @@ class Repeater {
 
  private:
   // In a batch of one, names stay those of the one sample.
-  std::string name_of(const std::string& name, std::int64_t sample) const {
-    return share_.batch == 1 ? name : sample_name(name, sample);
+  Origin in_sample(const Origin& origin, std::int64_t sample) const {
+    return share_.batch == 1 ? origin : origin.with_sample(static_cast<std::int32_t>(sample));
   }
   ValueId last_copy(ValueId id) const { return shared_.copies[index(id)].back(); }
   // The value that a sample's node reads instead of one of the original graph.
@@ -76,7 +76,7 @@ class Repeater {
 
   void add_persistent(ValueId id) {
     const Value& value = one_.value(id);
-    const ValueId added = shared_.graph.add_value(value.name, value.shape, value.type, value.role);
+    const ValueId added = shared_.graph.add_value(value.origin, value.shape, value.type, value.role);
     assert(added == id && "persistent values come first");
     shared_.copies[index(id)].push_back(added);
   }
@@ -86,7 +86,7 @@ class Repeater {
       const Value& value = one_.value(id);
       if (value.producer != none || value.persistent()) continue;
       shared_.copies[index(id)].push_back(
-          shared_.graph.add_value(name_of(value.name, sample), value.shape, value.type, value.role));
+          shared_.graph.add_value(in_sample(value.origin, sample), value.shape, value.type, value.role));
     }
     add_nodes(sample, /*waiting=*/false);
   }
@@ -105,7 +105,7 @@ class Repeater {
     if (attributes.values().contains("key"))
       attributes.set("key", static_cast<double>(attributes.integer("key") + sample * keys_per_sample));
     shared_.graph.phase = node.phase;
-    const NodeId added = shared_.graph.add(node.operation->name, name_of(node.name, sample),
+    const NodeId added = shared_.graph.add(node.operation->name, in_sample(node.origin, sample),
                                            std::move(inputs), attributes, node.updates);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       shared_.copies[index(node.outputs[i])].push_back(shared_.graph.node(added).outputs[i]);
@@ -119,8 +119,9 @@ class Repeater {
     Samples samples = {sample, sample + 1};
     for (const Sum& next : sums_ending_with(share_, sample)) {
       samples = {next.left.first, next.right.last};
-      sum = shared_.graph.apply("add", sum_name(one_.value(id).name, samples.first, samples.last),
-                                {sums_.at({id, next.left.first}), sum});
+      sum =
+          shared_.graph.apply("add", format("{}@{}-{}", one_.value(id).name, samples.first + 1, samples.last),
+                              {sums_.at({id, next.left.first}), sum});
     }
     sums_[{id, samples.first}] = sum;
     const auto group = static_cast<std::size_t>(group_of_[index(id)]);

@@ -178,28 +178,28 @@ std::vector<ValueId> share(TrainingStep& step, const std::vector<ValueId>& gradi
   return sums;
 }
 
-std::vector<ValueId> pieces_of(const CutGraph& cut, ValueId id) {
-  return cut.pieces[static_cast<std::size_t>(id)];
+std::vector<ValueId> slabs_of(const CutGraph& cut, ValueId id) {
+  return cut.slabs[static_cast<std::size_t>(id)];
 }
-std::vector<ValueId> pieces_of(const CutGraph& cut, const std::vector<ValueId>& ids) {
-  std::vector<ValueId> pieces;
+std::vector<ValueId> slabs_of(const CutGraph& cut, const std::vector<ValueId>& ids) {
+  std::vector<ValueId> slabs;
   for (const ValueId id : ids) {
-    const std::vector<ValueId> more = pieces_of(cut, id);
-    pieces.insert(pieces.end(), more.begin(), more.end());
+    const std::vector<ValueId> more = slabs_of(cut, id);
+    slabs.insert(slabs.end(), more.begin(), more.end());
   }
-  return pieces;
+  return slabs;
 }
 
-std::optional<Graph> in_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece) {
-  const std::optional<std::int64_t> planes = planes_of_fewer_pieces(graph, planes_per_piece);
+std::optional<Graph> in_fewer_slabs(const Graph& graph, std::int64_t planes_per_slab) {
+  const std::optional<std::int64_t> planes = planes_of_fewer_slabs(graph, planes_per_slab);
   if (!planes) return std::nullopt;
-  return cut_into_pieces(graph, *planes).graph;
+  return cut_into_slabs(graph, *planes).graph;
 }
 
 // The planes of an input volume on each rank.
 std::vector<Planes> planes_of_ranks(const Graph& graph, ValueId input, const StepOptions& options) {
   const std::int64_t depth = graph.value(input).shape[1], ranks = options.slab_ranks.count;
-  const std::int64_t each = planes_of_pieces(graph, options.pieces, ranks)[index(input)].rank;
+  const std::int64_t each = planes_of_slabs(graph, options.slabs, ranks)[index(input)].rank;
   std::vector<Planes> planes;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     const std::int64_t from = std::min(rank * each, depth);
@@ -210,7 +210,7 @@ std::vector<Planes> planes_of_ranks(const Graph& graph, ValueId input, const Ste
 
 // The slabs of this rank.
 CutGraph cut_of_rank(const Graph& graph, const StepOptions& options) {
-  CutGraph cut = cut_into_pieces(graph, options.pieces, options.slab_ranks.count);
+  CutGraph cut = cut_into_slabs(graph, options.slabs, options.slab_ranks.count);
   return options.slab_ranks.count == 1 ? std::move(cut) : part_of_rank(cut, options.slab_ranks);
 }
 
@@ -247,13 +247,13 @@ TrainingStep build_training_step(const StepOptions& options) {
   update_early(step.graph);
 
   if (options.sums_in_blocks) sum_in_blocks(step.graph);
-  if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_pieces(step.graph, options.pieces);
+  if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_slabs(step.graph, options.slabs);
   step.planes = planes_of_ranks(step.graph, copies[index(forward.input)].front(), options);
   CutGraph cut = cut_of_rank(step.graph, options);
-  step.input = pieces_of(cut, copies[index(forward.input)]);
-  step.target = pieces_of(cut, copies[index(target)]);
-  step.logits = pieces_of(cut, copies[index(forward.logits)]);
-  step.loss = pieces_of(cut, step.loss).front();
+  step.input = slabs_of(cut, copies[index(forward.input)]);
+  step.target = slabs_of(cut, copies[index(target)]);
+  step.logits = slabs_of(cut, copies[index(forward.logits)]);
+  step.loss = slabs_of(cut, step.loss).front();
   step.graph = std::move(cut.graph);
   return step;
 }
@@ -284,14 +284,14 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   const ValueId probabilities =
       step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
 
-  if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_pieces(step.graph, options.pieces);
+  if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_slabs(step.graph, options.slabs);
   step.planes = planes_of_ranks(step.graph, forward.input, options);
   CutGraph cut = cut_of_rank(step.graph, options);
-  step.input = pieces_of(cut, forward.input);
-  step.probabilities = pieces_of(cut, probabilities);
+  step.input = slabs_of(cut, forward.input);
+  step.probabilities = slabs_of(cut, probabilities);
   if (with_loss) {
-    step.target = pieces_of(cut, target);
-    step.loss = pieces_of(cut, loss).front();
+    step.target = slabs_of(cut, target);
+    step.loss = slabs_of(cut, loss).front();
   }
   step.graph = std::move(cut.graph);
   return step;

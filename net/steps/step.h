@@ -12,7 +12,7 @@
 #include "net/networks/network.h"
 #include "net/steps/batch_tree.h"
 #include "net/steps/losses.h"
-#include "net/steps/pieces.h"
+#include "net/steps/slabs.h"
 
 namespace voxswap::net {
 
@@ -51,8 +51,8 @@ struct StepOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
-  std::int64_t pieces = whole_volumes;  // slab size in planes of the largest volume (pieces.h)
-  SlabRanks slab_ranks;                 // that share each sample's volumes (rank_slabs.h)
+  std::int64_t slabs = whole_volumes;  // slab size in planes of the largest volume (slabs.h)
+  SlabRanks slab_ranks;                // that share each sample's volumes (rank_slabs.h)
   // Training: samples of the step, run one after the other (samples.h); `input` is the shape of one sample. A
   // network with batch norm takes the batch at once: it has one share, and `input` is the shape of the batch.
   Share share;

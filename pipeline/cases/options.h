@@ -17,7 +17,7 @@
 #include "metrics/metrics.h"
 #include "net/collective/ranks.h"
 #include "net/networks/network.h"
-#include "net/steps/pieces.h"
+#include "net/steps/slabs.h"
 #include "net/steps/step.h"
 #include "pipeline/report/setting.h"
 #include "swap/planners/planner.h"
@@ -144,8 +144,8 @@ struct MemoryOptions {
   fs::path disk_folder;  // folder of the scratch file; empty: no disk tier
   std::int64_t disk_bytes = 0;
   double to_host_rate = 0, to_device_rate = 0;  // bytes/s of a simulated slower link; 0: as measured
-  // Planes per slab of the largest volume, automatic_pieces, or whole_volumes (net/steps/pieces.h).
-  std::int64_t pieces = net::automatic_pieces;
+  // Planes per slab of the largest volume, automatic_slabs, or whole_volumes (net/steps/slabs.h).
+  std::int64_t slabs = net::automatic_slabs;
   swap::TflmsOptions tflms;
   std::int64_t lms_threshold = 8 << 20;
 };

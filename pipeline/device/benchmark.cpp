@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "net/graph/graph.h"
 #include "net/networks/networks.h"
-#include "net/steps/pieces.h"
+#include "net/steps/slabs.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/device/session.h"
@@ -79,7 +79,7 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   result.device = session.backend().description();
   result.precision = net::element_name(session.precision());
   result.costs = session.costs().source;
-  result.pieces = net::pieces_text(session.graph());
+  result.slabs = net::slabs_text(session.graph());
   result.plan = session.plan();
   result.bound = session.bound();
   result.step_seconds = metrics::box_statistics(result.steps.seconds);

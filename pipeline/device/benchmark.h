@@ -29,7 +29,7 @@ bool agrees_with_plan(double measured, double predicted);
 bool disproves_costs(double measured, double predicted);
 
 struct Benchmark {
-  std::string device, precision, costs, pieces;  // for display
+  std::string device, precision, costs, slabs;  // for display
   swap::Plan plan;
   swap::Bound bound;
   StepStatistics steps;                 // without the first, which includes one-time work

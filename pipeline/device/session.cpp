@@ -80,17 +80,17 @@ struct Session::State {
 
   // Writes this rank's part of an image or of targets for inference.
   template <class T>
-  void write_input(const Prepared& prepared, const std::vector<net::ValueId>& pieces,
+  void write_input(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
                    std::span<const T> volume) {
-    inputs->write(*prepared.executor, own_pieces(prepared, pieces, steps.inference.planes, 1), volume);
+    inputs->write(*prepared.executor, own_slabs(prepared, slabs, steps.inference.planes, 1), volume);
   }
-  std::vector<InputPiece> training_pieces(const std::vector<net::ValueId>& pieces) const {
-    return own_pieces(training_step, pieces, steps.training->planes, samples());
+  std::vector<InputSlab> training_slabs(const std::vector<net::ValueId>& slabs) const {
+    return own_slabs(training_step, slabs, steps.training->planes, samples());
   }
-  std::vector<InputPiece> own_pieces(const Prepared& prepared, const std::vector<net::ValueId>& pieces,
-                                     const std::vector<net::Planes>& planes, std::int64_t samples) const {
-    return input_pieces(prepared.step.graph, prepared.plan, pieces, samples,
-                        planes[index(options.slab_ranks().rank)].from, planes.back().to);
+  std::vector<InputSlab> own_slabs(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
+                                   const std::vector<net::Planes>& planes, std::int64_t samples) const {
+    return input_slabs(prepared.step.graph, prepared.plan, slabs, samples,
+                       planes[index(options.slab_ranks().rank)].from, planes.back().to);
   }
 
   std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
@@ -117,10 +117,10 @@ struct Session::State {
 
   void take_own(const TakePlanes& take) const {
     std::vector<float> planes;
-    for (const net::ValueId piece : steps.inference.probabilities) {
-      const net::Value& value = steps.inference.graph.value(piece);
+    for (const net::ValueId slab : steps.inference.probabilities) {
+      const net::Value& value = steps.inference.graph.value(slab);
       planes.resize(static_cast<std::size_t>(value.shape.count()));
-      inference_step.executor->read(piece, planes.data(), value.bytes());
+      inference_step.executor->read(slab, planes.data(), value.bytes());
       take(planes);
     }
   }
@@ -209,8 +209,8 @@ void Session::allocate() {
   if (s.trains() && !s.target.backend->computes_on_host()) {
     const net::TrainingStep& step = *s.steps.training;
     s.upload =
-        std::make_unique<Upload>(*s.target.backend, s.training_pieces(step.input),
-                                 s.training_pieces(step.target), s.target.budgets.device - arena_bytes());
+        std::make_unique<Upload>(*s.target.backend, s.training_slabs(step.input),
+                                 s.training_slabs(step.target), s.target.budgets.device - arena_bytes());
   }
   s.inputs.emplace(*s.target.backend);
   s.allocated = true;
@@ -255,8 +255,8 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
     for (std::size_t i = 0; i < step.target.size(); ++i)
       executor.lend(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
   } else {
-    s.inputs->write(executor, s.training_pieces(step.input), s.images);
-    s.inputs->write(executor, s.training_pieces(step.target), s.targets);
+    s.inputs->write(executor, s.training_slabs(step.input), s.images);
+    s.inputs->write(executor, s.training_slabs(step.target), s.targets);
   }
   s.exchange->begin();
   const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
@@ -276,10 +276,10 @@ void Session::infer(std::span<const float> image) {
   State& s = *state_;
   allocate();
   s.write_input(s.inference_step, s.steps.inference.input, image);
-  for (const net::ValueId piece : s.steps.inference.target) {
+  for (const net::ValueId slab : s.steps.inference.target) {
     const std::vector<std::uint8_t> nothing(
-        static_cast<std::size_t>(s.steps.inference.graph.value(piece).bytes()));
-    s.inference_step.executor->write(piece, nothing.data(), static_cast<std::int64_t>(nothing.size()));
+        static_cast<std::size_t>(s.steps.inference.graph.value(slab).bytes()));
+    s.inference_step.executor->write(slab, nothing.data(), static_cast<std::int64_t>(nothing.size()));
   }
   s.infer();
 }

@@ -32,95 +32,94 @@ void stage_part(std::span<const float> part, net::ElementType type, std::byte* t
   }
 }
 
-// Elements of one plane of the piece's volume.
+// Elements of one plane of the slab's volume.
 template <class T>
-std::size_t plane_elements(std::span<const T> volume, const InputPiece& piece) {
-  return volume.size() / static_cast<std::size_t>(piece.turns * piece.value.shape[0] * piece.depth);
+std::size_t plane_elements(std::span<const T> volume, const InputSlab& slab) {
+  return volume.size() / static_cast<std::size_t>(slab.turns * slab.value.shape[0] * slab.depth);
 }
-// The piece's planes in sample n.
+// The slab's planes in sample n.
 template <class T>
-std::span<const T> planes_of(std::span<const T> volume, const InputPiece& piece, std::int64_t n) {
-  const std::size_t plane = plane_elements(volume, piece);
-  const std::int64_t sample = piece.turn * piece.value.shape[0] + n;
-  return volume.subspan(static_cast<std::size_t>(sample * piece.depth + piece.first_plane) * plane,
-                        static_cast<std::size_t>(piece.value.shape[1]) * plane);
+std::span<const T> planes_of(std::span<const T> volume, const InputSlab& slab, std::int64_t n) {
+  const std::size_t plane = plane_elements(volume, slab);
+  const std::int64_t sample = slab.turn * slab.value.shape[0] + n;
+  return volume.subspan(static_cast<std::size_t>(sample * slab.depth + slab.first_plane) * plane,
+                        static_cast<std::size_t>(slab.value.shape[1]) * plane);
 }
-bool is_contiguous(const InputPiece& piece) {
-  return piece.value.shape[0] == 1 || piece.value.shape[1] == piece.depth;
+bool is_contiguous(const InputSlab& slab) {
+  return slab.value.shape[0] == 1 || slab.value.shape[1] == slab.depth;
 }
 
 }  // namespace
 
-std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& plan,
-                                     const std::vector<net::ValueId>& pieces, std::int64_t turns,
-                                     std::int64_t first_plane, std::int64_t depth) {
-  std::vector<InputPiece> result;
-  const std::size_t each = pieces.size() / static_cast<std::size_t>(turns);
+std::vector<InputSlab> input_slabs(const net::Graph& graph, const swap::Plan& plan,
+                                   const std::vector<net::ValueId>& slabs, std::int64_t turns,
+                                   std::int64_t first_plane, std::int64_t depth) {
+  std::vector<InputSlab> result;
+  const std::size_t each = slabs.size() / static_cast<std::size_t>(turns);
   std::int64_t plane = first_plane;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
+  for (std::size_t i = 0; i < slabs.size(); ++i) {
     if (i % each == 0) plane = first_plane;
-    const net::ValueId id = pieces[i];
+    const net::ValueId id = slabs[i];
     result.push_back({graph.value(id), plane, 0, static_cast<std::int64_t>(i / each), turns, id,
                       swap::find_streamed(plan, id) != nullptr});
     plane += graph.value(id).shape[1];
   }
-  for (InputPiece& piece : result) piece.depth = depth > 0 ? depth : plane;
+  for (InputSlab& slab : result) slab.depth = depth > 0 ? depth : plane;
   return result;
 }
 
-const std::byte* found_in(std::span<const float> image, const InputPiece& piece) {
-  if (piece.value.type != net::ElementType::f32 || !is_contiguous(piece)) return nullptr;
-  return reinterpret_cast<const std::byte*>(planes_of(image, piece, 0).data());
+const std::byte* found_in(std::span<const float> image, const InputSlab& slab) {
+  if (slab.value.type != net::ElementType::f32 || !is_contiguous(slab)) return nullptr;
+  return reinterpret_cast<const std::byte*>(planes_of(image, slab, 0).data());
 }
-const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece) {
-  return is_contiguous(piece) ? reinterpret_cast<const std::byte*>(planes_of(target, piece, 0).data())
-                              : nullptr;
-}
-
-void stage(std::span<const float> image, const InputPiece& piece, std::byte* to) {
-  for (std::int64_t n = 0; n < piece.value.shape[0]; ++n)
-    stage_part(planes_of(image, piece, n), piece.value.type,
-               to + n * piece.value.bytes() / piece.value.shape[0]);
+const std::byte* found_in(std::span<const std::uint8_t> target, const InputSlab& slab) {
+  return is_contiguous(slab) ? reinterpret_cast<const std::byte*>(planes_of(target, slab, 0).data())
+                             : nullptr;
 }
 
-void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to) {
-  for (std::int64_t n = 0; n < piece.value.shape[0]; ++n) {
-    const std::span<const std::uint8_t> part = planes_of(target, piece, n);
+void stage(std::span<const float> image, const InputSlab& slab, std::byte* to) {
+  for (std::int64_t n = 0; n < slab.value.shape[0]; ++n)
+    stage_part(planes_of(image, slab, n), slab.value.type, to + n * slab.value.bytes() / slab.value.shape[0]);
+}
+
+void stage(std::span<const std::uint8_t> target, const InputSlab& slab, std::byte* to) {
+  for (std::int64_t n = 0; n < slab.value.shape[0]; ++n) {
+    const std::span<const std::uint8_t> part = planes_of(target, slab, n);
     std::memcpy(to + n * static_cast<std::int64_t>(part.size()), part.data(), part.size());
   }
 }
 
-void InputWriter::write(swap::Executor& executor, const std::vector<InputPiece>& pieces,
+void InputWriter::write(swap::Executor& executor, const std::vector<InputSlab>& slabs,
                         std::span<const float> image) {
-  write_volume(executor, pieces, image, waiting_image_);
+  write_volume(executor, slabs, image, waiting_image_);
 }
 
-void InputWriter::write(swap::Executor& executor, const std::vector<InputPiece>& pieces,
+void InputWriter::write(swap::Executor& executor, const std::vector<InputSlab>& slabs,
                         std::span<const std::uint8_t> target) {
-  write_volume(executor, pieces, target, waiting_target_);
+  write_volume(executor, slabs, target, waiting_target_);
 }
 
 template <class T>
-void InputWriter::write_volume(swap::Executor& executor, const std::vector<InputPiece>& pieces,
+void InputWriter::write_volume(swap::Executor& executor, const std::vector<InputSlab>& slabs,
                                std::span<const T> volume, Block& waiting) {
-  std::vector<const std::byte*> found(pieces.size(), nullptr);
+  std::vector<const std::byte*> found(slabs.size(), nullptr);
   std::int64_t bytes = 0;  // size of `waiting`
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (backend_->computes_on_host()) found[i] = found_in(volume, pieces[i]);
-    if (found[i] == nullptr && pieces[i].streams) bytes += swap::occupied(pieces[i].value.bytes());
+  for (std::size_t i = 0; i < slabs.size(); ++i) {
+    if (backend_->computes_on_host()) found[i] = found_in(volume, slabs[i]);
+    if (found[i] == nullptr && slabs[i].streams) bytes += swap::occupied(slabs[i].value.bytes());
   }
   if (bytes > 0) take(waiting, bytes);
   std::int64_t place = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::int64_t size = pieces[i].value.bytes();
+  for (std::size_t i = 0; i < slabs.size(); ++i) {
+    const std::int64_t size = slabs[i].value.bytes();
     if (found[i] == nullptr) {
-      if (!pieces[i].streams) take(staging_, size);
-      std::byte* const to = pieces[i].streams ? waiting->data() + place : staging_->data();
-      if (pieces[i].streams) place += swap::occupied(size);
-      stage(volume, pieces[i], to);
+      if (!slabs[i].streams) take(staging_, size);
+      std::byte* const to = slabs[i].streams ? waiting->data() + place : staging_->data();
+      if (slabs[i].streams) place += swap::occupied(size);
+      stage(volume, slabs[i], to);
       found[i] = to;
     }
-    executor.lend(pieces[i].id, found[i], size);
+    executor.lend(slabs[i].id, found[i], size);
   }
 }
 

@@ -1,5 +1,5 @@
 // Transfers images and targets to the device: converted to the network's type and cut into the slabs of the
-// step (net/steps/pieces.h). Images and targets are whole volumes, sample after sample.
+// step (net/steps/slabs.h). Images and targets are whole volumes, sample after sample.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace voxswap::pipeline {
 
 // A slab of a volume that a step reads, starting at first_plane.
-struct InputPiece {
+struct InputSlab {
   net::Value value;
   std::int64_t first_plane = 0, depth = 0;  // depth: of the whole volume
   std::int64_t turn = 0, turns = 1;         // index of the volume in the batch, and their number
@@ -26,16 +26,16 @@ struct InputPiece {
 };
 // `turns`: number of consecutive volumes, all cut alike. `first_plane`: of the first slab. `depth`: of the
 // volumes; 0: the total depth of one volume's slabs.
-std::vector<InputPiece> input_pieces(const net::Graph& graph, const swap::Plan& plan,
-                                     const std::vector<net::ValueId>& pieces, std::int64_t turns = 1,
-                                     std::int64_t first_plane = 0, std::int64_t depth = 0);
+std::vector<InputSlab> input_slabs(const net::Graph& graph, const swap::Plan& plan,
+                                   const std::vector<net::ValueId>& slabs, std::int64_t turns = 1,
+                                   std::int64_t first_plane = 0, std::int64_t depth = 0);
 
 // Address of the slab inside the volume if the network reads exactly these bytes; otherwise null.
-const std::byte* found_in(std::span<const float> image, const InputPiece& piece);
-const std::byte* found_in(std::span<const std::uint8_t> target, const InputPiece& piece);
+const std::byte* found_in(std::span<const float> image, const InputSlab& slab);
+const std::byte* found_in(std::span<const std::uint8_t> target, const InputSlab& slab);
 // Writes value.bytes() bytes. REQUIRES: the volumes have the shape the slabs were cut from.
-void stage(std::span<const float> image, const InputPiece& piece, std::byte* to);
-void stage(std::span<const std::uint8_t> target, const InputPiece& piece, std::byte* to);
+void stage(std::span<const float> image, const InputSlab& slab, std::byte* to);
+void stage(std::span<const std::uint8_t> target, const InputSlab& slab, std::byte* to);
 
 // Writes images and targets into a step that starts when they are complete. Each slab is copied directly from
 // the volume if the network reads exactly those bytes, or converted on the host first.
@@ -44,15 +44,15 @@ class InputWriter {
   explicit InputWriter(net::Backend& backend) : backend_(&backend) {}
 
   // The volume may be read until the step has finished.
-  void write(swap::Executor& executor, const std::vector<InputPiece>& pieces, std::span<const float> image);
-  void write(swap::Executor& executor, const std::vector<InputPiece>& pieces,
+  void write(swap::Executor& executor, const std::vector<InputSlab>& slabs, std::span<const float> image);
+  void write(swap::Executor& executor, const std::vector<InputSlab>& slabs,
              std::span<const std::uint8_t> target);
 
  private:
   using Block = std::unique_ptr<net::Memory>;
   template <class T>
-  void write_volume(swap::Executor& executor, const std::vector<InputPiece>& pieces,
-                    std::span<const T> volume, Block& waiting);
+  void write_volume(swap::Executor& executor, const std::vector<InputSlab>& slabs, std::span<const T> volume,
+                    Block& waiting);
   void take(Block& block, std::int64_t bytes);
 
   net::Backend* backend_;
@@ -68,7 +68,7 @@ class Upload {
  public:
   // `image`, `target`: the slabs of images and target bits. `spare_bytes`: device memory that may be used; if
   // it is too small, the batch waits in pinned host memory.
-  Upload(net::Backend& backend, std::vector<InputPiece> image, std::vector<InputPiece> target,
+  Upload(net::Backend& backend, std::vector<InputSlab> image, std::vector<InputSlab> target,
          std::int64_t spare_bytes);
   ~Upload();
   Upload(const Upload&) = delete;
@@ -84,9 +84,9 @@ class Upload {
   Places finish();  // waits for the upload
 
  private:
-  std::byte* host_place(const InputPiece& piece, std::int64_t place) const;
+  std::byte* host_place(const InputSlab& slab, std::int64_t place) const;
 
-  std::vector<InputPiece> image_, target_;
+  std::vector<InputSlab> image_, target_;
   std::int64_t bytes_ = 0,
                streamed_bytes_ = 0;  // declared before the offsets, whose initialisers increase them
   std::vector<std::int64_t> image_places_, target_places_;

@@ -13,20 +13,20 @@ namespace {
 constexpr std::int64_t alignment = 256;  // of each slab
 
 // Returns the slabs' offsets and adds their sizes to `bytes`, or to `streamed_bytes`.
-std::vector<std::int64_t> places_of(const std::vector<InputPiece>& pieces, std::int64_t& bytes,
+std::vector<std::int64_t> places_of(const std::vector<InputSlab>& slabs, std::int64_t& bytes,
                                     std::int64_t& streamed_bytes) {
   std::vector<std::int64_t> places;
-  for (const InputPiece& piece : pieces) {
-    std::int64_t& end = piece.streams ? streamed_bytes : bytes;
+  for (const InputSlab& slab : slabs) {
+    std::int64_t& end = slab.streams ? streamed_bytes : bytes;
     places.push_back(end);
-    end += (piece.value.bytes() + alignment - 1) / alignment * alignment;
+    end += (slab.value.bytes() + alignment - 1) / alignment * alignment;
   }
   return places;
 }
 
 }  // namespace
 
-Upload::Upload(net::Backend& backend, std::vector<InputPiece> image, std::vector<InputPiece> target,
+Upload::Upload(net::Backend& backend, std::vector<InputSlab> image, std::vector<InputSlab> target,
                std::int64_t spare_bytes)
     : image_(std::move(image)),
       target_(std::move(target)),
@@ -61,14 +61,14 @@ void Upload::begin(std::span<const float> images, std::span<const std::uint8_t> 
   if (device_) stream_->copy(device_->data(), pinned_->data(), bytes_);
 }
 
-std::byte* Upload::host_place(const InputPiece& piece, std::int64_t place) const {
-  return (piece.streams ? streamed_[turn_] : pinned_)->data() + place;
+std::byte* Upload::host_place(const InputSlab& slab, std::int64_t place) const {
+  return (slab.streams ? streamed_[turn_] : pinned_)->data() + place;
 }
 
 Upload::Places Upload::finish() {
   stream_->synchronize();
-  const auto find = [&](const InputPiece& piece, std::int64_t place) -> const std::byte* {
-    return device_ && !piece.streams ? device_->data() + place : host_place(piece, place);
+  const auto find = [&](const InputSlab& slab, std::int64_t place) -> const std::byte* {
+    return device_ && !slab.streams ? device_->data() + place : host_place(slab, place);
   };
   Places places;
   for (std::size_t i = 0; i < image_.size(); ++i) places.image.push_back(find(image_[i], image_places_[i]));

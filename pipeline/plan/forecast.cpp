@@ -19,8 +19,8 @@
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
-#include "net/steps/pieces.h"
 #include "net/steps/rank_slabs.h"
+#include "net/steps/slabs.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
@@ -164,7 +164,7 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.device = target.description();
   forecast.precision = net::element_name(target.precision);
   forecast.costs = step.costs().source;
-  forecast.pieces = net::pieces_text(step.graph());
+  forecast.slabs = net::slabs_text(step.graph());
   forecast.data = data;
   forecast.parameters = net::parameter_count(step.graph());
   forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;

@@ -74,7 +74,7 @@ struct Forecast {
   swap::Plan plan;
   swap::Bound bound;
   swap::Budgets budgets;
-  std::string device, precision, costs, pieces;  // for display
+  std::string device, precision, costs, slabs;  // for display
   DataShape data;
   std::int64_t parameters = 0, trained = 0;  // counts; biases before norms are not trained
   std::int64_t free_bytes = 0;               // of the device; 0 if it is not in this machine

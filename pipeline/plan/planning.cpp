@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "net/graph/names.h"
+#include "net/graph/origin.h"
 #include "swap/measure/profile.h"
 #include "swap/planners/planner.h"
 
@@ -51,14 +51,11 @@ namespace {
 // Copies node costs of one sample to the nodes of all samples; nodes without counterpart (sums over samples)
 // keep their estimates.
 void spread_costs(const PlannableStep& one, PlannableStep& step) {
-  std::map<std::string, double> seconds;
-  for (std::size_t i = 0; i < one.graph.nodes().size(); ++i)
-    seconds[one.graph.nodes()[i].name] = one.costs->node_seconds[i];
+  const std::vector<net::NodeId> same = net::counterparts(step.graph, one.graph).nodes;
   std::vector<double> all = std::move(step.costs->node_seconds);
   step.costs = *one.costs;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (const auto name = net::name_in_one_sample(step.graph.nodes()[i].name))
-      if (const auto found = seconds.find(*name); found != seconds.end()) all[i] = found->second;
+    if (same[i] != net::none) all[i] = one.costs->node_seconds[static_cast<std::size_t>(same[i])];
   step.costs->node_seconds = std::move(all);
 }
 
@@ -66,13 +63,12 @@ void spread_costs(const PlannableStep& one, PlannableStep& step) {
 // samples and take negligible time.
 swap::CostModel costs_of_one(const PlannableStep& step) {
   const PlannableStep& one = *step.one_sample;
-  std::map<std::string, double> seconds;
-  for (std::size_t i = 0; i < step.graph.nodes().size(); ++i)
-    if (const auto name = net::name_in_one_sample(step.graph.nodes()[i].name))
-      seconds.emplace(*name, step.costs->node_seconds[i]);
+  const std::vector<net::NodeId> same = net::counterparts(step.graph, one.graph).nodes;
   swap::CostModel costs = *step.costs;
-  costs.node_seconds.clear();
-  for (const net::Node& node : one.graph.nodes()) costs.node_seconds.push_back(seconds[node.name]);
+  costs.node_seconds.assign(one.graph.nodes().size(), 0);
+  for (std::size_t i = same.size(); i-- > 0;)  // the first sample counts
+    if (same[i] != net::none)
+      costs.node_seconds[static_cast<std::size_t>(same[i])] = step.costs->node_seconds[i];
   return costs;
 }
 

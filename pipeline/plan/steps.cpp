@@ -23,7 +23,7 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t channels, 
   step.activations = target.precision;
   step.loss = loss_of(options.training);
   step.optimizer = options.training.optimizer;
-  step.pieces = options.memory.pieces;
+  step.slabs = options.memory.slabs;
   return step;
 }
 

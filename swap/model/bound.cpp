@@ -60,7 +60,7 @@ double rate(const Link& link) {
 //   disk)
 // with y = excess - r the bytes evicted, of which inputs need no copy out and kept values no copy in, and
 // z = max(0, y - read - given - host) the bytes that pass the disk. Each part is the maximum of three lines
-// in r (cost is piecewise linear), so the sum is convex.
+// in r (cost is slabwise linear), so the sum is convex.
 struct Cut {
   double excess = 0, before = 0, during = 0, after = 0;
   double out = 0, in = 0, to_disk = 0, from_disk = 0;  // rates

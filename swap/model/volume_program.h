@@ -17,7 +17,7 @@ double volume_program_seconds(const net::Graph& graph, const Needs& needs,
                               const std::vector<double>& node_seconds, const CostModel& costs,
                               const Budgets& budgets);
 
-// A volume of the linear program: a value, or all slabs of one (net/steps/pieces.h). Borders divide the step
+// A volume of the linear program: a value, or all slabs of one (net/steps/slabs.h). Borders divide the step
 // where the fewest volumes are partly produced or partly read, as between the two passes of a norm. A segment
 // between two borders then mostly needs a volume whole or not at all.
 struct MovedVolume {

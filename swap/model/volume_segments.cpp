@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/shape.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
+#include "net/graph/origin.h"
 #include "swap/model/volume_program.h"
 #include "swap/plan/arena.h"
 
@@ -35,6 +35,7 @@ class SegmentFinder {
         needs_(needs),
         seconds_(seconds),
         room_(room),
+        numbers_(net::number_volumes(graph)),
         volume_(graph.values().size(), none),
         spans_(graph.values().size()) {
     found_.all_room = room;
@@ -61,24 +62,22 @@ class SegmentFinder {
       if (net::is_exchange(node))
         for (const auto* list : {&node.inputs, &node.outputs})
           for (const net::ValueId id : *list) exchanged[index(id)] = true;
-    std::map<std::string, MovedVolume> by_name;
+    std::vector<MovedVolume> volumes(graph_.values().size());  // by number
     for (net::ValueId id = 0; index(id) < graph_.values().size(); ++id) {
       const net::Value& value = graph_.value(id);
       if (value.persistent() || exchanged[index(id)] || needs_.last[index(id)] < 0) continue;
-      MovedVolume& volume = by_name[net::split_piece_name(value.name).volume];
+      MovedVolume& volume = volumes[index(numbers_.values[index(id)])];
       volume.slabs.push_back(id);
       volume.bytes += static_cast<double>(value.bytes());
     }
-    for (auto& [name, volume] : by_name)
+    for (MovedVolume& volume : volumes)
       if (volume.bytes > small_volume * room_) add_volume(std::move(volume));
   }
 
   void add_volume(MovedVolume volume) {
-    const auto number = [&](net::ValueId id) {
-      return net::split_piece_name(graph_.value(id).name).number();
-    };
-    std::sort(volume.slabs.begin(), volume.slabs.end(),
-              [&](net::ValueId a, net::ValueId b) { return number(a) < number(b); });
+    std::sort(volume.slabs.begin(), volume.slabs.end(), [&](net::ValueId a, net::ValueId b) {
+      return graph_.value(a).origin.slab < graph_.value(b).origin.slab;
+    });
     double before = 0;
     for (const net::ValueId id : volume.slabs) {
       const double bytes = static_cast<double>(graph_.value(id).bytes()) / volume.bytes;
@@ -96,11 +95,11 @@ class SegmentFinder {
       std::size_t first = 0, last = 0;
       double bytes = 0;
     };
-    std::map<std::string, Operation> operations;
+    std::vector<Operation> operations(nodes(), Operation{none, 0, 0});  // by number
     for (std::size_t id = 0; id < nodes(); ++id) {
       const net::Node& node = graph_.nodes()[id];
-      Operation& operation =
-          operations.try_emplace(net::split_piece_name(node.name).volume, Operation{id, id, 0}).first->second;
+      Operation& operation = operations[index(numbers_.nodes[id])];
+      if (operation.first == none) operation.first = id;
       operation.last = id;
       for (const auto* list : {&node.inputs, &node.outputs})
         for (const net::ValueId value : *list)
@@ -108,7 +107,8 @@ class SegmentFinder {
             operation.bytes += static_cast<double>(graph_.value(value).bytes());
     }
     std::vector<double> open(nodes() + 1, 0);
-    for (const auto& [name, operation] : operations) {
+    for (const Operation& operation : operations) {
+      if (operation.first == none) break;  // there are no more
       open[operation.first + 1] += operation.bytes;
       open[operation.last + 1] -= operation.bytes;
     }
@@ -196,12 +196,11 @@ class SegmentFinder {
     found_.moments.resize(found_.begins.size());
     for (std::size_t segment = 0; segment < found_.begins.size(); ++segment) {
       const std::size_t end = segment + 1 < found_.begins.size() ? found_.begins[segment + 1] : nodes();
-      std::map<std::string, std::vector<std::size_t>> operations;
+      std::map<std::int32_t, std::vector<std::size_t>> operations;  // by number
       for (std::size_t node = found_.begins[segment]; node < end; ++node)
-        if (!net::is_exchange(graph_.nodes()[node]))
-          operations[net::split_piece_name(graph_.nodes()[node].name).volume].push_back(node);
+        if (!net::is_exchange(graph_.nodes()[node])) operations[numbers_.nodes[node]].push_back(node);
       std::vector<VolumeMoment>& moments = found_.moments[segment];
-      for (const auto& [name, nodes] : operations) moments.push_back(moment_of(nodes));
+      for (const auto& [number, nodes] : operations) moments.push_back(moment_of(nodes));
       std::stable_sort(moments.begin(), moments.end(),
                        [](const VolumeMoment& a, const VolumeMoment& b) { return a.working > b.working; });
       moments.resize(std::min(moments.size(), most_moments));
@@ -250,6 +249,7 @@ class SegmentFinder {
   const Needs& needs_;
   const std::vector<double>& seconds_;
   const double room_;
+  const net::VolumeNumbers numbers_;
   std::vector<std::size_t> volume_;  // per value: index of its volume; none: ignored
   std::vector<Span> spans_;          // per value
   VolumeSegments found_;

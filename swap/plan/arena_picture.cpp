@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
-#include "net/graph/names.h"
+#include "net/graph/origin.h"
 #include "swap/plan/arena_style.h"
 #include "swap/plan/plan_report.h"
 
@@ -101,16 +101,24 @@ class Picture {
   }
   // Volumes in slabs have alternating shades.
   void find_volumes() {
-    for (const net::Value& value : graph_.values()) {
-      const net::PieceName name = net::split_piece_name(value.name);
-      if (name.piece.empty()) continue;
-      ++volumes_.try_emplace(name.volume, Volume{volumes_.size() % shades, 0}).first->second.slabs;
+    const std::vector<std::int32_t> numbers = net::number_volumes(graph_).values;
+    volume_of_.assign(numbers.size(), net::none);
+    std::vector<std::int32_t> known(numbers.size(), net::none);
+    for (std::size_t id = 0; id < numbers.size(); ++id) {
+      if (graph_.values()[id].origin.slab == net::none) continue;
+      std::int32_t& volume = known[index(numbers[id])];
+      if (volume == net::none) {
+        volume = static_cast<std::int32_t>(volumes_.size());
+        volumes_.push_back({volumes_.size() % shades, 0});
+      }
+      volume_of_[id] = volume;
+      ++volumes_[index(volume)].slabs;
     }
   }
   const Volume* volume(const Residency& r) const {  // null: not a slab
     if (r.value == net::none) return nullptr;
-    const auto found = volumes_.find(net::split_piece_name(graph_.value(r.value).name).volume);
-    return found == volumes_.end() ? nullptr : &found->second;
+    const std::int32_t volume = volume_of_[index(r.value)];
+    return volume == net::none ? nullptr : &volumes_[index(volume)];
   }
   Fate fate(const Residency& r) const {
     return r.value == net::none ? Fate::workspace : fate_[index(r.value)];
@@ -196,7 +204,7 @@ class Picture {
     return {joined(tiny) + large.shapes, large.names};
   }
   std::string volume_name(const Residency& r) const {
-    return net::split_piece_name(graph_.value(r.value).name).volume;
+    return graph_.value(r.value).origin.with_slab(net::none).text();
   }
 
   // At least one pixel wide; a residency may even lie between two kernels.
@@ -219,8 +227,9 @@ class Picture {
     const Volume* const whole = volume(r);
     const std::string css_class = class_of(fate(r), whole == nullptr ? 0 : whole->shade);
     shapes += rectangle(box, css_class, tooltip(r));
+    const net::Origin origin = r.value == net::none ? "workspace" : graph_.value(r.value).origin;
     const std::string name = r.value == net::none ? "workspace" : graph_.value(r.value).name;
-    add_name(names, box, css_class, {name, net::split_piece_name(name).piece});
+    add_name(names, box, css_class, {name, origin.slab == net::none ? "" : format("[{}]", origin.slab)});
   }
   // The first name for which there is room.
   static void add_name(std::string& names, const Box& box, const std::string& css_class,
@@ -380,9 +389,10 @@ class Picture {
   std::vector<int> slot_;                 // of every instruction
   std::vector<const Instruction*> runs_;  // of every slot
   int slots_ = 1;
-  std::vector<Fate> fate_;  // of every value
-  std::map<std::string, Volume> volumes_;
-  double scale_bytes_ = 1;  // at the top of the plot
+  std::vector<Fate> fate_;               // of every value
+  std::vector<Volume> volumes_;          // those in slabs
+  std::vector<std::int32_t> volume_of_;  // per value: index into volumes_, or none
+  double scale_bytes_ = 1;               // at the top of the plot
 };
 
 }  // namespace

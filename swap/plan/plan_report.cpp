@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "net/graph/graph.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::swap {
@@ -158,15 +157,14 @@ Live live_of(const net::Graph& graph, const Residency& r) {
   if (r.value == net::none)
     return {"workspace of " + graph.node(r.node).name, "workspace", "", r.bytes, r.first, r.last, {}};
   const net::Value& value = graph.value(r.value);
-  const net::PieceName name = net::split_piece_name(value.name);
-  Live live = {name.volume,
+  Live live = {value.origin.with_slab(net::none).text(),
                std::string(role_name(value.role)),
                format("{} {}", value.shape.text(), net::element_name(value.type)),
                r.bytes,
                r.first,
                r.last,
                {}};
-  if (!name.piece.empty()) live.slabs.emplace_back(name.piece);
+  if (value.origin.slab != net::none) live.slabs.push_back(format("[{}]", value.origin.slab));
   return live;
 }
 

@@ -1,12 +1,11 @@
 #include "swap/planners/by_sample.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "base/shape.h"
 #include "net/graph/graph.h"
-#include "net/graph/names.h"
+#include "net/graph/origin.h"
 #include "swap/plan/arena.h"
 #include "swap/planners/planner.h"
 
@@ -25,38 +24,32 @@ std::int64_t bytes_of_inputs(const net::Graph& graph) {
 
 // For every pass of the step with all samples, the pass of the step with one sample. It may belong to any
 // sample: retaining a value beyond its last use takes no memory.
-std::vector<std::size_t> passes_of(const GraphFacts& all, const GraphFacts& one) {
-  std::map<std::string, std::size_t> pass_of;  // by node
-  for (std::size_t id = 0; id < one.nodes.size(); ++id)
-    pass_of.emplace(one.request->graph->nodes()[id].name, index(one.pass[id]));
+std::vector<std::size_t> passes_of(const GraphFacts& all, const GraphFacts& one,
+                                   const net::Counterparts& counterparts) {
   std::vector<std::size_t> passes(all.passes, 0);
   for (std::size_t id = all.nodes.size(); id-- > 0;) {
-    const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->nodes()[id].name);
-    if (const auto found = name ? pass_of.find(*name) : pass_of.end(); found != pass_of.end())
-      passes[index(all.pass[id])] = found->second;
+    if (const net::NodeId node = counterparts.nodes[id]; node != net::none)
+      passes[index(all.pass[id])] = index(one.pass[index(node)]);
   }
   return passes;
 }
 
 // Copies the decisions for one sample to all samples.
 Decisions for_all(const GraphFacts& one, const Decisions& decisions, const GraphFacts& all) {
-  std::map<std::string, net::ValueId> ids;
-  for (net::ValueId id = 0; index(id) < one.values.size(); ++id)
-    ids.emplace(one.request->graph->value(id).name, id);
+  const net::Counterparts counterparts = net::counterparts(*all.request->graph, *one.request->graph);
   Decisions result = keep_everything(all);
   result.reserve = decisions.reserve;
   result.reuse_window = decisions.reuse_window;
-  const std::vector<std::size_t> passes = passes_of(all, one);
+  const std::vector<std::size_t> passes = passes_of(all, one, counterparts);
   for (net::ValueId id = 0; index(id) < all.values.size(); ++id) {
-    const std::optional<std::string> name = net::name_in_one_sample(all.request->graph->value(id).name);
-    const auto found = name ? ids.find(*name) : ids.end();
-    if (found == ids.end()) continue;
-    const ValueFacts &of_all = all.values[index(id)], &of_one = one.values[index(found->second)];
-    result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(found->second)];
-    result.eviction_bias[index(id)] = decisions.eviction_bias[index(found->second)];
+    const net::ValueId same = counterparts.values[index(id)];
+    if (same == net::none) continue;
+    const ValueFacts &of_all = all.values[index(id)], &of_one = one.values[index(same)];
+    result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(same)];
+    result.eviction_bias[index(id)] = decisions.eviction_bias[index(same)];
     for (std::size_t pass = 0; pass < all.passes; ++pass)
       result.retain[index(id) * all.passes + pass] =
-          decisions.retain[index(found->second) * one.passes + passes[pass]];
+          decisions.retain[index(same) * one.passes + passes[pass]];
     if (of_all.readers.size() != of_one.readers.size()) continue;
     for (GapId gap = 0; gap <= static_cast<GapId>(of_one.readers.size()); ++gap)
       result.recompute[index(of_all.first_gap + gap)] = decisions.recompute[index(of_one.first_gap + gap)];

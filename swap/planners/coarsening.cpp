@@ -2,42 +2,30 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
+#include <vector>
 
 #include "base/shape.h"
 #include "net/graph/graph.h"
-#include "net/graph/names.h"
+#include "net/graph/origin.h"
 
 namespace voxswap::swap {
 namespace {
 
-std::string volume_of(const std::string& name) {
-  return net::split_piece_name(name).volume;
-}
-
-// The nodes of an operation, summed over slabs.
-struct Operation {
-  double seconds = 0;
-  std::int64_t workspace = 0;
-};
-
-std::map<std::string, Operation> operations_of(const PlanRequest& request) {
-  std::map<std::string, Operation> operations;
-  for (std::size_t id = 0; id < request.graph->nodes().size(); ++id) {
-    Operation& operation = operations[volume_of(request.graph->nodes()[id].name)];
-    operation.seconds += request.costs->node_seconds[id];
-    operation.workspace = std::max(operation.workspace, request.workspaces[id]);
-  }
-  return operations;
+// One more than the largest number.
+std::size_t count_of(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+  std::int32_t most = net::none;
+  for (const auto* numbers : {&a, &b})
+    for (const std::int32_t number : *numbers) most = std::max(most, number);
+  return index(most) + 1;
 }
 
 // The gap before the first node of every operation that reads a value.
-std::map<std::string, GapId> gaps_by_reader(const GraphFacts& facts, net::ValueId id) {
+std::map<std::int32_t, GapId> gaps_by_reader(const GraphFacts& facts, const net::VolumeNumbers& numbers,
+                                             net::ValueId id) {
   const ValueFacts& value = facts.values[index(id)];
-  std::map<std::string, GapId> gaps;
+  std::map<std::int32_t, GapId> gaps;
   for (std::size_t i = 0; i < value.readers.size(); ++i)
-    gaps.emplace(volume_of(facts.request->graph->node(value.readers[i]).name),
-                 value.first_gap + static_cast<GapId>(i));
+    gaps.emplace(numbers.nodes[index(value.readers[i])], value.first_gap + static_cast<GapId>(i));
   return gaps;
 }
 
@@ -45,14 +33,18 @@ GapId last_gap(const ValueFacts& value) {
   return value.first_gap + static_cast<GapId>(value.readers.size());
 }
 
-// Slabs by volume and number.
-using Volumes = std::map<std::string, std::map<std::size_t, net::ValueId>>;
+std::size_t slab_of(const GraphFacts& facts, net::ValueId id) {
+  return index(std::max(facts.request->graph->value(id).origin.slab, 0));
+}
 
-Volumes volumes_of(const GraphFacts& facts) {
-  Volumes volumes;
+// The values of every volume, by slab.
+std::vector<std::vector<net::ValueId>> slabs_of(const GraphFacts& facts, const net::VolumeNumbers& numbers,
+                                                std::size_t count) {
+  std::vector<std::vector<net::ValueId>> volumes(count);
   for (net::ValueId id = 0; index(id) < facts.values.size(); ++id) {
-    const net::PieceName name = net::split_piece_name(facts.request->graph->value(id).name);
-    volumes[name.volume][name.number()] = id;
+    std::vector<net::ValueId>& slabs = volumes[index(numbers.values[index(id)])];
+    slabs.resize(std::max(slabs.size(), slab_of(facts, id) + 1), net::none);
+    slabs[slab_of(facts, id)] = id;
   }
   return volumes;
 }
@@ -82,24 +74,32 @@ StepInFewerSlabs::StepInFewerSlabs(const PlanRequest& finer) : costs(*finer.cost
   request.graph = finer.in_fewer_slabs;
   request.in_fewer_slabs = nullptr;
   request.costs = &costs;
-  const std::map<std::string, Operation> operations = operations_of(finer);
-  std::map<std::string, int> counts;
-  for (const net::Node& node : request.graph->nodes()) ++counts[volume_of(node.name)];
+  const auto [fine, coarse] = net::number_volumes(*finer.graph, *request.graph);
+  struct Operation {  // summed over slabs
+    double seconds = 0;
+    std::int64_t workspace = 0;
+    int nodes = 0;  // in `coarse`
+  };
+  std::vector<Operation> operations(count_of(fine.nodes, coarse.nodes));
+  for (std::size_t id = 0; id < fine.nodes.size(); ++id) {
+    Operation& operation = operations[index(fine.nodes[id])];
+    operation.seconds += finer.costs->node_seconds[id];
+    operation.workspace = std::max(operation.workspace, finer.workspaces[id]);
+  }
+  for (const std::int32_t number : coarse.nodes) ++operations[index(number)].nodes;
   costs.node_seconds.clear();
   request.workspaces.clear();
-  for (const net::Node& node : request.graph->nodes()) {
-    const std::string name = volume_of(node.name);
-    const auto found = operations.find(name);
-    const Operation operation = found == operations.end() ? Operation{} : found->second;
-    costs.node_seconds.push_back(operation.seconds / counts[name]);
+  for (const std::int32_t number : coarse.nodes) {
+    const Operation& operation = operations[index(number)];
+    costs.node_seconds.push_back(operation.seconds / operation.nodes);
     request.workspaces.push_back(operation.workspace);
   }
-  std::map<std::string, bool> kept;
+  std::vector<bool> kept(count_of(fine.values, coarse.values), false);
   for (const net::ValueId id : finer.kept)
-    if (id != net::none) kept[volume_of(finer.graph->value(id).name)] = true;
+    if (id != net::none) kept[index(fine.values[index(id)])] = true;
   request.kept.clear();
-  for (net::ValueId id = 0; index(id) < request.graph->values().size(); ++id)
-    if (kept.count(volume_of(request.graph->value(id).name)) > 0) request.kept.push_back(id);
+  for (net::ValueId id = 0; index(id) < coarse.values.size(); ++id)
+    if (kept[index(coarse.values[index(id)])]) request.kept.push_back(id);
 }
 
 Decisions for_finer(const GraphFacts& coarse, const Decisions& decisions, const GraphFacts& fine) {
@@ -107,26 +107,27 @@ Decisions for_finer(const GraphFacts& coarse, const Decisions& decisions, const 
   result.reserve = decisions.reserve;
   result.reuse_window = decisions.reuse_window;
   const std::vector<std::size_t> passes = passes_of(fine, coarse);
-  const Volumes of_coarse = volumes_of(coarse);
-  for (const auto& [name, slabs] : volumes_of(fine)) {
-    const auto found = of_coarse.find(name);
-    if (found == of_coarse.end()) continue;
-    for (const auto& [number, id] : slabs) {
-      const std::size_t at = (2 * number + 1) * found->second.size() / (2 * slabs.size());
-      const auto slab = found->second.find(at);
-      if (slab == found->second.end()) continue;
-      const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(slab->second)];
-      result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(slab->second)];
-      result.eviction_bias[index(id)] = decisions.eviction_bias[index(slab->second)];
-      for (std::size_t pass = 0; pass < fine.passes; ++pass)
-        result.retain[index(id) * fine.passes + pass] =
-            decisions.retain[index(slab->second) * coarse.passes + passes[pass]];
-      result.recompute[index(last_gap(value))] = decisions.recompute[index(last_gap(from))];
-      const std::map<std::string, GapId> gaps = gaps_by_reader(coarse, slab->second);
-      for (const auto& [reader, gap] : gaps_by_reader(fine, id))
-        if (const auto same = gaps.find(reader); same != gaps.end())
-          result.recompute[index(gap)] = decisions.recompute[index(same->second)];
-    }
+  const auto [of_fine, of_coarse] = net::number_volumes(*fine.request->graph, *coarse.request->graph);
+  const std::size_t count = count_of(of_fine.values, of_coarse.values);
+  const std::vector<std::vector<net::ValueId>> fine_slabs = slabs_of(fine, of_fine, count),
+                                               coarse_slabs = slabs_of(coarse, of_coarse, count);
+  for (net::ValueId id = 0; index(id) < fine.values.size(); ++id) {
+    const std::size_t volume = index(of_fine.values[index(id)]);
+    const std::vector<net::ValueId>& candidates = coarse_slabs[volume];
+    const std::size_t at = (2 * slab_of(fine, id) + 1) * candidates.size() / (2 * fine_slabs[volume].size());
+    if (at >= candidates.size() || candidates[at] == net::none) continue;
+    const net::ValueId slab = candidates[at];
+    const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(slab)];
+    result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(slab)];
+    result.eviction_bias[index(id)] = decisions.eviction_bias[index(slab)];
+    for (std::size_t pass = 0; pass < fine.passes; ++pass)
+      result.retain[index(id) * fine.passes + pass] =
+          decisions.retain[index(slab) * coarse.passes + passes[pass]];
+    result.recompute[index(last_gap(value))] = decisions.recompute[index(last_gap(from))];
+    const std::map<std::int32_t, GapId> gaps = gaps_by_reader(coarse, of_coarse, slab);
+    for (const auto& [reader, gap] : gaps_by_reader(fine, of_fine, id))
+      if (const auto same = gaps.find(reader); same != gaps.end())
+        result.recompute[index(gap)] = decisions.recompute[index(same->second)];
   }
   return result;
 }

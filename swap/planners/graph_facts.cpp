@@ -1,14 +1,11 @@
 #include "swap/planners/graph_facts.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
 
 #include "base/shape.h"
-#include "base/text.h"
 #include "net/graph/graph.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
+#include "net/graph/origin.h"
 #include "swap/model/needs.h"
 #include "swap/model/volume_program.h"
 #include "swap/plan/arena.h"
@@ -130,12 +127,15 @@ void GraphFacts::find_passes() {
 
 void GraphFacts::find_volumes() {
   const net::Graph& graph = *request->graph;
-  std::map<std::string, std::int32_t> by_name;
+  const net::VolumeNumbers numbers = net::number_volumes(graph);
+  std::vector<std::int32_t> volume_of(values.size(), net::none);  // by number
   for (net::ValueId id = 0; index(id) < values.size(); ++id) {
-    const std::string& name = graph.value(id).name;
-    const std::string volume = net::split_piece_name(name).volume;
     auto at = static_cast<std::int32_t>(volumes.size());
-    if (volume != name) at = by_name.try_emplace(volume, at).first->second;
+    if (graph.value(id).origin.slab != net::none) {
+      std::int32_t& known = volume_of[index(numbers.values[index(id)])];
+      if (known == net::none) known = at;
+      at = known;
+    }
     if (index(at) == volumes.size()) volumes.emplace_back();
     values[index(id)].volume = at;
     VolumeFacts& v = volumes[index(at)];
@@ -151,21 +151,22 @@ void GraphFacts::find_volumes() {
     for (const net::ValueId source : nodes[index(value.producer)].reads)
       add_once(volumes[index(value.volume)].sources, values[index(source)].volume);
   }
-  for (VolumeFacts& volume : volumes) find_gaps(volume);
+  for (VolumeFacts& volume : volumes) find_gaps(numbers.nodes, volume);
 }
 
 // Several slabs of an operation, whose windows overlap, read a slab in short succession. Only the gap before
 // the first of them is worth a decision.
-void GraphFacts::find_gaps(VolumeFacts& volume) {
-  std::vector<std::string> known;
+void GraphFacts::find_gaps(const std::vector<std::int32_t>& operations, VolumeFacts& volume) {
+  std::vector<std::int32_t> known;  // operations that read the volume; below none: readers that are not split
   volume.gaps.emplace_back();
   for (const net::ValueId id : volume.slabs) {
     const ValueFacts& value = values[index(id)];
-    std::vector<std::string> seen;
+    std::vector<std::int32_t> seen;
     for (std::size_t i = 0; i < value.readers.size(); ++i) {
-      const std::string& name = request->graph->node(value.readers[i]).name;
-      std::string reader = net::split_piece_name(name).volume;
-      if (reader == name) reader = format("{}[]", i);  // not in slabs: a gap per reader
+      const net::NodeId node = value.readers[i];
+      const bool is_split = request->graph->node(node).origin.slab != net::none;
+      const std::int32_t reader =
+          is_split ? operations[index(node)] : net::none - 1 - static_cast<std::int32_t>(i);
       if (std::find(seen.begin(), seen.end(), reader) != seen.end()) continue;
       const auto gap = std::find(known.begin(), known.end(), reader);
       const auto at = static_cast<std::size_t>(gap - known.begin());
@@ -174,7 +175,7 @@ void GraphFacts::find_gaps(VolumeFacts& volume) {
         volume.gaps.insert(volume.gaps.end() - 1, std::vector<GapId>{});
       }
       volume.gaps[at].push_back(value.first_gap + static_cast<GapId>(i));
-      seen.push_back(std::move(reader));
+      seen.push_back(reader);
     }
     volume.gaps.back().push_back(value.first_gap + static_cast<GapId>(value.readers.size()));
   }

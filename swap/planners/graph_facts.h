@@ -13,7 +13,7 @@ namespace voxswap::swap {
 // is the time after the last use. The gaps of all values are numbered consecutively.
 using GapId = std::int32_t;
 
-// Number of nodes within which the neighbouring slabs have read the halo of a slab (net/steps/pieces.h).
+// Number of nodes within which the neighbouring slabs have read the halo of a slab (net/steps/slabs.h).
 constexpr net::NodeId halo_nodes = 24;
 
 struct NodeFacts {
@@ -41,7 +41,7 @@ struct ValueFacts {
   std::int32_t volume = net::none;  // index into GraphFacts::volumes
 };
 
-// A value, or the slabs of a volume (net/steps/pieces.h). A decision for one slab mostly suits all of them.
+// A value, or the slabs of a volume (net/steps/slabs.h). A decision for one slab mostly suits all of them.
 struct VolumeFacts {
   std::vector<net::ValueId> slabs;  // in the order of production
   std::vector<std::vector<GapId>>
@@ -69,7 +69,7 @@ struct GraphFacts {
 
  private:
   void find_volumes();
-  void find_gaps(VolumeFacts& volume);
+  void find_gaps(const std::vector<std::int32_t>& operations, VolumeFacts& volume);
   void let_gradients_be_recomputed();
   void find_passes();
 };

@@ -253,7 +253,7 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96"), 4, "memory.budget: 4.00 MiB");
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96 memory.planner=tflms"), 4,
                  "a host pool (memory.host)");
-  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=2048 memory.pieces=none"), 4,
+  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=2048 memory.slabs=none"), 4,
                  "oneDNN supports at most 2147483647 voxels per convolution");
   expect_refusal(call("plan large.yaml --estimate memory.budget=auto memory.host=900TiB"), 4,
                  "memory.host: 900.00 TiB is not less than the memory");

@@ -28,7 +28,7 @@ Problems problems_of_step(const std::string& network, std::int64_t side, Element
   options.input = {1, side, side, side, 4};
   options.voxel_alignment = voxel_alignment;
   options.activations = type;
-  options.pieces = automatic_pieces;
+  options.slabs = automatic_slabs;
   const TrainingStep step = build_training_step(options);
   Problems problems;
   for (const Node& node : step.graph.nodes())

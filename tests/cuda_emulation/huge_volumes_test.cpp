@@ -169,7 +169,7 @@ TEST_F(EndsOfGrids, HeadsFindTheirLastVoxel) {
       });
 }
 
-// More than 2^32 pieces of two bytes: indices exceed 32 bits.
+// More than 2^32 slabs of two bytes: indices exceed 32 bits.
 TEST_F(EndsOfGrids, BlocksOfUnevenChannelsAreCountedInSixtyFourBits) {
   const Shape coarse = {1, 700, 1000, 890, 7};
   ASSERT_GT(coarse.count(), std::int64_t{1} << 32);

@@ -30,7 +30,7 @@ struct Box {
   std::atomic<std::uint32_t> full;
   std::uint64_t message_bytes;  // of the whole message
   std::uint32_t bytes;
-  char piece[box_bytes];
+  char slab[box_bytes];
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
@@ -67,7 +67,7 @@ struct Transfer {
   std::size_t bytes = 0, done = 0;
   int peer = 0;
 
-  // Transfers a piece, if the peer is ready for it.
+  // Transfers a slab, if the peer is ready for it.
   bool advance() {
     Box& box =
         sends ? communicator->box(communicator->rank, peer) : communicator->box(peer, communicator->rank);
@@ -75,13 +75,13 @@ struct Transfer {
     if (sends) {
       box.message_bytes = bytes;
       box.bytes = static_cast<std::uint32_t>(std::min(bytes - done, box_bytes));
-      std::memcpy(box.piece, data + done, box.bytes);
+      std::memcpy(box.slab, data + done, box.bytes);
     } else if (box.message_bytes != bytes) {
       std::fprintf(stderr, "emulated NCCL: %zu bytes are received, %zu were sent\n", bytes,
                    static_cast<std::size_t>(box.message_bytes));
       std::abort();
     } else {
-      std::memcpy(data + done, box.piece, box.bytes);
+      std::memcpy(data + done, box.slab, box.bytes);
     }
     done += box.bytes;
     box.full.store(sends ? 1 : 0, std::memory_order_release);

@@ -41,7 +41,7 @@ TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
 // slabs with the same planes at every resolution.
 TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
   const Words slabs_alike =
-      small_batch_ + Words{"preprocess.resolution=[4,4,32]", "memory.pieces=2", "training.epochs=1"};
+      small_batch_ + Words{"preprocess.resolution=[4,4,32]", "memory.slabs=2", "training.epochs=1"};
   const Outcome alone = program(into("alone", slabs_alike));
   ASSERT_EQ(alone.code, 0) << alone.output;
   for (const auto& [ranks, slabs] : {std::pair(2, 2), std::pair(4, 2)}) {

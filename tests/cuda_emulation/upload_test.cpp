@@ -57,7 +57,7 @@ TEST(Uploads, HoldABatchInTheNetworksTypeOnTheDeviceOrTheHost) {
 // The previous step may still read them.
 TEST(Uploads, LeaveWhatAStepStreamsOnTheHostUntilTheBatchAfterTheNext) {
   const auto backend = make_cuda_backend({});
-  pipeline::InputPiece image{value({1, 1, 1, 1, 2}, ElementType::f32), 0, 1};
+  pipeline::InputSlab image{value({1, 1, 1, 1, 2}, ElementType::f32), 0, 1};
   image.streams = true;
   pipeline::Upload upload(*backend, {image}, {{value({1, 1, 1, 1}, ElementType::u8), 0, 1}}, 1 << 20);
   const auto begin = [&](float x) {

@@ -274,7 +274,7 @@ TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
       "training.log",        "training.preset"};  // the keys that it sets are in the file too
   for (const Key& key : keys()) {
     const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
-                          (key.path.starts_with("memory.") && key.path != "memory.pieces");
+                          (key.path.starts_with("memory.") && key.path != "memory.slabs");
     EXPECT_EQ(pipeline::may_change(key.decides, pipeline::RunOptions()), expected) << key.path;
   }
 }

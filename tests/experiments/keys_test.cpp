@@ -238,9 +238,9 @@ TEST_F(Experiments, SayWhereAndWhatIsWrongWithTiersAndLinks) {
   expect_refused("", {"memory.tflms.swapin_ahead=soon"}, "memory.tflms.swapin_ahead: expected");
   expect_refused("", {"memory.lms_threshold=auto"}, "memory.lms_threshold: 'auto' is not a size");
   expect_refused("", {"memory.planner=kep"}, "Did you mean 'keep'?");
-  expect_refused("", {"memory.pieces=some"}, "memory.pieces: expected auto, none, or a whole number");
-  expect_refused("", {"memory.pieces=0"}, "memory.pieces: expected auto, none, or a whole number");
-  expect_refused("", {"memory.pieces=[4]"}, "expected auto, none, or a whole number of planes");
+  expect_refused("", {"memory.slabs=some"}, "memory.slabs: expected auto, none, or a whole number");
+  expect_refused("", {"memory.slabs=0"}, "memory.slabs: expected auto, none, or a whole number");
+  expect_refused("", {"memory.slabs=[4]"}, "expected auto, none, or a whole number of planes");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ def part_a(run, settings):
     run(Step("large_volumes", 45, [*engines, "--seconds", 40 * settings.patience, *settings.checked_sides],
              keep_stdout="a_large_volumes.csv"))
     # f32 in slabs takes engines that no other step does; two of them are wrong there (convolution_plan.h).
-    run(Step("f32_slabs", 25, [*engines, "--precision", "f32", "--pieces", settings.slab_planes, settings.bits_side],
+    run(Step("f32_slabs", 25, [*engines, "--precision", "f32", "--slabs", settings.slab_planes, settings.bits_side],
              keep_stdout="a_f32_slabs.csv"))
     times = [settings.program("node_times"), *settings.network(), settings.nodes_side, "bf16", 5, "cuda"]
     run(Step("nodes_deterministic", 25, times, keep_stdout="a_nodes_deterministic.txt"))
@@ -63,7 +63,7 @@ def part_c(run, settings):
     run(Step("huge_convolution", 40, [settings.program("engine_times"), "--taken", "--most", 1, "--seconds", 35 * settings.patience, "--filters",
                                       settings.filters, "--depth", settings.depth, settings.huge_side],
              keep_stdout="c_huge_convolution.csv"))
-    run(Step("cut_convolutions", 60, [settings.program("engine_times"), "--taken", "--pieces", settings.pieces, "--seconds", 55 * settings.patience,
+    run(Step("cut_convolutions", 60, [settings.program("engine_times"), "--taken", "--slabs", settings.slabs, "--seconds", 55 * settings.patience,
                                       "--filters", settings.filters, "--depth", settings.depth, settings.huge_side],
              keep_stdout="c_cut_convolutions.csv"))
     for which in ("forward", "weight_gradient", "norm_gradient"):

@@ -256,7 +256,7 @@ def ranks(study, cell, limit):
         out = study.store / "runs" / name
         shutil.rmtree(out, ignore_errors=True)
         words = study.keys(f"data.root={data}", "data.layout=brats", f"preprocess.resolution={settings.run_cube}", "training.precision=bf16",
-                           f"training.epochs={settings.rank_epochs}", "training.early_stop=0", "ranks.slabs=2", "memory.pieces=8", *keys)
+                           f"training.epochs={settings.rank_epochs}", "training.early_stop=0", "ranks.slabs=2", "memory.slabs=8", *keys)
         output_of([mpirun, "-n", "2", "--bind-to", "none", "--oversubscribe", *root, "-x", "NCCL_SOCKET_IFNAME=lo", "sh", "-c",
                    'NCCL_HOSTID=$OMPI_COMM_WORLD_RANK exec "$@"', "sh", settings.program("voxswap"), "train", study.experiment, "--out", out,
                    "--quiet", *words], end - time.monotonic())

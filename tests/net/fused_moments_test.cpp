@@ -39,9 +39,9 @@ TEST(FusedMoments, OfAWholeVolumeBecomeItsStatistics) {
   EXPECT_EQ(small.graph.value(small.statistics).producer, 1);
 }
 
-TEST(FusedMoments, OfPiecesTakeThePlaceOfTheirSums) {
+TEST(FusedMoments, OfSlabsTakeThePlaceOfTheirSums) {
   Small small({1, 8, 2, 3, 4});
-  CutGraph cut = cut_into_pieces(small.graph, 2);
+  CutGraph cut = cut_into_slabs(small.graph, 2);
   const int nodes = static_cast<int>(cut.graph.nodes().size());
   ASSERT_EQ(count_nodes(cut.graph, "plane_moments"), 4);
   const std::vector<ValueId> planes = cut.graph.nodes().back().inputs;
@@ -90,24 +90,24 @@ Found found(const Shape& shape, std::int64_t outputs, std::int64_t planes, int t
   const WithThreads with(threads);
   const auto backend = make_backend("onednn");
   const Small small(shape, outputs);
-  CutGraph cut = cut_into_pieces(small.graph, planes);
+  CutGraph cut = cut_into_slabs(small.graph, planes);
   suit(*backend, cut.graph);
   EXPECT_EQ(count_nodes(cut.graph, "plane_moments") + count_nodes(cut.graph, "instance_norm_statistics"), 0);
-  const auto pieces = [&](ValueId id) { return cut.pieces[static_cast<std::size_t>(id)]; };
+  const auto slabs = [&](ValueId id) { return cut.slabs[static_cast<std::size_t>(id)]; };
   GraphRun run(cut.graph, *backend);
   set(run, cut, small.graph, small.x, filled(small.graph, small.x, Fill::normal, 1));
   set(run, cut, small.graph, small.w, filled(small.graph, small.w, Fill::normal, 2));
   run.run({});
-  Found result{{}, run.bytes(pieces(small.statistics)[0])};
-  for (const ValueId piece : pieces(small.y)) {
-    const std::vector<std::byte> bytes = run.bytes(piece);
+  Found result{{}, run.bytes(slabs(small.statistics)[0])};
+  for (const ValueId slab : slabs(small.y)) {
+    const std::vector<std::byte> bytes = run.bytes(slab);
     result.y.insert(result.y.end(), bytes.begin(), bytes.end());
   }
   return result;
 }
 
 // With and without minimal filtering, for planes in one part and in several.
-TEST(FusedMoments, HaveTheSameBitsInPiecesAndForAnyNumberOfThreads) {
+TEST(FusedMoments, HaveTheSameBitsInSlabsAndForAnyNumberOfThreads) {
   for (const auto& [shape, outputs] : {std::pair{Shape{1, 10, 40, 36, 16}, 16},
                                        {Shape{1, 10, 20, 90, 4}, 48},
                                        {Shape{1, 6, 9, 130, 32}, 32}}) {
@@ -115,7 +115,7 @@ TEST(FusedMoments, HaveTheSameBitsInPiecesAndForAnyNumberOfThreads) {
     for (const int threads : {2, 3, 7, 16})
       EXPECT_TRUE(found(shape, outputs, whole_volumes, threads) == whole) << threads << " threads";
     for (const std::int64_t planes : {2, 4})
-      EXPECT_TRUE(found(shape, outputs, planes, 2) == whole) << "pieces of " << planes << " planes";
+      EXPECT_TRUE(found(shape, outputs, planes, 2) == whole) << "slabs of " << planes << " planes";
   }
 }
 
@@ -132,13 +132,13 @@ Trained trained(Backend& backend, const StepOptions& options, const MakesMoments
 
 TEST(FusedMoments, TrainAsThePlainStepDoesInDouble) {
   const auto backend = make_backend("reference");
-  for (const std::int64_t pieces : {whole_volumes, std::int64_t{2}}) {
+  for (const std::int64_t slabs : {whole_volumes, std::int64_t{2}}) {
     StepOptions options;
     options.network.depth = 3;
     options.network.base_filters = 4;
     options.input = {1, 12, 8, 8, 2};
     options.activations = ElementType::f64;
-    options.pieces = pieces;
+    options.slabs = slabs;
     const Trained plain = trained(*backend, options, [](const Graph&, const Node&) { return false; });
     expect_near(trained(*backend, options, always), plain, 1e-9, 1e-9);
   }

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
+#include "net/graph/origin.h"
 
 namespace voxswap::net {
 namespace {
@@ -31,19 +31,43 @@ TEST(Graphs, CountBytesBeyond32Bits) {
   EXPECT_EQ(graph.value(x).bytes(), std::int64_t{1} << 33);
 }
 
-TEST(PieceNames, TellTheVolumeAndThePiece) {
-  const std::string name = piece_name("encoder.0", 12);
-  EXPECT_EQ(name, "encoder.0[12]");
-  EXPECT_EQ(split_piece_name(name).volume, "encoder.0");
-  EXPECT_EQ(split_piece_name(name).piece, "[12]");
-  EXPECT_EQ(split_piece_name(name).number(), 12U);
-  EXPECT_EQ(split_piece_name("encoder.0.norm[3].1").volume, "encoder.0.norm.1");
-  EXPECT_EQ(split_piece_name("encoder.0.norm[3].1").piece, "[3]");
-  for (const char* whole : {"encoder.0", "", "x[]", "x[1", "x]", "x[y]"}) {
-    EXPECT_EQ(split_piece_name(whole).volume, whole);
-    EXPECT_EQ(split_piece_name(whole).piece, "");
-    EXPECT_EQ(split_piece_name(whole).number(), 0U);
-  }
+TEST(Origins, AreShownInNames) {
+  EXPECT_EQ(Origin("norm").text(), "norm");
+  EXPECT_EQ(Origin("norm", 4).text(), "norm[4]");
+  EXPECT_EQ(Origin("norm", none, 2).text(), "norm@3");
+  EXPECT_EQ(Origin("norm", 4, 2).with_suffix(".planes").text(), "norm.planes@3[4]");
+  EXPECT_EQ(Origin("norm", 4, 2).with_slab(none).with_sample(none).text(), "norm");
+}
+
+// Two slabs of a volume, in one sample and in two.
+Graph split(std::int32_t samples) {
+  Graph graph;
+  for (std::int32_t sample = 0; sample < samples; ++sample)
+    for (std::int32_t slab = 0; slab < 2; ++slab) {
+      const Origin x("x", slab, samples == 1 ? none : sample);
+      const ValueId id = graph.add_value(x, {1, 2, 2, 2, 4}, ElementType::f32, Role::input);
+      graph.add("sigmoid", {"y", slab, x.sample}, {id});
+    }
+  graph.add("add", "sum", {0, 1});
+  return graph;
+}
+
+TEST(Origins, NumberVolumesAndOperationsWhateverTheirSlab) {
+  const Graph graph = split(2);
+  const VolumeNumbers volumes = number_volumes(graph);
+  // x[0], y[0], x[1], y[1] of both samples, then the sum
+  EXPECT_EQ(volumes.values, (std::vector<std::int32_t>{0, 1, 0, 1, 2, 3, 2, 3, 4}));
+  EXPECT_EQ(volumes.nodes, (std::vector<std::int32_t>{0, 0, 1, 1, 2}));
+  const auto [first, second] = number_volumes(split(1), graph);
+  EXPECT_EQ(first.values, (std::vector<std::int32_t>{0, 1, 0, 1, 2}));
+  EXPECT_EQ(second.values, (std::vector<std::int32_t>{3, 4, 3, 4, 5, 6, 5, 6, 2}))
+      << "other samples, the same sum";
+}
+
+TEST(Origins, FindCounterpartsInTheStepOfOneSample) {
+  const Counterparts found = counterparts(split(2), split(1));
+  EXPECT_EQ(found.values, (std::vector<ValueId>{0, 1, 2, 3, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(found.nodes, (std::vector<NodeId>{0, 1, 0, 1, 2}));
 }
 
 TEST(Graphs, PrintALinePerNode) {
@@ -107,23 +131,6 @@ TEST(Operations, HaveNamesOfTheirOwnAndCasesThatTheyAccept) {
       }
     }
   }
-}
-
-TEST(SampleName, TellsTheSampleAndWhatOneSampleCallsIt) {
-  EXPECT_EQ(sample_name("norm", 2), "norm@3");
-  EXPECT_EQ(sample_in("norm@3"), 2);
-  EXPECT_EQ(name_in_one_sample("norm@3"), "norm");
-  EXPECT_EQ(sample_in("norm@12[4].1"), 11);
-  EXPECT_EQ(name_in_one_sample("norm@12[4].1"), "norm[4].1");
-  EXPECT_EQ(sample_in("norm"), std::nullopt);
-  EXPECT_EQ(name_in_one_sample("norm"), "norm");
-}
-
-TEST(SampleName, OfASumIsOfNoSample) {
-  const std::string sum = sum_name("loss", 0, 2);
-  EXPECT_EQ(sum, "loss@1-2");
-  EXPECT_EQ(sample_in(sum), std::nullopt);
-  EXPECT_EQ(name_in_one_sample(sum), std::nullopt);
 }
 
 }  // namespace

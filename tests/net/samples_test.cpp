@@ -80,11 +80,11 @@ TEST(Samples, OfOneAreTheStepThatItAlwaysWasAndThoseThatOneRankHasNeedNoExchange
 }
 
 TEST(Samples, AreExchangedInTheSameOrderOnAllRanks) {
-  for (const std::int64_t pieces : {whole_volumes, std::int64_t{2}}) {
+  for (const std::int64_t slabs : {whole_volumes, std::int64_t{2}}) {
     std::set<std::string> orders;
     for (std::int64_t rank = 0; rank < 4; ++rank) {
       StepOptions options = with_share(small_batch(), share_of(12, rank, 4));
-      options.pieces = pieces;
+      options.slabs = slabs;
       const TrainingStep step = build_training_step(options);
       orders.insert(order_of_exchanges(step.graph));
       EXPECT_EQ(step.input.size() % 3, 0u);

@@ -72,11 +72,11 @@ StepOptions step_options(const std::string& network, ElementType type, const Sha
 TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
   std::set<std::string> seen, operations;
   for (const std::string network : {"isensee2017", "unet3d"})
-    for (const std::int64_t pieces : {whole_volumes, std::int64_t{8}}) {
-      const ElementType type = pieces == whole_volumes ? ElementType::f32 : ElementType::bf16;
+    for (const std::int64_t slabs : {whole_volumes, std::int64_t{8}}) {
+      const ElementType type = slabs == whole_volumes ? ElementType::f32 : ElementType::bf16;
       const Forced own(own_convolutions(type));
       StepOptions options = step_options(network, type, {1, 16, 48, 48, 4});
-      options.pieces = pieces;
+      options.slabs = slabs;
       const TrainingStep step = build_training_step(options);
       for (const Node& node : step.graph.nodes()) {
         const Alone alone(step.graph, node);

@@ -129,13 +129,13 @@ TEST_F(Sessions, TrainToTheSameBitsWhereTheCostsAreMeasuredAgain) {
   EXPECT_FALSE(fs::exists(costs));
 }
 
-// In pieces, sums of bf16 are rounded in another order: losses are near those of whole volumes, and identical
+// In slabs, sums of bf16 are rounded in another order: losses are near those of whole volumes, and identical
 // for all plans.
-TEST_F(Sessions, InPiecesTrainInLessMemoryToTheSameBitsWhateverThePlan) {
+TEST_F(Sessions, InSlabsTrainInLessMemoryToTheSameBitsWhateverThePlan) {
   Session whole = open(options_for("keep", ample));
   const Results near = train(whole);
   RunOptions options = options_for("keep", ample);
-  options.memory.pieces = 4;
+  options.memory.slabs = 4;
   Session kept = open(options);
   const Results expected = train(kept);
   ASSERT_EQ(expected.losses.size(), near.losses.size());

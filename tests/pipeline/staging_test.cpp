@@ -50,14 +50,14 @@ TEST(Staging, IsNeedlessWhereTheImageIsTheInputAlready) {
   EXPECT_EQ(found_in(image, {half, 0, half.shape[1]}), nullptr);
 }
 
-// Two samples of 5 planes: the piece takes the last two planes of each.
-TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
+// Two samples of 5 planes: the slab takes the last two planes of each.
+TEST(Staging, GivesASlabItsPlanesOfEverySample) {
   const std::vector<float> image = image_of({2, 5, 2, 3, 4});
   const net::Value value{"input[1]", {2, 2, 2, 3, 4}, net::ElementType::f32, net::Role::input};
-  const InputPiece piece{value, 3, 5};
-  EXPECT_EQ(found_in(image, piece), nullptr) << "they do not lie side by side";
+  const InputSlab slab{value, 3, 5};
+  EXPECT_EQ(found_in(image, slab), nullptr) << "they do not lie side by side";
   std::vector<float> found(static_cast<std::size_t>(value.shape.count()));
-  stage(image, piece, reinterpret_cast<std::byte*>(found.data()));
+  stage(image, slab, reinterpret_cast<std::byte*>(found.data()));
   std::vector<float> expected;
   for (const std::ptrdiff_t first : {3 * 24, (5 + 3) * 24})
     expected.insert(expected.end(), image.begin() + first, image.begin() + first + 2 * 24);
@@ -69,7 +69,7 @@ TEST(Staging, GivesAPieceItsPlanesOfEverySample) {
   for (int turn = 0; turn < 2; ++turn)
     for (const std::int64_t planes : {3, 2})
       ids.push_back(graph.add_value("input", {1, planes, 2, 3, 4}, net::ElementType::f32, net::Role::input));
-  const std::vector<InputPiece> turns = input_pieces(graph, swap::Plan{}, ids, 2);
+  const std::vector<InputSlab> turns = input_slabs(graph, swap::Plan{}, ids, 2);
   const auto* const bytes = reinterpret_cast<const std::byte*>(image.data());
   const std::vector<std::ptrdiff_t> planes_before = {0, 3, 5, 8};
   for (std::size_t i = 0; i < turns.size(); ++i)

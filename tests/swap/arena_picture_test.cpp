@@ -141,11 +141,11 @@ TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
 }
 
 // A group per volume: a line per place, with its class and its name as tooltip.
-TEST(ArenaPicture, GivesThePiecesOfAVolumeOneShadeAndLetsThemLightUpTogether) {
+TEST(ArenaPicture, GivesTheSlabsOfAVolumeOneShadeAndLetsThemLightUpTogether) {
   net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};
   options.network.depth = 3;
-  options.pieces = 4;
+  options.slabs = 4;
   const net::TrainingStep step = net::build_training_step(options);
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
   const std::string svg =
@@ -153,7 +153,7 @@ TEST(ArenaPicture, GivesThePiecesOfAVolumeOneShadeAndLetsThemLightUpTogether) {
   ASSERT_TRUE(Xml(svg).good());
   EXPECT_NE(svg.find("encoder.0.input.conv[3], one of 4 slabs"), std::string::npos);
   std::set<std::string> volumes, shades;
-  std::size_t in_pieces = 0;
+  std::size_t in_slabs = 0;
   for (std::size_t begin = svg.find("<g>"); begin != svg.npos; begin = svg.find("<g>", begin + 1)) {
     std::set<std::string> names, classes;
     for (const std::string& place : split(svg.substr(begin, svg.find("</g>", begin) - begin), '\n')) {
@@ -161,14 +161,14 @@ TEST(ArenaPicture, GivesThePiecesOfAVolumeOneShadeAndLetsThemLightUpTogether) {
       if (title == place.npos) continue;
       names.insert(place.substr(title + 7, place.find_first_of("[,<", title + 7) - title - 7));
       classes.insert(shade < title ? place.substr(shade, 3) : "");
-      in_pieces += place.find("one of") != place.npos ? 1 : 0;
+      in_slabs += place.find("one of") != place.npos ? 1 : 0;
     }
     EXPECT_EQ(names.size(), 1u) << svg.substr(begin, 500);
     EXPECT_EQ(classes.size(), 1u) << svg.substr(begin, 500);
     EXPECT_TRUE(volumes.insert(*names.begin()).second) << *names.begin() << " is in two groups";
     shades.insert(*classes.begin());
   }
-  EXPECT_GT(in_pieces, 100u);
+  EXPECT_GT(in_slabs, 100u);
   EXPECT_EQ(shades.size(), 3u);
 }
 

@@ -119,9 +119,9 @@ TEST(Arena, TheSameIntervalsGetTheSamePlaces) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].offset, b[i].offset);
 }
 
-// As of a step in pieces: many of one size or half of it, which come and go one after the other, among some
+// As of a step in slabs: many of one size or half of it, which come and go one after the other, among some
 // that stay long.
-TEST(Arena, ThousandsOfPiecesArePackedNearTheLimit) {
+TEST(Arena, ThousandsOfSlabsArePackedNearTheLimit) {
   const Philox random(7, 2);
   std::vector<Interval> intervals;
   for (std::int32_t i = 0; i < 3000; ++i) {

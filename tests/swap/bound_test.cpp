@@ -228,7 +228,7 @@ TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
   }
 }
 
-// As many nodes as a deep chain or a step in pieces has; a bound that went over all pairs would not end.
+// As many nodes as a deep chain or a step in slabs has; a bound that went over all pairs would not end.
 TEST(BoundOfALargeStep, IsFoundForThousandsOfNodes) {
   const int depth = 3000;
   const test::SmallStep step = test::hourglass(1, depth);

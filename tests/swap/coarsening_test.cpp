@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "net/graph/names.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"
 #include "swap/verify/verify.h"
@@ -66,11 +65,10 @@ TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
   EXPECT_EQ(found.reuse_window, 48);
   std::size_t chosen = 0;
   for (std::size_t id = 0; id < fine.values.size(); ++id) {
-    const net::PieceName name =
-        net::split_piece_name(steps.fine.graph.value(static_cast<net::ValueId>(id)).name);
-    const bool within = name.volume == "encoder.0.input" && name.number() / 4 == 1;
+    const net::Origin& origin = steps.fine.graph.value(static_cast<net::ValueId>(id)).origin;
+    const bool within = origin.name == "encoder.0.input" && origin.slab / 4 == 1;
     chosen += within;
-    EXPECT_EQ(found.recompute_per_use[id], within) << name.volume << name.piece;
+    EXPECT_EQ(found.recompute_per_use[id], within) << origin.text();
     EXPECT_EQ(found.eviction_bias[id], within ? 2 : 1);
     for (std::size_t pass = 0; pass < fine.passes; ++pass)
       EXPECT_EQ(found.retain[id * fine.passes + pass], within);
@@ -78,7 +76,7 @@ TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
     for (std::size_t gap = 0; gap <= value.readers.size(); ++gap)
       EXPECT_EQ(found.recompute[static_cast<std::size_t>(value.first_gap) + gap],
                 within && (gap == 0 || gap == value.readers.size()))
-          << name.volume << name.piece << ", gap " << gap;
+          << origin.text() << ", gap " << gap;
   }
   EXPECT_EQ(chosen, 4U);
 }

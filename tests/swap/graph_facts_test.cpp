@@ -1,4 +1,4 @@
-// What planners know of a graph: the pieces of a volume as one, and which nodes may run again.
+// What planners know of a graph: the slabs of a volume as one, and which nodes may run again.
 #include "swap/planners/graph_facts.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 
 #include "base/shape.h"
 #include "net/graph/fused_moments.h"
-#include "net/graph/names.h"
 #include "swap/model/costs.h"
 #include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
@@ -31,7 +30,7 @@ struct Facts {
   Facts(const Facts&) = delete;
 };
 
-TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
+TEST(GraphFacts, ChoosesForAllSlabsOfAVolumeTogether) {
   const Facts whole(test::step_in_slabs(net::whole_volumes));
   const GraphFacts& one_each = whole.facts;
   EXPECT_FALSE(one_each.in_slabs);
@@ -42,34 +41,33 @@ TEST(GraphFacts, ChoosesForAllPiecesOfAVolumeTogether) {
   const Facts cut(test::step_in_slabs(8));
   const GraphFacts& facts = cut.facts;
   EXPECT_TRUE(facts.in_slabs);
-  std::size_t pieces = 0, found = 0;
+  std::size_t slabs = 0, found = 0;
   std::set<GapId> gaps;
   for (const VolumeFacts& volume : facts.volumes) {
-    pieces += volume.slabs.size();
+    slabs += volume.slabs.size();
     for (const std::vector<GapId>& together : volume.gaps)
       for (const GapId gap : together) EXPECT_TRUE(gaps.insert(gap).second) << "in two choices";
-    const std::string& name = cut.step.graph.value(volume.slabs.front()).name;
-    if (net::split_piece_name(name).volume != "encoder.0.input") continue;
+    if (cut.step.graph.value(volume.slabs.front()).origin.name != "encoder.0.input") continue;
     ++found;
-    // Read by the next convolution and its weight gradient, three pieces of each, the residual and more.
+    // Read by the next convolution and its weight gradient, three slabs of each, the residual and more.
     EXPECT_EQ(volume.slabs.size(), 4U);
-    EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per piece, not per piece of the convolution";
+    EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per slab, not per slab of the convolution";
     EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.slabs[1])].readers.size());
   }
-  EXPECT_EQ(pieces, facts.values.size());
+  EXPECT_EQ(slabs, facts.values.size());
   EXPECT_EQ(found, 1U);
 }
 
 // Convolutions of the step give moments: values that the pass adds come last, though others are made of them.
-net::TrainingStep with_moments(std::int64_t pieces) {
-  net::TrainingStep step = test::step_in_slabs(pieces);
+net::TrainingStep with_moments(std::int64_t slabs) {
+  net::TrainingStep step = test::step_in_slabs(slabs);
   net::fuse_moments(step.graph, [](const net::Graph&, const net::Node&) { return true; });
   return step;
 }
 
 TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOfAndLetConvolutionsRunAgainThatGiveMoments) {
-  for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
-    Facts fused(with_moments(pieces));
+  for (const std::int64_t slabs : {net::whole_volumes, std::int64_t{4}}) {
+    Facts fused(with_moments(slabs));
     const GraphFacts& facts = fused.facts;
     for (const VolumeFacts& volume : facts.volumes)
       for (const std::int32_t source : volume.sources) {

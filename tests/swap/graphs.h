@@ -100,12 +100,12 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
   return step;
 }
 
-// A small network's step, its volumes of 32^3 voxels in pieces of so many planes.
+// A small network's step, its volumes of 32^3 voxels in slabs of so many planes.
 inline net::TrainingStep step_in_slabs(std::int64_t planes) {
   net::StepOptions options;
   options.network = {.base_filters = 4, .depth = 3};
   options.input = {1, 32, 32, 32, 4};
-  options.pieces = planes;
+  options.slabs = planes;
   return net::build_training_step(options);
 }
 

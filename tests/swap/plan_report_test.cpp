@@ -73,12 +73,12 @@ TEST(PlanText, TellsMemoriesAgainstTheirBudgetsAndWhatIsMovedAndRepeated) {
        format("{} values swapped out", sums.values_out), format("{} nodes", sums.recomputed_nodes), "1.5 s"});
 }
 
-// Else 32 pieces of one volume would be all that it tells of.
-TEST(PlanText, TellsThePiecesOfAVolumeInOneLine) {
+// Else 32 slabs of one volume would be all that it tells of.
+TEST(PlanText, TellsTheSlabsOfAVolumeInOneLine) {
   net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};
   options.network.depth = 3;
-  options.pieces = 4;
+  options.slabs = 4;
   const net::TrainingStep step = net::build_training_step(options);
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
   const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});

@@ -26,18 +26,18 @@ struct SharedCase {
   std::string backend = "reference";
   std::string network = "isensee2017";
   std::int64_t batch = 24;
-  std::int64_t pieces = net::whole_volumes;
+  std::int64_t slabs = net::whole_volumes;
   bool swaps = false;
   net::ElementType type = net::ElementType::f32;
   bool batch_dice = false;
-  std::int64_t slabs = 1;  // ranks that share each volume
-  Shape side{};            // of the volume, D,H,W; empty: a small one
+  std::int64_t sharers = 1;  // ranks that share each volume
+  Shape side{};              // of the volume, D,H,W; empty: a small one
 
   // With so many ranks for each volume instead.
   SharedCase over(std::int64_t count) const {
     SharedCase other = *this;
     other.backend = "onednn";  // with whose kernels slabs do not change how sums are rounded
-    other.slabs = count;
+    other.sharers = count;
     return other;
   }
 };
@@ -47,18 +47,18 @@ Results trained(net::Ranks& ranks, const SharedCase& of) {
   net::StepOptions options = test::tiny(of.network);
   if (of.network == "isensee2017") options.network.depth = 2;
   if (of.network == "resnet") options.network.depth = 15;
-  const std::int64_t side = of.swaps ? 8 : 4, slabs = of.slabs;
+  const std::int64_t side = of.swaps ? 8 : 4, sharers = of.sharers;
   options.input = {1, side, side, side, 2};
   if (of.side.rank() == 3) options.input = {1, of.side[0], of.side[1], of.side[2], 2};
-  options.pieces = of.pieces;
+  options.slabs = of.slabs;
   options.activations = of.type;
   options.loss.batch_dice = of.batch_dice;
-  options.share = net::share_of(of.batch, ranks.rank() / slabs, ranks.count() / slabs);
-  options.slab_ranks = {ranks.rank() % slabs, of.slabs};
+  options.share = net::share_of(of.batch, ranks.rank() / sharers, ranks.count() / sharers);
+  options.slab_ranks = {ranks.rank() % sharers, of.sharers};
   const net::TrainingStep step = net::build_training_step(options);
   const net::Graph& graph = step.graph;
   const std::unique_ptr<net::Backend> backend = net::make_backend(of.backend);
-  net::Exchange exchange(ranks, nullptr, static_cast<int>(slabs));
+  net::Exchange exchange(ranks, nullptr, static_cast<int>(sharers));
   CompiledGraph compiled(*backend, graph, &exchange);
   const CostModel costs = estimate_costs(graph, find_device_rates("cpu"));
   PlanRequest request{&graph, compiled.workspaces(), {}, {step.loss}, &costs};
@@ -146,8 +146,8 @@ TEST(RanksThatShareVolumes, GiveTheSameBitsAsOneRank) {
   expect_same_bits_in_slabs({.batch = 1, .side = {12, 8, 8}}, {{2, 2}, {5, 5}});
 }
 
-TEST(RanksThatShareVolumes, GiveTheSameBitsInSeveralPiecesEach) {
-  expect_same_bits_in_slabs({.batch = 1, .pieces = 2, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
+TEST(RanksThatShareVolumes, GiveTheSameBitsInSeveralSlabsEach) {
+  expect_same_bits_in_slabs({.batch = 1, .slabs = 2, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
 }
 
 TEST(RanksThatShareVolumes, GiveTheSameBitsBesideRanksWithOtherSamples) {
@@ -156,7 +156,7 @@ TEST(RanksThatShareVolumes, GiveTheSameBitsBesideRanksWithOtherSamples) {
 }
 
 TEST(RanksThatShareVolumes, GiveTheSameBitsWhileTheySwap) {
-  expect_same_bits_in_slabs({.batch = 1, .pieces = 2, .swaps = true, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
+  expect_same_bits_in_slabs({.batch = 1, .slabs = 2, .swaps = true, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
 }
 
 TEST(RanksThatShareVolumes, GiveTheSameBitsInBf16) {
@@ -194,8 +194,8 @@ TEST(RankSteps, GiveTheSameBitsWhereTheTreeIsLopsided) {
   expect_same_bits({.batch = 10}, {2, 5, 10});
 }
 
-TEST(RankSteps, GiveTheSameBitsInPieces) {
-  expect_same_bits({.batch = 6, .pieces = 2}, {2, 3});
+TEST(RankSteps, GiveTheSameBitsInSlabs) {
+  expect_same_bits({.batch = 6, .slabs = 2}, {2, 3});
 }
 
 TEST(RankSteps, GiveTheSameBitsWhileTheySwap) {
@@ -209,16 +209,16 @@ TEST(RankSteps, GiveTheSameBitsWithAScaledLoss) {
 // The samples' sums are exchanged before any gradient is there.
 TEST(RankSteps, GiveTheSameBitsWithTheDiceOfTheWholeBatch) {
   expect_same_bits({.batch = 10, .batch_dice = true}, {2, 5, 10});
-  expect_same_bits({.batch = 6, .pieces = 2, .batch_dice = true}, {2, 3});
+  expect_same_bits({.batch = 6, .slabs = 2, .batch_dice = true}, {2, 3});
   expect_same_bits({.batch = 6, .swaps = true, .batch_dice = true}, {2, 3});
 }
 
 // What is made of one sample is gone before the next one's is there.
 TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
-  const auto peak = [](std::int64_t batch, std::int64_t pieces) {
+  const auto peak = [](std::int64_t batch, std::int64_t slabs) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
-    options.pieces = pieces;
+    options.slabs = slabs;
     options.share = {0, batch, batch};
     const net::TrainingStep step = net::build_training_step(options);
     PlanRequest request{
@@ -226,8 +226,8 @@ TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
     return make_plan("keep", request).peak_bytes;
   };
   const std::int64_t image = 16 * 16 * 16 * (2 * 4 + 1);
-  for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}})
-    EXPECT_LT(peak(8, pieces), peak(1, pieces) + 8 * image + peak(1, pieces) / 8) << pieces;
+  for (const std::int64_t slabs : {net::whole_volumes, std::int64_t{4}})
+    EXPECT_LT(peak(8, slabs), peak(1, slabs) + 8 * image + peak(1, slabs) / 8) << slabs;
 }
 
 // A step of the first of two ranks, of which the exchange takes a tenth of the time.
@@ -236,10 +236,10 @@ struct Shared {
   CostModel costs;
   PlanRequest request;
 
-  explicit Shared(std::int64_t samples = 2, std::int64_t pieces = net::whole_volumes) {
+  explicit Shared(std::int64_t samples = 2, std::int64_t slabs = net::whole_volumes) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
-    options.pieces = pieces;
+    options.slabs = slabs;
     options.share = {0, samples, 2 * samples};
     step = net::build_training_step(options);
     costs = estimate_costs(step.graph, find_device_rates("cpu"));
@@ -265,7 +265,7 @@ TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
   for (const std::int64_t rank : {0, 1}) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
-    options.pieces = 2;
+    options.slabs = 2;
     options.slab_ranks = {rank, 2};
     const net::TrainingStep step = net::build_training_step(options);
     const CostModel costs = estimate_costs(step.graph, find_device_rates("cpu"));
@@ -295,13 +295,13 @@ TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
   }
 }
 
-// Whether volumes are cut or not: in pieces, nodes go along with the depth that they need.
+// Whether volumes are cut or not: in slabs, nodes go along with the depth that they need.
 TEST(RankPlans, UpdateAfterAllElseIsComputed) {
-  for (const std::int64_t pieces : {net::whole_volumes, std::int64_t{4}}) {
-    const Shared shared(1, pieces);
+  for (const std::int64_t slabs : {net::whole_volumes, std::int64_t{4}}) {
+    const Shared shared(1, slabs);
     bool updates = false;
     for (const net::Node& node : shared.step.graph.nodes()) {
-      EXPECT_TRUE(!updates || node.phase == net::Phase::update) << node.name << " in pieces of " << pieces;
+      EXPECT_TRUE(!updates || node.phase == net::Phase::update) << node.name << " in slabs of " << slabs;
       updates = updates || node.phase == net::Phase::update;
     }
   }

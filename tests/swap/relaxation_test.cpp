@@ -11,7 +11,6 @@
 
 #include "base/csv.h"
 #include "base/text.h"
-#include "net/graph/names.h"
 #include "swap/model/bound.h"
 #include "swap/model/volume_program.h"
 #include "tests/swap/graphs.h"
@@ -19,38 +18,37 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr std::int64_t unit = 1024;  // bytes of a piece
+constexpr std::int64_t unit = 1024;  // bytes of a slab
 
-// Operations on all pieces of volumes, one after the other, as the fixtures have them.
+// Operations on all slabs of volumes, one after the other, as the fixtures have them.
 struct Step {
-  std::size_t pieces;
+  std::size_t slabs;
   net::Graph graph;
   CostModel costs;
   std::vector<std::vector<net::ValueId>> volumes{{}};
 
-  explicit Step(std::size_t count = 1) : pieces(count) {
-    for (std::size_t i = 0; i < pieces; ++i)
+  explicit Step(std::size_t count = 1) : slabs(count) {
+    for (std::size_t i = 0; i < slabs; ++i)
       volumes.front().push_back(
           graph.add_value(name(0, i), {1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input));
   }
 
-  std::string name(std::size_t volume, std::size_t piece) const {
-    const std::string plain = "v" + std::to_string(volume);
-    return pieces == 1 ? plain : net::piece_name(plain, piece);
+  net::Origin name(std::size_t volume, std::size_t slab) const {
+    return {"v" + std::to_string(volume), slabs == 1 ? net::none : static_cast<std::int32_t>(slab)};
   }
 
-  // c: a copy, s: a sigmoid, a: a sum, w: a sum with the next piece too.
+  // c: a copy, s: a sigmoid, a: a sum, w: a sum with the next slab too.
   std::size_t add(char letter, const std::vector<std::size_t>& reads, double seconds) {
     std::vector<net::ValueId> made;
-    for (std::size_t i = 0; i < pieces; ++i) {
+    for (std::size_t i = 0; i < slabs; ++i) {
       std::vector<net::ValueId> inputs;
       for (const std::size_t volume : reads) inputs.push_back(volumes.at(volume)[i]);
-      if (letter == 'w' && i + 1 < pieces) inputs.push_back(volumes.at(reads.front())[i + 1]);
+      if (letter == 'w' && i + 1 < slabs) inputs.push_back(volumes.at(reads.front())[i + 1]);
       const net::Attributes f32 = {{"type", static_cast<double>(net::ElementType::f32)}};
       const char* operation = letter == 's' ? "sigmoid" : inputs.size() > 1 ? "add" : "cast";
       made.push_back(graph.apply(operation, name(volumes.size(), i), inputs,
                                  operation == std::string("cast") ? f32 : net::Attributes{}));
-      costs.node_seconds.push_back(seconds / static_cast<double>(pieces));
+      costs.node_seconds.push_back(seconds / static_cast<double>(slabs));
     }
     volumes.push_back(std::move(made));
     return volumes.size() - 1;
@@ -97,11 +95,11 @@ struct Solved {
 std::vector<Solved> solved(const std::string& file, const char* column) {
   const Csv table = read_csv(fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures" / file);
   EXPECT_GE(table.rows.size(), 50u);
-  const bool has_pieces = std::count(table.header.begin(), table.header.end(), "pieces") > 0;
+  const bool has_slabs = std::count(table.header.begin(), table.header.end(), "slabs") > 0;
   std::vector<Solved> result;
   for (const auto& row : table.rows) {
     const auto value = [&](const char* name) { return std::stod(row[table.column(name, "fixture")]); };
-    Solved one{Step(has_pieces ? static_cast<std::size_t>(value("pieces")) : 1),
+    Solved one{Step(has_slabs ? static_cast<std::size_t>(value("slabs")) : 1),
                {static_cast<std::int64_t>(value("room")) * unit,
                 value("movable") == 1 ? std::int64_t{1} << 40 : 0, 0},
                value("seconds"),
@@ -149,7 +147,7 @@ TEST(VolumeProgram, HasTheValueThatAnotherSolverFinds) {
   int above_compute = 0;
   for (const Solved& one : solved("volume_program.csv", "operations")) {
     const double bound = one.step.over_volumes(one.budgets);
-    EXPECT_NEAR(bound, one.seconds, 1e-6 * one.seconds) << one.step.pieces << " pieces: " << one.operations;
+    EXPECT_NEAR(bound, one.seconds, 1e-6 * one.seconds) << one.step.slabs << " slabs: " << one.operations;
     above_compute += bound > 1.01 * one.step.compute();
   }
   EXPECT_GE(above_compute, 30);
@@ -158,13 +156,13 @@ TEST(VolumeProgram, HasTheValueThatAnotherSolverFinds) {
 // A chain of volumes, two of which fit, read again from its end: what is made again there is made of what is
 // not there either, which a bound that takes its sources for granted does not see.
 TEST(VolumeProgram, KnowsThatWhatIsMadeAgainNeedsWhatItIsMadeOf) {
-  constexpr std::size_t pieces = 16, length = 12;
-  Step step(pieces);
+  constexpr std::size_t slabs = 16, length = 12;
+  Step step(slabs);
   for (std::size_t i = 0; i < length; ++i) step.add('c', {i}, 1);
   std::size_t gradient = length;
   for (std::size_t i = length; i-- > 0;) gradient = step.add('a', {gradient, i}, 1);
-  step.connect(pieces / 100.0, 0);  // a volume takes 100 s
-  const Budgets budgets{(2 * pieces + 2) * unit, std::int64_t{1} << 40, 0};
+  step.connect(slabs / 100.0, 0);  // a volume takes 100 s
+  const Budgets budgets{(2 * slabs + 2) * unit, std::int64_t{1} << 40, 0};
   const double relaxed =
       relaxed_seconds(step.graph, step.needs(), step.costs.node_seconds, step.costs, budgets, net::none);
   EXPECT_GT(step.over_volumes(budgets), 1.5 * relaxed);

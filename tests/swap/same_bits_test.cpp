@@ -48,8 +48,8 @@ struct Subject {
     rates.link_rate = 1e9;
     costs = estimate_costs(graph, rates);
     costs.to_disk = costs.from_disk = {5e8, 5e8};
-    for (const std::vector<net::ValueId>& pieces : volumes)
-      inputs.insert(inputs.end(), pieces.begin(), pieces.end());
+    for (const std::vector<net::ValueId>& slabs : volumes)
+      inputs.insert(inputs.end(), slabs.begin(), slabs.end());
     test::NaiveRunner runner(*backend, graph);
     expected = test::train(runner, graph, inputs, kept, steps);
   }
@@ -71,9 +71,9 @@ struct Subject {
   }
 };
 
-net::StepOptions in_pieces(const std::string& network, std::int64_t pieces) {
+net::StepOptions in_slabs(const std::string& network, std::int64_t slabs) {
   net::StepOptions options = test::tiny(network);
-  options.pieces = pieces;
+  options.slabs = slabs;
   return options;
 }
 
@@ -82,7 +82,7 @@ struct TierCase {
   std::int64_t host, disk;
 };
 
-// Backend, network and planes of a piece. On the CPU the reference stands for all; a GPU has memories and
+// Backend, network and planes of a slab. On the CPU the reference stands for all; a GPU has memories and
 // streams of its own.
 class SameBits : public testing::TestWithParam<std::tuple<std::string, std::string, std::int64_t>> {};
 
@@ -93,8 +93,8 @@ std::vector<std::string> backends() {
 }
 
 TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
-  const auto& [backend, network, pieces] = GetParam();
-  Subject subject(backend, net::build_training_step(in_pieces(network, pieces)));
+  const auto& [backend, network, slabs] = GetParam();
+  Subject subject(backend, net::build_training_step(in_slabs(network, slabs)));
   const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
   const std::int64_t least = least_budget(subject.graph, subject.compiled.workspaces(), subject.kept).bytes;
   const std::int64_t plenty = std::int64_t{1} << 30;
@@ -134,15 +134,15 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
   EXPECT_GE(streamed, 5);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);
-  // Where whole volumes are tight, and some are kept to be added: in pieces there may be other ways.
-  const bool must_write_over = network != "unet3d" && pieces == net::whole_volumes;
+  // Where whole volumes are tight, and some are kept to be added: in slabs there may be other ways.
+  const bool must_write_over = network != "unet3d" && slabs == net::whole_volumes;
   EXPECT_GE(written_over, must_write_over ? 1 : 0);
 }
 
-// What it reads comes in piece by piece, what it gives leaves as it is made.
+// What it reads comes in slab by slab, what it gives leaves as it is made.
 TEST_P(SameBits, OfInferenceWhateverStreams) {
-  const auto& [backend, network, pieces] = GetParam();
-  const net::InferenceStep step = net::build_inference_step(in_pieces(network, pieces), /*with_loss=*/true);
+  const auto& [backend, network, slabs] = GetParam();
+  const net::InferenceStep step = net::build_inference_step(in_slabs(network, slabs), /*with_loss=*/true);
   std::vector<net::ValueId> kept = step.probabilities;
   kept.push_back(step.loss);
   Subject subject(backend, step.graph, {step.input, step.target}, kept);
@@ -162,10 +162,10 @@ TEST_P(SameBits, OfInferenceWhateverStreams) {
       for (const Streamed& streamed : plan.streamed)
         ++(subject.graph.value(streamed.value).role == net::Role::input ? inputs : results);
     }
-  const bool in_pieces = pieces != net::whole_volumes;
-  EXPECT_GE(inputs, in_pieces ? 4 : 1);
-  const bool gives_pieces = in_pieces && !net::classifies_images(network);
-  EXPECT_GE(results, gives_pieces ? 4 : 0);
+  const bool in_slabs = slabs != net::whole_volumes;
+  EXPECT_GE(inputs, in_slabs ? 4 : 1);
+  const bool gives_slabs = in_slabs && !net::classifies_images(network);
+  EXPECT_GE(results, gives_slabs ? 4 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
                                           testing::Values(net::whole_volumes, std::int64_t{2})),
                          [](const auto& way) {
                            return std::get<0>(way.param) + "_" + std::get<1>(way.param) +
-                                  (std::get<2>(way.param) == net::whole_volumes ? "" : "_in_pieces");
+                                  (std::get<2>(way.param) == net::whole_volumes ? "" : "_in_slabs");
                          });
 
 }  // namespace

@@ -71,15 +71,15 @@ class WithBias final : public Kernel {
 
 // Planes of a window of slabs, whose first is input `first`.
 std::vector<convolution::PlaneOfX> planes_of(const Graph& graph, const Window& window, std::size_t first) {
-  const std::vector<ValueId>& pieces = window.pieces.front();
+  const std::vector<ValueId>& slabs = window.slabs.front();
   std::vector<convolution::PlaneOfX> planes;
-  for (std::int64_t n = 0; n < graph.value(pieces.front()).shape[0]; ++n) {
+  for (std::int64_t n = 0; n < graph.value(slabs.front()).shape[0]; ++n) {
     std::int64_t skipped = -window.skip;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const Value& piece = graph.value(pieces[i]);
-      const std::int64_t depth = piece.shape[1];
+    for (std::size_t i = 0; i < slabs.size(); ++i) {
+      const Value& slab = graph.value(slabs[i]);
+      const std::int64_t depth = slab.shape[1];
       const std::vector<convolution::PlaneOfX> all =
-          convolution::planes_of_x(piece.shape, piece.type, first + i);
+          convolution::planes_of_x(slab.shape, slab.type, first + i);
       for (std::int64_t z = 0; z < depth; ++z, ++skipped)
         if (skipped >= 0 && skipped < window.planes)
           planes.push_back(all[static_cast<std::size_t>(n * depth + z)]);

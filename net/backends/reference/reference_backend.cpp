@@ -70,7 +70,7 @@ WindowCopy::WindowCopy(const Graph& graph, const Node& node) {
   others_ = window.others.size();
   input_ = static_cast<std::size_t>(inner.cut.input);
   skip_ = window.skip;
-  for (std::size_t i = 0; i < window.pieces.size(); ++i)
+  for (std::size_t i = 0; i < window.slabs.size(); ++i)
     volumes_.push_back({nullptr, slab.value(slab.node(0).inputs[input_ + i]).shape});
   inner_.attributes = slab.node(0).attributes;
 }
@@ -87,11 +87,11 @@ void WindowCopy::copy(const std::vector<Array>& inputs, std::size_t first, const
   const std::int64_t plane = shape.count_from(2);
   std::int64_t from = -skip_;  // first plane of the slab, relative to the window
   for (std::size_t i = first; from < shape[1]; ++i) {
-    const Array& piece = inputs[i];
-    const std::int64_t planes = piece.shape[1];
+    const Array& slab = inputs[i];
+    const std::int64_t planes = slab.shape[1];
     for (std::int64_t n = 0; n < shape[0]; ++n)
       for (std::int64_t z = std::max<std::int64_t>(from, 0); z < std::min(from + planes, shape[1]); ++z)
-        std::copy_n(piece.data + (n * planes + z - from) * plane, plane,
+        std::copy_n(slab.data + (n * planes + z - from) * plane, plane,
                     volume.data + (n * shape[1] + z) * plane);
     from += planes;
   }

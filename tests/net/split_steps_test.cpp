@@ -65,7 +65,7 @@ Outputs run_cut(const Operation& operation, const OperationCase& example, Elemen
                 std::int64_t planes) {
   OneNode whole(operation, example, type);
   sum_in_blocks(whole.graph);
-  const CutGraph cut = cut_into_pieces(whole.graph, planes);
+  const CutGraph cut = cut_into_slabs(whole.graph, planes);
   GraphRun run(cut.graph, backend);
   for (std::size_t i = 0; i < whole.inputs.size(); ++i)
     set(run, cut, whole.graph, whole.inputs[i],
@@ -80,7 +80,7 @@ Outputs run_cut(const Operation& operation, const OperationCase& example, Elemen
 
 // Every case of every operation whose volumes can be split, in slabs of two and four planes (of the largest
 // volume): halos as wide as slabs, shorter last slabs.
-TEST(Pieces, GiveWhatTheWholeVolumesGiveInDouble) {
+TEST(Slabs, GiveWhatTheWholeVolumesGiveInDouble) {
   const auto backend = make_backend("reference");
   std::set<std::string_view> cut;
   for (const Operation* operation : operations()) {
@@ -89,13 +89,13 @@ TEST(Pieces, GiveWhatTheWholeVolumesGiveInDouble) {
       const Outputs whole = run_cut(*operation, example, ElementType::f64, *backend, whole_volumes);
       for (const std::int64_t planes : {2, 4}) {
         SCOPED_TRACE(format("{}, {}, {} planes", operation->name, example.name, planes));
-        const Outputs pieces = run_cut(*operation, example, ElementType::f64, *backend, planes);
-        if (pieces.was_cut) cut.insert(operation->name);
+        const Outputs slabs = run_cut(*operation, example, ElementType::f64, *backend, planes);
+        if (slabs.was_cut) cut.insert(operation->name);
         for (std::size_t i = 0; i < whole.values.size(); ++i) {
-          ASSERT_EQ(pieces.values[i].size(), whole.values[i].size());
+          ASSERT_EQ(slabs.values[i].size(), whole.values[i].size());
           const double scale = largest(whole.values[i]);
           for (std::size_t k = 0; k < whole.values[i].size(); ++k)
-            ASSERT_NEAR(pieces.values[i][k], whole.values[i][k], 1e-13 * scale) << k;
+            ASSERT_NEAR(slabs.values[i][k], whole.values[i][k], 1e-13 * scale) << k;
         }
       }
     }
@@ -117,7 +117,7 @@ bool gives_the_same_bits(const Operation& operation, const std::string& backend,
 }
 
 // Sums over planes add planes, or blocks of them, in a fixed order, so slabs do not change the result.
-TEST(Pieces, GiveTheSameBitsButInConvolutionsOfALibrary) {
+TEST(Slabs, GiveTheSameBitsButInConvolutionsOfALibrary) {
   for (const std::string name : {"reference", "onednn"}) {
     const auto backend = make_backend(name);
     for (const ElementType type : {ElementType::f32, ElementType::bf16})
@@ -135,13 +135,13 @@ TEST(Pieces, GiveTheSameBitsButInConvolutionsOfALibrary) {
   }
 }
 
-TEST(Pieces, OfAWeightGradientTakeTheFlopsOfTheWhole) {
+TEST(Slabs, OfAWeightGradientTakeTheFlopsOfTheWhole) {
   const Operation& operation = find_operation("conv3d_weight_gradient");
   const OperationCase& example = operation.cases[2];
   ASSERT_EQ(example.name, "odd channels, unequal sides");
   OneNode whole(operation, example, ElementType::f32);
   sum_in_blocks(whole.graph);
-  const CutGraph cut = cut_into_pieces(whole.graph, 4);
+  const CutGraph cut = cut_into_slabs(whole.graph, 4);
   ASSERT_GT(cut.graph.nodes().size(), whole.graph.nodes().size());
   double flops = 0;
   for (const Node& node : cut.graph.nodes())
@@ -150,7 +150,7 @@ TEST(Pieces, OfAWeightGradientTakeTheFlopsOfTheWhole) {
 }
 
 // Their window is copied as a whole, so that weights are rearranged once.
-TEST(Pieces, OfAVolumeSmallerThanItsWeightsGiveTheSameBits) {
+TEST(Slabs, OfAVolumeSmallerThanItsWeightsGiveTheSameBits) {
   using Kind = OperationCase::Input::Kind;
   const OperationCase example{"3x3x3: 64 to 64",
                               {{{1, 8, 4, 4, 64}}, {{64, 64, 3, 3, 3}, Fill::normal, Kind::full}},
@@ -168,18 +168,18 @@ TEST(Pieces, OfAVolumeSmallerThanItsWeightsGiveTheSameBits) {
 
 // The image is the finest resolution if its volumes are not small: 3 channels there are more than a quarter
 // of 16 channels at half the sides.
-TEST(Pieces, OfImagesAreRows) {
+TEST(Slabs, OfImagesAreRows) {
   StepOptions options;
   options.network = {.name = "deeplabv3", .base_filters = 16, .dropout = 0};
   options.input = {2, 1, 70, 50, 3};
   options.loss = loss_options(Loss::softmax_cross_entropy);
-  options.pieces = 16;
+  options.slabs = 16;
   const TrainingStep step = build_training_step(options);
   std::vector<Shape> shapes;
   for (const ValueId id : step.input) shapes.push_back(step.graph.value(id).shape);
   const Shape full = {2, 16, 1, 50, 3};
   EXPECT_THAT(shapes, testing::ElementsAre(full, full, full, full, Shape{2, 6, 1, 50, 3}));
-  EXPECT_EQ(pieces_text(step.graph), "5 of 16 planes");
+  EXPECT_EQ(slabs_text(step.graph), "5 of 16 planes");
 }
 
 // Planes of the image's slabs.
@@ -188,7 +188,7 @@ std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes
   StepOptions options;
   options.activations = activations;
   options.input = {1, side, side, side, 4};
-  options.pieces = planes;
+  options.slabs = planes;
   const TrainingStep step = build_training_step(options);
   std::vector<std::int64_t> result;
   for (const ValueId id : step.input) result.push_back(step.graph.value(id).shape[1]);
@@ -196,14 +196,14 @@ std::vector<std::int64_t> planes_of_image(std::int64_t side, std::int64_t planes
 }
 
 // 16 channels in f32: a plane of 64^2 has 256 KiB, one of 160^2 1.6 MiB.
-TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
+TEST(Slabs, FollowFromShapesAndTheOneNumberAlone) {
   using Planes = std::vector<std::int64_t>;
-  EXPECT_EQ(planes_of_image(64, automatic_pieces), Planes{64}) << "64 MiB are not large";
-  EXPECT_EQ(planes_of_image(160, automatic_pieces), (Planes{40, 40, 40, 40})) << "64 MiB are 40.96 planes";
-  EXPECT_EQ(planes_of_image(512, automatic_pieces), Planes(32, 16)) << "a 32nd of 8 GiB is 256 MiB";
+  EXPECT_EQ(planes_of_image(64, automatic_slabs), Planes{64}) << "64 MiB are not large";
+  EXPECT_EQ(planes_of_image(160, automatic_slabs), (Planes{40, 40, 40, 40})) << "64 MiB are 40.96 planes";
+  EXPECT_EQ(planes_of_image(512, automatic_slabs), Planes(32, 16)) << "a 32nd of 8 GiB is 256 MiB";
   for (const ElementType type : {ElementType::f32, ElementType::bf16})
-    EXPECT_EQ(planes_of_image(640, automatic_pieces, type), Planes(80, 8)) << "2^26 numbers are 10.24 planes";
-  EXPECT_EQ(planes_of_image(1024, automatic_pieces), Planes(128, 8)) << "a 128th of 64 GiB";
+    EXPECT_EQ(planes_of_image(640, automatic_slabs, type), Planes(80, 8)) << "2^26 numbers are 10.24 planes";
+  EXPECT_EQ(planes_of_image(1024, automatic_slabs), Planes(128, 8)) << "a 128th of 64 GiB";
   EXPECT_EQ(planes_of_image(160, whole_volumes), Planes{160});
   EXPECT_EQ(planes_of_image(64, 24), (Planes{24, 24, 16}));
   EXPECT_EQ(planes_of_image(64, 13), (Planes{14, 14, 14, 14, 8})) << "planes come in blocks of two";
@@ -212,42 +212,42 @@ TEST(Pieces, FollowFromShapesAndTheOneNumberAlone) {
   EXPECT_EQ(planes_of_image(64, 64), Planes{64});
 }
 
-TEST(Pieces, AreFewerInTheStepThatIsSearchedFirst) {
-  const auto pieces = [](std::int64_t side, std::int64_t planes) {
+TEST(Slabs, AreFewerInTheStepThatIsSearchedFirst) {
+  const auto slabs = [](std::int64_t side, std::int64_t planes) {
     StepOptions options;
     options.input = {1, side, side, side, 4};
-    options.pieces = planes;
+    options.slabs = planes;
     const auto step = build_training_step(options);
-    return pieces_text(step.graph) + ", " +
-           (step.in_fewer_slabs ? pieces_text(*step.in_fewer_slabs) : "as many");
+    return slabs_text(step.graph) + ", " +
+           (step.in_fewer_slabs ? slabs_text(*step.in_fewer_slabs) : "as many");
   };
-  EXPECT_EQ(pieces(144, 2), "36 of 4 planes, as many");
-  EXPECT_EQ(pieces(64, 2), "32 of 2 planes, as many");
-  EXPECT_EQ(pieces(256, 2), "64 of 4 planes, 16 of 16 planes");
+  EXPECT_EQ(slabs(144, 2), "36 of 4 planes, as many");
+  EXPECT_EQ(slabs(64, 2), "32 of 2 planes, as many");
+  EXPECT_EQ(slabs(256, 2), "64 of 4 planes, 16 of 16 planes");
 }
 
 // Small steps are not split, although volumes inside a network have more bytes than its image.
-TEST(Pieces, ThatAreAutomaticAreNoneOfASmallStep) {
+TEST(Slabs, ThatAreAutomaticAreNoneOfASmallStep) {
   for (const std::string& network : network_names()) {
     StepOptions options;
     options.network.depth = 3;
     options.input = {1, 32, 32, 32, 3};
     options = suited(options, network);
-    EXPECT_EQ(pieces_text(build_training_step(options).graph), "none") << network;
+    EXPECT_EQ(slabs_text(build_training_step(options).graph), "none") << network;
   }
 }
 
-TEST(Pieces, OfOtherVolumesHaveAsManyBytesOrStayWhole) {
+TEST(Slabs, OfOtherVolumesHaveAsManyBytesOrStayWhole) {
   StepOptions options;
   options.input = {1, 64, 64, 64, 4};
-  options.pieces = 8;
+  options.slabs = 8;
   const TrainingStep step = build_training_step(options);
-  const std::int64_t piece = 8 * 64 * 64 * 16 * 4;
+  const std::int64_t slab = 8 * 64 * 64 * 16 * 4;
   std::int64_t most = 0;
   for (const Value& value : step.graph.values())
     if (value.shape.rank() == 5 && value.shape[0] == 1 && !value.persistent())  // weights are larger
       most = std::max(most, value.bytes());
-  EXPECT_EQ(most, piece);
+  EXPECT_EQ(most, slab);
 }
 
 // Nodes that read a parameter after its update in the same step. A step must read the values of the previous
@@ -263,7 +263,7 @@ std::vector<std::string> late_readers(const Graph& graph) {
   return names;
 }
 
-TEST(Pieces, OfOperationsReadNoParameterThatWasUpdatedBefore) {
+TEST(Slabs, OfOperationsReadNoParameterThatWasUpdatedBefore) {
   for (const std::string& network : network_names())
     for (const std::int64_t small : {0, 32, 4096})
       for (const std::int64_t planes : {2, 8}) {
@@ -272,18 +272,18 @@ TEST(Pieces, OfOperationsReadNoParameterThatWasUpdatedBefore) {
         options.input = {1, 32, 16, 16, 4};
         options = suited(options, network);
         options.optimizer.small_parameter = small;
-        options.pieces = planes;
+        options.slabs = planes;
         EXPECT_THAT(late_readers(build_training_step(options).graph), testing::IsEmpty())
-            << network << ", pieces of " << planes << " planes, small parameters have up to " << small;
+            << network << ", slabs of " << planes << " planes, small parameters have up to " << small;
       }
 }
 
 // Values that depend on a parameter can be recomputed until it is updated. Slabs have 2 MiB here, and the
 // gradients of the second level's weights take a sixteenth of that. Updates of deeper levels do not wait.
-TEST(Pieces, LetUpdatesWaitForTheEndWhoseGradientsTakeLittleBesideThem) {
+TEST(Slabs, LetUpdatesWaitForTheEndWhoseGradientsTakeLittleBesideThem) {
   StepOptions options;
   options.input = {1, 64, 64, 64, 4};
-  options.pieces = 8;
+  options.slabs = 8;
   const std::int64_t little = 8 * 64 * 64 * 16 * 4 / 16;
   const Graph graph = build_training_step(options).graph;
   std::vector<bool> waited;
@@ -322,10 +322,10 @@ StepOptions small_step(ElementType type, const std::string& network = "isensee20
 
 Trained train(const StepOptions& options, std::int64_t planes, Backend& backend, int steps) {
   StepOptions whole_options = options, cut_options = options;
-  whole_options.pieces = whole_volumes;
-  cut_options.pieces = planes;
+  whole_options.slabs = whole_volumes;
+  cut_options.slabs = planes;
   const TrainingStep whole = build_training_step(whole_options), step = build_training_step(cut_options);
-  const CutGraph cut = cut_into_pieces(whole.graph, planes);
+  const CutGraph cut = cut_into_slabs(whole.graph, planes);
   EXPECT_EQ(step.graph.text(), cut.graph.text());
   GraphRun run(step.graph, backend);
   begin(run, step, 3);
@@ -344,9 +344,9 @@ TEST(CutTargets, OfSeveralBytesTrainAsWholeOnesDo) {
     StepOptions options = small_step(ElementType::f64, "plain_unet");
     options.outputs = outputs;
     options.loss = loss_options(loss);
-    const Trained whole = train(options, whole_volumes, *backend, 1), pieces = train(options, 2, *backend, 1);
+    const Trained whole = train(options, whole_volumes, *backend, 1), slabs = train(options, 2, *backend, 1);
     SCOPED_TRACE(outputs);
-    expect_near(pieces, whole, 1e-12, 1e-9);
+    expect_near(slabs, whole, 1e-12, 1e-9);
   }
 }
 
@@ -355,27 +355,27 @@ class CutNetwork : public testing::TestWithParam<std::string> {};
 TEST_P(CutNetwork, TrainsAsTheWholeOneDoesInDouble) {
   const auto backend = make_backend("reference");
   const StepOptions options = small_step(ElementType::f64, GetParam());
-  const Trained whole = train(options, whole_volumes, *backend, 2), pieces = train(options, 2, *backend, 2);
-  expect_near(pieces, whole, 1e-12, 1e-9);
+  const Trained whole = train(options, whole_volumes, *backend, 2), slabs = train(options, 2, *backend, 2);
+  expect_near(slabs, whole, 1e-12, 1e-9);
 }
 
 // On a CPU the library computes one-tap convolutions, except some with AVX2; for these shapes it gives the
 // same bits.
-TEST_P(CutNetwork, TrainsToTheSameBitsInPiecesOfAnySize) {
+TEST_P(CutNetwork, TrainsToTheSameBitsInSlabsOfAnySize) {
   const auto backend = make_backend("onednn");
   for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
     if (!backend->sums_in_blocks(type)) continue;
     const StepOptions options = small_step(type, GetParam());
     const Trained whole = train(options, whole_volumes, *backend, 2);
     for (const std::int64_t planes : {2, 4, 10}) {
-      const Trained pieces = train(options, planes, *backend, 2);
-      EXPECT_EQ(pieces.losses, whole.losses) << element_name(type) << ", " << planes;
-      EXPECT_TRUE(pieces.weights == whole.weights) << element_name(type) << ", " << planes;
+      const Trained slabs = train(options, planes, *backend, 2);
+      EXPECT_EQ(slabs.losses, whole.losses) << element_name(type) << ", " << planes;
+      EXPECT_TRUE(slabs.weights == whole.weights) << element_name(type) << ", " << planes;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pieces, CutNetwork,
+INSTANTIATE_TEST_SUITE_P(Slabs, CutNetwork,
                          testing::Values("isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d",
                                          "resnet18", "resnet50", "deeplabv3"),
                          [](const testing::TestParamInfo<std::string>& parameter) {

@@ -1,4 +1,4 @@
-#include "net/steps/pieces.h"
+#include "net/steps/slabs.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,11 +8,10 @@
 
 #include "base/shape.h"
 #include "base/text.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
 #include "net/graph/window.h"
 #include "net/steps/passes.h"
-#include "net/steps/piece_ranges.h"
+#include "net/steps/slab_ranges.h"
 
 namespace voxswap::net {
 
@@ -27,7 +26,7 @@ struct Position {
   double needed = 0, own = 0;
   auto operator<=>(const Position&) const = default;
 };
-constexpr Position after_all_pieces{2, 2};
+constexpr Position after_all_slabs{2, 2};
 
 // A gradient with at most 1/waiting_part of the largest slab's bytes waits for the end of the step
 // (updates_last).
@@ -41,27 +40,27 @@ struct Made {
 
 // One node of the new graph.
 struct Item {
-  NodeId node = none;     // of the old graph
-  std::size_t piece = 0;  // index of the slab; for a total, the number of parts
+  NodeId node = none;    // of the old graph
+  std::size_t slab = 0;  // index of the slab; for a total, the number of parts
   bool total = false;
   Position position;
 };
 
-class Cutter : PieceRanges {
+class Cutter : SlabRanges {
  public:
-  Cutter(const Graph& graph, std::vector<PlanesOfPiece> planes, std::int64_t ranks)
-      : PieceRanges(graph, std::move(planes), ranks),
+  Cutter(const Graph& graph, std::vector<PlanesOfSlab> planes, std::int64_t ranks)
+      : SlabRanges(graph, std::move(planes), ranks),
         old_(graph),
         made_(graph.values().size()),
         parts_(graph.nodes().size()) {
-    cut_.pieces.resize(graph.values().size());
+    cut_.slabs.resize(graph.values().size());
     read_.resize(graph.values().size());
     for (ValueId id = 0; index(id) < graph.values().size(); ++id) {
       made_[index(id)].resize(count(id));
       if (graph.value(id).producer == none) add_given(id);
       if (count(id) == 1) continue;
       const Value& value = graph.value(id);
-      largest_piece_ = std::max(largest_piece_, value.bytes() / value.shape[1] * planes_of_piece(id));
+      largest_slab_ = std::max(largest_slab_, value.bytes() / value.shape[1] * planes_of_slab(id));
     }
   }
 
@@ -88,17 +87,18 @@ class Cutter : PieceRanges {
 
   void add_given(ValueId id) {
     const Value& value = old_.value(id);
-    for (std::size_t piece = 0; piece < count(id); ++piece) {
+    for (std::size_t slab = 0; slab < count(id); ++slab) {
       Shape shape = value.shape;
-      if (count(id) > 1) shape[1] = planes_of(id, piece).count();
-      cut_.pieces[index(id)].push_back(
-          cut_.graph.add_value(name_of(value.name, id, piece), shape, value.type, value.role));
-      set_owner(owner(id, piece));
+      if (count(id) > 1) shape[1] = planes_of(id, slab).count();
+      cut_.slabs[index(id)].push_back(
+          cut_.graph.add_value(origin_of(id, slab), shape, value.type, value.role));
+      set_owner(owner(id, slab));
     }
-    assert(!value.persistent() || cut_.pieces[index(id)].front() == id);
+    assert(!value.persistent() || cut_.slabs[index(id)].front() == id);
   }
-  std::string name_of(const std::string& name, ValueId id, std::size_t piece) const {
-    return count(id) == 1 ? name : piece_name(name, piece);
+  Origin origin_of(ValueId id, std::size_t slab) const {
+    const Origin& whole = old_.value(id).origin;
+    return count(id) == 1 ? whole : whole.with_slab(static_cast<std::int32_t>(slab));
   }
 
   // The volume by whose slabs a node is split.
@@ -128,17 +128,17 @@ class Cutter : PieceRanges {
   bool is_windowed(const Node& node) const { return node.operation->cut.window != nullptr; }
 
   // Slabs of an input that this item reads.
-  Planes pieces_read(const Node& node, std::size_t input, std::size_t piece) const {
+  Planes slabs_read(const Node& node, std::size_t input, std::size_t slab) const {
     const ValueId id = node.inputs[input];
     const auto all = static_cast<std::int64_t>(count(id));
     if (all == 1) return {0, 1};
     if (node.operation->cut.reads_window(input)) {
-      const Planes read = node.operation->cut.window(old_, node, planes_of(leading(node), piece)).read;
-      const std::int64_t planes = planes_of_piece(id);
+      const Planes read = node.operation->cut.window(old_, node, planes_of(leading(node), slab)).read;
+      const std::int64_t planes = planes_of_slab(id);
       return {read.from / planes, (read.to - 1) / planes + 1};
     }
     if (items_of(node) == 1) return {0, all};
-    return {static_cast<std::int64_t>(piece), static_cast<std::int64_t>(piece) + 1};
+    return {static_cast<std::int64_t>(slab), static_cast<std::int64_t>(slab) + 1};
   }
 
   // Each rank sums its own blocks of a weight gradient. The sums of all ranks are exchanged together at the
@@ -171,7 +171,7 @@ class Cutter : PieceRanges {
     const Node& node = old_.node(id);
     return node.phase == Phase::update && !reads_exchange(old_, node) &&
            std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
-             return waiting_part * old_.value(input).bytes() <= largest_piece_;
+             return waiting_part * old_.value(input).bytes() <= largest_slab_;
            });
   }
 
@@ -195,7 +195,7 @@ class Cutter : PieceRanges {
   // Slabs of different samples are not interleaved: a sample begins when the previous one is finished, or
   // when all samples have reached the same point.
   bool begins_sample(const Node& node) {
-    const std::int64_t sample = sample_in(node.name).value_or(sample_);
+    const std::int64_t sample = node.origin.sample == none ? sample_ : node.origin.sample;
     return std::exchange(sample_, sample) != sample;
   }
 
@@ -203,16 +203,16 @@ class Cutter : PieceRanges {
     const Node& node = old_.node(id);
     const std::size_t items = items_of(node);
     Position last;
-    for (std::size_t piece = 0; piece < items; ++piece) {
-      Item item{id, piece, false, {}};
+    for (std::size_t slab = 0; slab < items; ++slab) {
+      Item item{id, slab, false, {}};
       for (std::size_t input = 0; input < node.inputs.size(); ++input) {
-        const Planes read = pieces_read(node, input, piece);
+        const Planes read = slabs_read(node, input, slab);
         for (std::int64_t k = read.from; k < read.to; ++k)
           item.position = std::max(item.position,
                                    position(made_[index(node.inputs[input])][static_cast<std::size_t>(k)]));
       }
       if (items > 1) {
-        const Planes planes = planes_of(leading(node), piece), all = range_around(leading(node), piece);
+        const Planes planes = planes_of(leading(node), slab), all = range_around(leading(node), slab);
         const std::int64_t reached = goes_back() ? all.to - planes.from : planes.to - all.from;
         const double own = static_cast<double>(reached) / static_cast<double>(all.count());
         item.position = std::max(item.position, {item.position.needed, own});
@@ -221,10 +221,10 @@ class Cutter : PieceRanges {
       for (const ValueId updated : node.updates)  // readers need the old value
         item.position = std::max(item.position, position(read_[index(updated)]));
       if (reads_exchange(old_, node)) item.position = {1, 1};  // last, while other ranks' parts are under way
-      if (updates_last(id)) item.position = after_all_pieces;
+      if (updates_last(id)) item.position = after_all_slabs;
       last = std::max(last, item.position);
       if (!sums(node))
-        for (const ValueId output : node.outputs) made_[index(output)][piece] = {segment_, item.position};
+        for (const ValueId output : node.outputs) made_[index(output)][slab] = {segment_, item.position};
       items_.push_back(item);
     }
     for (const ValueId input : node.inputs)
@@ -246,74 +246,75 @@ class Cutter : PieceRanges {
       else if (item.total)
         add_total(item.node);
       else
-        add_piece(item.node, item.piece);
+        add_slab(item.node, item.slab);
     }
     items_.clear();
     ++segment_;
   }
 
-  ValueId piece_of(ValueId id, std::int64_t piece) const {
-    return cut_.pieces[index(id)][static_cast<std::size_t>(piece)];
+  ValueId slab_of(ValueId id, std::int64_t slab) const {
+    return cut_.slabs[index(id)][static_cast<std::size_t>(slab)];
   }
 
-  void add_piece(NodeId id, std::size_t piece) {
+  void add_slab(NodeId id, std::size_t slab) {
     const Node& node = old_.node(id);
     const std::size_t items = items_of(node);
     Node made;
-    made.name = items == 1 ? node.name : piece_name(node.name, piece);
+    made.origin = items == 1 ? node.origin : node.origin.with_slab(static_cast<std::int32_t>(slab));
     made.operation = node.operation;
     made.attributes = node.attributes;
     std::vector<ValueId> window;
     for (std::size_t input = 0; input < node.inputs.size(); ++input) {
-      const Planes read = pieces_read(node, input, piece);
+      const Planes read = slabs_read(node, input, slab);
       if (node.operation->cut.reads_window(input))
-        add_window(node, node.inputs[input], piece, read, made, window);
+        add_window(node, node.inputs[input], slab, read, made, window);
       else
-        made.inputs.push_back(piece_of(node.inputs[input], read.from));
+        made.inputs.push_back(slab_of(node.inputs[input], read.from));
       assert(read.count() == 1 || !window.empty());
     }
     made.inputs.insert(made.inputs.end(), window.begin(), window.end());
     if (is_summed_late(node)) {
       made.attributes.set("nodes", 1);
-      made.attributes.set("first", static_cast<double>(static_cast<std::int64_t>(piece) *
-                                                       blocks_of_piece(node, leading(node))));
+      made.attributes.set("first", static_cast<double>(static_cast<std::int64_t>(slab) *
+                                                       blocks_of_slab(node, leading(node))));
     }
     std::string_view operation = made.operation->name;
     if (sums(node) && !is_windowed(node)) operation = node.operation->cut.partial;
-    const NodeId added = cut_.graph.add(operation, made.name, made.inputs, made.attributes, updates_of(node));
-    set_owner(items == 1 ? none : owner(leading(node), piece));
+    const NodeId added =
+        cut_.graph.add(operation, made.origin, made.inputs, made.attributes, updates_of(node));
+    set_owner(items == 1 ? none : owner(leading(node), slab));
     const std::vector<ValueId>& outputs = cut_.graph.node(added).outputs;
     if (sums(node)) {
       parts_[index(id)].resize(items);
-      parts_[index(id)][piece] = outputs;
+      parts_[index(id)][slab] = outputs;
       return;
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      std::vector<ValueId>& pieces = cut_.pieces[index(node.outputs[i])];
-      pieces.resize(items);
-      pieces[piece] = outputs[i];
+      std::vector<ValueId>& slabs = cut_.slabs[index(node.outputs[i])];
+      slabs.resize(items);
+      slabs[slab] = outputs[i];
     }
   }
 
   // Adds the inputs for a window of a volume: one whole slab, or a window of several slabs.
-  void add_window(const Node& node, ValueId id, std::size_t piece, Planes read, Node& made,
+  void add_window(const Node& node, ValueId id, std::size_t slab, Planes read, Node& made,
                   std::vector<ValueId>& window) const {
     const std::size_t items = items_of(node);
-    if (items == 1 && count(id) == 1) return made.inputs.push_back(piece_of(id, 0));
-    const Cut::Window wanted = node.operation->cut.window(old_, node, planes_of(leading(node), piece));
+    if (items == 1 && count(id) == 1) return made.inputs.push_back(slab_of(id, 0));
+    const Cut::Window wanted = node.operation->cut.window(old_, node, planes_of(leading(node), slab));
     made.attributes = wanted.attributes;
     const std::int64_t first = planes_of(id, static_cast<std::size_t>(read.from)).from;
     if (!sums(node) && read.count() == 1 && wanted.read == planes_of(id, static_cast<std::size_t>(read.from)))
-      return made.inputs.push_back(piece_of(id, read.from));
+      return made.inputs.push_back(slab_of(id, read.from));
     made.operation = find_windowed(*node.operation);
     made.attributes =
         windowed_attributes(wanted.attributes, read.count(), wanted.read.from - first, wanted.read.count());
-    for (std::int64_t k = read.from; k < read.to; ++k) window.push_back(piece_of(id, k));
+    for (std::int64_t k = read.from; k < read.to; ++k) window.push_back(slab_of(id, k));
   }
 
   std::vector<ValueId> updates_of(const Node& node) const {
     std::vector<ValueId> updates;
-    for (const ValueId id : node.updates) updates.push_back(piece_of(id, 0));
+    for (const ValueId id : node.updates) updates.push_back(slab_of(id, 0));
     return updates;
   }
 
@@ -323,17 +324,18 @@ class Cutter : PieceRanges {
     const Node& node = old_.node(id);
     for (std::size_t output = 0; output < node.outputs.size(); ++output) {
       std::map<std::int64_t, std::vector<ValueId>> parts;
-      for (std::size_t piece = 0; piece < parts_[index(id)].size(); ++piece)
-        parts[owner(leading(node), piece)].push_back(parts_[index(id)][piece][output]);
+      for (std::size_t slab = 0; slab < parts_[index(id)].size(); ++slab)
+        parts[owner(leading(node), slab)].push_back(parts_[index(id)][slab][output]);
       for (const auto& [rank, of_rank] : parts) {
         ValueId sum = of_rank.front();
         if (of_rank.size() > 1) {
           const std::int64_t first = rank * blocks_of_rank(node, leading(node));
           sum = cut_.graph.apply(
-              "total", format("{}.of_rank_{}", old_.value(node.outputs[output]).name, rank), of_rank,
+              "total", old_.value(node.outputs[output]).origin.with_suffix(format(".of_rank_{}", rank)),
+              of_rank,
               {{"nodes", 1},
                {"first", static_cast<double>(first)},
-               {"each", static_cast<double>(blocks_of_piece(node, leading(node)))},
+               {"each", static_cast<double>(blocks_of_slab(node, leading(node)))},
                {"end", static_cast<double>(std::min(first + blocks_of_rank(node, leading(node)),
                                                     blocks_of(node, leading(node))))},
                {"apart", 1}});
@@ -364,8 +366,8 @@ class Cutter : PieceRanges {
         attributes.set("type", static_cast<double>(value.type));
       }
       const std::string_view operation = cut.kind == Kind::summed ? cut.total : "total";
-      cut_.pieces[index(node.outputs[output])].push_back(
-          cut_.graph.apply(operation, value.name, parts, attributes));
+      cut_.slabs[index(node.outputs[output])].push_back(
+          cut_.graph.apply(operation, value.origin, parts, attributes));
       set_owner(none);
     }
   }
@@ -380,14 +382,14 @@ class Cutter : PieceRanges {
   std::vector<NodeId> late_totals_;
   std::map<ValueId, std::vector<ValueId>> totals_of_ranks_;
   std::int64_t segment_ = 0, sample_ = 0;
-  std::int64_t largest_piece_ = 0;  // bytes
+  std::int64_t largest_slab_ = 0;  // bytes
   CutGraph cut_;
 };
 
 }  // namespace
 
-CutGraph cut_into_pieces(const Graph& graph, std::int64_t planes_per_piece, std::int64_t ranks) {
-  return Cutter(graph, planes_of_pieces(graph, planes_per_piece, ranks), ranks).run();
+CutGraph cut_into_slabs(const Graph& graph, std::int64_t planes_per_slab, std::int64_t ranks) {
+  return Cutter(graph, planes_of_slabs(graph, planes_per_slab, ranks), ranks).run();
 }
 
 }  // namespace voxswap::net

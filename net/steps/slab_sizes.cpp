@@ -6,9 +6,9 @@
 #include "base/shape.h"
 #include "base/text.h"
 #include "net/graph/block_sums.h"
-#include "net/graph/names.h"
 #include "net/graph/operation.h"
-#include "net/steps/pieces.h"
+#include "net/graph/origin.h"
+#include "net/steps/slabs.h"
 
 namespace voxswap::net {
 
@@ -89,10 +89,10 @@ const Level& finest(const std::map<Sides, Level>& levels) {
   return *result;
 }
 
-std::int64_t bytes_of_automatic_piece(const Level& level) {
+std::int64_t bytes_of_automatic_slab(const Level& level) {
   if (level.largest <= large_volume_bytes) return std::numeric_limits<std::int64_t>::max();
-  const std::int64_t usual = std::max(usual_piece_bytes, level.largest / usual_pieces);
-  return std::max(std::min(usual, large_piece_elements * level.element), level.largest / most_pieces);
+  const std::int64_t usual = std::max(usual_slab_bytes, level.largest / usual_slabs);
+  return std::max(std::min(usual, large_slab_elements * level.element), level.largest / most_slabs);
 }
 
 std::int64_t quotient_up(std::int64_t count, std::int64_t parts) {
@@ -107,12 +107,12 @@ std::int64_t planes_of_block(const Level& level) {
   return std::clamp<std::int64_t>(2 * quotient_up(level.depth, 2 * usual_blocks), usual, most_block_planes);
 }
 
-std::int64_t bytes_of_piece(const std::map<Sides, Level>& levels, std::int64_t planes_per_piece) {
+std::int64_t bytes_of_slab(const std::map<Sides, Level>& levels, std::int64_t planes_per_slab) {
   const Level& level = finest(levels);
-  if (planes_per_piece == whole_volumes) return std::numeric_limits<std::int64_t>::max();
-  if (planes_per_piece == automatic_pieces) return bytes_of_automatic_piece(level);
+  if (planes_per_slab == whole_volumes) return std::numeric_limits<std::int64_t>::max();
+  if (planes_per_slab == automatic_slabs) return bytes_of_automatic_slab(level);
   const std::int64_t block = planes_of_block(level);
-  return quotient_up(planes_per_piece, block) * block * level.plane;
+  return quotient_up(planes_per_slab, block) * block * level.plane;
 }
 
 std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
@@ -132,7 +132,7 @@ std::map<Sides, Level> levels_of(const Graph& graph, const Volumes& volumes) {
 }
 
 // Rounded down to whole blocks, at least one.
-std::int64_t planes_of_piece(const Level& level, std::int64_t bytes) {
+std::int64_t planes_of_slab(const Level& level, std::int64_t bytes) {
   const std::int64_t block = planes_of_block(level);
   return std::max<std::int64_t>(bytes / level.plane / block, 1) * block;
 }
@@ -167,50 +167,51 @@ std::vector<std::int64_t> planes_of_blocks(const Graph& graph) {
   return planes;
 }
 
-std::vector<PlanesOfPiece> planes_of_pieces(const Graph& graph, std::int64_t planes_per_piece,
-                                            std::int64_t ranks) {
+std::vector<PlanesOfSlab> planes_of_slabs(const Graph& graph, std::int64_t planes_per_slab,
+                                          std::int64_t ranks) {
   const Volumes volumes(graph);
   const std::map<Sides, Level> levels = levels_of(graph, volumes);
-  std::vector<PlanesOfPiece> planes(graph.values().size());
+  std::vector<PlanesOfSlab> planes(graph.values().size());
   if (levels.empty()) return planes;
-  const std::int64_t bytes = bytes_of_piece(levels, planes_per_piece);
+  const std::int64_t bytes = bytes_of_slab(levels, planes_per_slab);
   for_each_volume(graph, volumes, levels, [&](ValueId id, const Level& level) {
     const std::int64_t block = planes_of_block(level);
     const std::int64_t of_rank = quotient_up(quotient_up(level.depth, block), ranks) * block;
-    const std::int64_t most = level.largest <= bytes ? of_rank : planes_of_piece(level, bytes);
-    const std::int64_t pieces = quotient_up(of_rank, most);
+    const std::int64_t most = level.largest <= bytes ? of_rank : planes_of_slab(level, bytes);
+    const std::int64_t slabs = quotient_up(of_rank, most);
     // Ranks have slabs of the same size.
-    const std::int64_t piece = ranks == 1 ? most : quotient_up(of_rank / block, pieces) * block;
-    if (piece < level.depth) planes[index(id)] = {piece, pieces * piece};
+    const std::int64_t slab = ranks == 1 ? most : quotient_up(of_rank / block, slabs) * block;
+    if (slab < level.depth) planes[index(id)] = {slab, slabs * slab};
   });
   return planes;
 }
 
-std::optional<std::int64_t> planes_of_fewer_pieces(const Graph& graph, std::int64_t planes_per_piece) {
-  if (planes_per_piece == whole_volumes) return std::nullopt;
+std::optional<std::int64_t> planes_of_fewer_slabs(const Graph& graph, std::int64_t planes_per_slab) {
+  if (planes_per_slab == whole_volumes) return std::nullopt;
   const std::map<Sides, Level> levels = levels_of(graph, Volumes(graph));
   if (levels.empty()) return std::nullopt;
   const Level& level = finest(levels);
-  const std::int64_t planes = planes_of_piece(level, bytes_of_piece(levels, planes_per_piece));
-  if (level.stays_whole || level.depth < many_pieces * planes) return std::nullopt;
+  const std::int64_t planes = planes_of_slab(level, bytes_of_slab(levels, planes_per_slab));
+  if (level.stays_whole || level.depth < many_slabs * planes) return std::nullopt;
   return 4 * planes;
 }
 
-std::string pieces_text(const Graph& step) {
-  struct Pieces {
+std::string slabs_text(const Graph& step) {
+  struct Slabs {
     std::size_t count = 0;
     std::int64_t planes = 0, all = 0;  // planes of the largest slab, and of all slabs
   };
-  std::map<std::string, Pieces> volumes;
-  Pieces most;
-  for (const Value& value : step.values()) {
-    const auto& [volume, piece] = split_piece_name(value.name);
-    if (piece.empty() || !is_of_volume(step, value)) continue;
-    Pieces& pieces = volumes[volume];
-    ++pieces.count;
-    pieces.planes = std::max(pieces.planes, value.shape[1]);
-    pieces.all += value.shape[1];
-    if (pieces.all > most.all) most = pieces;
+  const std::vector<std::int32_t> volume_of = number_volumes(step).values;
+  std::vector<Slabs> volumes(step.values().size());
+  Slabs most;
+  for (ValueId id = 0; index(id) < step.values().size(); ++id) {
+    const Value& value = step.value(id);
+    if (value.origin.slab == none || !is_of_volume(step, value)) continue;
+    Slabs& slabs = volumes[index(volume_of[index(id)])];
+    ++slabs.count;
+    slabs.planes = std::max(slabs.planes, value.shape[1]);
+    slabs.all += value.shape[1];
+    if (slabs.all > most.all) most = slabs;
   }
   return most.count < 2 ? "none" : format("{} of {}", most.count, counted(most.planes, "plane"));
 }
