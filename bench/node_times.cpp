@@ -61,7 +61,7 @@ void measure(std::int64_t side, const std::string& precision, int steps, const s
              bool fastest, const net::NetworkOptions& network) {
   bench::RandomTraining training(side, precision, backend, {.deterministic = !fastest}, network);
   const net::Graph& graph = training.step.graph;
-  swap::PlanRequest request{&graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  swap::StepProblem request{&graph, training.compiled.workspaces(), {}, {training.step.loss}};
   const swap::Plan plan = swap::make_plan("keep", request);
   const std::vector<double> best = node_seconds(training, plan, steps);
   const std::size_t count = graph.nodes().size();

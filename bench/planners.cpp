@@ -57,7 +57,7 @@ struct Problem {
   Cell cell;
   net::TrainingStep step;
   swap::CostModel costs;
-  swap::PlanRequest request;
+  swap::StepProblem request;
   double keep_seconds = 0;
   swap::Bound bound;
 

@@ -95,7 +95,7 @@ class Copies {
   std::thread thread_;
 };
 
-swap::CostModel measured(bench::RandomTraining& training, const swap::PlanRequest& request,
+swap::CostModel measured(bench::RandomTraining& training, const swap::StepProblem& request,
                          const swap::Plan& keep, const char* folder) {
   swap::ProfileRequest profile;
   profile.kept = request.kept;
@@ -120,7 +120,7 @@ void print(const swap::Plan& plan, std::int64_t least, const char* tier, const O
 }
 
 int compare_beside_copies(bench::RandomTraining& training, int steps, const char* folder) {
-  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  swap::StepProblem request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
   const std::int64_t least = swap::least_budget(*request.graph, request.workspaces, request.kept).bytes;
   const swap::Plan keep = swap::make_plan("keep", request);
   const swap::CostModel costs = measured(training, request, keep, folder);
@@ -148,7 +148,7 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
             const std::string& backend, const net::NetworkOptions& network, bool beside_copies) {
   bench::RandomTraining training(side, precision, backend, {}, network);
   if (beside_copies) return compare_beside_copies(training, steps, folder);
-  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  swap::StepProblem request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
   const swap::Plan keep = swap::make_plan("keep", request);
   const std::int64_t least = swap::least_budget(*request.graph, request.workspaces, request.kept).bytes;
   const swap::CostModel costs = measured(training, request, keep, folder);

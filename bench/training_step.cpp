@@ -25,7 +25,7 @@ struct Shares {
 };
 
 swap::Plan choose_plan(bench::RandomTraining& training, const Shares& shares) {
-  swap::PlanRequest request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
+  swap::StepProblem request{&training.step.graph, training.compiled.workspaces(), {}, {training.step.loss}};
   swap::Plan keep = swap::make_plan("keep", request);
   if (shares.arena >= 1) return keep;
   const auto all = static_cast<double>(keep.peak_bytes);

@@ -34,23 +34,23 @@ swap::Network network_of(const RunOptions& options, net::Backend& backend) {
 // If planning needs no costs, plan before measuring, so that a step that does not fit is reported at once.
 Prepared prepare_training(PlannableStep step, const Target& target, const RunOptions& options) {
   const std::string& planner = options.memory.planner;
-  if (planner == "keep") plan_step(planner, step, target.budgets, options.memory);
-  step.costs = measure(step, target, options);
+  if (planner == "keep") plan_step(planner, step.problem, options);
+  set_costs(step, measure(step, target, options));
   Prepared prepared{std::move(step), {}, nullptr};
-  prepared.plan = plan_step(planner, prepared.step, target.budgets, options.memory);
+  prepared.plan = plan_step(planner, prepared.step.problem, options);
   return prepared;
 }
 
 // If everything fits on the device, no planner can gain anything and no costs are measured.
 Prepared prepare_inference(PlannableStep step, const Target& target, const RunOptions& options) {
   Prepared prepared{std::move(step), {}, nullptr};
-  if (std::optional<swap::Plan> staying = plan_staying(prepared.step, target.budgets, options.memory)) {
+  if (std::optional<swap::Plan> staying = plan_staying(prepared.step.problem)) {
     prepared.plan = std::move(*staying);
     return prepared;
   }
   const std::string& planner = options.memory.planner;
-  if (planner != "keep") prepared.step.costs = measure(prepared.step, target, options);
-  prepared.plan = plan_step(planner, prepared.step, target.budgets, options.memory);
+  if (planner != "keep") set_costs(prepared.step, measure(prepared.step, target, options));
+  prepared.plan = plan_step(planner, prepared.step.problem, options);
   return prepared;
 }
 
@@ -89,14 +89,14 @@ struct Session::State {
   }
   std::vector<InputSlab> own_slabs(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
                                    const std::vector<net::Planes>& planes, std::int64_t samples) const {
-    return input_slabs(prepared.step.graph, prepared.plan, slabs, samples,
+    return input_slabs(*prepared.step.graph, prepared.plan, slabs, samples,
                        planes[index(options.slab_ranks().rank)].from, planes.back().to);
   }
 
   std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
     std::vector<Tensor> tensors;
     for (net::ValueId id : values) {
-      const net::Value& value = main().step.graph.value(id);
+      const net::Value& value = main().step.graph->value(id);
       Tensor tensor{value.name, value.shape,
                     std::vector<float>(static_cast<std::size_t>(value.shape.count()))};
       main().executor->read(id, tensor.values.data(), value.bytes());
@@ -107,7 +107,8 @@ struct Session::State {
 
   void write(const std::vector<net::ValueId>& values, const std::vector<Tensor>& tensors) {
     for (std::size_t i = 0; i < values.size(); ++i)
-      main().executor->write(values[i], tensors[i].values.data(), main().step.graph.value(values[i]).bytes());
+      main().executor->write(values[i], tensors[i].values.data(),
+                             main().step.graph->value(values[i]).bytes());
   }
 
   void infer() {
@@ -178,8 +179,9 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   }
   PlannableStep training, inference;
   const auto compile = [&] {
-    if (trains) training = plannable_training(s.target, s.steps, *s.exchange);
-    inference = plannable_inference(s.target, s.steps.inference, s.exchange ? &*s.exchange : nullptr);
+    if (trains) training = plannable_training(s.target, options.memory, s.steps, *s.exchange);
+    inference =
+        plannable_inference(s.target, options.memory, s.steps.inference, s.exchange ? &*s.exchange : nullptr);
   };
   compile();
   if (together && agree_on_routines(*s.target.backend, ranks)) compile();
@@ -195,9 +197,8 @@ void Session::allocate() {
   if (s.allocated) return;
   const MemoryOptions& memory = s.options.memory;
   const swap::Plan* training = s.trains() ? &s.training_step.plan : nullptr;
-  const swap::Tiers tiers =
-      swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan}, memory.disk_folder,
-                           memory.host_bytes.has_value(), s.target.smaller);
+  const swap::Tiers tiers = swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
+                                                 memory.disk_folder, memory.host_bytes.has_value());
   swap::ExecutorOptions links;
   links.to_host_rate = memory.to_host_rate;
   links.to_device_rate = memory.to_device_rate;
@@ -224,8 +225,8 @@ void Session::measure_again() {
   for (Prepared* prepared : {&s.training_step, &s.inference_step}) prepared->executor.reset();
   s.allocated = false;
   PlannableStep& step = s.training_step.step;
-  step.costs = measure(step, s.target, s.options, /*remember=*/true, /*disproved=*/true);
-  s.training_step.plan = plan_step(s.options.memory.planner, step, s.target.budgets, s.options.memory);
+  set_costs(step, measure(step, s.target, s.options, /*remember=*/true, /*disproved=*/true));
+  s.training_step.plan = plan_step(s.options.memory.planner, step.problem, s.options);
   allocate();
   s.write(s.parameters(), parameters);
   s.write(s.steps.training->optimizer_state, state);
@@ -381,13 +382,13 @@ const swap::Plan& Session::plan() const {
   return state_->main().plan;
 }
 const net::Graph& Session::graph() const {
-  return state_->main().step.graph;
+  return *state_->main().step.graph;
 }
 const swap::CostModel& Session::costs() const {
   return *state_->main().step.costs;
 }
 swap::Bound Session::bound() const {
-  return bound_of(state_->main().step, state_->target.budgets);
+  return bound_of(state_->main().step.problem);
 }
 std::int64_t Session::arena_bytes() const {
   return std::max(state_->training_step.plan.peak_bytes, state_->inference_step.plan.peak_bytes);

@@ -75,8 +75,8 @@ RunOptions with_data(RunOptions options, const DataShape& data) {
 PlannableStep with_costs(PlannableStep step, const Target& target, const RunOptions& options,
                          const ForecastOptions& how) {
   const bool measured = target.backend && !how.estimate;
-  step.costs =
-      measured ? measure(step, target, options, how.remember) : estimate(step, target, options.memory);
+  set_costs(step,
+            measured ? measure(step, target, options, how.remember) : estimate(step, target, options.memory));
   return step;
 }
 
@@ -120,14 +120,15 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
   leave_room(target_, options.memory, held_beside_);
   for (const net::ValueId id : steps.training->trained)
     trained_ += steps.training->graph.value(id).shape.count();
-  inference_ = plannable_inference(target_, steps.inference, &exchange_);
-  inference_.costs = estimate(inference_, target_, options.memory);
-  training_ = with_costs(plannable_training(target_, steps, exchange_), target_, options, how);
+  inference_ = plannable_inference(target_, options.memory, steps.inference, &exchange_);
+  set_costs(inference_, estimate(inference_, target_, options.memory));
+  training_ =
+      with_costs(plannable_training(target_, options.memory, steps, exchange_), target_, options, how);
   if (target_.backend && how.remember) remember_routines(*target_.backend, options);
 }
 
 swap::Plan StepForecast::plan(const std::string& planner, bool quick) const {
-  return plan_step(planner, training_, target_.budgets, options_.memory, quick);
+  return plan_step(planner, training_.problem, options_, quick);
 }
 
 double StepForecast::compute_seconds() const {
@@ -135,9 +136,8 @@ double StepForecast::compute_seconds() const {
 }
 
 std::int64_t StepForecast::inference_peak(bool quick) const {
-  if (const auto staying = plan_staying(inference_, target_.budgets, options_.memory))
-    return staying->peak_bytes;
-  return plan_step(options_.memory.planner, inference_, target_.budgets, options_.memory, quick).peak_bytes;
+  if (const auto staying = plan_staying(inference_.problem)) return staying->peak_bytes;
+  return plan_step(options_.memory.planner, inference_.problem, options_, quick).peak_bytes;
 }
 
 std::vector<PlannerRow> compare_planners(const StepForecast& step) {

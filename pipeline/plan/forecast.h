@@ -42,7 +42,7 @@ class StepForecast {
  public:
   StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how);
 
-  const net::Graph& graph() const { return training_.graph; }
+  const net::Graph& graph() const { return *training_.graph; }
   const Target& target() const { return target_; }
   const swap::Budgets& budgets() const { return target_.budgets; }
   const swap::CostModel& costs() const { return *training_.costs; }
@@ -52,7 +52,7 @@ class StepForecast {
   std::int64_t held_beside() const { return held_beside_; }
   std::int64_t trained() const { return trained_; }  // number of trained parameters
   double compute_seconds() const;                    // of the training step with unlimited memory
-  swap::Bound bound() const { return bound_of(training_, target_.budgets); }
+  swap::Bound bound() const { return bound_of(training_.problem); }
 
  private:
   RunOptions options_;

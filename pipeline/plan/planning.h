@@ -13,24 +13,22 @@
 #include "swap/execute/executor.h"
 #include "swap/model/bound.h"
 #include "swap/plan/plan.h"
+#include "swap/planners/planner.h"
 
 namespace voxswap::pipeline {
 
-// A step to plan, on its target.
+// A step on its target, ready to be planned. Its problem is complete once it has costs; `keep` needs none.
 struct PlannableStep {
-  net::Graph graph;
-  std::vector<net::ValueId> kept;
-  std::unique_ptr<swap::CompiledGraph>
-      compiled;  // null if the device is not in this machine: kernels without workspace
-  std::vector<std::int64_t> workspaces;
-  std::optional<swap::CostModel> costs;
-  std::string smaller;                         // copied from the target
-  std::optional<net::Graph> in_fewer_slabs{};  // swap/planners/planner.h
+  std::unique_ptr<const net::Graph> graph, in_fewer_slabs;
+  std::unique_ptr<swap::CompiledGraph> compiled;  // null if the device is not in this machine: no workspaces
+  std::unique_ptr<const swap::CostModel> costs;   // null: unknown
   // For a step of several samples: the step of one sample, with which all are planned and measured.
-  std::unique_ptr<PlannableStep> one_sample = nullptr;
+  std::unique_ptr<PlannableStep> one_sample;
+  swap::StepProblem problem;  // points to the members above
 };
-PlannableStep plannable(const Target& target, net::Graph graph, std::vector<net::ValueId> kept,
-                        net::Exchange* exchange = nullptr);
+PlannableStep plannable(const Target& target, const MemoryOptions& memory, const net::Graph& graph,
+                        std::vector<net::ValueId> kept, net::Exchange* exchange = nullptr);
+void set_costs(PlannableStep& step, swap::CostModel costs);
 
 // Costs estimated from the target's rates. memory.link replaces the link's rate or, if the device is in this
 // machine, limits it.
@@ -43,19 +41,20 @@ swap::CostModel measure(PlannableStep& step, const Target& target, const RunOpti
 // Removes cached costs, so that the next planning of such a step measures it.
 void forget_costs(PlannableStep& step, const Target& target, const RunOptions& options);
 
-// make_plan() with all settings of the experiment. `quick`: less search, enough to check what fits.
-swap::Plan plan_step(const std::string& planner, const PlannableStep& step, const swap::Budgets& budgets,
-                     const MemoryOptions& memory, bool quick = false);
+// make_plan() whose error names the settings of the experiment that make the step smaller. `quick`: less
+// search, enough to check what fits.
+swap::Plan plan_step(const std::string& planner, const swap::StepProblem& problem, const RunOptions& options,
+                     bool quick = false);
 // The plan that keeps all values on the device, if it fits; for inference no plan is better. Needs no costs.
-std::optional<swap::Plan> plan_staying(const PlannableStep& step, const swap::Budgets& budgets,
-                                       const MemoryOptions& memory);
+std::optional<swap::Plan> plan_staying(const swap::StepProblem& problem);
 // Lower bound on the step time of any plan; NaN if costs are noisy. REQUIRES: costs.
-swap::Bound bound_of(const PlannableStep& step, const swap::Budgets& budgets);
+swap::Bound bound_of(const swap::StepProblem& problem);
 
 // The training step of `steps`. REQUIRES: there is one.
-PlannableStep plannable_training(const Target& target, const Steps& steps, net::Exchange& exchange);
+PlannableStep plannable_training(const Target& target, const MemoryOptions& memory, const Steps& steps,
+                                 net::Exchange& exchange);
 // `exchange`: with slab ranks; otherwise null.
-PlannableStep plannable_inference(const Target& target, const net::InferenceStep& inference,
-                                  net::Exchange* exchange);
+PlannableStep plannable_inference(const Target& target, const MemoryOptions& memory,
+                                  const net::InferenceStep& inference, net::Exchange* exchange);
 
 }  // namespace voxswap::pipeline

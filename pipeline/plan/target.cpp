@@ -161,20 +161,8 @@ std::int64_t Target::voxel_alignment() const {
   return backend ? backend->voxel_alignment() : rates->voxel_alignment;
 }
 
-namespace {
-
-std::string smaller_step(const RunOptions& options) {
-  if (options.training.patch) return format("a smaller {}", key::training_patch);
-  return options.preprocess.by_spacing()
-             ? format("a larger {} or patches ({})", key::preprocess_spacing, key::training_patch)
-             : format("a lower {}", key::preprocess_resolution);
-}
-
-}  // namespace
-
 Target open_target(const RunOptions& options, const std::string& as, bool tuned) {
   Target target;
-  target.smaller = smaller_step(options);
   if (as.empty()) {
     net::BackendOptions how = backend_options(options.training);
     how.tuned = tuned;

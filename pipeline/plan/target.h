@@ -36,7 +36,6 @@ struct Target {
   const swap::DeviceRates* rates = nullptr;  // for estimates
   net::ElementType precision = net::ElementType::f32;
   swap::Budgets budgets{};
-  std::string smaller;                               // the key that makes a step smaller, for messages
   std::optional<swap::Network> network{};            // between ranks that train together
   std::string description() const;                   // for display
   std::int64_t voxel_alignment() const;              // of images on the device (net/backends/backend.h)

@@ -40,14 +40,13 @@ std::string beside_text(const Sizes& sizes) {
 
 constexpr const char* within_cgroup = "on this machine (or within its cgroup's limit)";
 
-void check_together(std::int64_t free, const Sizes& sizes, const std::string& smaller) {
+void check_together(std::int64_t free, const Sizes& sizes) {
   const std::int64_t host = sizes.host + sizes.streamed;
   if (sizes.arena + host <= free) return;
   if (host == 0)
     fail(Exit::does_not_fit,
-         "memory: an arena of {} is needed, but {} are free {}. Lower {}, set {}, or end other "
-         "programs",
-         format_bytes(sizes.arena), format_bytes(free), within_cgroup, key::memory_budget, smaller);
+         "memory: an arena of {} is needed, but {} are free {}. Lower {}, or end other programs",
+         format_bytes(sizes.arena), format_bytes(free), within_cgroup, key::memory_budget);
   fail(Exit::does_not_fit,
        "memory: an arena of {} and a host pool of {}{} are needed at the same time, but {} are free {}. "
        "Lower {}, or end other programs",
@@ -82,10 +81,10 @@ void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_a
 }  // namespace
 
 Tiers allocate_tiers(net::Backend& backend, const std::vector<const Plan*>& plans,
-                     const fs::path& disk_folder, bool host_as_asked, const std::string& smaller) {
+                     const fs::path& disk_folder, bool host_as_asked) {
   const Sizes sizes = largest(plans);
   if (backend.computes_on_host())
-    check_together(backend.free_bytes(), sizes, smaller);
+    check_together(backend.free_bytes(), sizes);
   else
     check_apart(backend, sizes, host_as_asked);
   Tiers tiers;

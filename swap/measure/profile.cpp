@@ -66,24 +66,24 @@ Plan plan_steps(CompiledGraph& compiled, const ProfileRequest& request, std::int
                 std::int64_t reserve) {
   const CostModel estimate = estimate_costs(
       compiled.graph(), find_device_rates(compiled.backend().computes_on_host() ? "cpu" : "a100"));
-  PlanRequest plan;
-  plan.graph = &compiled.graph();
-  plan.workspaces = compiled.workspaces();
-  plan.kept = request.kept;
-  plan.costs = &estimate;
-  plan.budgets = {budget - reserve, request.host_budget_bytes,
-                  request.disk_folder.empty() ? 0 : request.disk_budget_bytes};
+  StepProblem problem;
+  problem.graph = &compiled.graph();
+  problem.workspaces = compiled.workspaces();
+  problem.kept = request.kept;
+  problem.costs = &estimate;
+  problem.budgets = {budget - reserve, request.host_budget_bytes,
+                     request.disk_folder.empty() ? 0 : request.disk_budget_bytes};
   const Floor floor = least_budget(compiled.graph(), compiled.workspaces(), request.kept);
   for (const char* planner : {"keep", "checkpoint", "hybrid"}) {
-    if (plan.budgets.device < floor.bytes) break;
+    if (problem.budgets.device < floor.bytes) break;
     try {
-      return make_plan(planner, plan);
+      return make_plan(planner, problem);
     } catch (const Error& error) {
       if (error.exit() != Exit::does_not_fit) throw;
     }
   }
-  plan.budgets.device = budget;
-  return make_plan("hybrid", plan);
+  problem.budgets.device = budget;
+  return make_plan("hybrid", problem);
 }
 
 CostModel measure(CompiledGraph& compiled, const ProfileRequest& request) {

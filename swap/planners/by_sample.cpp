@@ -36,7 +36,7 @@ std::vector<std::size_t> passes_of(const GraphFacts& all, const GraphFacts& one,
 
 // Copies the decisions for one sample to all samples.
 Decisions for_all(const GraphFacts& one, const Decisions& decisions, const GraphFacts& all) {
-  const net::Counterparts counterparts = net::counterparts(*all.request->graph, *one.request->graph);
+  const net::Counterparts counterparts = net::counterparts(*all.problem->graph, *one.problem->graph);
   Decisions result = keep_everything(all);
   result.reserve = decisions.reserve;
   result.reuse_window = decisions.reuse_window;
@@ -65,30 +65,30 @@ bool is_near_computing(const GraphFacts& facts, const Plan& plan) {
 
 // While one sample is processed, images of other samples and sums of gradients are resident as well. How much
 // memory they take is known only from the plan for all samples, so several amounts are tried.
-Plan search_plan_by_sample(const PlanRequest& request, const std::string& planner,
+Plan search_plan_by_sample(const StepProblem& problem, const std::string& planner,
                            const SearchOptions& options) {
-  const GraphFacts all(request);
-  PlanRequest one = *request.one_sample;
-  one.budgets = request.budgets;
+  const GraphFacts all(problem);
+  StepProblem one = *problem.one_sample;
+  one.budgets = problem.budgets;
   const std::int64_t least = least_budget(*one.graph, one.workspaces, one.kept).bytes;
   std::optional<Plan> best;
   const auto plan_beside = [&](std::int64_t bytes) {
-    one.budgets.device = std::max(request.budgets.device - bytes, least);
+    one.budgets.device = std::max(problem.budgets.device - bytes, least);
     const GraphFacts facts(one);
     const Searched found = search_plan(facts, planner, options);
     Plan plan = lay_out_within_budget(all, planner, options, for_all(facts, found.decisions, all));
-    const bool fits = within(request.budgets, plan);
-    const bool ahead = best && within(request.budgets, *best)
+    const bool fits = within(problem.budgets, plan);
+    const bool ahead = best && within(problem.budgets, *best)
                            ? fits && plan.predicted_seconds < best->predicted_seconds
                            : !best || fits || plan.peak_bytes < best->peak_bytes;
     if (ahead) best = std::move(plan);
   };
-  const std::int64_t images = bytes_of_inputs(*request.graph) - bytes_of_inputs(*one.graph);
-  const auto good = [&] { return within(request.budgets, *best) && is_near_computing(all, *best); };
+  const std::int64_t images = bytes_of_inputs(*problem.graph) - bytes_of_inputs(*one.graph);
+  const auto good = [&] { return within(problem.budgets, *best) && is_near_computing(all, *best); };
   plan_beside(images);
-  if (request.budgets.host > 0 && !options.quick && !good()) plan_beside(0);
-  const std::int64_t notch = (request.budgets.device - all.persistent_bytes) / 20;
-  for (int more = 1; more <= attempts && !within(request.budgets, *best) && one.budgets.device > least;
+  if (problem.budgets.host > 0 && !options.quick && !good()) plan_beside(0);
+  const std::int64_t notch = (problem.budgets.device - all.persistent_bytes) / 20;
+  for (int more = 1; more <= attempts && !within(problem.budgets, *best) && one.budgets.device > least;
        ++more)
     plan_beside(images + more * notch);
   return *std::move(best);

@@ -10,8 +10,8 @@
 
 namespace voxswap::swap {
 
-// As search_plan(). REQUIRES: the request has the step of one sample.
-Plan search_plan_by_sample(const PlanRequest& request, const std::string& planner,
+// As search_plan(). REQUIRES: the problem has the step of one sample.
+Plan search_plan_by_sample(const StepProblem& problem, const std::string& planner,
                            const SearchOptions& options);
 
 // Whether the plan takes hardly longer than its nodes alone, so that no other plan gains much.

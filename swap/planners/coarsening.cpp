@@ -34,7 +34,7 @@ GapId last_gap(const ValueFacts& value) {
 }
 
 std::size_t slab_of(const GraphFacts& facts, net::ValueId id) {
-  return index(std::max(facts.request->graph->value(id).origin.slab, 0));
+  return index(std::max(facts.problem->graph->value(id).origin.slab, 0));
 }
 
 // The values of every volume, by slab.
@@ -70,11 +70,11 @@ std::vector<std::size_t> passes_of(const GraphFacts& fine, const GraphFacts& coa
 
 }  // namespace
 
-StepInFewerSlabs::StepInFewerSlabs(const PlanRequest& finer) : costs(*finer.costs), request(finer) {
-  request.graph = finer.in_fewer_slabs;
-  request.in_fewer_slabs = nullptr;
-  request.costs = &costs;
-  const auto [fine, coarse] = net::number_volumes(*finer.graph, *request.graph);
+StepInFewerSlabs::StepInFewerSlabs(const StepProblem& finer) : costs(*finer.costs), problem(finer) {
+  problem.graph = finer.in_fewer_slabs;
+  problem.in_fewer_slabs = nullptr;
+  problem.costs = &costs;
+  const auto [fine, coarse] = net::number_volumes(*finer.graph, *problem.graph);
   struct Operation {  // summed over slabs
     double seconds = 0;
     std::int64_t workspace = 0;
@@ -88,18 +88,18 @@ StepInFewerSlabs::StepInFewerSlabs(const PlanRequest& finer) : costs(*finer.cost
   }
   for (const std::int32_t number : coarse.nodes) ++operations[index(number)].nodes;
   costs.node_seconds.clear();
-  request.workspaces.clear();
+  problem.workspaces.clear();
   for (const std::int32_t number : coarse.nodes) {
     const Operation& operation = operations[index(number)];
     costs.node_seconds.push_back(operation.seconds / operation.nodes);
-    request.workspaces.push_back(operation.workspace);
+    problem.workspaces.push_back(operation.workspace);
   }
   std::vector<bool> kept(count_of(fine.values, coarse.values), false);
   for (const net::ValueId id : finer.kept)
     if (id != net::none) kept[index(fine.values[index(id)])] = true;
-  request.kept.clear();
+  problem.kept.clear();
   for (net::ValueId id = 0; index(id) < coarse.values.size(); ++id)
-    if (kept[index(coarse.values[index(id)])]) request.kept.push_back(id);
+    if (kept[index(coarse.values[index(id)])]) problem.kept.push_back(id);
 }
 
 Decisions for_finer(const GraphFacts& coarse, const Decisions& decisions, const GraphFacts& fine) {
@@ -107,7 +107,7 @@ Decisions for_finer(const GraphFacts& coarse, const Decisions& decisions, const 
   result.reserve = decisions.reserve;
   result.reuse_window = decisions.reuse_window;
   const std::vector<std::size_t> passes = passes_of(fine, coarse);
-  const auto [of_fine, of_coarse] = net::number_volumes(*fine.request->graph, *coarse.request->graph);
+  const auto [of_fine, of_coarse] = net::number_volumes(*fine.problem->graph, *coarse.problem->graph);
   const std::size_t count = count_of(of_fine.values, of_coarse.values);
   const std::vector<std::vector<net::ValueId>> fine_slabs = slabs_of(fine, of_fine, count),
                                                coarse_slabs = slabs_of(coarse, of_coarse, count);

@@ -7,15 +7,15 @@
 
 namespace voxswap::swap {
 
-// The request for the graph finer.in_fewer_slabs. The nodes of an operation take as long together as in
+// The problem for the graph finer.in_fewer_slabs. The nodes of an operation take as long together as in
 // `finer`, and each needs the largest workspace of that operation's nodes there.
 struct StepInFewerSlabs {
-  explicit StepInFewerSlabs(const PlanRequest& finer);  // REQUIRES: finer.in_fewer_slabs, finer.costs
+  explicit StepInFewerSlabs(const StepProblem& finer);  // REQUIRES: finer.in_fewer_slabs, finer.costs
   StepInFewerSlabs(const StepInFewerSlabs&) = delete;
   StepInFewerSlabs& operator=(const StepInFewerSlabs&) = delete;
 
   CostModel costs;
-  PlanRequest request;
+  StepProblem problem;
 };
 
 // Gives every slab of `fine` the decisions of the slab of `coarse` that contains its middle.

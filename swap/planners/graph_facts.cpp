@@ -26,8 +26,8 @@ bool is_main_output(const net::Graph& graph, const net::Node& node, net::ValueId
   return others <= graph.value(value).bytes() / 4;
 }
 
-NodeFacts node_facts(const PlanRequest& request, net::NodeId id) {
-  const net::Graph& graph = *request.graph;
+NodeFacts node_facts(const StepProblem& problem, net::NodeId id) {
+  const net::Graph& graph = *problem.graph;
   const net::Node& node = graph.node(id);
   NodeFacts result;
   for (const net::ValueId value : node.inputs)
@@ -42,12 +42,12 @@ NodeFacts node_facts(const PlanRequest& request, net::NodeId id) {
     const net::ValueId from = node.inputs[static_cast<std::size_t>(input)];
     if (may_take_over(graph, node, to, from)) result.in_place.emplace_back(to, from);
   }
-  const std::int64_t workspace = request.workspaces[static_cast<std::size_t>(id)];
+  const std::int64_t workspace = problem.workspaces[static_cast<std::size_t>(id)];
   result.workspace = workspace > 0 ? occupied(workspace) : 0;
   result.exchanges = net::is_exchange(node);
-  if (request.costs != nullptr)
+  if (problem.costs != nullptr)
     (result.exchanges ? result.exchange_seconds : result.seconds) =
-        request.costs->node_seconds[static_cast<std::size_t>(id)];
+        problem.costs->node_seconds[static_cast<std::size_t>(id)];
   for (const net::ValueId value : result.reads)
     if (const net::NodeId producer = graph.value(value).producer;
         producer != net::none && net::is_exchange(graph.node(producer)))
@@ -57,8 +57,8 @@ NodeFacts node_facts(const PlanRequest& request, net::NodeId id) {
 
 }  // namespace
 
-GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
-  const net::Graph& graph = *request->graph;
+GraphFacts::GraphFacts(const StepProblem& the_problem) : problem(&the_problem) {
+  const net::Graph& graph = *problem->graph;
   for (const net::Value& value : graph.values()) {
     ValueFacts v;
     v.bytes = occupied(value.bytes());
@@ -75,10 +75,10 @@ GraphFacts::GraphFacts(const PlanRequest& the_request) : request(&the_request) {
     }
     values.push_back(std::move(v));
   }
-  for (const net::ValueId value : request->kept)
+  for (const net::ValueId value : problem->kept)
     if (value != net::none) values[static_cast<std::size_t>(value)].kept = true;
   for (net::NodeId id = 0; static_cast<std::size_t>(id) < graph.nodes().size(); ++id) {
-    nodes.push_back(node_facts(*request, id));
+    nodes.push_back(node_facts(*problem, id));
     for (const net::ValueId value : nodes.back().reads)
       values[static_cast<std::size_t>(value)].readers.push_back(id);
     compute_seconds += nodes.back().seconds;
@@ -103,9 +103,9 @@ void GraphFacts::let_gradients_be_recomputed() {
     for (const net::ValueId slab : volume.slabs) {
       ValueFacts& value = values[index(slab)];
       if (value.kept || value.producer == net::none) continue;
-      const net::Node& node = request->graph->node(value.producer);
+      const net::Node& node = problem->graph->node(value.producer);
       value.recomputable =
-          is_main_output(*request->graph, node, slab) && node.updates.empty() && !net::is_exchange(node);
+          is_main_output(*problem->graph, node, slab) && node.updates.empty() && !net::is_exchange(node);
       volume.recomputable = volume.recomputable || value.recomputable;
     }
   }
@@ -113,12 +113,12 @@ void GraphFacts::let_gradients_be_recomputed() {
 
 void GraphFacts::find_passes() {
   pass.assign(nodes.size(), 0);
-  if (!in_slabs || request->costs == nullptr) return;
-  const Needs needs = find_needs(*request->graph, request->workspaces, request->kept);
+  if (!in_slabs || problem->costs == nullptr) return;
+  const Needs needs = find_needs(*problem->graph, problem->workspaces, problem->kept);
   std::vector<double> seconds;
   for (const NodeFacts& node : nodes) seconds.push_back(node.seconds);
-  const auto room = static_cast<double>(request->budgets.device - persistent_bytes);
-  const std::vector<std::size_t> begins = find_segments(*request->graph, needs, seconds, room).begins;
+  const auto room = static_cast<double>(problem->budgets.device - persistent_bytes);
+  const std::vector<std::size_t> begins = find_segments(*problem->graph, needs, seconds, room).begins;
   passes = begins.size();
   for (std::size_t i = 0; i < begins.size(); ++i)
     std::fill(pass.begin() + static_cast<std::ptrdiff_t>(begins[i]), pass.end(),
@@ -126,7 +126,7 @@ void GraphFacts::find_passes() {
 }
 
 void GraphFacts::find_volumes() {
-  const net::Graph& graph = *request->graph;
+  const net::Graph& graph = *problem->graph;
   const net::VolumeNumbers numbers = net::number_volumes(graph);
   std::vector<std::int32_t> volume_of(values.size(), net::none);  // by number
   for (net::ValueId id = 0; index(id) < values.size(); ++id) {
@@ -164,7 +164,7 @@ void GraphFacts::find_gaps(const std::vector<std::int32_t>& operations, VolumeFa
     std::vector<std::int32_t> seen;
     for (std::size_t i = 0; i < value.readers.size(); ++i) {
       const net::NodeId node = value.readers[i];
-      const bool is_split = request->graph->node(node).origin.slab != net::none;
+      const bool is_split = problem->graph->node(node).origin.slab != net::none;
       const std::int32_t reader =
           is_split ? operations[index(node)] : net::none - 1 - static_cast<std::int32_t>(i);
       if (std::find(seen.begin(), seen.end(), reader) != seen.end()) continue;

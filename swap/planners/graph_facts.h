@@ -52,9 +52,9 @@ struct VolumeFacts {
 };
 
 struct GraphFacts {
-  explicit GraphFacts(const PlanRequest& request);
+  explicit GraphFacts(const StepProblem& problem);
 
-  const PlanRequest* request;
+  const StepProblem* problem;
   std::vector<NodeFacts> nodes;
   std::vector<ValueFacts> values;
   std::vector<VolumeFacts> volumes;

@@ -29,7 +29,7 @@ Schedule schedule_of(const GraphFacts& facts, const Decisions& decisions, std::i
 }
 
 Score score_of(const GraphFacts& facts, const Schedule& schedule) {
-  const CostModel& costs = *facts.request->costs;
+  const CostModel& costs = *facts.problem->costs;
   const double moved = costs.to_host.busy > 0 ? schedule.moved_bytes / costs.to_host.busy : 0;
   return {schedule.excess, schedule.seconds + 0.02 * moved};
 }
@@ -104,7 +104,7 @@ void HillClimb::lay_out_best() {
   if (found_ && last_.seconds >= found_->plan.predicted_seconds) return;
   Plan plan = lay_out(facts_, last_, options_.planner, {.packing_effort = quick_packing});
   left_ -= 30 * static_cast<std::int64_t>(plan.instructions.size());
-  unpackable_ = within(facts_.request->budgets, plan) ? 0 : unpackable_ + 1;
+  unpackable_ = within(facts_.problem->budgets, plan) ? 0 : unpackable_ + 1;
   if (unpackable_ > 0) return;
   if (!found_ || plan.predicted_seconds < found_->plan.predicted_seconds)
     found_ = Found{std::move(plan), best_};

@@ -36,10 +36,10 @@ class Layout {
          const LayoutOptions& options)
       : facts_(facts), schedule_(schedule), options_(options), live_ranges_(schedule.sequence.live_ranges) {
     plan_.planner = planner;
-    plan_.budget_bytes = facts.request->budgets.device;
-    plan_.host_budget_bytes = facts.request->budgets.host;
-    plan_.disk_budget_bytes = facts.request->budgets.disk;
-    for (const net::ValueId value : facts.request->kept)
+    plan_.budget_bytes = facts.problem->budgets.device;
+    plan_.host_budget_bytes = facts.problem->budgets.host;
+    plan_.disk_budget_bytes = facts.problem->budgets.disk;
+    for (const net::ValueId value : facts.problem->kept)
       if (value != net::none) plan_.kept.push_back(value);
   }
 
@@ -48,10 +48,10 @@ class Layout {
     list_instructions();
     place_on_device();
     place_outside();
-    add_waits(*facts_.request->graph, facts_.request->workspaces, plan_);
+    add_waits(*facts_.problem->graph, facts_.problem->workspaces, plan_);
     sum_up();
-    if (facts_.request->costs != nullptr)
-      plan_.predicted_seconds = simulate(plan_, *facts_.request->costs).seconds;
+    if (facts_.problem->costs != nullptr)
+      plan_.predicted_seconds = simulate(plan_, *facts_.problem->costs).seconds;
     return std::move(plan_);
   }
 
@@ -59,7 +59,7 @@ class Layout {
   const Eviction& eviction(std::int32_t i) const { return schedule_.evictions[index(i)]; }
   net::ValueId value_of(std::int32_t live_range) const { return live_ranges_[index(live_range)].value; }
   std::int64_t true_bytes(std::int32_t live_range) const {
-    return facts_.request->graph->value(value_of(live_range)).bytes();
+    return facts_.problem->graph->value(value_of(live_range)).bytes();
   }
   bool returns(const Eviction& away) const { return index(away.next_use) < schedule_.sequence.steps.size(); }
   bool streamed(std::int32_t live_range) const { return facts_.values[index(value_of(live_range))].streamed; }

@@ -16,7 +16,7 @@ struct LayoutOptions {
 };
 
 // Packing may need a little more memory than the schedule; the caller compares the plan with the budgets.
-// Sets `predicted_seconds` by simulation if the request has costs.
+// Sets `predicted_seconds` by simulation if the problem has costs.
 Plan lay_out(const GraphFacts& facts, const Schedule& schedule, const std::string& planner,
              const LayoutOptions& options = {});
 

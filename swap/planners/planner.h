@@ -24,7 +24,6 @@
 #include <string>
 #include <vector>
 
-#include "base/keys.h"
 #include "swap/model/bound.h"
 #include "swap/model/costs.h"
 #include "swap/plan/plan.h"
@@ -38,7 +37,8 @@ struct TflmsOptions {
   bool operator==(const TflmsOptions&) const = default;
 };
 
-struct PlanRequest {
+// A step to plan: everything that a plan depends on. Graphs and costs outlive it.
+struct StepProblem {
   const net::Graph* graph = nullptr;
   std::vector<std::int64_t> workspaces;  // bytes, per node
   Budgets budgets{};
@@ -46,32 +46,30 @@ struct PlanRequest {
   const CostModel* costs = nullptr;  // null only for `keep`
   TflmsOptions tflms{};
   std::int64_t lms_threshold = 8 << 20;  // bytes
-  bool quick = false;                    // search less, to find out what fits
   // For a step that processes several samples in sequence: the step of one sample, which is searched in its
   // place. Null: the step is searched as a whole.
-  const PlanRequest* one_sample = nullptr;
+  const StepProblem* one_sample = nullptr;
   // For a step in many slabs: the same step in fewer slabs, which is searched first (coarsening.h). May be
   // null.
   const net::Graph* in_fewer_slabs = nullptr;
-  // How to make the step smaller, for messages.
-  std::string smaller = std::string("a lower ") + key::preprocess_resolution;
 };
 
-// Throws Exit::usage for an unknown planner. Throws Exit::does_not_fit if this planner has no plan within the
-// budgets: the message says the budget, what the planner needs, for which node, and what helps.
-Plan make_plan(const std::string& planner, const PlanRequest& request);
+// `quick`: search less, to find out what fits. Throws Exit::usage for an unknown planner. Throws DoesNotFit
+// (swap/plan/does_not_fit.h) if this planner has no plan within the budgets: the message says the budget,
+// what the planner needs, for which node, and which budgets help.
+Plan make_plan(const std::string& planner, const StepProblem& problem, bool quick = false);
 std::vector<std::string> planner_names();  // those for any device
 
 // A baseline for GPUs: keep's plan in a paged arena, which may exceed the budget (plan.h).
 constexpr const char* unified_planner = "unified";
 
 // The planners. They return a plan of any size; make_plan() checks it against the budgets.
-Plan plan_keep(const PlanRequest& request);
-Plan plan_unified(const PlanRequest& request);
-Plan plan_lms_threshold(const PlanRequest& request);
-Plan plan_tflms(const PlanRequest& request);
-Plan plan_checkpoint(const PlanRequest& request);
-Plan plan_hybrid(const PlanRequest& request);
+Plan plan_keep(const StepProblem& problem, bool quick);
+Plan plan_unified(const StepProblem& problem, bool quick);
+Plan plan_lms_threshold(const StepProblem& problem, bool quick);
+Plan plan_tflms(const StepProblem& problem, bool quick);
+Plan plan_checkpoint(const StepProblem& problem, bool quick);
+Plan plan_hybrid(const StepProblem& problem, bool quick);
 
 bool within(const Budgets& budgets, const Plan& plan);
 

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "swap/plan/does_not_fit.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::swap {
@@ -15,7 +16,7 @@ namespace {
 
 struct Row {
   std::string_view name;
-  Plan (*plan)(const PlanRequest&);
+  Plan (*plan)(const StepProblem&, bool quick);
 };
 
 constexpr std::array planner_table = {
@@ -30,44 +31,38 @@ constexpr std::array planner_table = {
 // table, because devices that compute on the host have no such memory.
 constexpr Row unified_row = {unified_planner, plan_unified};
 
-// Whether the step computes in four bytes per number throughout.
-bool could_be_narrower(const net::Graph& graph) {
-  return std::none_of(graph.values().begin(), graph.values().end(), [](const net::Value& value) {
-    return value.role == net::Role::input && net::element_bytes(value.type) == 2;
-  });
-}
-
 std::string whole_mebibytes(std::int64_t bytes) {
   return format("{}MiB", (bytes + 1048575) / 1048576);
 }
 
 // The smallest budget for which this planner has a plan, to within 1 %.
-std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::int64_t known_to_fit) {
-  PlanRequest attempt = request;
-  attempt.quick = true;
-  std::int64_t low = request.budgets.device, high = known_to_fit;
+std::int64_t least_budget_of(const Row& row, const StepProblem& problem, std::int64_t known_to_fit) {
+  StepProblem attempt = problem;
+  std::int64_t low = problem.budgets.device, high = known_to_fit;
   while (high - low > high / 100 + (1 << 16)) {
     attempt.budgets.device = low + (high - low) / 2;
-    (within(attempt.budgets, row.plan(attempt)) ? high : low) = attempt.budgets.device;
+    (within(attempt.budgets, row.plan(attempt, /*quick=*/true)) ? high : low) = attempt.budgets.device;
   }
   return high;
 }
 
-[[noreturn]] void fail_over_budget(const Row& row, const PlanRequest& request, const Plan& plan) {
-  const net::Graph& graph = *request.graph;
-  const Budgets& budgets = request.budgets;
+[[noreturn]] void fail_over_budget(const Row& row, const StepProblem& problem, const Plan& plan, bool quick) {
+  const net::Graph& graph = *problem.graph;
+  const Budgets& budgets = problem.budgets;
+  const auto tier_is_too_small = [&](const char* tier, std::int64_t budget, std::int64_t needed) {
+    return format("{}: {} are too small: planner {} needs {} there", tier, format_bytes(budget), row.name,
+                  format_bytes(needed));
+  };
   if (plan.disk_bytes > budgets.disk && budgets.disk > 0)
-    fail(Exit::does_not_fit,
-         "{}: {} are too small: planner {} needs {} there. Set a larger {} budget, a larger {} or {}, or {}",
-         key::memory_disk, format_bytes(budgets.disk), row.name, format_bytes(plan.disk_bytes),
-         key::memory_disk, key::memory_host, key::memory_budget, request.smaller);
+    throw DoesNotFit(tier_is_too_small(key::memory_disk, budgets.disk, plan.disk_bytes),
+                     {format("a larger {} budget", key::memory_disk),
+                      format("a larger {} or {}", key::memory_host, key::memory_budget)});
   if (plan.peak_bytes <= largest_arena(budgets.device, plan.paged))
-    fail(Exit::does_not_fit,
-         "{}: {} are too small: planner {} needs {} there. Set a larger {}, a {}, a larger {}, or {}",
-         key::memory_host, format_bytes(budgets.host), row.name, format_bytes(plan.host_bytes),
-         key::memory_host, key::memory_disk, key::memory_budget, request.smaller);
+    throw DoesNotFit(tier_is_too_small(key::memory_host, budgets.host, plan.host_bytes),
+                     {format("a larger {}", key::memory_host), format("a {}", key::memory_disk),
+                      format("a larger {}", key::memory_budget)});
 
-  const Floor floor = least_budget(graph, request.workspaces, request.kept);
+  const Floor floor = least_budget(graph, problem.workspaces, problem.kept);
   const auto peak = std::max_element(plan.live_bytes.begin(), plan.live_bytes.end());
   net::NodeId at = net::none;
   for (auto i = peak - plan.live_bytes.begin(); i >= 0 && at == net::none; --i)
@@ -75,21 +70,21 @@ std::int64_t least_budget_of(const Row& row, const PlanRequest& request, std::in
   std::int64_t needed =
       plan.paged ? (plan.peak_bytes + most_oversubscription - 1) / most_oversubscription : plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
-  // Not for quick requests: a search for the largest size makes many, and each would take several plans more.
-  if (!request.quick && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
-    needed = least_budget_of(row, request, plan.peak_bytes);
+  // Not for quick plans: a search for the largest size makes many, and each would take several plans more.
+  if (!quick && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
+    needed = least_budget_of(row, problem, plan.peak_bytes);
   const net::Node& node = graph.node(at);
-  fail(Exit::does_not_fit,
-       "{}: {} ({}) is too small: planner {} needs {} {} ({}), {} of it for parameters and optimiser "
-       "state. Node '{}' ({}) needs the most. No planner can use less{}. Set a {} of at least {}, {}{}, {}or "
-       "a lower {}",
-       key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
-       request.quick ? "about" : "at least", format_bytes(needed), counted(needed, "byte"),
-       format_bytes(plan.persistent_bytes), node.name, node.operation->name,
-       floor.bytes < needed ? " than " + format_bytes(floor.bytes) : "", key::memory_budget,
-       whole_mebibytes(needed), budgets.host == 0 ? format("a host pool ({}), ", key::memory_host) : "",
-       request.smaller, could_be_narrower(graph) ? format("{}: bf16 or f16, ", key::training_precision) : "",
-       key::network_base_filters);
+  std::vector<std::string> remedies = {
+      format("a {} of at least {}", key::memory_budget, whole_mebibytes(needed))};
+  if (budgets.host == 0) remedies.push_back(format("a host pool ({})", key::memory_host));
+  throw DoesNotFit(
+      format("{}: {} ({}) is too small: planner {} needs {} {} ({}), {} of it for parameters and optimiser "
+             "state. Node '{}' ({}) needs the most. No planner can use less{}",
+             key::memory_budget, format_bytes(budgets.device), counted(budgets.device, "byte"), row.name,
+             quick ? "about" : "at least", format_bytes(needed), counted(needed, "byte"),
+             format_bytes(plan.persistent_bytes), node.name, node.operation->name,
+             floor.bytes < needed ? " than " + format_bytes(floor.bytes) : ""),
+      remedies);
 }
 
 const Row& find_planner(const std::string& planner) {
@@ -114,14 +109,12 @@ std::vector<std::string> planner_names() {
   return names;
 }
 
-Plan make_plan(const std::string& planner, const PlanRequest& request) {
+Plan make_plan(const std::string& planner, const StepProblem& problem, bool quick) {
   const Row& row = find_planner(planner);
-  PlanRequest asked = request;
   // Below the least budget no search can succeed: a quick plan is enough for the message.
-  const Floor floor = least_budget(*request.graph, request.workspaces, request.kept);
-  asked.quick = request.quick || request.budgets.device < floor.bytes;
-  Plan plan = row.plan(asked);
-  if (!within(request.budgets, plan)) fail_over_budget(row, request, plan);
+  const Floor floor = least_budget(*problem.graph, problem.workspaces, problem.kept);
+  Plan plan = row.plan(problem, quick || problem.budgets.device < floor.bytes);
+  if (!within(problem.budgets, plan)) fail_over_budget(row, problem, plan, quick);
   return plan;
 }
 

@@ -18,7 +18,7 @@ class Scheduler {
   Scheduler(const GraphFacts& facts, const ScheduleOptions& options, Schedule& schedule)
       : facts_(facts),
         options_(options),
-        costs_(*facts.request->costs),
+        costs_(*facts.problem->costs),
         schedule_(schedule),
         steps_(static_cast<std::int32_t>(schedule.sequence.steps.size())),
         budget_(options.device_budget) {
@@ -29,7 +29,7 @@ class Scheduler {
   void choose(const std::vector<float>& bias) {
     schedule_.memory = memory_of(facts_, schedule_.sequence);
     if (*std::max_element(schedule_.memory.begin(), schedule_.memory.end()) <= budget_) return;
-    if (facts_.request->budgets.host == 0) {  // nothing can be evicted
+    if (facts_.problem->budgets.host == 0) {  // nothing can be evicted
       note_excess();
       return;
     }
@@ -317,7 +317,7 @@ void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bo
 }
 
 bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
-  const Budgets& budgets = facts.request->budgets;
+  const Budgets& budgets = facts.problem->budgets;
   schedule.on_disk.assign(schedule.sequence.live_ranges.size(), false);
   const auto bytes_of = [&](const Eviction& eviction) {
     return facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)].bytes;

@@ -22,7 +22,7 @@ struct Start {
 class Search {
  public:
   Search(const GraphFacts& facts, const std::string& planner, const SearchOptions& options)
-      : facts_(facts), options_(options), budget_(facts.request->budgets.device) {
+      : facts_(facts), options_(options), budget_(facts.problem->budgets.device) {
     climbing_.planner = planner;
     climbing_.may_swap = options.may_swap;
     climbing_.may_recompute = options.may_recompute;
@@ -75,7 +75,7 @@ class Search {
 
  private:
   bool is_good() const {
-    return best_ && within(facts_.request->budgets, best_->plan) &&
+    return best_ && within(facts_.problem->budgets, best_->plan) &&
            best_->plan.predicted_seconds <= options_.good_seconds;
   }
 
@@ -212,7 +212,7 @@ class Search {
   }
 
   bool better(const Plan& plan, const Plan& than) const {
-    const Budgets& budgets = facts_.request->budgets;
+    const Budgets& budgets = facts_.problem->budgets;
     if (!within(budgets, plan)) return false;
     return !within(budgets, than) || plan.predicted_seconds < than.predicted_seconds;
   }
@@ -230,7 +230,7 @@ class Search {
 
   // A schedule's time is an estimate.
   bool may_be_ahead(double seconds) const {
-    return !best_ || !within(facts_.request->budgets, best_->plan) ||
+    return !best_ || !within(facts_.problem->budgets, best_->plan) ||
            seconds < 1.005 * best_->plan.predicted_seconds;
   }
 
@@ -246,7 +246,7 @@ class Search {
       if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
       const double packing_effort = options_.quick || attempt > 0 ? 1e7 : 5e7;
       Plan plan = lay_out(facts_, schedule, climbing_.planner, {.packing_effort = packing_effort});
-      const bool fits = schedule.excess == 0 && within(facts_.request->budgets, plan);
+      const bool fits = schedule.excess == 0 && within(facts_.problem->budgets, plan);
       if (fits ? good == 0 || plan.predicted_seconds < best.plan.predicted_seconds
                : good == 0 && (best.plan.instructions.empty() || plan.peak_bytes < best.plan.peak_bytes)) {
         best.plan = std::move(plan);
@@ -300,9 +300,9 @@ class Search {
 }  // namespace
 
 Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
-  if (facts.request->in_fewer_slabs == nullptr || options.quick) return Search(facts, planner, options).run();
-  const StepInFewerSlabs fewer(*facts.request);
-  const GraphFacts coarse(fewer.request);
+  if (facts.problem->in_fewer_slabs == nullptr || options.quick) return Search(facts, planner, options).run();
+  const StepInFewerSlabs fewer(*facts.problem);
+  const GraphFacts coarse(fewer.problem);
   std::vector<Decisions> from;
   for (const Decisions& decisions : Search(coarse, planner, options).best_decisions())
     from.push_back(for_finer(coarse, decisions, facts));

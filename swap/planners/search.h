@@ -10,7 +10,7 @@
 //      of live values, and because a schedule's time is an estimate;
 //   4. tries random changes of the best plan, judged by simulation.
 // The effort is counted in steps and copies scheduled, not in seconds, so a result is a pure function of the
-// request.
+// problem.
 #pragma once
 
 #include <cstdint>

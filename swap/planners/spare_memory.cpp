@@ -210,7 +210,7 @@ Decisions recompute_stalling_copies(const GraphFacts& facts, const Schedule& sch
 
 std::vector<std::int32_t> costliest_volumes(const GraphFacts& facts, const Schedule& schedule) {
   const Sequence& sequence = schedule.sequence;
-  const double rate = facts.request->costs->to_device.busy;
+  const double rate = facts.problem->costs->to_device.busy;
   std::vector<double> seconds(facts.volumes.size(), 0);
   for (const Eviction& eviction : schedule.evictions) {
     const ValueFacts& value = facts.values[index(sequence.live_ranges[index(eviction.live_range)].value)];

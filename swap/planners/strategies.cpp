@@ -15,8 +15,8 @@ namespace voxswap::swap {
 
 namespace {
 
-Plan plan_resident(const PlanRequest& request, const char* name) {
-  const GraphFacts facts(request);
+Plan plan_resident(const StepProblem& problem, const char* name) {
+  const GraphFacts facts(problem);
   Schedule schedule;
   schedule.sequence = *expand(facts, keep_everything(facts));
   schedule.on_disk.assign(schedule.sequence.live_ranges.size(), false);
@@ -26,13 +26,13 @@ Plan plan_resident(const PlanRequest& request, const char* name) {
 }  // namespace
 
 // Nothing is swapped and nothing is recomputed.
-Plan plan_keep(const PlanRequest& request) {
-  return plan_resident(request, "keep");
+Plan plan_keep(const StepProblem& problem, bool /*quick*/) {
+  return plan_resident(problem, "keep");
 }
-Plan plan_unified(const PlanRequest& request) {
-  Plan plan = plan_resident(request, unified_planner);
+Plan plan_unified(const StepProblem& problem, bool /*quick*/) {
+  Plan plan = plan_resident(problem, unified_planner);
   plan.paged = true;
-  if (plan.peak_bytes > request.budgets.device)
+  if (plan.peak_bytes > problem.budgets.device)
     plan.remarks = format("the driver moves pages of an arena of {}, which the prediction does not include",
                           format_bytes(plan.peak_bytes));
   return plan;
@@ -40,34 +40,34 @@ Plan plan_unified(const PlanRequest& request) {
 
 // Nothing is swapped; what does not fit is recomputed (Chen et al., "Training deep nets with sublinear memory
 // cost", 2016; here with the search of hybrid instead of equal segments).
-Plan plan_checkpoint(const PlanRequest& request) {
-  PlanRequest inside = request;
+Plan plan_checkpoint(const StepProblem& problem, bool quick) {
+  StepProblem inside = problem;
   inside.budgets.host = inside.budgets.disk = 0;
-  Plan kept = plan_keep(inside);
+  Plan kept = plan_keep(inside, quick);
   if (within(inside.budgets, kept)) {
     kept.planner = "checkpoint";
     return kept;
   }
-  const SearchOptions options{.may_swap = false, .quick = request.quick};
-  if (request.one_sample != nullptr) return search_plan_by_sample(inside, "checkpoint", options);
+  const SearchOptions options{.may_swap = false, .quick = quick};
+  if (problem.one_sample != nullptr) return search_plan_by_sample(inside, "checkpoint", options);
   return search_plan(GraphFacts(inside), "checkpoint", options).plan;
 }
 
 // Caffe LMS (Le et al. 2018): values above a threshold are stored in host memory and swapped in for each use,
 // regardless of budget and cost.
-Plan plan_lms_threshold(const PlanRequest& request) {
-  const GraphFacts facts(request);
+Plan plan_lms_threshold(const StepProblem& problem, bool /*quick*/) {
+  const GraphFacts facts(problem);
   Schedule schedule;
   schedule.sequence = *expand(facts, keep_everything(facts));
   for (Eviction& eviction : eviction_candidates(schedule.sequence)) {
     const net::ValueId value =
         schedule.sequence.live_ranges[static_cast<std::size_t>(eviction.live_range)].value;
-    if (request.graph->value(value).bytes() > request.lms_threshold) schedule.evictions.push_back(eviction);
+    if (problem.graph->value(value).bytes() > problem.lms_threshold) schedule.evictions.push_back(eviction);
   }
-  const ScheduleOptions options{request.budgets.device, Prefetch::at_use, 0};
+  const ScheduleOptions options{problem.budgets.device, Prefetch::at_use, 0};
   finish_schedule(facts, options, true, schedule);
   Plan plan = lay_out(facts, schedule, "lms-threshold");
-  plan.remarks = format("threshold {}", counted(request.lms_threshold, "byte"));
+  plan.remarks = format("threshold {}", counted(problem.lms_threshold, "byte"));
   return plan;
 }
 
@@ -81,26 +81,26 @@ void take_if_ahead(const Budgets& budgets, Plan other, Plan& best) {
 // Seconds of a plan that ends the search: 0.1 % above the lower bound, less than the error of a cost model.
 // For steps in slabs the bound is the compute time, because computing the better bound takes longer than it
 // saves.
-double good_seconds(const PlanRequest& request, const GraphFacts& facts) {
+double good_seconds(const StepProblem& problem, const GraphFacts& facts) {
   const double least = facts.in_slabs ? facts.compute_seconds
-                                      : lower_bound(*request.graph, request.workspaces, request.kept,
-                                                    *request.costs, request.budgets)
+                                      : lower_bound(*problem.graph, problem.workspaces, problem.kept,
+                                                    *problem.costs, problem.budgets)
                                             .seconds;
   return 1.001 * least;
 }
 
-PlanRequest without_host(const PlanRequest& request) {
-  PlanRequest inside = request;
+StepProblem without_host(const StepProblem& problem) {
+  StepProblem inside = problem;
   inside.budgets.host = inside.budgets.disk = 0;
   return inside;
 }
 
-Plan best_by_sample(const PlanRequest& request) {
-  Plan best = search_plan_by_sample(request, "hybrid", {.quick = request.quick});
-  const bool fits = within(request.budgets, best);
-  if (request.quick || (fits && is_near_computing(GraphFacts(request), best))) return best;
+Plan best_by_sample(const StepProblem& problem, bool quick) {
+  Plan best = search_plan_by_sample(problem, "hybrid", {.quick = quick});
+  const bool fits = within(problem.budgets, best);
+  if (quick || (fits && is_near_computing(GraphFacts(problem), best))) return best;
   const SearchOptions recomputing{.may_swap = false, .effort = fits ? 0.25 : 1};
-  take_if_ahead(request.budgets, search_plan_by_sample(without_host(request), "hybrid", recomputing), best);
+  take_if_ahead(problem.budgets, search_plan_by_sample(without_host(problem), "hybrid", recomputing), best);
   return best;
 }
 
@@ -108,31 +108,30 @@ Plan best_by_sample(const PlanRequest& request) {
 
 // Chooses for every value whether to keep, swap (to host or disk) or recompute it, so that the step is
 // shortest. If the plan of another planner is faster than the search's, that one is taken.
-Plan plan_hybrid(const PlanRequest& request) {
-  Plan best = plan_keep(request);
-  if (!within(request.budgets, best) && request.one_sample != nullptr) {
-    best = best_by_sample(request);
-  } else if (!within(request.budgets, best)) {
+Plan plan_hybrid(const StepProblem& problem, bool quick) {
+  Plan best = plan_keep(problem, quick);
+  if (!within(problem.budgets, best) && problem.one_sample != nullptr) {
+    best = best_by_sample(problem, quick);
+  } else if (!within(problem.budgets, best)) {
     // Steps in thousands of slabs need more effort, because each schedule takes longer; recomputing alone
     // seldom helps there.
-    const GraphFacts facts(request);
+    const GraphFacts facts(problem);
     const auto nodes = static_cast<double>(facts.nodes.size());
     const double more = facts.in_slabs ? 0.4 * std::min(nodes / 700, 12'000 / nodes) : 0;
-    const double good = request.quick ? 0 : good_seconds(request, facts);
-    best =
-        search_plan(facts, "hybrid", {.effort = 1 + more, .quick = request.quick, .good_seconds = good}).plan;
-    const bool is_good = within(request.budgets, best) && best.predicted_seconds <= good;
-    if (!request.quick && !is_good) {
-      const PlanRequest inside = without_host(request);
+    const double good = quick ? 0 : good_seconds(problem, facts);
+    best = search_plan(facts, "hybrid", {.effort = 1 + more, .quick = quick, .good_seconds = good}).plan;
+    const bool is_good = within(problem.budgets, best) && best.predicted_seconds <= good;
+    if (!quick && !is_good) {
+      const StepProblem inside = without_host(problem);
       SearchOptions recomputing{.may_swap = false, .effort = facts.in_slabs ? 0.1 : 1};
-      if (within(request.budgets, best)) recomputing.to_beat = 1.02 * best.predicted_seconds;
-      take_if_ahead(request.budgets, search_plan(GraphFacts(inside), "hybrid", recomputing).plan, best);
-      take_if_ahead(request.budgets, plan_tflms(request), best);
+      if (within(problem.budgets, best)) recomputing.to_beat = 1.02 * best.predicted_seconds;
+      take_if_ahead(problem.budgets, search_plan(GraphFacts(inside), "hybrid", recomputing).plan, best);
+      take_if_ahead(problem.budgets, plan_tflms(problem, quick), best);
     }
   }
   best.planner = "hybrid";
-  best.host_budget_bytes = request.budgets.host;
-  best.disk_budget_bytes = request.budgets.disk;
+  best.host_budget_bytes = problem.budgets.host;
+  best.disk_budget_bytes = problem.budgets.disk;
   return best;
 }
 

@@ -25,9 +25,9 @@ struct Parameters {
 
 class Tflms {
  public:
-  explicit Tflms(const PlanRequest& request)
-      : request_(request),
-        facts_(request),
+  explicit Tflms(const StepProblem& problem)
+      : request_(problem),
+        facts_(problem),
         sequence_(*expand(facts_, keep_everything(facts_))),
         candidates_(eviction_candidates(sequence_)),
         memory_(memory_of(facts_, sequence_)) {
@@ -151,7 +151,7 @@ class Tflms {
     return schedule_of(std::move(evictions)).excess == 0;
   }
 
-  const PlanRequest& request_;
+  const StepProblem& request_;
   GraphFacts facts_;
   Sequence sequence_;
   std::vector<Eviction> candidates_;
@@ -163,8 +163,8 @@ class Tflms {
 
 }  // namespace
 
-Plan plan_tflms(const PlanRequest& request) {
-  return Tflms(request).run();
+Plan plan_tflms(const StepProblem& problem, bool /*quick*/) {
+  return Tflms(problem).run();
 }
 
 }  // namespace voxswap::swap

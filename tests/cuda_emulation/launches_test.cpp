@@ -32,7 +32,7 @@ struct Subject {
   }
   // Swaps some tensors and keeps others, so that there are copies and also consecutive kernels.
   void plan_within_half() {
-    swap::PlanRequest request{&step.graph, compiled.workspaces(), {}, {step.loss}};
+    swap::StepProblem request{&step.graph, compiled.workspaces(), {}, {step.loss}};
     const swap::CostModel costs = swap::estimate_costs(step.graph, swap::find_device_rates("v100"));
     request.costs = &costs;
     request.quick = true;

@@ -96,8 +96,8 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   EXPECT_EQ(v100.budgets.device, 16 * gib);
   EXPECT_EQ(v100.budgets.host, 256 * gib);
   const Steps steps = build_steps(options, 1, 1, v100, true);
-  const PlannableStep step = plannable(v100, steps.training->graph, {steps.training->loss});
-  EXPECT_EQ(step.workspaces, std::vector<std::int64_t>(step.graph.nodes().size(), 0));
+  const PlannableStep step = plannable(v100, options.memory, steps.training->graph, {steps.training->loss});
+  EXPECT_EQ(step.problem.workspaces, std::vector<std::int64_t>(step.graph->nodes().size(), 0));
   const swap::CostModel costs = estimate(step, v100, options.memory);
   EXPECT_EQ(costs.to_host.alone, 64e9);
   EXPECT_EQ(costs.to_device.busy, v100.rates->link_rate);
@@ -120,7 +120,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   options.memory.to_device_rate = 1e6;
   const Target here = open_target(options);
   const Steps steps = build_steps(options, 1, 1, here, true);
-  const PlannableStep step = plannable(here, steps.training->graph, {steps.training->loss});
+  const PlannableStep step = plannable(here, options.memory, steps.training->graph, {steps.training->loss});
   const swap::CostModel costs = estimate(step, here, options.memory);
   EXPECT_LT(costs.to_host.alone, 1e15);
   EXPECT_EQ(costs.to_device.alone, 1e6);
@@ -134,27 +134,27 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   test::expect_failure([&] { open_target(options); }, Exit::usage, {"memory.planner: unified"});
   const Target h200 = open_target(options, "h200");  // a forecast uses keep's plan
   const Steps steps = build_steps(options, 1, 1, h200, true);
-  const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
-  const swap::Plan unified = plan_step("unified", step, h200.budgets, options.memory);
+  const PlannableStep step = plannable(h200, options.memory, steps.training->graph, {steps.training->loss});
+  const swap::Plan unified = plan_step("unified", step.problem, options);
   EXPECT_EQ(unified.planner, "unified");
-  EXPECT_EQ(unified.peak_bytes, plan_step("keep", step, h200.budgets, options.memory).peak_bytes);
+  EXPECT_EQ(unified.peak_bytes, plan_step("keep", step.problem, options).peak_bytes);
 }
 
 TEST(Targets, WithPlannerUnifiedMayHaveAnArenaOfThreeTimesTheBudget) {
   const RunOptions options = tiny();
   const Target h200 = open_target(options, "h200");
   const Steps steps = build_steps(options, 1, 1, h200, true);
-  const PlannableStep step = plannable(h200, steps.training->graph, {steps.training->loss});
-  swap::Budgets budgets = h200.budgets;
-  const std::int64_t all = plan_step("keep", step, budgets, options.memory).peak_bytes;
-  budgets.device = (all + 2) / 3;
-  EXPECT_THROW(plan_step("keep", step, budgets, options.memory), Error);
-  const swap::Plan unified = plan_step("unified", step, budgets, options.memory);
+  const PlannableStep step = plannable(h200, options.memory, steps.training->graph, {steps.training->loss});
+  swap::StepProblem problem = step.problem;
+  const std::int64_t all = plan_step("keep", problem, options).peak_bytes;
+  problem.budgets.device = (all + 2) / 3;
+  EXPECT_THROW(plan_step("keep", problem, options), Error);
+  const swap::Plan unified = plan_step("unified", problem, options);
   EXPECT_TRUE(unified.paged);
-  EXPECT_EQ(swap::verify(step.graph, step.workspaces, unified), std::vector<std::string>{});
+  EXPECT_EQ(swap::verify(*step.graph, step.problem.workspaces, unified), std::vector<std::string>{});
   EXPECT_NE(unified.remarks.find("the driver moves pages"), std::string::npos);
-  budgets.device = all / 6;
-  test::expect_failure([&] { plan_step("unified", step, budgets, options.memory); }, Exit::does_not_fit,
+  problem.budgets.device = all / 6;
+  test::expect_failure([&] { plan_step("unified", problem, options); }, Exit::does_not_fit,
                        {"planner unified needs at least"});
 }
 
@@ -201,15 +201,15 @@ TEST(Steps, MakeTheImageSixteenBytesPerVoxelWideOnAGpuAndLeaveItAsItIsOnACpu) {
 TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
   const Target here = open_target(tiny());
   const Steps steps = build_steps(tiny(), 2, 3, here, true);
-  const PlannableStep training = plannable(here, steps.training->graph, {steps.training->loss}),
-                      inference = plannable(here, steps.inference.graph, kept_values(steps.inference));
-  const swap::Plan a = *plan_staying(training, {}, {}), b = *plan_staying(inference, {}, {});
+  const PlannableStep training = plannable(here, {}, steps.training->graph, {steps.training->loss}),
+                      inference = plannable(here, {}, steps.inference.graph, kept_values(steps.inference));
+  const swap::Plan a = *plan_staying(training.problem), b = *plan_staying(inference.problem);
   EXPECT_EQ(a.persistent_bytes, b.persistent_bytes);
   std::vector<std::int64_t> places[2];
   for (const auto& [plan, step, found] :
        {std::tuple(&a, &training, &places[0]), {&b, &inference, &places[1]}})
     for (const swap::Residency& r : plan->residencies)
-      if (r.value != net::none && step->graph.value(r.value).persistent()) found->push_back(r.offset);
+      if (r.value != net::none && step->graph->value(r.value).persistent()) found->push_back(r.offset);
   EXPECT_EQ(places[0], places[1]);
 }
 

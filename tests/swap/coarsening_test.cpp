@@ -17,7 +17,7 @@ namespace {
 struct InTwoSizes {
   net::TrainingStep fine = test::step_in_slabs(2), coarse = test::step_in_slabs(8);
   CostModel costs = estimate_costs(fine.graph, find_device_rates("v100"));
-  PlanRequest request{
+  StepProblem request{
       &fine.graph, std::vector<std::int64_t>(fine.graph.nodes().size()), {}, {fine.loss}, &costs};
 
   InTwoSizes() {
@@ -33,20 +33,20 @@ double seconds_of(const CostModel& costs) {
 TEST(StepInFewerSlabs, TakeAsLongAsTheFinerStep) {
   const InTwoSizes steps;
   const StepInFewerSlabs fewer(steps.request);
-  EXPECT_EQ(fewer.request.graph, &steps.coarse.graph);
-  EXPECT_EQ(fewer.request.in_fewer_slabs, nullptr);
+  EXPECT_EQ(fewer.problem.graph, &steps.coarse.graph);
+  EXPECT_EQ(fewer.problem.in_fewer_slabs, nullptr);
   EXPECT_NEAR(seconds_of(fewer.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
       << "except sums over slabs of values that are whole in the other";
-  EXPECT_EQ(fewer.request.workspaces.size(), steps.coarse.graph.nodes().size());
-  EXPECT_EQ(fewer.request.workspaces.back(), 4096);
-  EXPECT_EQ(fewer.request.kept, std::vector<net::ValueId>{steps.coarse.loss});
+  EXPECT_EQ(fewer.problem.workspaces.size(), steps.coarse.graph.nodes().size());
+  EXPECT_EQ(fewer.problem.workspaces.back(), 4096);
+  EXPECT_EQ(fewer.problem.kept, std::vector<net::ValueId>{steps.coarse.loss});
 }
 
 // Slabs of 8 planes instead of 2: decisions for the second slab apply to four.
 TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
   const InTwoSizes steps;
   const StepInFewerSlabs fewer(steps.request);
-  const GraphFacts coarse(fewer.request), fine(steps.request);
+  const GraphFacts coarse(fewer.problem), fine(steps.request);
   Decisions decisions = keep_everything(coarse);
   decisions.reserve = 0.25;
   decisions.reuse_window = 48;

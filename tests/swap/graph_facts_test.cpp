@@ -19,7 +19,7 @@ namespace {
 struct Facts {
   net::TrainingStep step;
   CostModel costs;
-  PlanRequest request;
+  StepProblem request;
   GraphFacts facts;
 
   explicit Facts(net::TrainingStep of)

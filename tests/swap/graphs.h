@@ -32,7 +32,7 @@ struct Small {
   net::ValueId a = graph.apply("upsample_nearest", "a", {x});
   net::ValueId b = graph.apply("leaky_relu", "b", {a}, {{"slope", 0.5}});
   net::ValueId c = graph.apply("upsample_nearest_gradient", "c", {b});
-  swap::PlanRequest request{&graph, {0, 0, 100}, {}, {c}};
+  swap::StepProblem request{&graph, {0, 0, 100}, {}, {c}};
 };
 
 // A training step without meaning: volumes that are added, convolved, squashed and copied at random, and
@@ -133,10 +133,10 @@ inline SmallStep hourglass(std::uint64_t seed, int depth) {
 }
 
 // A plan, or none where that planner has none that fits.
-inline std::optional<swap::Plan> plan_that_fits(const std::string& planner,
-                                                const swap::PlanRequest& request) {
+inline std::optional<swap::Plan> plan_that_fits(const std::string& planner, const swap::StepProblem& problem,
+                                                bool quick = false) {
   try {
-    return swap::make_plan(planner, request);
+    return swap::make_plan(planner, problem, quick);
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::does_not_fit) << planner << ": " << error.what();
     return std::nullopt;

@@ -44,8 +44,8 @@ struct Case {
         costs(even_costs(step.graph)) {
     for (std::size_t node = 0; node < workspaces.size(); node += 7) workspaces[node] = 4096;
   }
-  PlanRequest request(std::int64_t device, std::int64_t host = plenty, std::int64_t disk = 0) const {
-    PlanRequest result{&step.graph, workspaces, {device, host, disk}, {step.loss}, &costs};
+  StepProblem request(std::int64_t device, std::int64_t host = plenty, std::int64_t disk = 0) const {
+    StepProblem result{&step.graph, workspaces, {device, host, disk}, {step.loss}, &costs};
     result.lms_threshold = 1024;
     return result;
   }
@@ -88,9 +88,8 @@ TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestTh
     for (const double share : {1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1}) {
       const auto budget = static_cast<std::int64_t>(static_cast<double>(most) * share);
       for (const auto& [host, disk] : {std::pair{plenty, std::int64_t{0}}, std::pair{most / 8, plenty}}) {
-        PlanRequest request = test.request(budget, host, disk);
-        request.quick = true;
-        const std::optional<Plan> plan = test::plan_that_fits(GetParam(), request);
+        const StepProblem problem = test.request(budget, host, disk);
+        const std::optional<Plan> plan = test::plan_that_fits(GetParam(), problem, /*quick=*/true);
         if (!plan) continue;
         test.expect_good(*plan);
         EXPECT_LE(plan->peak_bytes, budget);
@@ -106,7 +105,7 @@ TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestTh
 TEST_P(EveryPlanner, GivesTheSamePlanForTheSameRequest) {
   const Case test(network("isensee2017", 16, 3, 4));
   const std::int64_t budget = make_plan("keep", test.request(unlimited)).peak_bytes;
-  const PlanRequest request = test.request(GetParam() == "keep" ? budget : budget * 3 / 4);
+  const StepProblem request = test.request(GetParam() == "keep" ? budget : budget * 3 / 4);
   const Plan once = make_plan(GetParam(), request), again = make_plan(GetParam(), request);
   EXPECT_EQ(once.instructions, again.instructions);
   ASSERT_EQ(once.residencies.size(), again.residencies.size());
@@ -159,7 +158,7 @@ TEST_F(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
   for (const auto& [name, share] : {std::pair{"isensee2017", 0.5}, {"unet3d", 0.8}}) {
     const Case of(network(name, 16, 3, 4));
     const auto peak = static_cast<double>(make_plan("keep", of.request(unlimited)).peak_bytes);
-    const PlanRequest request = of.request(static_cast<std::int64_t>(peak * share));
+    const StepProblem request = of.request(static_cast<std::int64_t>(peak * share));
     const std::optional<Plan> hybrid = test::plan_that_fits("hybrid", request);
     for (const std::string& other : planner_names()) {
       const std::optional<Plan> rival = test::plan_that_fits(other, request);
@@ -200,13 +199,13 @@ struct Chain {
     for (std::size_t i = 0; i < costs.node_seconds.size(); ++i)
       costs.node_seconds[i] *= 0.5 + random.uniform(100 + i);
   }
-  PlanRequest request(std::int64_t device) const {
+  StepProblem request(std::int64_t device) const {
     return {&graph, workspaces, {device, plenty, 0}, {loss}, &costs};
   }
 };
 
 // The best plan over all sets of recomputations and all sets of evictions.
-double best_of_all(const PlanRequest& request) {
+double best_of_all(const StepProblem& request) {
   const GraphFacts facts(request);
   std::vector<GapId> flags;
   for (const ValueFacts& value : facts.values)
@@ -272,7 +271,7 @@ TEST_F(Hybrid, IsWithinAFewPerCentOfTheBestOfAllChoicesOnSmallGraphs) {
 TEST_F(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
   std::int64_t before = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t threshold : {0, 10, 40, 80}) {
-    PlanRequest request = test.request(most * 2);
+    StepProblem request = test.request(most * 2);
     request.tflms = {threshold, 1, 0, 0};
     const Plan plan = make_plan("tflms", request);
     test.expect_good(plan);
@@ -287,7 +286,7 @@ TEST_F(Tflms, SwapsLessTheLargerItsThresholdAndSaysWhatItsTunerFound) {
 TEST_F(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
   std::vector<double> seconds;
   for (const int mode : {0, 1, 2, 3}) {
-    PlanRequest request = test.request(most * 2);
+    StepProblem request = test.request(most * 2);
     request.tflms = {20, 5, 0, mode};
     const Plan plan = make_plan("tflms", request);
     test.expect_good(plan);
@@ -300,7 +299,7 @@ TEST_F(Tflms, TakesLongerTheMoreItsSyncModeWaits) {
 }
 
 TEST_F(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
-  PlanRequest request = test.request(unlimited);
+  StepProblem request = test.request(unlimited);
   for (const std::int64_t threshold : {0, 10000, 100000}) {
     request.lms_threshold = threshold;
     const Plan plan = make_plan("lms-threshold", request);

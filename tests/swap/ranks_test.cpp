@@ -61,14 +61,13 @@ Results trained(net::Ranks& ranks, const SharedCase& of) {
   net::Exchange exchange(ranks, nullptr, static_cast<int>(sharers));
   CompiledGraph compiled(*backend, graph, &exchange);
   const CostModel costs = estimate_costs(graph, find_device_rates("cpu"));
-  PlanRequest request{&graph, compiled.workspaces(), {}, {step.loss}, &costs};
-  request.quick = true;
+  StepProblem request{&graph, compiled.workspaces(), {}, {step.loss}, &costs};
   if (of.swaps) {
     const std::int64_t least = least_budget(graph, compiled.workspaces(), {step.loss}).bytes,
                        most = make_plan("keep", request).peak_bytes;
     request.budgets = {(least + 3 * most) / 4, 1 << 30, 0};
   }
-  const Plan plan = make_plan(of.swaps ? "hybrid" : "keep", request);
+  const Plan plan = make_plan(of.swaps ? "hybrid" : "keep", request, /*quick=*/true);
   EXPECT_EQ(totals(plan).out_bytes > 0 || totals(plan).recomputed_nodes > 0, of.swaps);
   Executor executor(compiled, plan, allocate_tiers(*backend, {&plan}, {}));
   exchange.begin();
@@ -180,7 +179,7 @@ TEST(RanksThatShareVolumes, HaveAboutTheirPartOfItsMemory) {
     options.slab_ranks = {0, slabs};
     const net::TrainingStep step = net::build_training_step(options);
     const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-    return make_plan("keep", PlanRequest{&step.graph, workspaces, {}, {step.loss}}).peak_bytes;
+    return make_plan("keep", StepProblem{&step.graph, workspaces, {}, {step.loss}}).peak_bytes;
   };
   EXPECT_LT(static_cast<double>(peak(2)), 0.6 * static_cast<double>(peak(1)));
   EXPECT_LT(static_cast<double>(peak(4)), 0.4 * static_cast<double>(peak(1)));
@@ -221,7 +220,7 @@ TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
     options.slabs = slabs;
     options.share = {0, batch, batch};
     const net::TrainingStep step = net::build_training_step(options);
-    PlanRequest request{
+    StepProblem request{
         &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}};
     return make_plan("keep", request).peak_bytes;
   };
@@ -234,7 +233,7 @@ TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
 struct Shared {
   net::TrainingStep step;
   CostModel costs;
-  PlanRequest request;
+  StepProblem request;
 
   explicit Shared(std::int64_t samples = 2, std::int64_t slabs = net::whole_volumes) {
     net::StepOptions options = test::tiny("isensee2017");
@@ -269,7 +268,7 @@ TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
     options.slab_ranks = {rank, 2};
     const net::TrainingStep step = net::build_training_step(options);
     const CostModel costs = estimate_costs(step.graph, find_device_rates("cpu"));
-    const PlanRequest request{
+    const StepProblem request{
         &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
     const GraphFacts facts(request);
     int expanded = 0;
@@ -339,13 +338,13 @@ TEST(RankPlans, OfManySamplesAreThoseOfOne) {
   options.share = {0, 8, 8};
   const net::TrainingStep all = net::build_training_step(options);
   const auto request_of = [](const net::TrainingStep& step, const CostModel& costs) {
-    return PlanRequest{
+    return StepProblem{
         &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
   };
   const CostModel costs_of_one = estimate_costs(one.graph, find_device_rates("v100")),
                   costs = estimate_costs(all.graph, find_device_rates("v100"));
-  const PlanRequest sample = request_of(one, costs_of_one);
-  PlanRequest request = request_of(all, costs);
+  const StepProblem sample = request_of(one, costs_of_one);
+  StepProblem request = request_of(all, costs);
   request.one_sample = &sample;
   const std::int64_t least = least_budget(all.graph, request.workspaces, {all.loss}).bytes,
                      most = make_plan("keep", request).peak_bytes;

@@ -54,10 +54,9 @@ struct Subject {
     expected = test::train(runner, graph, inputs, kept, steps);
   }
 
-  PlanRequest request(const Budgets& budgets) const {
-    PlanRequest result{&graph, compiled.workspaces(), budgets, kept, &costs};
+  StepProblem request(const Budgets& budgets) const {
+    StepProblem result{&graph, compiled.workspaces(), budgets, kept, &costs};
     result.lms_threshold = 256;
-    result.quick = true;
     return result;
   }
 
@@ -108,7 +107,7 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         const std::int64_t budget =
             least + static_cast<std::int64_t>(share * static_cast<double>(most - least));
         const std::optional<Plan> found =
-            test::plan_that_fits(planner, subject.request({budget, tier.host, tier.disk}));
+            test::plan_that_fits(planner, subject.request({budget, tier.host, tier.disk}), /*quick=*/true);
         if (!found) continue;
         const Plan& plan = *found;
         ExecutorOptions options;
@@ -153,7 +152,8 @@ TEST_P(SameBits, OfInferenceWhateverStreams) {
     for (const double share : {0.6, 0.25, 0.1, 0.02}) {
       const std::int64_t budget =
           least + static_cast<std::int64_t>(share * static_cast<double>(most - least));
-      const std::optional<Plan> found = test::plan_that_fits(planner, subject.request({budget, 1 << 20, 0}));
+      const std::optional<Plan> found =
+          test::plan_that_fits(planner, subject.request({budget, 1 << 20, 0}), /*quick=*/true);
       if (!found) continue;
       const Plan& plan = *found;
       const test::Poisoned poisoned(true);

@@ -39,7 +39,7 @@ struct Chain {
     const double rate = static_cast<double>(bytes) / (4 * second);
     costs.to_host = costs.to_device = {rate, rate};
   }
-  PlanRequest request(std::int64_t count, std::int64_t host) const {
+  StepProblem request(std::int64_t count, std::int64_t host) const {
     return {&graph,
             std::vector<std::int64_t>(graph.nodes().size(), 0),
             {count * bytes, host, 0},
@@ -50,7 +50,7 @@ struct Chain {
 
 Schedule schedule_of(const GraphFacts& facts, const Decisions& decisions, std::int64_t reserve = 0) {
   ScheduleOptions options;
-  options.device_budget = facts.request->budgets.device;
+  options.device_budget = facts.problem->budgets.device;
   options.reserve = reserve;
   return schedule(facts, *expand(facts, decisions), decisions.eviction_bias, options);
 }
@@ -85,7 +85,7 @@ std::vector<double> seconds_spent(const GraphFacts& facts, const Schedule& sched
 
 TEST(SpareMemory, SortsVolumesByTheTimeThatAScheduleSpendsOnThem) {
   const Chain chain;
-  const PlanRequest request = chain.request(4, unlimited);
+  const StepProblem request = chain.request(4, unlimited);
   const GraphFacts facts(request);
   Decisions some = keep_everything(facts);
   some.recompute[index(facts.values[index(chain.volumes[1])].first_gap + 1)] = true;
@@ -105,7 +105,7 @@ TEST(SpareMemory, IsFilledWithValuesThatWouldBeRecomputed) {
   const Chain chain;
   std::ptrdiff_t before = std::numeric_limits<std::ptrdiff_t>::max();
   for (const std::int64_t volumes : {5, 6, 7, 10}) {
-    const PlanRequest request = chain.request(volumes, 0);
+    const StepProblem request = chain.request(volumes, 0);
     const GraphFacts facts(request);
     const Decisions everything = recompute_everything(facts);
     const Schedule recomputed = schedule_of(facts, everything);
@@ -122,7 +122,7 @@ TEST(SpareMemory, IsFilledWithValuesThatWouldBeRecomputed) {
 
 TEST(SpareMemory, RecomputesValuesThatStall) {
   const Chain chain;
-  const PlanRequest request = chain.request(3, 100 * chain.bytes);
+  const StepProblem request = chain.request(3, 100 * chain.bytes);
   const GraphFacts facts(request);
   const Decisions nothing = keep_everything(facts);
   const Schedule copied = schedule_of(facts, nothing);
@@ -143,7 +143,7 @@ TEST(SpareMemory, RecomputesValuesThatStall) {
 
 TEST(SpareMemory, IsReservedForCopiesInFlight) {
   const Chain chain;
-  const PlanRequest request = chain.request(4, 100 * chain.bytes);
+  const StepProblem request = chain.request(4, 100 * chain.bytes);
   const GraphFacts facts(request);
   const Decisions nothing = keep_everything(facts);
   const auto evictions = [](const Schedule& schedule) { return schedule.evictions.size(); };
@@ -155,7 +155,7 @@ TEST(SpareMemory, IsReservedForCopiesInFlight) {
 struct Slabs {
   net::TrainingStep step = test::step_in_slabs(4);
   CostModel costs = estimate_costs(step.graph, find_device_rates("v100"));
-  PlanRequest request{&step.graph,
+  StepProblem request{&step.graph,
                       std::vector<std::int64_t>(step.graph.nodes().size()),
                       {unlimited, unlimited, 0},
                       {step.loss},
@@ -180,7 +180,7 @@ TEST(Passes, AreThoseOfStepsInSlabs) {
   EXPECT_EQ(facts.pass.front(), 0);
   EXPECT_EQ(index(facts.pass.back()), facts.passes - 1);
   const Chain whole;
-  const PlanRequest request = whole.request(4, unlimited);
+  const StepProblem request = whole.request(4, unlimited);
   EXPECT_EQ(GraphFacts(request).passes, 1u);
 }
 
@@ -240,7 +240,7 @@ TEST(Passes, AreBridgedIfThereIsSpareMemory) {
 
 TEST(Schedule, IsAbandonedIfItTakesTooLong) {
   const Chain chain;
-  const PlanRequest request = chain.request(4, 100 * chain.bytes);
+  const StepProblem request = chain.request(4, 100 * chain.bytes);
   const GraphFacts facts(request);
   const Decisions nothing = keep_everything(facts);
   ScheduleOptions options;

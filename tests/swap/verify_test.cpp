@@ -85,13 +85,14 @@ TEST(Verify, PlansOfEveryPlannerSurviveTheAdversaryWithinTightBudgets) {
       for (const std::int64_t percent : {98, 90, 80}) {
         const std::int64_t budget = keep.peak_bytes * percent / 100;
         const std::optional<Plan> found =
-            test::plan_that_fits(planner, {.graph = &p.step.graph,
-                                           .workspaces = p.workspaces,
-                                           .budgets = {budget, 1 << 20, seed % 2 == 0 ? 1 << 20 : 0},
-                                           .kept = p.step.kept,
-                                           .costs = &costs,
-                                           .lms_threshold = 128,
-                                           .quick = true});
+            test::plan_that_fits(planner,
+                                 {.graph = &p.step.graph,
+                                  .workspaces = p.workspaces,
+                                  .budgets = {budget, 1 << 20, seed % 2 == 0 ? 1 << 20 : 0},
+                                  .kept = p.step.kept,
+                                  .costs = &costs,
+                                  .lms_threshold = 128},
+                                 /*quick=*/true);
         if (!found) continue;
         p.plan = *found;
         ++tried;
