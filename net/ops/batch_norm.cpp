@@ -1,5 +1,5 @@
 // Batch normalisation (Ioffe & Szegedy 2015), implemented as instance normalisation with statistics of all
-// samples together. norm_activation.cpp makes the passes over volumes; the operations here handle a few
+// samples together. norm.cpp makes the passes over volumes; the operations here handle a few
 // numbers per channel. Statistics and sums are stored once per sample, as those passes read them.
 //
 // Prediction uses running means and variances, which training keeps as persistent values.

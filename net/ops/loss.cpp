@@ -1,5 +1,5 @@
 // Losses in two steps: sums over the volume, then the loss. So the gradient needs only the logits, the target
-// and a few sums. Sums for labels, for exclusive classes, and the soft-max.
+// and a few sums. The sums here are those for labels; those for exclusive classes are in softmax.cpp.
 #include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
@@ -17,6 +17,13 @@ std::vector<ValueSpec> infer_loss_sums(const Graph& graph, const std::vector<Val
   assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
   assert(bytes_of_target(logits, target) == terms.target_bytes(logits[4]));
   return {{{logits[0], logits[4], terms.kinds()}, full_type(graph, inputs[0])}};
+}
+
+std::vector<ValueSpec> infer_loss_plane_sums(const Graph& graph, const std::vector<ValueId>& inputs,
+                                             const Attributes& attributes) {
+  const Shape& x = shape_of(graph, inputs[0]);
+  assert(x.rank() == 5);
+  return {{{x[0], x[1], x[4], LossTerms(attributes).kinds()}, ElementType::f64}};
 }
 
 std::vector<ValueSpec> infer_value(const Graph& graph, const std::vector<ValueId>& inputs,
@@ -136,6 +143,19 @@ const Operation& loss_sums() {
   return operation;
 }
 
+// like loss_sums -> [N,D,C,4] f64 (5 if loss_sums has 5): its sums for each plane.
+const Operation& loss_plane_sums() {
+  static const Operation operation = {"loss_plane_sums",
+                                      infer_loss_plane_sums,
+                                      nullptr,
+                                      per_element<12>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      loss_sums().cases};
+  return operation;
+}
+
 // sums -> [1] full: dice * -mean over n and c >= first of (2 s0 + epsilon) / (s1 + s2 + epsilon) +
 // cross_entropy * sum s3 / (N count). Attributes dice, cross_entropy, epsilon; first: the first channel in
 // Dice, 1 if channel 0 is the background; count: terms per sample in s3. With weights w (weight.0, weight.1,
@@ -172,142 +192,6 @@ const Operation& loss_sums_gradient() {
                                       /*cheap=*/false,
                                       planewise,
                                       loss_volume(true)};
-  return operation;
-}
-
-// Sums for soft Dice and cross entropy of mutually exclusive classes (Isensee et al. 2021). For an image
-// classifier the volume is one voxel.
-
-namespace {
-
-void check_target(const Graph& graph, const std::vector<ValueId>& inputs) {
-  [[maybe_unused]] const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
-  assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
-  assert(bytes_of_target(logits, target) <= 2);
-}
-
-std::vector<ValueSpec> infer_softmax_loss_sums(const Graph& graph, const std::vector<ValueId>& inputs,
-                                               const Attributes&) {
-  assert(inputs.size() == 2);
-  check_target(graph, inputs);
-  const Shape& logits = shape_of(graph, inputs[0]);
-  return {{{logits[0], logits[4], 4}, full_type(graph, inputs[0])}};
-}
-
-std::vector<ValueSpec> infer_plane_sums(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes&) {
-  assert(inputs.size() == 2);
-  check_target(graph, inputs);
-  const Shape& logits = shape_of(graph, inputs[0]);
-  return {{{logits[0], logits[1], logits[4], 4}, ElementType::f64}};
-}
-
-std::vector<ValueSpec> infer_softmax_loss_sums_gradient(const Graph& graph,
-                                                        const std::vector<ValueId>& inputs,
-                                                        const Attributes&) {
-  assert(inputs.size() == 3);
-  check_target(graph, inputs);
-  return like(graph, inputs[0]);
-}
-
-std::vector<ValueId> gradient_softmax_loss_sums(Graph& graph, NodeId id,
-                                                std::span<const ValueId> output_gradients,
-                                                const std::vector<bool>& wanted) {
-  const Node node = graph.node(id);
-  if (!wanted[0]) return {none, none};
-  return {graph.apply("softmax_loss_sums_gradient", node.name + ".gradient",
-                      {node.inputs[0], node.inputs[1], output_gradients[0]}, node.attributes),
-          none};
-}
-
-std::vector<OperationCase> softmax_loss_volume(bool backward) {
-  struct Volume {
-    std::string name;
-    Shape x;
-    std::int64_t bytes = 1;  // per voxel
-  };
-  const std::vector<Volume> volumes = {
-      {"3 classes", {1, 7, 5, 6, 3}},
-      {"9 classes, batch of two", {2, 3, 4, 5, 9}},
-      {"2 classes, one voxel", {1, 1, 1, 1, 2}},
-      {"117 classes", {1, 2, 5, 7, 117}},
-      {"2 classes, planes of several blocks", {1, 2, 70, 75, 2}},
-      {"900 classes, of two bytes", {2, 1, 3, 5, 900}, 2},
-  };
-  std::vector<OperationCase> result;
-  const auto add = [&](const std::string& name, const Shape& x, const Attributes& attributes,
-                       std::int64_t bytes = 1) {
-    result.push_back({name, {full(x), classes(target_shape(x, bytes))}, attributes, {}});
-    if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
-  };
-  for (const auto& [name, x, bytes] : volumes) add(name, x, {}, bytes);
-  add("smoothed", {2, 3, 4, 5, 4}, {{"smoothing", 0.1}});
-  add("focal", {1, 7, 5, 6, 3}, {{"focus", 2}});
-  add("focal of a broken power, smoothed", {1, 3, 4, 5, 9}, {{"focus", 0.5}, {"smoothing", 0.2}});
-  return result;
-}
-
-}  // namespace
-
-// logits, target u8[N,D,H,W] (a class) or u8[N,D,H,W,2] (its low byte, then the high one) -> [N,C,4] full:
-// sum t p, sum t, sum p, sum of -t log p; p = soft-max of the logits; accumulated in double. Voxels whose
-// target is not a class are excluded. Attributes smoothing e and focus g, 0 when absent: the last sum is that
-// of -u (1 - p)^g log p with u = (1 - e) t + e / C.
-const Operation& softmax_loss_sums() {
-  static const Operation operation = {"softmax_loss_sums",
-                                      infer_softmax_loss_sums,
-                                      gradient_softmax_loss_sums,
-                                      per_element<14>,
-                                      {},
-                                      /*cheap=*/false,
-                                      summed("softmax_loss_plane_sums", "add_planes"),
-                                      softmax_loss_volume(false)};
-  return operation;
-}
-
-// like softmax_loss_sums -> [N,D,C,4] f64: its sums for each plane.
-const Operation& softmax_loss_plane_sums() {
-  static const Operation operation = {"softmax_loss_plane_sums",
-                                      infer_plane_sums,
-                                      nullptr,
-                                      per_element<14>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      softmax_loss_volume(false)};
-  return operation;
-}
-
-// logits, target, dsums -> dlogits; over logits. p (q - sum_k p_k q_k) + d3 of the target (p - t), with q =
-// d0 t + d2; 0 if the target is not a class. With the attributes of the sums, the second term is h - p sum_k
-// h_k, h = -d3 u (1 - p)^g (1 - g p log p / (1 - p)).
-const Operation& softmax_loss_sums_gradient() {
-  static const Operation operation = {"softmax_loss_sums_gradient",
-                                      infer_softmax_loss_sums_gradient,
-                                      nullptr,
-                                      per_element<14>,
-                                      {{0, 0}},
-                                      /*cheap=*/false,
-                                      planewise,
-                                      softmax_loss_volume(true)};
-  return operation;
-}
-
-// Soft-max over the channels: probabilities of mutually exclusive classes of a voxel or an image.
-
-// x -> y; over x. y_c = exp(x_c - m) / sum exp(x_k - m), m the largest x of the voxel.
-const Operation& softmax() {
-  static const Operation operation = {"softmax",
-                                      like_first,
-                                      nullptr,
-                                      per_element<10>,
-                                      {{0, 0}},
-                                      /*cheap=*/false,
-                                      planewise,
-                                      {{"one voxel, one class", {full({1, 1, 1, 1, 1})}, {}, {}},
-                                       {"images, 1000 classes", {full({3, 1, 1, 1, 1000})}, {}, {}},
-                                       {"21 classes", {full({1, 1, 30, 35, 21})}, {}, {}},
-                                       {"volume, batch of two", {full({2, 3, 4, 5, 3})}, {}, {}}}};
   return operation;
 }
 

@@ -99,6 +99,15 @@ inline std::vector<ValueSpec> like_first(const Graph& graph, const std::vector<V
   return like(graph, inputs[0]);
 }
 
+// [N,D,C,kinds] for a first input N,D,H,W,C.
+template <std::int64_t kinds>
+std::vector<ValueSpec> infer_sums_of_planes(const Graph& graph, const std::vector<ValueId>& inputs,
+                                            const Attributes&) {
+  const Shape& x = shape_of(graph, inputs[0]);
+  assert(x.rank() == 5);
+  return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};
+}
+
 // `Count` operations per element of the first input.
 template <int Count>
 double per_element(const Graph& graph, const Node& node) {

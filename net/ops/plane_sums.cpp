@@ -1,9 +1,8 @@
 // Sums over a volume in two operations: a sum per plane, in double, then the sum over planes, in order. So
 // the result does not depend on how the volume is split into slabs. This file has both halves of channel_sum,
-// instance_norm_statistics, norm_activation_sums, loss_sums and average_pool, and the sum over blocks of
-// planes (net/graph/window.h).
+// the second halves of the other sums (the first halves are next to the sums: norm.cpp, loss.cpp,
+// softmax.cpp), and the sum over blocks of planes (net/graph/window.h).
 #include "net/graph/block_sums.h"
-#include "net/graph/loss_terms.h"
 #include "net/ops/ops.h"
 
 namespace voxswap::net::ops {
@@ -12,21 +11,6 @@ namespace {
 
 const Shape& first_shape(const Graph& graph, const std::vector<ValueId>& inputs) {
   return shape_of(graph, inputs[0]);
-}
-
-// [N,D,C,kinds] for a first input N,D,H,W,C.
-template <std::int64_t kinds>
-std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
-  const Shape& x = first_shape(graph, inputs);
-  assert(x.rank() == 5);
-  return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};
-}
-
-std::vector<ValueSpec> infer_loss_sums(const Graph& graph, const std::vector<ValueId>& inputs,
-                                       const Attributes& attributes) {
-  const Shape& x = first_shape(graph, inputs);
-  assert(x.rank() == 5);
-  return {{{x[0], x[1], x[4], LossTerms(attributes).kinds()}, ElementType::f64}};
 }
 
 void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
@@ -99,47 +83,13 @@ Input planes(Shape shape, Fill fill = Fill::normal) {
 // x -> [N,D,C,1] f64: channel_sum of each plane.
 const Operation& channel_plane_sums() {
   static const Operation operation = {"channel_plane_sums",
-                                      infer_sums<1>,
+                                      infer_sums_of_planes<1>,
                                       nullptr,
                                       per_element<1>,
                                       {},
                                       /*cheap=*/false,
                                       whole,
                                       channel_sum().cases};
-  return operation;
-}
-
-// x -> [N,D,C,2] f64: mean of each plane, and sum of squared differences from it.
-const Operation& plane_moments() {
-  static const Operation operation = {"plane_moments",
-                                      infer_sums<2>,
-                                      nullptr,
-                                      per_element<4>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      instance_norm_statistics().cases};
-  return operation;
-}
-
-// like norm_activation_sums -> [N,D,C,2] f64: its sums for each plane.
-const Operation& norm_activation_plane_sums() {
-  static const Operation operation = {"norm_activation_plane_sums",
-                                      infer_sums<2>,
-                                      nullptr,
-                                      per_element<8>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      norm_activation_sums().cases};
-  return operation;
-}
-
-// like loss_sums -> [N,D,C,4] f64 (5 if loss_sums has 5): its sums for each plane.
-const Operation& loss_plane_sums() {
-  static const Operation operation = {
-      "loss_plane_sums", infer_loss_sums, nullptr,          per_element<12>, {},
-      /*cheap=*/false,   whole,           loss_sums().cases};
   return operation;
 }
 

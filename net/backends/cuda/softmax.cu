@@ -47,7 +47,7 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node, Devic
   });
 }
 
-// Soft Dice and cross entropy of mutually exclusive classes (net/ops/loss.cpp). A block reads some thousand
+// Soft Dice and cross entropy of mutually exclusive classes (net/ops/softmax.cpp). A block reads some thousand
 // voxels of a plane, keeps the normalisation of their probabilities, and processes one channel at a time.
 // Blocks and planes are summed in order, in double.
 

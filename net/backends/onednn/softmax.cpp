@@ -64,7 +64,7 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
 }
 
 // Sums of soft Dice and cross entropy of mutually exclusive classes, and their gradient (formulas:
-// net/ops/loss.cpp). Planes are split into blocks that depend only on the shape, and blocks are
+// net/ops/softmax.cpp). Planes are split into blocks that depend only on the shape, and blocks are
 // summed in order, in double. So results do not depend on threads or slabs.
 
 namespace {

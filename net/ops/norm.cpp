@@ -1,5 +1,4 @@
-// Instance normalisation: its statistics, its fusion with leaky ReLU, dropout and residual, and the factors
-// of dropout.
+// Instance normalisation: its statistics, and its fusion with leaky ReLU, dropout and residual.
 #include <limits>
 
 #include "net/ops/ops.h"
@@ -190,6 +189,19 @@ const Operation& norm_activation_sums() {
   return operation;
 }
 
+// like norm_activation_sums -> [N,D,C,2] f64: its sums for each plane.
+const Operation& norm_activation_plane_sums() {
+  static const Operation operation = {"norm_activation_plane_sums",
+                                      infer_sums_of_planes<2>,
+                                      nullptr,
+                                      per_element<8>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      norm_activation_sums().cases};
+  return operation;
+}
+
 // x, statistics, gamma, beta, dy, sums (, scale) -> dx; over dy. dx = gamma / deviation (dz - sums0 / V -
 // xhat sums1 / V), V = voxels normalised together (D H W of the whole volume, of all samples for batch norm).
 // Attributes slope, has_scale, voxels (V).
@@ -263,36 +275,16 @@ const Operation& instance_norm_statistics() {
   return operation;
 }
 
-// Spatial dropout of whole channels (Tompson et al. 2015). This operation draws only the factors.
-// norm_activation multiplies by them, so dropout needs no pass over memory.
-
-namespace {
-
-std::vector<ValueSpec> infer_dropout(const Graph&, const std::vector<ValueId>& inputs,
-                                     const Attributes& attributes) {
-  assert(inputs.empty());
-  assert(attributes.real("rate") >= 0 && attributes.real("rate") < 1);
-  const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
-  return {{{attributes.integer("n"), attributes.integer("c")}, type}};
-}
-
-}  // namespace
-
-// (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as Philox(seed, step,
-// key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type).
-const Operation& spatial_dropout_scale() {
-  static const Operation operation = {
-      "spatial_dropout_scale",
-      infer_dropout,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"study's rate", {}, {{"n", 1}, {"c", 64}, {"rate", 0.3}, {"key", 0}}, {}},
-       {"odd channels, batch of two, another key", {}, {{"n", 2}, {"c", 5}, {"rate", 0.5}, {"key", 7}}, {}},
-       {"rate 0", {}, {{"n", 2}, {"c", 3}, {"rate", 0}, {"key", 1}}, {}}},
-      /*depends_on_step=*/true};
+// x -> [N,D,C,2] f64: mean of each plane, and sum of squared differences from it.
+const Operation& plane_moments() {
+  static const Operation operation = {"plane_moments",
+                                      infer_sums_of_planes<2>,
+                                      nullptr,
+                                      per_element<4>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      instance_norm_statistics().cases};
   return operation;
 }
 
