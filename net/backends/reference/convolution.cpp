@@ -1,7 +1,8 @@
-// Convolution, its gradients, and the convolution of an upsampled volume.
+// Convolution and its gradients.
 #include <algorithm>
 
 #include "net/backends/reference/kernels.h"
+#include "net/backends/reference/plane_sums.h"
 #include "net/graph/axes.h"
 #include "net/graph/block_sums.h"
 #include "net/graph/window.h"
@@ -54,53 +55,6 @@ void start_with_bias(const Array& array, const std::vector<Array>& inputs) {
   for (std::int64_t i = 0; i < array.shape.count(); ++i) {
     array.data[i] = inputs.size() > 2 ? inputs[2].data[i % channels] : 0;
   }
-}
-
-double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c) {
-  const std::int64_t voxels = x.shape[2] * x.shape[3], channels = x.shape[4];
-  const double* first = x.data + (n * x.shape[1] + z) * voxels * channels + c;
-  double sum = 0;
-  for (std::int64_t v = 0; v < voxels; ++v) sum += first[v * channels];
-  return sum;
-}
-
-// The row of separate sums that a plane belongs to (net/graph/block_sums.h); without separate sums, all
-// planes have one row.
-class RowOfPlane {
- public:
-  RowOfPlane(const Attributes& attributes, std::int64_t planes) : block_(planes) {
-    if (!attributes.flag("apart")) return;
-    const SumBlocks blocks = sum_blocks(attributes, planes);
-    block_ = blocks.planes;
-    if (!attributes.flag("nodes")) return;
-    std::int64_t row = 0;
-    for (const Blocks& node : tree_nodes({attributes.integer_or("first", 0), blocks.here}))
-      row_of_block_.insert(row_of_block_.end(), static_cast<std::size_t>(node.count), row++);
-  }
-  std::int64_t operator()(std::int64_t plane) const {
-    const std::int64_t block = plane / block_;
-    return row_of_block_.empty() ? block : row_of_block_[static_cast<std::size_t>(block)];
-  }
-
- private:
-  std::int64_t block_;                      // planes
-  std::vector<std::int64_t> row_of_block_;  // empty: one row per block
-};
-
-// Sums sample by sample and, within each, plane by plane.
-void sum_channels(const Array& x, const Array& sums, const RowOfPlane& row_of) {
-  const std::int64_t channels = x.shape[-1];
-  std::fill_n(sums.data, sums.shape.count(), 0.0);
-  for (std::int64_t n = 0; n < x.shape[0]; ++n)
-    for (std::int64_t first = 0, end = 0; first < x.shape[1]; first = end) {
-      const std::int64_t row = row_of(first);
-      while (end < x.shape[1] && row_of(end) == row) ++end;
-      for (std::int64_t c = 0; c < channels; ++c) {
-        double sum = 0;
-        for (std::int64_t z = first; z < end; ++z) sum += plane_sum(x, n, z, c);
-        sums.data[row * channels + c] += sum;
-      }
-    }
 }
 
 void add_convolution(const Call& call) {
@@ -164,88 +118,6 @@ void conv3d_weight_gradient(const Call& call) {
     }
   });
   if (call.attributes.flag("bias")) sum_channels(dy, call.outputs[1], row_of);
-}
-
-void channel_sum(const Call& call) {
-  sum_channels(call.inputs[0], call.outputs[0], RowOfPlane({}, call.inputs[0].shape[1]));
-}
-
-void channel_plane_sums(const Call& call) {
-  const Array& x = call.inputs[0];
-  double* to = call.outputs[0].data;
-  for (std::int64_t n = 0; n < x.shape[0]; ++n)
-    for (std::int64_t z = 0; z < x.shape[1]; ++z)
-      for (std::int64_t c = 0; c < x.shape[4]; ++c) *to++ = plane_sum(x, n, z, c);
-}
-
-// The parts of a convolution of an upsampled volume besides the convolution itself: the kernels of its eight
-// phases, and the rearrangement of its output.
-
-namespace {
-
-// The tap of a phase's two to which tap k of the 3 contributes.
-std::int64_t tap_of(std::int64_t phase, std::int64_t k) {
-  return (k + 1 - phase) / 2;
-}
-
-// Calls visit(phase, tap of 27, tap of 8) for all taps of all phases.
-template <class Visit>
-void for_each_tap_of_phase(Visit visit) {
-  for (std::int64_t phase = 0; phase < 8; ++phase)
-    for (std::int64_t k = 0; k < 27; ++k)
-      visit(phase, k,
-            4 * tap_of(phase >> 2, k / 9) + 2 * tap_of(phase >> 1 & 1, k / 3 % 3) + tap_of(phase & 1, k % 3));
-}
-
-// Calls visit(element of y, element of z) for all of y.
-template <class Visit>
-void for_each_voxel(const Shape& fine, const Shape& phases, std::int64_t shift, Visit visit) {
-  const std::int64_t channels = fine[4];
-  std::int64_t i = 0;
-  for (std::int64_t n = 0; n < fine[0]; ++n)
-    for (std::int64_t z = 0; z < fine[1]; ++z)
-      for (std::int64_t y = 0; y < fine[2]; ++y)
-        for (std::int64_t x = 0; x < fine[3]; ++x) {
-          const std::int64_t from = z - shift;  // -1 is the odd plane before the first even one
-          const std::int64_t phase = 4 * (from & 1) + 2 * (y % 2) + x % 2;
-          const std::int64_t voxel =
-              ((n * phases[1] + (from + 1) / 2) * phases[2] + (y + 1) / 2) * phases[3] + (x + 1) / 2;
-          for (std::int64_t c = 0; c < channels; ++c, ++i) visit(i, (voxel * 8 + phase) * channels + c);
-        }
-}
-
-}  // namespace
-
-void upsampled_weights(const Call& call) {
-  const Array &w = call.inputs[0], &kernels = call.outputs[0];
-  const std::int64_t pairs = w.shape[0] * w.shape[1];
-  std::fill_n(kernels.data, kernels.shape.count(), 0.0);
-  for_each_tap_of_phase([&](std::int64_t phase, std::int64_t from, std::int64_t to) {
-    for (std::int64_t pair = 0; pair < pairs; ++pair)
-      kernels.data[(phase * pairs + pair) * 8 + to] += w.data[pair * 27 + from];
-  });
-}
-
-void upsampled_weights_gradient(const Call& call) {
-  const Array &kernels = call.inputs[0], &dw = call.outputs[0];
-  const std::int64_t pairs = dw.shape[0] * dw.shape[1];
-  std::fill_n(dw.data, dw.shape.count(), 0.0);
-  for_each_tap_of_phase([&](std::int64_t phase, std::int64_t to, std::int64_t from) {
-    for (std::int64_t pair = 0; pair < pairs; ++pair)
-      dw.data[pair * 27 + to] += kernels.data[(phase * pairs + pair) * 8 + from];
-  });
-}
-
-void interleave(const Call& call) {
-  const Array &z = call.inputs[0], &y = call.outputs[0];
-  for_each_voxel(y.shape, z.shape, 0, [&](std::int64_t to, std::int64_t from) { y.data[to] = z.data[from]; });
-}
-
-void interleave_gradient(const Call& call) {
-  const Array &dy = call.inputs[0], &dz = call.outputs[0];
-  std::fill_n(dz.data, dz.shape.count(), 0.0);
-  for_each_voxel(dy.shape, dz.shape, call.attributes.integer_or("shift", 0),
-                 [&](std::int64_t from, std::int64_t to) { dz.data[to] = dy.data[from]; });
 }
 
 }  // namespace voxswap::net::reference

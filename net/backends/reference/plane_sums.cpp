@@ -1,4 +1,6 @@
-// Sums over planes (net/ops/plane_sums.cpp), and the sums of windowed results.
+// Sums over planes: of channels, of sums per plane (net/ops/plane_sums.cpp), and of windowed results.
+#include "net/backends/reference/plane_sums.h"
+
 #include <algorithm>
 
 #include "net/backends/moments.h"
@@ -8,6 +10,14 @@
 namespace voxswap::net::reference {
 
 namespace {
+
+double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c) {
+  const std::int64_t voxels = x.shape[2] * x.shape[3], channels = x.shape[4];
+  const double* first = x.data + (n * x.shape[1] + z) * voxels * channels + c;
+  double sum = 0;
+  for (std::int64_t v = 0; v < voxels; ++v) sum += first[v * channels];
+  return sum;
+}
 
 // Calls visit(element) for the sums of sample n, channel c and kind 0, plane by plane over all slabs.
 template <class Visit>
@@ -19,6 +29,33 @@ void for_each_plane(const std::vector<Array>& pieces, std::int64_t n, std::int64
 }
 
 }  // namespace
+
+void sum_channels(const Array& x, const Array& sums, const RowOfPlane& row_of) {
+  const std::int64_t channels = x.shape[-1];
+  std::fill_n(sums.data, sums.shape.count(), 0.0);
+  for (std::int64_t n = 0; n < x.shape[0]; ++n)
+    for (std::int64_t first = 0, end = 0; first < x.shape[1]; first = end) {
+      const std::int64_t row = row_of(first);
+      while (end < x.shape[1] && row_of(end) == row) ++end;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        double sum = 0;
+        for (std::int64_t z = first; z < end; ++z) sum += plane_sum(x, n, z, c);
+        sums.data[row * channels + c] += sum;
+      }
+    }
+}
+
+void channel_sum(const Call& call) {
+  sum_channels(call.inputs[0], call.outputs[0], RowOfPlane({}, call.inputs[0].shape[1]));
+}
+
+void channel_plane_sums(const Call& call) {
+  const Array& x = call.inputs[0];
+  double* to = call.outputs[0].data;
+  for (std::int64_t n = 0; n < x.shape[0]; ++n)
+    for (std::int64_t z = 0; z < x.shape[1]; ++z)
+      for (std::int64_t c = 0; c < x.shape[4]; ++c) *to++ = plane_sum(x, n, z, c);
+}
 
 void add_planes(const Call& call) {
   const Shape& first = call.inputs[0].shape;
