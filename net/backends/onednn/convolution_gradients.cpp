@@ -134,44 +134,6 @@ class WeightGradient final : public Kernel {
   std::size_t x_ = 0, dy_ = 0, dw_ = 0, db_ = 0, from_ = 0, to_ = 0;
 };
 
-// Without a stride the gradient is a convolution of dy with the mirrored weights, and oneDNN's forward
-// routines are about 1.3 times as fast as its data gradients in N,D,H,W,C (measured on AVX-512 in f32). Below
-// some hundred voxels, mirroring the weights costs more than this saves.
-bool faster_as_convolution(const KernelAxes& axes, const Shape& dx) {
-  const std::int64_t voxels = dx[0] * dx[1] * dx[2] * dx[3];
-  const bool possible = std::all_of(axes.begin(), axes.end(), [](const KernelAxis& axis) {
-    return axis.stride == 1 && axis.reach() > axis.before && axis.reach() > axis.behind;
-  });
-  return possible && taps(axes) > 1 && voxels >= 128;
-}
-
-// Axes of the convolution of dy with the mirrored weights.
-KernelAxes mirrored(KernelAxes axes) {
-  for (KernelAxis& axis : axes) {
-    axis.before = axis.reach() - 1 - axis.before;
-    axis.behind = axis.reach() - 1 - axis.behind;
-  }
-  return axes;
-}
-
-// oneDNN 2.6 reads bf16 in pairs: its data gradients of 1^3 kernels are wrong if dy has an odd number of
-// channels and the voxels do not divide evenly among its threads.
-bool wrong_as_gradient(const KernelAxes& axes, const Shape& w, ElementType type) {
-  return type == ElementType::bf16 && is_pointwise(axes) && w[0] % 2 == 1;
-}
-
-// oneDNN 2.6 leaves parts of a bf16 weight or bias gradient unwritten, and reads outside its temporaries, if
-// a kernel reaches into the padding on both sides of a volume that is no larger along that axis. Seen with
-// kernels of 3 at stride 2 and of 7 at any stride.
-bool goes_astray_in_bf16(const KernelAxes& axes, const Shape& dy) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    const KernelAxis& axis = axes[i];
-    const bool both_sides = axis.before > 0 && axis.behind > 0 && dy[static_cast<int>(i) + 1] <= axis.reach();
-    if (both_sides && (axis.kernel > 3 || axis.stride > 1 || axis.dilation > 1)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 // For bf16, oneDNN 2.6 transposes x and dy of a whole sample in blocks of 16 channels, with rows padded by
@@ -202,45 +164,6 @@ std::unique_ptr<Kernel> data_gradient_kernel(const Geometry& g, const Shape& dx,
                                              const Node& node) {
   return for_type(type, node, [&]<class T>(T) -> std::unique_ptr<Kernel> {
     return std::make_unique<DataGradient<T>>(g, dx, bias);
-  });
-}
-
-std::unique_ptr<Kernel> make_conv3d_data_gradient(const Graph& graph, const Node& node) {
-  if (std::unique_ptr<Kernel> own = own_data_gradient(graph, node)) return own;
-  if (needs_upcast(input_type(graph, node))) return upcast(graph, node, make_conv3d_data_gradient);
-  return guarded(node, [&]() -> std::unique_ptr<Kernel> {
-    const Shape &dy = input_shape(graph, node, 0), &w = input_shape(graph, node, 1),
-                &dx = output_shape(graph, node);
-    const KernelAxes axes = kernel_axes(node.attributes, w);
-    const ElementType type = input_type(graph, node);
-    const bool bias = node.inputs.size() > 2;
-    if (faster_as_convolution(axes, dx) || wrong_as_gradient(axes, w, type)) {
-      const Geometry g = geometry(dy, dx, {w[1], w[0], w[2], w[3], w[4]}, mirrored(axes), type, node);
-      return mirrored_convolution_kernel(g, bias ? Start::bias : Start::zero);
-    }
-    const Geometry g = geometry(dx, dy, w, axes, type, node);
-    std::unique_ptr<Kernel> whole = data_gradient_kernel(g, dx, type, bias, node);
-    const std::int64_t slabs = slab_count(graph, node, whole->workspace_bytes());
-    return slabs == 1 ? std::move(whole) : data_gradient_in_slabs(graph, node, slabs);
-  });
-}
-
-std::unique_ptr<Kernel> make_conv3d_weight_gradient(const Graph& graph, const Node& node) {
-  if (std::unique_ptr<Kernel> own = own_weight_gradient(graph, node)) return own;
-  if (needs_upcast(input_type(graph, node))) return upcast(graph, node, make_conv3d_weight_gradient);
-  return guarded(node, [&] {
-    const KernelAxes axes = kernel_axes(node.attributes);
-    const Geometry g = geometry(input_shape(graph, node, 0), input_shape(graph, node, 1),
-                                output_shape(graph, node), axes, input_type(graph, node), node);
-    if (input_type(graph, node) == ElementType::bf16 &&
-        goes_astray_in_bf16(axes, input_shape(graph, node, 1)))
-      return upcast(graph, node, make_conv3d_weight_gradient);
-    const std::int64_t fewest = fewest_slabs(graph, node);
-    std::unique_ptr<Kernel> kernel =
-        fewest == 1 ? weight_gradient_kernel(g, input_type(graph, node), node.attributes.flag("bias"), node)
-                    : weight_gradient_in_slabs(graph, node, fewest);
-    const std::int64_t slabs = slab_count(graph, node, fewest * kernel->workspace_bytes());
-    return slabs <= fewest ? std::move(kernel) : weight_gradient_in_slabs(graph, node, slabs);
   });
 }
 

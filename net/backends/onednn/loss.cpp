@@ -1,10 +1,9 @@
-// Losses of labels: sums over the logits, and their gradient; and the sum over blocks of planes. A voxel's
-// target is a bit mask of its channels, so each lane's target comes from small lookup tables.
+// Losses of labels: sums over the logits, and their gradient. A voxel's target is a bit mask of its channels,
+// so each lane's target comes from small lookup tables.
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "net/backends/convolution/weight_gradient.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/lanes.h"
 #include "net/backends/onednn/passes.h"
@@ -273,28 +272,6 @@ std::unique_ptr<Kernel> make_loss_sums_gradient(const Graph& graph, const Node& 
                                                           static_cast<float>(terms.focus)});
         },
         3 * expanded_bytes(layout));
-  });
-}
-
-// Sums over blocks of planes (net/graph/block_sums.h) from a volume's slabs.
-std::unique_ptr<Kernel> make_total(const Graph& graph, const Node& node) {
-  if (graph.value(node.outputs[0]).type != ElementType::f32) return by_reference(graph, node);
-  const std::int64_t count = input_shape(graph, node).count_from(1);
-  std::vector<std::int64_t> rows_of;  // per input
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) rows_of.push_back(input_shape(graph, node, i)[0]);
-  const Total total = total_of(rows_of, node.attributes);
-  std::vector<const float*> rows(total.rows.size());
-  std::vector<float*> outputs(total.outputs.size());
-  constexpr std::int64_t grain = 4096;
-  return make_pass([=](const KernelArguments& arguments) mutable {
-    auto row = rows.begin();
-    for (std::size_t i = 0; i < rows_of.size(); ++i)
-      for (std::int64_t k = 0; k < rows_of[i]; ++k) *row++ = input<float>(arguments, i) + k * count;
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      outputs[i] = output<float>(arguments) + static_cast<std::int64_t>(i) * count;
-    parallel(count, grain, [&](std::int64_t begin, std::int64_t end) {
-      convolution::add_rows(total, rows, outputs, begin, end);
-    });
   });
 }
 

@@ -1,8 +1,9 @@
-// Norms: sums over the voxels, instance norm, leaky ReLU, dropout scale and residual in one pass, and the
-// gradient of all of them in another.
+// Norms: statistics, then instance norm, leaky ReLU, dropout scale and residual in one pass, and the gradient
+// of all of them in two more.
 #include "net/backends/moments.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
+#include "net/backends/onednn/plane_sums.h"
 
 namespace voxswap::net::onednn {
 
@@ -173,8 +174,8 @@ std::unique_ptr<Kernel> make_norm_activation_gradient(const Graph& graph, const 
   });
 }
 
-// Sums over the voxels of each sample and channel: norm statistics, the sums of the norm's backward pass,
-// bias gradients. They are computed per plane (passes.h) and added up for operations on whole volumes.
+// Sums over the voxels of each sample and channel: norm statistics and the sums of the backward pass. They
+// are computed per plane (plane_sums.h) and added up for operations on whole volumes.
 
 namespace {
 
@@ -251,24 +252,9 @@ struct GradientSums {
   }
 };
 
-// Workspace of a kernel that sums over planes.
-struct Places {
-  WorkspacePlan plan;
-  std::int64_t sums, planes;  // of the passes; [N,D,C,kinds]
-  Places(const RowLayout& layout, std::int64_t kinds)
-      : sums(plan.book(sums_bytes(layout, kinds))), planes(plan.book(plane_sums_bytes(layout, kinds))) {}
-};
-
-template <class T>
-void sum_channels(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
-                  double* to) {
-  sum_planes<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, places.sums), to,
-                [](std::int64_t, std::int64_t, double*) {});
-}
-
 // Mean and sum of squared differences of every plane.
 template <class T>
-void find_moments(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+void find_moments(const KernelArguments& arguments, const RowLayout& layout, const SumPlaces& places,
                   std::int64_t shift, double* to) {
   const T* x = input<T>(arguments, 0);
   auto* center = place<float>(arguments, shift);
@@ -285,7 +271,7 @@ void find_moments(const KernelArguments& arguments, const RowLayout& layout, con
 }
 
 template <class T>
-void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, const Places& places,
+void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, const SumPlaces& places,
                    const NormPlaces& parameters, double* to) {
   const NormArrays norm = parameters.fill(arguments);
   const float* statistics = input<float>(arguments, 1);
@@ -295,40 +281,6 @@ void sum_gradients(const KernelArguments& arguments, const RowLayout& layout, co
                 [=](std::int64_t plane, std::int64_t channel, double* sums) {
                   sums[1] *= static_cast<double>(statistics[2 * (plane / depth * channels + channel) + 1]);
                 });
-}
-
-// Every operation has two versions: one returns the sums of each plane, the other adds them up.
-enum class Sums { of_planes, of_samples };
-
-// The location of the sums of planes.
-double* planes_of(const KernelArguments& arguments, const Places& places, Sums what) {
-  return what == Sums::of_planes ? output<double>(arguments) : place<double>(arguments, places.planes);
-}
-
-// find(T, arguments, planes) computes the sums of planes, add(planes, output) adds them up.
-template <class Find, class Add>
-std::unique_ptr<Kernel> make_sums(const Graph& graph, const Node& node, const Places& places, Sums what,
-                                  Find find, Add add) {
-  return for_type(input_type(graph, node), node, [&]<class T>(T type) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          double* planes = planes_of(arguments, places, what);
-          find(type, arguments, planes);
-          if (what == Sums::of_samples) add(planes, output<float>(arguments));
-        },
-        places.plan.bytes());
-  });
-}
-
-std::unique_ptr<Kernel> make_channel_sums(const Graph& graph, const Node& node, Sums what) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  const Places places(layout, 1);
-  return make_sums(
-      graph, node, places, what,
-      [=]<class T>(T, const KernelArguments& arguments, double* planes) {
-        sum_channels<T>(arguments, layout, places, planes);
-      },
-      [=](const double* planes, float* sums) { add_channels(layout, planes, sums); });
 }
 
 void add_moments(const RowLayout& layout, double epsilon, const double* planes, float* statistics) {
@@ -347,7 +299,7 @@ void add_moments(const RowLayout& layout, double epsilon, const double* planes, 
 // `epsilon`: not used for planes.
 std::unique_ptr<Kernel> make_moments(const Graph& graph, const Node& node, Sums what, double epsilon) {
   const RowLayout layout = plane_layout(input_shape(graph, node));
-  Places places(layout, 2);
+  SumPlaces places(layout, 2);
   const std::int64_t shift = places.plan.book(expanded_bytes(layout));
   return make_sums(
       graph, node, places, what,
@@ -359,7 +311,7 @@ std::unique_ptr<Kernel> make_moments(const Graph& graph, const Node& node, Sums 
 
 std::unique_ptr<Kernel> make_gradient_sums(const Graph& graph, const Node& node, Sums what) {
   const RowLayout layout = plane_layout(input_shape(graph, node));
-  Places places(layout, 2);
+  SumPlaces places(layout, 2);
   const NormPlaces parameters(row_layout(input_shape(graph, node)), node, 5, places.plan);
   return make_sums(
       graph, node, places, what,
@@ -370,13 +322,6 @@ std::unique_ptr<Kernel> make_gradient_sums(const Graph& graph, const Node& node,
 }
 
 }  // namespace
-
-std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node) {
-  return make_channel_sums(graph, node, Sums::of_samples);
-}
-std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node) {
-  return make_channel_sums(graph, node, Sums::of_planes);
-}
 
 std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const Node& node) {
   return make_moments(graph, node, Sums::of_samples, node.attributes.real("epsilon"));

@@ -1,4 +1,5 @@
-// Sliding max pooling and its gradient. The units of work are rows of y and rows of x.
+// Pooling: the maximum of blocks, the maximum under a sliding kernel, and the average.
+#include "net/backends/onednn/blocks.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 #include "net/backends/pool_axis.h"
@@ -6,6 +7,56 @@
 #include "net/graph/graph.h"
 
 namespace voxswap::net::onednn {
+
+// The maximum of blocks of 2x2x2.
+
+namespace {
+
+template <class T>
+struct MaxPool {
+  const T* x;
+  T* y;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    V most = load<V>(x + fine);
+    for (int i = 1; i < 8; ++i) {
+      const V next = load<V>(x + fine + b.corner[i]);
+      most = next > most ? next : most;
+    }
+    store(y + coarse, most);
+  }
+};
+
+template <class T>
+struct MaxPoolGradient {
+  const T *x, *dy;
+  T* dx;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    V most = load<V>(x + fine), first{};  // the corner of the first maximum
+    for (int i = 1; i < 8; ++i) {
+      const V next = load<V>(x + fine + b.corner[i]), here = all_lanes<V>(static_cast<float>(i));
+      first = next > most ? here : first;
+      most = next > most ? next : most;
+    }
+    const V gradient = load<V>(dy + coarse);
+    for (int i = 0; i < 8; ++i) {
+      const V here = all_lanes<V>(static_cast<float>(i));
+      store(dx + fine + b.corner[i], V(first == here ? gradient : V{}));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_max_pool(const Graph& graph, const Node& node) {
+  return make_on_blocks<MaxPool, 0>(graph, node, output_shape(graph, node));
+}
+std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& node) {
+  return make_on_blocks<MaxPoolGradient, 0, 1>(graph, node, input_shape(graph, node, 1));
+}
+
+// Sliding max pooling and its gradient. The units of work are rows of y and rows of x.
 
 namespace {
 
@@ -148,6 +199,72 @@ std::unique_ptr<Kernel> make_sliding_max_pool_gradient(const Graph& graph, const
       parallel(rows, 1,
                Backward<T>{pool, input<T>(arguments, 0), input<Tap>(arguments, 1), output<T>(arguments)});
     });
+  });
+}
+
+// The average over the whole volume, and its gradient.
+
+namespace {
+
+// Fills every row with the lanes that `expand` made.
+template <class T>
+struct Fill {
+  T* x;
+  const float* values;
+  template <class V>
+  VOXSWAP_INLINE void rows(const Rows& at) const {
+    for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
+      const V value = load<V>(values + at.parameters + c);
+      for (std::int64_t row = 0; row < at.rows; ++row) store(x + at.offset + row * at.wide + c, value);
+    }
+  }
+};
+
+float as_float(float x) {
+  return x;
+}
+float as_float(Bf16 x) {
+  return load<float>(&x);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node) {
+  const RowLayout layout = plane_layout(input_shape(graph, node));
+  WorkspacePlan plan;
+  const std::int64_t scratch = plan.book(sums_bytes(layout, 1)),
+                     sums = plan.book(plane_sums_bytes(layout, 1));
+  const double over = node.attributes.real("voxels");
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          double* planes = place<double>(arguments, sums);
+          sum_planes<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, scratch),
+                        planes, [](std::int64_t, std::int64_t, double*) {});
+          for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
+            double sum = 0;
+            for (std::int64_t z = 0; z < layout.sharing; ++z) sum += planes[plane_sum_index(layout, i, z)];
+            store(output<T>(arguments) + i, static_cast<float>(sum / over));
+          }
+        },
+        plan.bytes());
+  });
+}
+
+std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node) {
+  const RowLayout layout = row_layout(output_shape(graph, node));
+  const auto over = static_cast<float>(node.attributes.real("voxels"));
+  return for_type(input_type(graph, node), node, [&]<class T>(T) {
+    return make_pass(
+        [=](const KernelArguments& arguments) {
+          const T* dy = input<T>(arguments, 0);
+          float* values = place<float>(arguments, 0);
+          expand(values, layout, [&](std::int64_t n, std::int64_t c) {
+            return as_float(dy[n * layout.channels + c]) / over;
+          });
+          for_each_chunk(layout, Fill<T>{output<T>(arguments), values});
+        },
+        expanded_bytes(layout));
   });
 }
 

@@ -1,12 +1,50 @@
-// Linear interpolation, average pooling, and the gradients of both.
+// Resampling: upsampling by 2, subsampling of targets, and linear interpolation.
 #include <vector>
 
+#include "net/backends/onednn/blocks.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 #include "net/graph/axes.h"
 #include "net/graph/graph.h"
 
 namespace voxswap::net::onednn {
+
+// Nearest-neighbour upsampling, and its gradient.
+
+namespace {
+
+template <class T>
+struct Upsample {
+  const T* x;
+  T* y;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    const V value = load<V>(x + coarse);
+    for (int i = 0; i < 8; ++i) store(y + fine + b.corner[i], value);
+  }
+};
+
+template <class T>
+struct UpsampleGradient {
+  const T* dy;
+  T* dx;
+  template <class V>
+  VOXSWAP_INLINE void channels(std::int64_t coarse, std::int64_t fine, const Blocks& b) const {
+    V sum{};
+    for (int i = 0; i < 8; ++i) sum += load<V>(dy + fine + b.corner[i]);
+    store(dx + coarse, sum);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_upsample_nearest(const Graph& graph, const Node& node) {
+  return make_on_blocks<Upsample, 0>(graph, node, input_shape(graph, node));
+}
+std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph& graph, const Node& node) {
+  return make_on_blocks<UpsampleGradient, 0>(graph, node, output_shape(graph, node));
+}
+// Linear interpolation and its gradient.
 
 namespace {
 
@@ -129,27 +167,6 @@ struct Backward {
   }
 };
 
-// Fills every row with the lanes that `expand` made.
-template <class T>
-struct Fill {
-  T* x;
-  const float* values;
-  template <class V>
-  VOXSWAP_INLINE void rows(const Rows& at) const {
-    for (std::int64_t c = 0; c < at.wide; c += lanes<V>) {
-      const V value = load<V>(values + at.parameters + c);
-      for (std::int64_t row = 0; row < at.rows; ++row) store(x + at.offset + row * at.wide + c, value);
-    }
-  }
-};
-
-float as_float(float x) {
-  return x;
-}
-float as_float(Bf16 x) {
-  return load<float>(&x);
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node) {
@@ -175,42 +192,39 @@ std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const No
   });
 }
 
-std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node) {
-  const RowLayout layout = plane_layout(input_shape(graph, node));
-  WorkspacePlan plan;
-  const std::int64_t scratch = plan.book(sums_bytes(layout, 1)),
-                     sums = plan.book(plane_sums_bytes(layout, 1));
-  const double over = node.attributes.real("voxels");
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          double* planes = place<double>(arguments, sums);
-          sum_planes<1>(layout, ChannelSums<T>{input<T>(arguments, 0)}, place<double>(arguments, scratch),
-                        planes, [](std::int64_t, std::int64_t, double*) {});
-          for (std::int64_t i = 0; i < layout.samples / layout.sharing * layout.channels; ++i) {
-            double sum = 0;
-            for (std::int64_t z = 0; z < layout.sharing; ++z) sum += planes[plane_sum_index(layout, i, z)];
-            store(output<T>(arguments) + i, static_cast<float>(sum / over));
-          }
-        },
-        plan.bytes());
-  });
-}
+// Takes the middle voxel of each block of a target, row by row.
 
-std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node) {
-  const RowLayout layout = row_layout(output_shape(graph, node));
-  const auto over = static_cast<float>(node.attributes.real("voxels"));
-  return for_type(input_type(graph, node), node, [&]<class T>(T) {
-    return make_pass(
-        [=](const KernelArguments& arguments) {
-          const T* dy = input<T>(arguments, 0);
-          float* values = place<float>(arguments, 0);
-          expand(values, layout, [&](std::int64_t n, std::int64_t c) {
-            return as_float(dy[n * layout.channels + c]) / over;
-          });
-          for_each_chunk(layout, Fill<T>{output<T>(arguments), values});
-        },
-        expanded_bytes(layout));
+namespace {
+
+struct Subsample {
+  const std::uint8_t* x;
+  std::uint8_t* y;
+  Shape large, small;
+  std::int64_t d, h, w, bytes;
+
+  VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t plane = row / small[2], n = plane / small[1], z = plane % small[1];
+      const std::int64_t line = (n * large[1] + z * d + d / 2) * large[2] + row % small[2] * h + h / 2;
+      const std::uint8_t* from = x + (line * large[3] + w / 2) * bytes;
+      std::uint8_t* to = y + row * small[3] * bytes;
+      for (std::int64_t i = 0; i < small[3]; ++i)
+        for (std::int64_t b = 0; b < bytes; ++b) to[i * bytes + b] = from[i * w * bytes + b];
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_subsample(const Graph& graph, const Node& node) {
+  const Shape &large = graph.value(node.inputs[0]).shape, &small = graph.value(node.outputs[0]).shape;
+  const std::int64_t d = node.attributes.integer("d"), h = node.attributes.integer("h"),
+                     w = node.attributes.integer("w"),
+                     bytes = large.rank() == 4 ? 1 : large[4];  // of a voxel
+  return make_pass([=](const KernelArguments& arguments) {
+    parallel(small[0] * small[1] * small[2], 64,
+             Subsample{input<std::uint8_t>(arguments, 0), output<std::uint8_t>(arguments), large, small, d, h,
+                       w, bytes});
   });
 }
 
