@@ -1,6 +1,5 @@
-// Elementwise operations, concatenation, split and zero padding, and the sum of data of two ranks.
-#include <numeric>
-
+// Elementwise operations, operations without inputs, and the sum of data of two ranks.
+#include "base/philox.h"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 #include "net/backends/cuda/passes.cuh"
@@ -124,82 +123,44 @@ std::unique_ptr<Kernel> make_cast(const Graph& graph, const Node& node, Device& 
   });
 }
 
+// Operations without inputs.
+
 namespace {
 
-// Rows of `a` and `b` together form rows of `whole`. One thread per unit of it.
-template <bool joins, class Piece, class Index>
-__global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Piece* b, Piece* whole) {
-  const std::int64_t at = index_of_thread();
-  if (at >= static_cast<std::int64_t>(pieces)) return;
-  Index row = static_cast<Index>(at);
-  const std::int64_t column = take_axis(row, static_cast<Index>(row_of_a + row_of_b));
-  const std::int64_t r = static_cast<std::int64_t>(row), wide_a = static_cast<std::int64_t>(row_of_a),
-                     wide_b = static_cast<std::int64_t>(row_of_b);
-  Piece& part = column < wide_a ? a[r * wide_a + column] : b[r * wide_b + column - wide_a];
-  if constexpr (joins) {
-    whole[at] = part;
-  } else {
-    part = whole[at];
-  }
+__global__ void fill(float* to, float value) {
+  *to = value;
 }
 
-// Rows of y are rows of x followed by zeros. One thread per unit of y.
-template <class Piece, class Index>
-__global__ void zero_pad(Index pieces, Index row_of_x, Index row_of_y, const Piece* x, Piece* y) {
-  const std::int64_t at = index_of_thread();
-  if (at >= static_cast<std::int64_t>(pieces)) return;
-  Index row = static_cast<Index>(at);
-  const std::int64_t column = take_axis(row, row_of_y), wide = static_cast<std::int64_t>(row_of_x);
-  y[at] = column < wide ? x[static_cast<std::int64_t>(row) * wide + column] : Piece{};
-}
-
-template <bool joins>
-std::unique_ptr<Kernel> make_move(const Shape& a, const Shape& b, ElementType type, std::int64_t axis) {
-  const std::int64_t bytes_a = a.count_from(axis) * element_bytes(type);
-  const std::int64_t bytes_b = b.count_from(axis) * element_bytes(type);
-  const std::int64_t bytes = (a.count() + b.count()) * element_bytes(type);
-  return make_own([=](const KernelArguments& arguments) {
-    for_piece(std::gcd(bytes_a, bytes_b), [&]<class Piece>(Piece) {
-      const std::int64_t size = sizeof(Piece), pieces = bytes / size;
-      const auto part = [&](std::size_t i) {
-        return static_cast<Piece*>(joins ? arguments.inputs[i] : arguments.outputs[i]);
-      };
-      Piece* whole = static_cast<Piece*>(joins ? arguments.outputs[0] : arguments.inputs[0]);
-      for_index(pieces, [&]<class Index>() {
-        launch(joins ? "concat" : "split", move<joins, Piece, Index>, blocks_for(pieces), block_threads,
-               pieces, bytes_a / size, bytes_b / size, part(0), part(1), whole);
-      });
-    });
-  });
+__global__ void dropout_scale(float* scale, std::int64_t count, Philox random, double rate) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count)
+    scale[i] =
+        random.uniform(static_cast<std::uint64_t>(i)) < rate ? 0.0f : static_cast<float>(1 / (1 - rate));
 }
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_concat(const Graph& graph, const Node& node, Device&) {
-  return make_move<true>(input_shape(graph, node, 0), input_shape(graph, node, 1), input_type(graph, node),
-                         node.attributes.integer("axis"));
-}
-
-std::unique_ptr<Kernel> make_zero_pad(const Graph& graph, const Node& node, Device&) {
-  const std::int64_t axis = node.attributes.integer("axis"), bytes = element_bytes(input_type(graph, node));
-  const std::int64_t row_of_x = input_shape(graph, node).count_from(axis) * bytes;
-  const std::int64_t row_of_y = output_shape(graph, node).count_from(axis) * bytes;
-  const std::int64_t all = output_shape(graph, node).count() * bytes;
-  return make_own([=](const KernelArguments& arguments) {
-    for_piece(std::gcd(row_of_x, row_of_y), [&]<class Piece>(Piece) {
-      const std::int64_t size = sizeof(Piece), pieces = all / size;
-      for_index(pieces, [&]<class Index>() {
-        launch("zero_pad", zero_pad<Piece, Index>, blocks_for(pieces), block_threads, pieces, row_of_x / size,
-               row_of_y / size, input<Piece>(arguments, 0), output<Piece>(arguments));
-      });
-    });
+std::unique_ptr<Kernel> make_constant(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, graph.value(node.outputs[0]).type);
+  const float value = static_cast<float>(node.attributes.real("value"));
+  return make_own([value](const KernelArguments& arguments) {
+    launch("constant", fill, dim3(1), 1, output<float>(arguments), value);
   });
 }
 
-std::unique_ptr<Kernel> make_split(const Graph& graph, const Node& node, Device&) {
-  return make_move<false>(output_shape(graph, node, 0), output_shape(graph, node, 1), input_type(graph, node),
-                          node.attributes.integer("axis"));
+std::unique_ptr<Kernel> make_spatial_dropout_scale(const Graph& graph, const Node& node, Device&) {
+  need_f32(node.name, graph.value(node.outputs[0]).type);
+  const std::int64_t count = output_shape(graph, node).count();
+  const auto key = static_cast<std::uint32_t>(node.attributes.integer("key"));
+  const double rate = node.attributes.real("rate");
+  return make_own([=](const KernelArguments& arguments) {
+    const Philox random(arguments.context->seed, static_cast<std::uint64_t>(arguments.context->step), key);
+    launch("spatial_dropout_scale", dropout_scale, blocks_for(count), block_threads, output<float>(arguments),
+           count, random, rate);
+  });
 }
+
+// The sum of data of two ranks.
 
 namespace {
 

@@ -1,12 +1,13 @@
-// Instance norm and batch norm.
+// Instance norm: its statistics, then leaky ReLU, dropout scale and residual in one pass, and the gradient of
+// all of them in two more.
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 #include "net/backends/cuda/norm_parameters.cuh"
+#include "net/backends/cuda/passes.cuh"
 
 namespace voxswap::net::cuda {
 
-// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the gradient of all of them in
-// another.
+// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the second pass of their gradient.
 
 namespace {
 
@@ -132,104 +133,187 @@ std::unique_ptr<Kernel> make_norm_parameter_gradient(const Graph& graph, const N
   });
 }
 
-// Statistics and sums of a batch from those of its samples, and running statistics (net/ops/batch_norm.cpp):
-// one thread per channel, in double.
+// Sums over the voxels of each sample and channel, in one pass over memory each: norm statistics, and the
+// sums of the norm's backward pass.
 
 namespace {
 
-__global__ void pool_statistics(const float* each, std::int64_t samples, std::int64_t channels,
-                                double epsilon, float* all) {
-  const std::int64_t c = index_of_thread();
-  if (c >= channels) return;
-  double mean = 0, variance = 0;
-  for (std::int64_t n = 0; n < samples; ++n) mean += each[2 * (n * channels + c)];
-  mean /= static_cast<double>(samples);
-  for (std::int64_t n = 0; n < samples; ++n) {
-    const double factor = each[2 * (n * channels + c) + 1];
-    const double difference = each[2 * (n * channels + c)] - mean;
-    variance += 1 / (factor * factor) - epsilon + difference * difference;
+// Sums of x and of its square. A thread subtracts its first value, which is near the mean compared with the
+// spread of values, and shifts the sums back in double. So the variance is not a small difference of large
+// numbers, and nothing is read twice.
+template <int width, class T>
+__global__ void moments_of_blocks(Rows rows, const T* x, double* written) {
+  x += sample_start(rows) * width;
+  const Walk walk = walk_of_thread(rows);
+  float shift[width] = {}, sums[width] = {}, squares[width] = {};
+  std::int64_t count = 0;
+  if (walk.first < walk.end) {
+    const Vector<T, width> first = load<width>(x, walk.first);
+    for (int lane = 0; lane < width; ++lane) shift[lane] = to_float(first.lane[lane]);
   }
-  const double factor = 1 / sqrt(variance / static_cast<double>(samples) + epsilon);
-  for (std::int64_t n = 0; n < samples; ++n) {
-    all[2 * (n * channels + c)] = static_cast<float>(mean);
-    all[2 * (n * channels + c) + 1] = static_cast<float>(factor);
+  go_down<4>(
+      walk, [&](std::int64_t vector) { return load<width>(x, vector); },
+      [&](std::int64_t, const Vector<T, width>& loaded) {
+        ++count;
+        for (int lane = 0; lane < width; ++lane) {
+          const float difference = to_float(loaded.lane[lane]) - shift[lane];
+          sums[lane] += difference;
+          squares[lane] += difference * difference;
+        }
+      });
+  double moments[2][width];
+  for (int lane = 0; lane < width; ++lane) {
+    const double s = shift[lane], sum = sums[lane], n = static_cast<double>(count);
+    moments[0][lane] = sum + n * s;
+    moments[1][lane] = squares[lane] + s * (2 * sum + n * s);
   }
+  write_sums_of_block<width, 2>(rows, moments, written);
 }
 
-__global__ void add_samples(const float* each, std::int64_t samples, std::int64_t size, float* all) {
-  const std::int64_t i = index_of_thread();
-  if (i >= size) return;
-  double sum = 0;
-  for (std::int64_t n = 0; n < samples; ++n) sum += each[n * size + i];
-  for (std::int64_t n = 0; n < samples; ++n) all[n * size + i] = static_cast<float>(sum);
-}
-
-__global__ void running_statistics(const float* mean, const float* variance, std::int64_t instances,
-                                   std::int64_t channels, double epsilon, float* statistics) {
-  const std::int64_t i = index_of_thread();
-  if (i >= instances) return;
-  statistics[2 * i] = mean[i % channels];
-  statistics[2 * i + 1] = static_cast<float>(1 / sqrt(variance[i % channels] + epsilon));
-}
-
-struct RunningRule {
-  double momentum, unbiased, epsilon;
+struct TakePlaneMoments {
+  double* moments;
+  int channels;
+  double voxels;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[2]) const {
+    const double mean = found[0] / voxels, squares = found[1] - mean * found[0];
+    double* pair = moments + 2 * (plane * channels + channel);
+    pair[0] = mean;
+    pair[1] = squares > 0 ? squares : 0;
+  }
 };
 
-__global__ void update_running(const float* statistics, std::int64_t channels, RunningRule rule, float* mean,
-                               float* variance) {
-  const std::int64_t c = index_of_thread();
-  if (c >= channels) return;
-  const double factor = statistics[2 * c + 1], found = rule.unbiased * (1 / (factor * factor) - rule.epsilon);
-  mean[c] = static_cast<float>(mean[c] + rule.momentum * (static_cast<double>(statistics[2 * c]) - mean[c]));
-  variance[c] = static_cast<float>(variance[c] + rule.momentum * (found - variance[c]));
+struct TakeStatistics {
+  float* statistics;
+  int channels;
+  double voxels, epsilon;
+  __device__ void operator()(std::int64_t sample, int channel, const double (&found)[2]) const {
+    const double mean = found[0] / voxels, variance = found[1] / voxels - mean * mean;
+    float* pair = statistics + 2 * (sample * channels + channel);
+    pair[0] = static_cast<float>(mean);
+    pair[1] = static_cast<float>(1 / sqrt((variance > 0 ? variance : 0) + epsilon));
+  }
+};
+
+// Sums of dz and of dz (x - mean).
+template <int width, class T>
+__global__ void gradient_sums_of_blocks(Rows rows, NormInputs<T> inputs, const T* dy, double* written) {
+  const NormParameters<width> norm(rows, inputs);
+  const T* x = inputs.x + sample_start(rows) * width;
+  dy += sample_start(rows) * width;
+  struct Loaded {
+    Vector<T, width> x, dy;
+  };
+  float sums[width] = {}, products[width] = {};
+  go_down<2>(
+      walk_of_thread(rows),
+      [&](std::int64_t vector) {
+        return Loaded{load<width>(x, vector), load<width>(dy, vector)};
+      },
+      [&](std::int64_t, const Loaded& loaded) {
+        for (int lane = 0; lane < width; ++lane) {
+          const float difference = to_float(loaded.x.lane[lane]) - norm.mean[lane];
+          const float dz = to_float(loaded.dy.lane[lane]) * norm.derivative(lane, difference);
+          sums[lane] += dz;
+          products[lane] += dz * difference;
+        }
+      });
+  double doubles[2][width];
+  for (int lane = 0; lane < width; ++lane) {
+    doubles[0][lane] = sums[lane];
+    doubles[1][lane] = products[lane];
+  }
+  write_sums_of_block<width, 2>(rows, doubles, written);
 }
+
+struct TakeGradientSums {
+  const float* statistics;
+  float* sums;
+  int channels;
+  __device__ void operator()(std::int64_t sample, int channel, const double (&found)[2]) const {
+    const std::int64_t i = 2 * (sample * channels + channel);
+    sums[i] = static_cast<float>(found[0]);
+    sums[i + 1] = static_cast<float>(found[1] * statistics[i + 1]);
+  }
+};
+
+struct TakePlaneGradientSums {
+  const float* statistics;
+  double* sums;
+  int channels, depth;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[2]) const {
+    double* pair = sums + 2 * (plane * channels + channel);
+    pair[0] = found[0];
+    pair[1] = found[1] * statistics[2 * (plane / depth * channels + channel) + 1];
+  }
+};
+
+// First passes, with their inputs.
+template <class T>
+struct MomentSums {
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const KernelArguments& arguments, double* written) const {
+    launch(name, moments_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows, input<T>(arguments, 0),
+           written);
+  }
+};
+
+template <class T>
+struct GradientSums {
+  NormAttributes norm;
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const KernelArguments& arguments, double* written) const {
+    launch(name, gradient_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+           norm.inputs<T>(arguments), input<T>(arguments, 4), written);
+  }
+};
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_statistics_of_batch(const Graph& graph, const Node& node, Device&) {
-  need_f32(node.name, input_type(graph, node));
-  const Shape& each = input_shape(graph, node);
-  const std::int64_t samples = each[0], channels = each[1];
+std::unique_ptr<Kernel> make_instance_norm_statistics(const Graph& graph, const Node& node, Device& device) {
+  const Shape& shape = input_shape(graph, node);
   const double epsilon = node.attributes.real("epsilon");
-  return make_own([=](const KernelArguments& arguments) {
-    launch("statistics_of_batch", pool_statistics, blocks_for(channels), block_threads,
-           input<float>(arguments, 0), samples, channels, epsilon, output<float>(arguments));
+  const double voxels = static_cast<double>(shape[1] * shape[2] * shape[3]);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_rows(device, shape, full_width<T>, of_a_sum);
+    return make_sums<T, 2>("instance_norm_statistics", rows, MomentSums<T>{},
+                           [=](const KernelArguments& arguments) {
+                             return TakeStatistics{output<float>(arguments), rows.channels, voxels, epsilon};
+                           });
   });
 }
 
-std::unique_ptr<Kernel> make_sums_of_batch(const Graph& graph, const Node& node, Device&) {
-  need_f32(node.name, input_type(graph, node));
-  const Shape& each = input_shape(graph, node);
-  const std::int64_t samples = each[0], size = each[1] * each[2];
-  return make_own([=](const KernelArguments& arguments) {
-    launch("sums_of_batch", add_samples, blocks_for(size), block_threads, input<float>(arguments, 0), samples,
-           size, output<float>(arguments));
+std::unique_ptr<Kernel> make_plane_moments(const Graph& graph, const Node& node, Device& device) {
+  const Shape& shape = input_shape(graph, node);
+  const auto voxels = static_cast<double>(shape[2] * shape[3]);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, shape, full_width<T>, of_a_sum);
+    return make_sums<T, 2>("plane_moments", rows, MomentSums<T>{}, [=](const KernelArguments& arguments) {
+      return TakePlaneMoments{output<double>(arguments), rows.channels, voxels};
+    });
   });
 }
 
-std::unique_ptr<Kernel> make_running_statistics(const Graph& graph, const Node& node, Device&) {
-  need_f32(node.name, input_type(graph, node));
-  const Shape& statistics = output_shape(graph, node);
-  const std::int64_t instances = statistics[0] * statistics[1], channels = statistics[1];
-  const double epsilon = node.attributes.real("epsilon");
-  return make_own([=](const KernelArguments& arguments) {
-    launch("running_statistics", running_statistics, blocks_for(instances), block_threads,
-           input<float>(arguments, 0), input<float>(arguments, 1), instances, channels, epsilon,
-           output<float>(arguments));
+std::unique_ptr<Kernel> make_norm_activation_sums(const Graph& graph, const Node& node, Device& device) {
+  const NormAttributes norm(node, 5);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_rows(device, input_shape(graph, node), full_width<T>, of_a_sum);
+    return make_sums<T, 2>(
+        "norm_activation_sums", rows, GradientSums<T>{norm}, [=](const KernelArguments& arguments) {
+          return TakeGradientSums{input<float>(arguments, 1), output<float>(arguments), rows.channels};
+        });
   });
 }
 
-std::unique_ptr<Kernel> make_running_statistics_update(const Graph& graph, const Node& node, Device&) {
-  need_f32(node.name, input_type(graph, node));
-  const std::int64_t channels = input_shape(graph, node)[1];
-  const double count = node.attributes.real("count");
-  const RunningRule rule = {node.attributes.real("momentum"), count > 1 ? count / (count - 1) : 1,
-                            node.attributes.real("epsilon")};
-  return make_own([=](const KernelArguments& arguments) {
-    launch("running_statistics_update", update_running, blocks_for(channels), block_threads,
-           input<float>(arguments, 0), channels, rule, static_cast<float*>(arguments.updates[0]),
-           static_cast<float*>(arguments.updates[1]));
+std::unique_ptr<Kernel> make_norm_activation_plane_sums(const Graph& graph, const Node& node,
+                                                        Device& device) {
+  const NormAttributes norm(node, 5);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, of_a_sum);
+    return make_sums<T, 2>(
+        "norm_activation_plane_sums", rows, GradientSums<T>{norm}, [=](const KernelArguments& arguments) {
+          return TakePlaneGradientSums{input<float>(arguments, 1), output<double>(arguments), rows.channels,
+                                       rows.sharing};
+        });
   });
 }
 

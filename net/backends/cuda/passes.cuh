@@ -140,4 +140,18 @@ void launch_finish(std::string_view name, const Rows& rows, const double* writte
          written, rows.chunks, rows.slots(), rows.channels, take);
 }
 
+// A pass that writes the sums of blocks, and a second one that passes them to `take(arguments)`.
+template <class T, int kinds, class First, class Take>
+std::unique_ptr<Kernel> make_sums(const std::string& name, const Rows& rows, First first, Take take) {
+  const std::string finish = name + ", finish";
+  return make_own(
+      rows,
+      [=](const KernelArguments& arguments) {
+        double* written = place<double>(arguments, 0);
+        for_width<T>(rows, [&]<int width>() { first.template run<width>(name, rows, arguments, written); });
+        launch_finish<kinds>(finish, rows, written, take(arguments));
+      },
+      sums_bytes(rows, kinds));
+}
+
 }  // namespace voxswap::net::cuda

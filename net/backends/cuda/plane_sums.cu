@@ -1,13 +1,94 @@
-// Sums over planes (net/ops/plane_sums.cpp), and the sums of windowed results. They are small: the slabs'
-// sums are gathered, and one thread adds up each result.
+// Sums of channels; sums over planes (net/ops/plane_sums.cpp), and the sums of windowed results. The latter
+// are small: the slabs' sums are gathered, and one thread adds up each result.
 #include <cuda_runtime_api.h>
 
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
+#include "net/backends/cuda/passes.cuh"
 #include "net/backends/cuda/runtime.h"
+#include "net/backends/cuda/weights.h"
 #include "net/graph/block_sums.h"
 
 namespace voxswap::net::cuda {
+
+// Sums of channels, in one pass over memory.
+
+namespace {
+
+struct TakeSum {
+  float* sums;
+  __device__ void operator()(std::int64_t, int channel, const double (&found)[1]) const {
+    sums[channel] = static_cast<float>(found[0]);
+  }
+};
+
+struct TakePlaneSum {
+  double* sums;
+  int channels;
+  __device__ void operator()(std::int64_t plane, int channel, const double (&found)[1]) const {
+    sums[plane * channels + channel] = found[0];
+  }
+};
+
+template <class T>
+struct ChannelSums {
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const KernelArguments& arguments, double* written) const {
+    run<width>(name, rows, input<T>(arguments, 0), written);
+  }
+  template <int width>
+  void run(std::string_view name, const Rows& rows, const T* x, double* written) const {
+    launch(name, channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows, x, written);
+  }
+};
+
+template <class T>
+Rows rows_of_channel_sums(const Device& device, std::int64_t voxels, std::int64_t channels) {
+  return cut_rows(device, 1, voxels, channels, full_width<T>, of_a_sum);
+}
+
+}  // namespace
+
+std::int64_t channel_sums_workspace(ElementType type, std::int64_t voxels, std::int64_t channels,
+                                    const Device& device) {
+  return for_type(type, "channel sums", [&]<class T>(T) {
+    return sums_bytes(rows_of_channel_sums<T>(device, voxels, channels), 1);
+  });
+}
+
+void channel_sums(const void* y, float* sums, ElementType type, std::int64_t voxels, std::int64_t channels,
+                  void* workspace, const Device& device) {
+  for_type(type, "channel sums", [&]<class T>(T) {
+    const Rows rows = rows_of_channel_sums<T>(device, voxels, channels);
+    auto* written = static_cast<double*>(workspace);
+    for_width<T>(rows, [&]<int width>() {
+      ChannelSums<T>{}.template run<width>("channel_sum", rows, static_cast<const T*>(y), written);
+    });
+    launch_finish<1>("channel_sum, finish", rows, written, TakeSum{sums});
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_sum(const Graph& graph, const Node& node, Device& device) {
+  const Shape& x = input_shape(graph, node);
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = rows_of_channel_sums<T>(device, x.count() / x[4], x[4]);
+    return make_sums<T, 1>("channel_sum", rows, ChannelSums<T>{}, [](const KernelArguments& arguments) {
+      return TakeSum{output<float>(arguments)};
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_channel_plane_sums(const Graph& graph, const Node& node, Device& device) {
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_planes(device, input_shape(graph, node), full_width<T>, of_a_sum);
+    return make_sums<T, 1>("channel_plane_sums", rows, ChannelSums<T>{},
+                           [=](const KernelArguments& arguments) {
+                             return TakePlaneSum{output<double>(arguments), rows.channels};
+                           });
+  });
+}
+
+// Sums over planes.
 
 namespace {
 

@@ -47,9 +47,9 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node, Devic
   });
 }
 
-// Soft Dice and cross entropy of mutually exclusive classes (net/ops/softmax.cpp). A block reads some thousand
-// voxels of a plane, keeps the normalisation of their probabilities, and processes one channel at a time.
-// Blocks and planes are summed in order, in double.
+// Soft Dice and cross entropy of mutually exclusive classes (net/ops/softmax.cpp). A block reads some
+// thousand voxels of a plane, keeps the normalisation of their probabilities, and processes one channel at a
+// time. Blocks and planes are summed in order, in double.
 
 namespace {
 

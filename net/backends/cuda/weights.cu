@@ -1,5 +1,5 @@
 // Around a library's convolution: conversion of weights to the library's layout and type, conversion or
-// summation of their gradient, and the bias. Channel sums are in norm_sums.cu.
+// summation of their gradient, and the bias. Channel sums are in plane_sums.cu.
 #include "net/backends/cuda/launch.cuh"
 #include "net/backends/cuda/passes.cuh"
 #include "net/backends/cuda/weights.h"

@@ -1,12 +1,69 @@
-// Linear interpolation, average pooling, the gradients of both, and subsampling.
+// Resampling: upsampling by 2, linear interpolation, and subsampling of targets.
+#include "net/backends/cuda/blocks.cuh"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
-#include "net/backends/cuda/passes.cuh"
 #include "net/graph/axes.h"
 
 namespace voxswap::net::cuda {
 
-// A thread handles one vector of channels of an output voxel.
+// Nearest-neighbour upsampling by 2, and its gradient.
+
+namespace {
+
+template <class Piece, class Index>
+__global__ void upsample_nearest(Blocks<Index> blocks, const Piece* x, Piece* y) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
+  const Piece value = x[piece];
+  Piece* below = y + blocks.first_below(static_cast<Index>(piece));
+#pragma unroll
+  for (int i = 0; i < 8; ++i) below[blocks.corner(i)] = value;
+}
+
+template <int width, class T, class Index>
+__global__ void upsample_gradient(Blocks<Index> blocks, const T* dy, T* dx) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
+  const Corners<width, T> below(blocks, dy, blocks.first_below(static_cast<Index>(piece)));
+  Vector<T, width> result;
+#pragma unroll
+  for (int lane = 0; lane < width; ++lane) {
+    float sum = 0;
+    for (int i = 0; i < 8; ++i) sum += to_float(below.corner[i].lane[lane]);
+    set_rounded(result.lane[lane], sum);
+  }
+  store(dx, piece, result);
+}
+
+struct StartUpsampleGradient {
+  template <int width, class T, class Index>
+  void operator()(const Blocks<Index>& blocks, const KernelArguments& arguments, dim3 grid) const {
+    launch("upsample_nearest_gradient", upsample_gradient<width, T, Index>, grid, block_threads, blocks,
+           input<T>(arguments, 0), output<T>(arguments));
+  }
+};
+}  // namespace
+
+std::unique_ptr<Kernel> make_upsample_nearest(const Graph& graph, const Node& node, Device&) {
+  const Shape& coarse = input_shape(graph, node);
+  const std::int64_t bytes = element_bytes(input_type(graph, node));
+  return make_own([=](const KernelArguments& arguments) {
+    for_piece(coarse[4] * bytes, [&]<class Piece>(Piece) {
+      const std::int64_t size = static_cast<std::int64_t>(sizeof(Piece)) / bytes,
+                         pieces = coarse.count() / size;
+      for_index(pieces, [&]<class Index>() {
+        launch("upsample_nearest", upsample_nearest<Piece, Index>, blocks_for(pieces), block_threads,
+               blocks_below<Index>(coarse, size), input<Piece>(arguments, 0), output<Piece>(arguments));
+      });
+    });
+  });
+}
+
+std::unique_ptr<Kernel> make_upsample_nearest_gradient(const Graph& graph, const Node& node, Device&) {
+  return make_for_blocks(output_shape(graph, node), node, input_type(graph, node), StartUpsampleGradient{});
+}
+
+// Linear interpolation and its gradient. A thread handles one vector of channels of an output voxel.
 
 namespace {
 
@@ -153,23 +210,6 @@ struct StartResizeGradient {
   }
 };
 
-template <class T>
-struct TakeMean {
-  T* means;
-  int channels;
-  double voxels;
-  __device__ void operator()(std::int64_t sample, int channel, const double (&found)[1]) const {
-    set_rounded(means[sample * channels + channel], static_cast<float>(found[0] / voxels));
-  }
-};
-
-template <class T>
-__global__ void spread(std::int64_t count, std::int64_t sample, std::int64_t channels, float factor,
-                       const T* dy, T* dx) {
-  const std::int64_t i = index_of_thread();
-  if (i < count) set_rounded(dx[i], factor * to_float(dy[i / sample * channels + i % channels]));
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node, Device&) {
@@ -180,38 +220,6 @@ std::unique_ptr<Kernel> make_resize_linear(const Graph& graph, const Node& node,
 std::unique_ptr<Kernel> make_resize_linear_gradient(const Graph& graph, const Node& node, Device&) {
   const Shape &dy = input_shape(graph, node), &dx = output_shape(graph, node);
   return make_for_resize(dx, dy, dx, node, input_type(graph, node), StartResizeGradient{});
-}
-
-std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, Device& device) {
-  const Shape& x = input_shape(graph, node);
-  const double voxels = node.attributes.real("voxels");
-  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    const Rows rows = cut_rows(device, x, full_width<T>, of_a_sum);
-    return make_own(
-        rows,
-        [rows, voxels](const KernelArguments& arguments) {
-          double* written = place<double>(arguments, 0);
-          for_width<T>(rows, [&]<int width>() {
-            launch("average_pool", channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
-                   input<T>(arguments, 0), written);
-          });
-          launch_finish<1>("average_pool, finish", rows, written,
-                           TakeMean<T>{output<T>(arguments), rows.channels, voxels});
-        },
-        sums_bytes(rows, 1));
-  });
-}
-
-std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node, Device&) {
-  const Shape& dx = output_shape(graph, node);
-  const std::int64_t count = dx.count(), sample = count / dx[0], channels = dx[4];
-  const auto factor = static_cast<float>(1.0 / node.attributes.real("voxels"));
-  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
-    return make_own([=](const KernelArguments& arguments) {
-      launch("average_pool_gradient", spread<T>, blocks_for(count), block_threads, count, sample, channels,
-             factor, input<T>(arguments, 0), output<T>(arguments));
-    });
-  });
 }
 
 // The middle voxel of each block of a target, one thread per output byte.

@@ -1,11 +1,97 @@
-// Sliding max pooling and its gradient. A thread handles one vector of channels of a voxel of y or, for the
-// gradient, of dx. The gradient is gathered per voxel of dx, so no two threads write to the same address.
+// Pooling: the maximum of blocks, the maximum under a sliding kernel, and the average.
+#include "net/backends/cuda/blocks.cuh"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
+#include "net/backends/cuda/passes.cuh"
 #include "net/backends/pool_axis.h"
 #include "net/graph/axes.h"
 
 namespace voxswap::net::cuda {
+
+// The maximum of blocks of 2x2x2.
+
+namespace {
+
+template <int width, class T, class Index>
+__global__ void max_pool(Blocks<Index> blocks, const T* x, T* y) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
+  const Corners<width, T> below(blocks, x, blocks.first_below(static_cast<Index>(piece)));
+  Vector<T, width> result;
+#pragma unroll
+  for (int lane = 0; lane < width; ++lane) {
+    T largest = below.corner[0].lane[lane];
+    for (int i = 1; i < 8; ++i) {
+      const T value = below.corner[i].lane[lane];
+      if (to_float(value) > to_float(largest)) largest = value;
+    }
+    result.lane[lane] = largest;
+  }
+  store(y, piece, result);
+}
+
+template <int width, class T, class Index>
+__global__ void max_pool_gradient(Blocks<Index> blocks, const T* x, const T* dy, T* dx) {
+  const std::int64_t piece = index_of_thread();
+  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
+  const std::int64_t first = blocks.first_below(static_cast<Index>(piece));
+  const Corners<width, T> below(blocks, x, first);
+  const Vector<T, width> gradient = load<width>(dy, piece);
+  int winner[width];
+#pragma unroll
+  for (int lane = 0; lane < width; ++lane) {
+    winner[lane] = 0;
+    float largest = to_float(below.corner[0].lane[lane]);
+    for (int i = 1; i < 8; ++i) {
+      const float value = to_float(below.corner[i].lane[lane]);
+      if (value > largest) {
+        largest = value;
+        winner[lane] = i;
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    Vector<T, width> result;
+#pragma unroll
+    for (int lane = 0; lane < width; ++lane) {
+      if (winner[lane] == i) {
+        result.lane[lane] = gradient.lane[lane];
+      } else {
+        set_rounded(result.lane[lane], 0.0f);
+      }
+    }
+    store(dx, first + blocks.corner(i), result);
+  }
+}
+
+struct StartMaxPool {
+  template <int width, class T, class Index>
+  void operator()(const Blocks<Index>& blocks, const KernelArguments& arguments, dim3 grid) const {
+    launch("max_pool", max_pool<width, T, Index>, grid, block_threads, blocks, input<T>(arguments, 0),
+           output<T>(arguments));
+  }
+};
+struct StartMaxPoolGradient {
+  template <int width, class T, class Index>
+  void operator()(const Blocks<Index>& blocks, const KernelArguments& arguments, dim3 grid) const {
+    launch("max_pool_gradient", max_pool_gradient<width, T, Index>, grid, block_threads, blocks,
+           input<T>(arguments, 0), input<T>(arguments, 1), output<T>(arguments));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_max_pool(const Graph& graph, const Node& node, Device&) {
+  return make_for_blocks(output_shape(graph, node), node, input_type(graph, node), StartMaxPool{});
+}
+
+std::unique_ptr<Kernel> make_max_pool_gradient(const Graph& graph, const Node& node, Device&) {
+  return make_for_blocks(input_shape(graph, node, 1), node, input_type(graph, node), StartMaxPoolGradient{});
+}
+
+// Sliding max pooling and its gradient. A thread handles one vector of channels of a voxel of y or, for the
+// gradient, of dx. The gradient is gathered per voxel of dx, so no two threads write to the same address.
 
 namespace {
 
@@ -138,6 +224,61 @@ std::unique_ptr<Kernel> make_sliding_max_pool(const Graph& graph, const Node& no
 std::unique_ptr<Kernel> make_sliding_max_pool_gradient(const Graph& graph, const Node& node, Device&) {
   const Shape &dx = output_shape(graph, node), &dy = input_shape(graph, node);
   return make_for_pool(dx, dy, dx, node, input_type(graph, node), StartPoolGradient{});
+}
+
+// The average over the whole volume, and its gradient.
+
+namespace {
+
+template <class T>
+struct TakeMean {
+  T* means;
+  int channels;
+  double voxels;
+  __device__ void operator()(std::int64_t sample, int channel, const double (&found)[1]) const {
+    set_rounded(means[sample * channels + channel], static_cast<float>(found[0] / voxels));
+  }
+};
+
+template <class T>
+__global__ void spread(std::int64_t count, std::int64_t sample, std::int64_t channels, float factor,
+                       const T* dy, T* dx) {
+  const std::int64_t i = index_of_thread();
+  if (i < count) set_rounded(dx[i], factor * to_float(dy[i / sample * channels + i % channels]));
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_average_pool(const Graph& graph, const Node& node, Device& device) {
+  const Shape& x = input_shape(graph, node);
+  const double voxels = node.attributes.real("voxels");
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    const Rows rows = cut_rows(device, x, full_width<T>, of_a_sum);
+    return make_own(
+        rows,
+        [rows, voxels](const KernelArguments& arguments) {
+          double* written = place<double>(arguments, 0);
+          for_width<T>(rows, [&]<int width>() {
+            launch("average_pool", channel_sums_of_blocks<width, T>, blocks_of(rows), rows.threads(), rows,
+                   input<T>(arguments, 0), written);
+          });
+          launch_finish<1>("average_pool, finish", rows, written,
+                           TakeMean<T>{output<T>(arguments), rows.channels, voxels});
+        },
+        sums_bytes(rows, 1));
+  });
+}
+
+std::unique_ptr<Kernel> make_average_pool_gradient(const Graph& graph, const Node& node, Device&) {
+  const Shape& dx = output_shape(graph, node);
+  const std::int64_t count = dx.count(), sample = count / dx[0], channels = dx[4];
+  const auto factor = static_cast<float>(1.0 / node.attributes.real("voxels"));
+  return for_type(input_type(graph, node), node.name, [&]<class T>(T) {
+    return make_own([=](const KernelArguments& arguments) {
+      launch("average_pool_gradient", spread<T>, blocks_for(count), block_threads, count, sample, channels,
+             factor, input<T>(arguments, 0), output<T>(arguments));
+    });
+  });
 }
 
 }  // namespace voxswap::net::cuda
