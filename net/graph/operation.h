@@ -21,36 +21,6 @@ struct ValueSpec {
   ElementType type = ElementType::f32;
 };
 
-// How the conformance suite fills an input.
-enum class Fill {
-  normal,
-  positive,
-  statistics /* (mean, 1/deviation) pairs */,
-  bits /* u8 target bits */,
-  classes /* u8 0 to 4 */,
-  taps /* u8 0 to 8 */,
-  zeros,
-  one_infinite /* the others normal */
-};
-
-// A test case on which every backend must agree with the reference.
-struct OperationCase {
-  struct Input {
-    Shape shape;
-    Fill fill = Fill::normal;
-    enum class Kind {
-      activation,
-      full /* f32 always: parameters, statistics, sums */,
-      twice /* f64 always: sums over planes */,
-      bits
-    } kind = Kind::activation;
-  };
-  std::string name;
-  std::vector<Input> inputs;
-  Attributes attributes;
-  std::vector<Input> updates;
-};
-
 // Planes from <= z < to of a volume.
 struct Planes {
   std::int64_t from = 0, to = 0;
@@ -116,8 +86,6 @@ struct Operation {
   bool cheap = false;
 
   Cut cut;
-
-  std::vector<OperationCase> cases;
 
   // Depends on StepContext: step number, seed or learning rate.
   bool depends_on_step = false;

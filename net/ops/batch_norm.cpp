@@ -38,24 +38,6 @@ std::vector<ValueId> gradient_of_statistics(Graph&, NodeId, std::span<const Valu
   return {none};
 }
 
-OperationCase of_batch(std::string name, Shape shape, Fill fill, const Attributes& attributes) {
-  return {std::move(name), {full(std::move(shape), fill)}, attributes, {}};
-}
-
-std::vector<OperationCase> statistics_cases() {
-  const Attributes epsilon = {{"epsilon", 1e-5}};
-  return {of_batch("one sample", {1, 16, 2}, Fill::statistics, epsilon),
-          of_batch("three samples, odd channels", {3, 5, 2}, Fill::statistics, epsilon),
-          of_batch("16 samples", {16, 64, 2}, Fill::statistics, epsilon)};
-}
-
-OperationCase update_case(std::string name, std::int64_t samples, std::int64_t channels, double count) {
-  return {std::move(name),
-          {full({samples, channels, 2}, Fill::statistics)},
-          {{"epsilon", 1e-5}, {"momentum", 0.1}, {"count", count}},
-          {full({channels}), full({channels}, Fill::positive)}};
-}
-
 Operation mixing(Operation operation) {
   operation.mixes_samples = true;
   return operation;
@@ -73,43 +55,27 @@ const Operation& statistics_of_batch() {
                                              per_element<4>,
                                              {},
                                              /*cheap=*/false,
-                                             whole,
-                                             statistics_cases()});
+                                             whole});
   return operation;
 }
 
 // sums[N,C,2] -> their sums over the samples, N times.
 const Operation& sums_of_batch() {
-  static const Operation operation =
-      mixing({"sums_of_batch",
-              infer_of_batch,
-              nullptr,
-              per_element<1>,
-              {},
-              /*cheap=*/false,
-              whole,
-              {of_batch("one sample", {1, 16, 2}, Fill::normal, {}),
-               of_batch("three samples, odd channels", {3, 5, 2}, Fill::normal, {}),
-               of_batch("16 samples", {16, 64, 2}, Fill::normal, {})}});
+  static const Operation operation = mixing({"sums_of_batch",
+                                             infer_of_batch,
+                                             nullptr,
+                                             per_element<1>,
+                                             {},
+                                             /*cheap=*/false,
+                                             whole});
   return operation;
 }
 
 // mean[C], variance[C] full -> statistics[N,C,2]: mean, 1/sqrt(variance + epsilon), N times. Attributes n,
 // epsilon.
 const Operation& running_statistics() {
-  static const Operation operation = {
-      "running_statistics",
-      infer_running,
-      nullptr,
-      per_element<2>,
-      {},
-      /*cheap=*/true,
-      whole,
-      {{"one sample", {full({16}), full({16}, Fill::positive)}, {{"n", 1}, {"epsilon", 1e-5}}, {}},
-       {"three samples, odd channels",
-        {full({5}), full({5}, Fill::positive)},
-        {{"n", 3}, {"epsilon", 1e-3}},
-        {}}}};
+  static const Operation operation = {"running_statistics", infer_running, nullptr, per_element<2>, {},
+                                      /*cheap=*/true,       whole};
   return operation;
 }
 
@@ -117,16 +83,13 @@ const Operation& running_statistics() {
 // of the batch, for the variance times count / (count - 1). Attributes momentum, epsilon, count (voxels of
 // the batch).
 const Operation& running_statistics_update() {
-  static const Operation operation = {
-      "running_statistics_update",
-      infer_update,
-      nullptr,
-      per_element<4>,
-      {},
-      /*cheap=*/false,
-      whole,
-      {update_case("one sample", 1, 16, 60), update_case("three samples, odd channels", 3, 5, 7),
-       update_case("one voxel", 1, 3, 1)}};
+  static const Operation operation = {"running_statistics_update",
+                                      infer_update,
+                                      nullptr,
+                                      per_element<4>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole};
   return operation;
 }
 

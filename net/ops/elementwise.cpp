@@ -19,24 +19,13 @@ std::vector<ValueId> gradient_add(Graph&, NodeId, std::span<const ValueId> outpu
   return {wanted[0] ? output_gradients[0] : none, wanted[1] ? output_gradients[0] : none};
 }
 
-OperationCase example(std::string name, const Shape& shape) {
-  return {std::move(name), {activation(shape), activation(shape)}, {}, {}};
-}
-
 }  // namespace
 
 // a, b -> a + b; over a or b.
 const Operation& add() {
-  static const Operation operation = {
-      "add",
-      infer_add,
-      gradient_add,
-      per_element<1>,
-      {{0, 0}, {0, 1}},
-      /*cheap=*/false,
-      planewise,
-      {example("16 channels", {1, 4, 5, 6, 16}), example("odd channels, batch of two", {2, 3, 5, 7, 3}),
-       example("one element", {1, 1, 1, 1, 1})}};
+  static const Operation operation = {"add",           infer_add,        gradient_add,
+                                      per_element<1>,  {{0, 0}, {0, 1}},
+                                      /*cheap=*/false, planewise};
   return operation;
 }
 
@@ -57,23 +46,12 @@ std::vector<ValueId> gradient_cast(Graph& graph, NodeId id, std::span<const Valu
                       {{"type", static_cast<double>(graph.value(node.inputs[0]).type)}})};
 }
 
-OperationCase to_f32(std::string name, Shape shape) {
-  return {std::move(name), {activation(std::move(shape))}, {{"type", double(ElementType::f32)}}, {}};
-}
-
 }  // namespace
 
 // x -> y of another type. Attribute type (the enum's number).
 const Operation& cast() {
-  static const Operation operation = {
-      "cast",
-      infer_cast,
-      gradient_cast,
-      nullptr,
-      {},
-      /*cheap=*/true,
-      planewise,
-      {to_f32("3 channels to f32", {1, 5, 6, 7, 3}), to_f32("16 channels, batch of two", {2, 3, 4, 5, 16})}};
+  static const Operation operation = {"cast",         infer_cast, gradient_cast, nullptr, {},
+                                      /*cheap=*/true, planewise};
   return operation;
 }
 
@@ -91,14 +69,8 @@ std::vector<ValueSpec> infer_constant(const Graph&, const std::vector<ValueId>& 
 
 // (nothing) -> [1] full. Attribute value (, type: the enum's number, f32 when absent).
 const Operation& constant() {
-  static const Operation operation = {"constant",
-                                      infer_constant,
-                                      nullptr,
-                                      nullptr,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      {{"one", {}, {{"value", 1}}, {}}, {"-0.1", {}, {{"value", -0.1}}, {}}}};
+  static const Operation operation = {"constant",      infer_constant, nullptr, nullptr, {},
+                                      /*cheap=*/false, whole};
   return operation;
 }
 
@@ -114,32 +86,20 @@ std::vector<ValueId> gradient_leaky_relu(Graph& graph, NodeId id, std::span<cons
                       node.attributes)};
 }
 
-std::vector<OperationCase> cases(std::size_t volumes) {
-  std::vector<OperationCase> result;
-  const auto add_case = [&](std::string name, const Shape& shape, double slope) {
-    result.push_back(
-        {std::move(name), std::vector<Input>(volumes, activation(shape)), {{"slope", slope}}, {}});
-  };
-  add_case("ReLU, 16 channels", {1, 4, 5, 6, 16}, 0);
-  add_case("odd channels, batch of two", {2, 3, 5, 7, 3}, 0.3);
-  add_case("one element", {1, 1, 1, 1, 1}, 0.01);
-  return result;
-}
-
 }  // namespace
 
 // x -> y; over x. Attribute slope (0: ReLU).
 const Operation& leaky_relu() {
   static const Operation operation = {"leaky_relu",    like_first, gradient_leaky_relu,
                                       per_element<1>,  {{0, 0}},
-                                      /*cheap=*/false, planewise,  cases(1)};
+                                      /*cheap=*/false, planewise};
   return operation;
 }
 
 // y, dy -> dx; over dy. y > 0 ? dy : slope dy.
 const Operation& leaky_relu_gradient() {
   static const Operation operation = {"leaky_relu_gradient", like_first, nullptr, per_element<1>, {{0, 1}},
-                                      /*cheap=*/false,       planewise,  cases(2)};
+                                      /*cheap=*/false,       planewise};
   return operation;
 }
 
@@ -157,33 +117,15 @@ std::vector<ValueId> gradient_sigmoid(Graph& graph, NodeId id, std::span<const V
 
 // x -> y; over x.
 const Operation& sigmoid() {
-  static const Operation operation = {"sigmoid",
-                                      like_first,
-                                      gradient_sigmoid,
-                                      per_element<4>,
-                                      {{0, 0}},
-                                      /*cheap=*/false,
-                                      planewise,
-                                      {{"3 labels", {activation({1, 4, 5, 6, 3})}, {}, {}},
-                                       {"one label, batch of two", {activation({2, 3, 5, 7, 1})}, {}, {}}}};
+  static const Operation operation = {"sigmoid",       like_first, gradient_sigmoid, per_element<4>, {{0, 0}},
+                                      /*cheap=*/false, planewise};
   return operation;
 }
 
 // y, dy -> dy y (1 - y); over dy.
 const Operation& sigmoid_gradient() {
-  static const Operation operation = {
-      "sigmoid_gradient",
-      like_first,
-      nullptr,
-      per_element<3>,
-      {{0, 1}},
-      /*cheap=*/false,
-      planewise,
-      {{"3 labels", {activation({1, 4, 5, 6, 3}, Fill::positive), activation({1, 4, 5, 6, 3})}, {}, {}},
-       {"one label, batch of two",
-        {activation({2, 3, 5, 7, 1}, Fill::positive), activation({2, 3, 5, 7, 1})},
-        {},
-        {}}}};
+  static const Operation operation = {"sigmoid_gradient", like_first, nullptr, per_element<3>, {{0, 1}},
+                                      /*cheap=*/false,    planewise};
   return operation;
 }
 
@@ -205,18 +147,9 @@ std::vector<ValueSpec> infer_dropout(const Graph&, const std::vector<ValueId>& i
 // (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as Philox(seed, step,
 // key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type).
 const Operation& spatial_dropout_scale() {
-  static const Operation operation = {
-      "spatial_dropout_scale",
-      infer_dropout,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"study's rate", {}, {{"n", 1}, {"c", 64}, {"rate", 0.3}, {"key", 0}}, {}},
-       {"odd channels, batch of two, another key", {}, {{"n", 2}, {"c", 5}, {"rate", 0.5}, {"key", 7}}, {}},
-       {"rate 0", {}, {{"n", 2}, {"c", 3}, {"rate", 0}, {"key", 1}}, {}}},
-      /*depends_on_step=*/true};
+  static const Operation operation = {"spatial_dropout_scale", infer_dropout, nullptr, nullptr, {},
+                                      /*cheap=*/false,         whole,
+                                      /*depends_on_step=*/true};
   return operation;
 }
 

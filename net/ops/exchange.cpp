@@ -29,8 +29,8 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
 // parts of the first sum, of the second, … (full, equally many of each) -> sums over the batch; the first
 // over its first part. Attributes parts (of a sum on this rank), batch (samples of all ranks).
 const Operation& exchange_operation() {
-  static const Operation operation = {"exchange", infer,           nullptr,    nullptr,
-                                      {{0, 0}},   /*cheap=*/false, ops::whole, {}};
+  static const Operation operation = {"exchange", infer,           nullptr,   nullptr,
+                                      {{0, 0}},   /*cheap=*/false, ops::whole};
   return operation;
 }
 
@@ -54,7 +54,7 @@ std::vector<ValueSpec> infer_received(const Graph& graph, const std::vector<Valu
 // values to send -> values received (net/graph/send_receive.h).
 const Operation& send_receive_operation() {
   static const Operation operation = {"send_receive",  infer_received, nullptr, nullptr, {},
-                                      /*cheap=*/false, ops::whole,     {}};
+                                      /*cheap=*/false, ops::whole};
   return operation;
 }
 

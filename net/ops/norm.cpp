@@ -99,70 +99,6 @@ std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<cons
   return gradients;
 }
 
-struct Example {
-  std::string name;
-  Shape x;
-  double slope;
-  bool scale, residual, batch = false;
-};
-
-const std::vector<Example>& examples() {
-  static const std::vector<Example> list = {
-      {"one voxel", {1, 1, 1, 1, 3}, 0.3, false, false},
-      {"odd channels", {1, 3, 5, 4, 5}, 0.3, false, false},
-      {"batch of two, scale", {2, 3, 4, 5, 3}, 0.3, true, false},
-      {"batch of two, scale, residual, 20 channels", {2, 3, 4, 5, 20}, 0.01, true, true},
-      {"residual, 16 channels", {1, 7, 5, 9, 16}, 0.3, false, true},
-      {"scale, 16 channels", {1, 7, 6, 5, 16}, 0.3, true, false},
-      {"ReLU, 32 channels", {1, 4, 6, 8, 32}, 0, false, false},
-      {"32 channels, batch of two, residual", {2, 4, 3, 5, 32}, 0.3, false, true},
-      {"identity activation, 4 channels", {1, 6, 5, 7, 4}, 1, false, false},
-      {"256 channels, few voxels", {1, 2, 3, 2, 256}, 0.3, true, true},
-      {"batch norm, images, residual", {3, 1, 5, 7, 16}, 1, false, true, true},
-      {"batch norm, ReLU, odd channels", {2, 2, 5, 3, 5}, 0, false, false, true},
-  };
-  return list;
-}
-
-std::vector<Input> norm_inputs(const Shape& x) {
-  return {activation(x), full({x[0], x[4], 2}, Fill::statistics), full({x[4]}), full({x[4]})};
-}
-
-Attributes example_attributes(const Example& e) {
-  return {{"slope", e.slope}, {"has_scale", e.scale ? 1.0 : 0.0}};
-}
-
-std::vector<OperationCase> cases_activation() {
-  std::vector<OperationCase> cases;
-  for (const Example& e : examples()) {
-    OperationCase example{e.name, norm_inputs(e.x), example_attributes(e), {}};
-    example.attributes.set("has_residual", e.residual);
-    if (e.batch) example.attributes.set("batch", 1);
-    if (e.scale) example.inputs.push_back(full({e.x[0], e.x[4]}, Fill::positive));
-    if (e.residual) example.inputs.push_back(activation(e.x));
-    cases.push_back(std::move(example));
-  }
-  return cases;
-}
-
-// Test cases for both passes of the gradient. The second reads the sums of the first.
-std::vector<OperationCase> cases_backward(bool with_sums) {
-  std::vector<OperationCase> cases;
-  for (const Example& e : examples()) {
-    OperationCase example{e.name, norm_inputs(e.x), example_attributes(e), {}};
-    example.inputs.push_back(activation(e.x));
-    if (with_sums) example.inputs.push_back(full({e.x[0], e.x[4], 2}));
-    if (with_sums) example.attributes.set("voxels", static_cast<double>(voxels(e.x)));
-    if (e.scale) example.inputs.push_back(full({e.x[0], e.x[4]}, Fill::positive));
-    cases.push_back(std::move(example));
-    if (!with_sums || e.scale) continue;
-    cases.push_back(cases.back());
-    cases.back().name += ", piece of a larger volume";
-    cases.back().attributes.set("voxels", 3.0 * static_cast<double>(voxels(e.x)));
-  }
-  return cases;
-}
-
 }  // namespace
 
 // x, statistics, gamma[C], beta[C] (, scale[N,C]) (, residual like x) -> y; over x. z = gamma (x - mean) /
@@ -171,7 +107,7 @@ std::vector<OperationCase> cases_backward(bool with_sums) {
 const Operation& norm_activation() {
   static const Operation operation = {"norm_activation", infer_activation, gradient_activation,
                                       per_element<6>,    {{0, 0}},
-                                      /*cheap=*/true,    planewise,        cases_activation()};
+                                      /*cheap=*/true,    planewise};
   return operation;
 }
 
@@ -184,8 +120,7 @@ const Operation& norm_activation_sums() {
                                       per_element<8>,
                                       {},
                                       /*cheap=*/false,
-                                      summed("norm_activation_plane_sums", "add_planes"),
-                                      cases_backward(false)};
+                                      summed("norm_activation_plane_sums", "add_planes")};
   return operation;
 }
 
@@ -197,8 +132,7 @@ const Operation& norm_activation_plane_sums() {
                                       per_element<8>,
                                       {},
                                       /*cheap=*/false,
-                                      whole,
-                                      norm_activation_sums().cases};
+                                      whole};
   return operation;
 }
 
@@ -212,8 +146,7 @@ const Operation& norm_activation_gradient() {
                                       per_element<10>,
                                       {{0, 4}},
                                       /*cheap=*/false,
-                                      planewise,
-                                      cases_backward(true)};
+                                      planewise};
   return operation;
 }
 
@@ -225,9 +158,7 @@ const Operation& norm_parameter_gradient() {
                                       per_element<1>,
                                       {},
                                       /*cheap=*/false,
-                                      whole,
-                                      {{"one sample", {full({1, 16, 2})}, {}, {}},
-                                       {"three samples, odd channels", {full({3, 5, 2})}, {}, {}}}};
+                                      whole};
   return operation;
 }
 
@@ -251,27 +182,17 @@ std::vector<ValueId> gradient_instance_norm(Graph&, NodeId, std::span<const Valu
   return {none};
 }
 
-OperationCase example(std::string name, Shape x, Fill fill = Fill::normal) {
-  return {std::move(name), {activation(std::move(x), fill)}, {{"epsilon", 1e-5}}, {}};
-}
-
 }  // namespace
 
 // x -> [N,C,2] full: mean, 1/sqrt(variance + epsilon). Attribute epsilon.
 const Operation& instance_norm_statistics() {
-  static const Operation operation = {
-      "instance_norm_statistics",
-      infer_instance_norm,
-      gradient_instance_norm,
-      per_element<4>,
-      {},
-      /*cheap=*/false,
-      summed("plane_moments", "statistics_of_planes"),
-      {example("one voxel", {1, 1, 1, 1, 3}), example("odd channels, batch of two", {2, 3, 5, 4, 5}),
-       example("16 channels, unequal sides", {1, 9, 7, 11, 16}), example("20 channels", {2, 4, 3, 6, 20}),
-       example("32 channels, positive: mean far from 0", {1, 6, 8, 10, 32}, Fill::positive),
-       example("3 channels, positive", {1, 12, 13, 14, 3}, Fill::positive),
-       example("256 channels, few voxels", {1, 2, 2, 3, 256})}};
+  static const Operation operation = {"instance_norm_statistics",
+                                      infer_instance_norm,
+                                      gradient_instance_norm,
+                                      per_element<4>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("plane_moments", "statistics_of_planes")};
   return operation;
 }
 
@@ -283,8 +204,7 @@ const Operation& plane_moments() {
                                       per_element<4>,
                                       {},
                                       /*cheap=*/false,
-                                      whole,
-                                      instance_norm_statistics().cases};
+                                      whole};
   return operation;
 }
 

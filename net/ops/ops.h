@@ -44,24 +44,6 @@ constexpr Cut summed(std::string_view partial, std::string_view total) {
   return {.kind = Cut::Kind::summed, .partial = partial, .total = total};
 }
 
-// Shorthands for test cases.
-using Input = OperationCase::Input;
-inline Input activation(Shape shape, Fill fill = Fill::normal) {
-  return {std::move(shape), fill, Input::Kind::activation};
-}
-inline Input full(Shape shape, Fill fill = Fill::normal) {
-  return {std::move(shape), fill, Input::Kind::full};
-}
-inline Input bits(Shape shape) {
-  return {std::move(shape), Fill::bits, Input::Kind::bits};
-}
-inline Input classes(Shape shape) {
-  return {std::move(shape), Fill::classes, Input::Kind::bits};
-}
-inline Input tap_numbers(Shape shape) {
-  return {std::move(shape), Fill::taps, Input::Kind::bits};
-}
-
 // Type of statistics, sums and parameters for an activation type.
 inline ElementType full_type(ElementType activation_type) {
   return activation_type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
@@ -79,10 +61,6 @@ inline const Shape& shape_of(const Graph& graph, ValueId id) {
 inline std::int64_t bytes_of_target(const Shape& logits, const Shape& target) {
   for (int axis = 0; axis < 4; ++axis) assert(target[axis] == logits[axis]);
   return target.rank() == 4 ? 1 : target[4];
-}
-inline Shape target_shape(const Shape& logits, std::int64_t bytes) {
-  if (bytes == 1) return {logits[0], logits[1], logits[2], logits[3]};
-  return {logits[0], logits[1], logits[2], logits[3], bytes};
 }
 
 // D * H * W of N,D,H,W,C.

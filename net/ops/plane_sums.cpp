@@ -74,10 +74,6 @@ double flops_of_all(const Graph& graph, const Node& node) {
   return elements;
 }
 
-Input planes(Shape shape, Fill fill = Fill::normal) {
-  return {std::move(shape), fill, Input::Kind::twice};
-}
-
 }  // namespace
 
 // x -> [N,D,C,1] f64: channel_sum of each plane.
@@ -88,92 +84,49 @@ const Operation& channel_plane_sums() {
                                       per_element<1>,
                                       {},
                                       /*cheap=*/false,
-                                      whole,
-                                      channel_sum().cases};
+                                      whole};
   return operation;
 }
 
 // plane sums [N,d,C,1] f64, one or more slabs -> [N,1,1,1,C]: the result of average_pool. Attributes voxels
 // (, type).
 const Operation& mean_of_planes() {
-  static const Operation operation = {
-      "mean_of_planes",
-      infer_mean,
-      nullptr,
-      flops_of_all,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"one plane", {planes({1, 1, 3, 1})}, {{"voxels", 7}}, {}},
-       {"two pieces, batch of two", {planes({2, 5, 16, 1}), planes({2, 3, 16, 1})}, {{"voxels", 240}}, {}}}};
+  static const Operation operation = {"mean_of_planes", infer_mean, nullptr, flops_of_all, {},
+                                      /*cheap=*/false,  whole};
   return operation;
 }
 
 // plane sums [N,d,C,kinds] f64, one or more slabs -> [N,C,kinds], or [C] for one kind: added plane after
 // plane. Attribute type (the enum's number, f32 when absent).
 const Operation& add_planes() {
-  static const Operation operation = {
-      "add_planes",
-      infer_add_planes,
-      nullptr,
-      flops_of_all,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"one piece, one kind", {planes({2, 5, 3, 1})}, {}, {}},
-       {"three pieces, the last is shorter",
-        {planes({1, 4, 16, 2}), planes({1, 4, 16, 2}), planes({1, 1, 16, 2})},
-        {},
-        {}},
-       {"two pieces, four kinds, batch of two", {planes({2, 3, 8, 4}), planes({2, 2, 8, 4})}, {}, {}}}};
+  static const Operation operation = {"add_planes",
+                                      infer_add_planes,
+                                      nullptr,
+                                      flops_of_all,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole};
   return operation;
 }
 
 // plane moments [N,d,C,2] f64, one or more slabs -> [N,C,2]: the result of instance_norm_statistics.
 // Attributes epsilon, plane_voxels (, type).
 const Operation& statistics_of_planes() {
-  static const Operation operation = {
-      "statistics_of_planes",
-      infer_statistics,
-      nullptr,
-      flops_of_all,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"one plane", {planes({1, 1, 3, 2}, Fill::positive)}, {{"epsilon", 1e-5}, {"plane_voxels", 7}}, {}},
-       {"two pieces, batch of two",
-        {planes({2, 5, 16, 2}, Fill::positive), planes({2, 3, 16, 2}, Fill::positive)},
-        {{"epsilon", 1e-5}, {"plane_voxels", 30}},
-        {}}}};
+  static const Operation operation = {"statistics_of_planes",
+                                      infer_statistics,
+                                      nullptr,
+                                      flops_of_all,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole};
   return operation;
 }
 
 // a[rows,…], b[rows,…], … full -> […]: sum of all rows, which are sums of blocks (net/graph/block_sums.h).
 // With apart, [nodes,…].
 const Operation& total() {
-  static const Operation operation = {
-      "total",
-      infer_total,
-      nullptr,
-      flops_of_all,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"one", {full({1, 5})}, {}, {}},
-       {"two weights", {full({1, 16, 4, 3, 3, 3}), full({1, 16, 4, 3, 3, 3})}, {}, {}},
-       {"of several blocks",
-        {full({3, 16, 4, 3, 3, 3}), full({3, 16, 4, 3, 3, 3}), full({1, 16, 4, 3, 3, 3})},
-        {},
-        {}},
-       {"five of odd size",
-        {full({1, 33}), full({2, 33}), full({2, 33}), full({2, 33}), full({1, 33})},
-        {},
-        {}},
-       {"nodes of a rank's blocks", {full({3, 33}), full({3, 33})}, {{"first", 6}, {"apart", 1}}, {}},
-       {"nodes of three ranks",
-        {full({2, 33}), full({2, 33}), full({1, 33})},
-        {{"nodes", 1}, {"each", 6}, {"end", 13}},
-        {}}}};
+  static const Operation operation = {"total",         infer_total, nullptr, flops_of_all, {},
+                                      /*cheap=*/false, whole};
   return operation;
 }
 
@@ -186,24 +139,17 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
   return {{{shape_of(graph, inputs[0])[4]}, full_type(graph, inputs[0])}};
 }
 
-OperationCase example(std::string name, Shape shape) {
-  return {std::move(name), {activation(std::move(shape))}, {}, {}};
-}
-
 }  // namespace
 
 // x -> [C] full: sum over N,D,H,W.
 const Operation& channel_sum() {
-  static const Operation operation = {
-      "channel_sum",
-      infer,
-      nullptr,
-      per_element<1>,
-      {},
-      /*cheap=*/false,
-      summed("channel_plane_sums", "add_planes"),
-      {example("odd channels, batch of two", {2, 3, 5, 7, 3}), example("16 channels", {1, 9, 7, 11, 16}),
-       example("20 channels", {1, 4, 5, 6, 20}), example("one voxel", {1, 1, 1, 1, 32})}};
+  static const Operation operation = {"channel_sum",
+                                      infer,
+                                      nullptr,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("channel_plane_sums", "add_planes")};
   return operation;
 }
 

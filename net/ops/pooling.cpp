@@ -48,56 +48,25 @@ double flops_of_gradient(const Graph& graph, const Node& node) {
   return static_cast<double>(shape_of(graph, node.outputs[0]).count());
 }
 
-OperationCase forward(std::string name, Shape x, double over, Fill fill = Fill::normal) {
-  return {std::move(name), {activation(std::move(x), fill)}, {{"voxels", over}}, {}};
-}
-
-OperationCase backward(std::string name, std::int64_t samples, std::int64_t channels, double d, double h,
-                       double w) {
-  return {std::move(name),
-          {activation({samples, 1, 1, 1, channels})},
-          {{"d", d}, {"h", h}, {"w", w}, {"voxels", d * h * w}},
-          {}};
-}
-
-OperationCase everywhere(std::string name, std::int64_t channels, double d, double w) {
-  OperationCase example = backward(std::move(name), 2, channels, d, 1, w);
-  example.attributes.set("voxels", 1);
-  return example;
-}
-
 }  // namespace
 
 // x -> [N,1,1,1,C]: the sum over D,H,W, over `voxels`; plane after plane, in double.
 const Operation& average_pool() {
-  static const Operation operation = {
-      "average_pool",
-      infer_average_pool,
-      gradient_average_pool,
-      per_element<1>,
-      {},
-      /*cheap=*/false,
-      summed("channel_plane_sums", "mean_of_planes"),
-      {forward("one voxel", {1, 1, 1, 1, 3}, 1), forward("odd channels, batch of two", {2, 3, 5, 7, 5}, 105),
-       forward("image, 64 channels", {2, 1, 7, 9, 64}, 63),
-       forward("image of rows as planes, the sum", {2, 9, 1, 8, 16}, 1),
-       forward("20 channels, positive", {1, 1, 33, 35, 20}, 1155, Fill::positive)}};
+  static const Operation operation = {"average_pool",
+                                      infer_average_pool,
+                                      gradient_average_pool,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      summed("channel_plane_sums", "mean_of_planes")};
   return operation;
 }
 
 // dy[N,1,1,1,C] -> dx: dy / `voxels` everywhere. Attributes d, h, w (of dx), voxels.
 const Operation& average_pool_gradient() {
   static const Operation operation = {
-      "average_pool_gradient",
-      infer_average_pool_gradient,
-      gradient_of_gradient,
-      flops_of_gradient,
-      {},
-      /*cheap=*/false,
-      spread(window_spread),
-      {backward("one voxel", 1, 3, 1, 1, 1), backward("odd channels, batch of two", 2, 5, 3, 5, 7),
-       backward("image, 64 channels", 2, 64, 1, 7, 9), backward("20 channels", 1, 20, 1, 3, 4),
-       everywhere("the voxel everywhere in an image of rows as planes", 16, 7, 5)}};
+      "average_pool_gradient", infer_average_pool_gradient, gradient_of_gradient, flops_of_gradient, {},
+      /*cheap=*/false,         spread(window_spread)};
   return operation;
 }
 
@@ -129,21 +98,6 @@ std::vector<ValueId> gradient_max_pool(Graph& graph, NodeId id, std::span<const 
   return {graph.apply("max_pool_gradient", node.name + ".gradient", {node.inputs[0], output_gradients[0]})};
 }
 
-std::vector<OperationCase> cases_max_pool(bool backward) {
-  const std::vector<std::pair<std::string, Shape>> volumes = {
-      {"one block", {1, 2, 2, 2, 1}},
-      {"odd channels, batch of two", {2, 4, 6, 10, 3}},
-      {"20 channels", {1, 6, 2, 8, 20}},
-      {"64 channels", {1, 4, 6, 4, 64}},
-  };
-  std::vector<OperationCase> result;
-  for (const auto& [name, x] : volumes) {
-    result.push_back({name, {activation(x)}, {}, {}});
-    if (backward) result.back().inputs.push_back(activation(max_pool_sides(x)));
-  }
-  return result;
-}
-
 }  // namespace
 
 // x -> y with half the sides; kernel 2x2x2, stride 2.
@@ -154,8 +108,7 @@ const Operation& max_pool() {
                                       per_element<1>,
                                       {},
                                       /*cheap=*/true,
-                                      windowed(window_of_blocks),
-                                      cases_max_pool(false)};
+                                      windowed(window_of_blocks)};
   return operation;
 }
 
@@ -167,8 +120,7 @@ const Operation& max_pool_gradient() {
                                       per_element<1>,
                                       {},
                                       /*cheap=*/false,
-                                      windowed(window_pool_gradient, 1, 0, 2),
-                                      cases_max_pool(true)};
+                                      windowed(window_pool_gradient, 1, 0, 2)};
   return operation;
 }
 
@@ -227,41 +179,6 @@ double flops(const Graph& graph, const Node& node) {
   return taps_of_all * static_cast<double>(shape_of(graph, y).count());
 }
 
-std::vector<OperationCase> cases_sliding_max_pool(bool backward) {
-  struct Example {
-    std::string name;
-    Shape x;
-    KernelAxes axes;
-  };
-  const std::vector<Example> examples = {
-      {"one voxel", {1, 1, 1, 1, 3}, square(3, 2, 1)},
-      {"image, 3x3, stride 2, odd channels, batch of two", {2, 1, 7, 8, 5}, square(3, 2, 1)},
-      {"image, 3x3, stride 2, 64 channels", {1, 1, 10, 9, 64}, square(3, 2, 1)},
-      {"image, 3x3, stride 1", {1, 1, 5, 6, 16}, square(3, 1, 1)},
-      {"image, 2x2, stride 2, some is left over", {1, 1, 5, 7, 20}, square(2, 2, 0)},
-      {"image, 3x3, stride 3, 24 channels", {1, 1, 9, 10, 24}, square(3, 3, 0)},
-      {"volume, stride 2", {1, 5, 6, 7, 3}, cube(3, 2, 1)},
-      {"volume of flat kernels", {2, 3, 6, 5, 16}, square(3, 2, 1)},
-      {"image of rows as planes, 3x3, stride 2, odd channels", {2, 9, 1, 7, 5}, of_rows(3, 2, 1)},
-      {"image of rows as planes, 3x3, stride 2, 64 channels", {1, 14, 1, 5, 64}, of_rows(3, 2, 1)},
-  };
-  std::vector<OperationCase> result;
-  for (const auto& [name, x, axes] : examples) {
-    Attributes attributes = attributes_of(axes);
-    set_kernel(attributes, axes);
-    if (!backward) {
-      result.push_back({name, {activation(x)}, attributes, {}});
-      continue;
-    }
-    const Shape y = sliding_max_pool_sides(x, attributes);
-    attributes.set("d", static_cast<double>(x[1]));
-    attributes.set("h", static_cast<double>(x[2]));
-    attributes.set("w", static_cast<double>(x[3]));
-    result.push_back({name, {activation(y), tap_numbers(y)}, attributes, {}});
-  }
-  return result;
-}
-
 }  // namespace
 
 // x -> y, taps u8: the maximum over the taps inside the volume, and the number of the first tap with that
@@ -269,8 +186,8 @@ std::vector<OperationCase> cases_sliding_max_pool(bool backward) {
 // per axis (net/graph/axes.h). REQUIRES: padding < kernel, at most 256 taps.
 const Operation& sliding_max_pool() {
   static const Operation operation = {
-      "sliding_max_pool", infer_sliding_max_pool, gradient_sliding_max_pool,    flops, {},
-      /*cheap=*/true,     windowed(window_pool),  cases_sliding_max_pool(false)};
+      "sliding_max_pool", infer_sliding_max_pool, gradient_sliding_max_pool, flops, {},
+      /*cheap=*/true,     windowed(window_pool)};
   return operation;
 }
 
@@ -283,8 +200,7 @@ const Operation& sliding_max_pool_gradient() {
                                       flops,
                                       {},
                                       /*cheap=*/false,
-                                      windowed_pair(window_unpool, 0),
-                                      cases_sliding_max_pool(true)};
+                                      windowed_pair(window_unpool, 0)};
   return operation;
 }
 

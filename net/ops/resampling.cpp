@@ -30,43 +30,29 @@ std::vector<ValueId> gradient_upsample(Graph& graph, NodeId id, std::span<const 
                       {output_gradients[0]})};
 }
 
-OperationCase example_upsample(std::string name, Shape shape) {
-  return {std::move(name), {activation(std::move(shape))}, {}, {}};
-}
-
 }  // namespace
 
 // x -> y with twice the sides.
 const Operation& upsample_nearest() {
-  static const Operation operation = {
-      "upsample_nearest",
-      infer_upsample,
-      gradient_upsample,
-      nullptr,
-      {},
-      /*cheap=*/true,
-      windowed(window_upsample, 0, none, 2),
-      {example_upsample("one voxel", {1, 1, 1, 1, 5}),
-       example_upsample("odd channels, batch of two", {2, 2, 3, 5, 3}),
-       example_upsample("16 channels", {1, 3, 4, 5, 16}), example_upsample("20 channels", {1, 4, 1, 3, 20}),
-       example_upsample("32 channels", {1, 3, 2, 5, 32})}};
+  static const Operation operation = {"upsample_nearest",
+                                      infer_upsample,
+                                      gradient_upsample,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/true,
+                                      windowed(window_upsample, 0, none, 2)};
   return operation;
 }
 
 // dy -> dx: sum over each 2x2x2 block.
 const Operation& upsample_nearest_gradient() {
-  static const Operation operation = {
-      "upsample_nearest_gradient",
-      infer_gradient,
-      nullptr,
-      per_element<1>,
-      {},
-      /*cheap=*/false,
-      windowed(window_of_blocks),
-      {example_upsample("one block", {1, 2, 2, 2, 5}),
-       example_upsample("odd channels, batch of two", {2, 4, 6, 10, 3}),
-       example_upsample("16 channels", {1, 6, 8, 10, 16}), example_upsample("20 channels", {1, 8, 2, 6, 20}),
-       example_upsample("32 channels", {1, 6, 4, 10, 32})}};
+  static const Operation operation = {"upsample_nearest_gradient",
+                                      infer_gradient,
+                                      nullptr,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      windowed(window_of_blocks)};
   return operation;
 }
 
@@ -90,28 +76,13 @@ Cut::Window window(const Graph&, const Node& node, Planes made) {
   return {{block * made.from, block * made.to}, node.attributes};
 }
 
-OperationCase example_subsample(std::string name, Shape x, double d, double h, double w) {
-  return {std::move(name), {classes(std::move(x))}, {{"d", d}, {"h", h}, {"w", w}}, {}};
-}
-
 }  // namespace
 
 // x u8[N,D,H,W] -> y u8[N,D/d,H/h,W/w]: voxel d i + d / 2 along the depth, likewise along the other axes.
 // With several bytes per voxel, both have a last axis for them. Attributes d, h, w.
 const Operation& subsample() {
-  static const Operation operation = {
-      "subsample",
-      infer_subsample,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/true,
-      windowed(window),
-      {example_subsample("halves, batch of two", {2, 4, 6, 10}, 2, 2, 2),
-       example_subsample("a block of one", {1, 3, 4, 5}, 1, 1, 1),
-       example_subsample("planes kept", {1, 5, 8, 12}, 1, 2, 4),
-       example_subsample("eighths and quarters", {1, 16, 8, 12}, 8, 4, 4),
-       example_subsample("three bytes of a voxel", {2, 4, 4, 8, 3}, 2, 2, 4)}};
+  static const Operation operation = {"subsample",    infer_subsample, nullptr, nullptr, {},
+                                      /*cheap=*/true, windowed(window)};
   return operation;
 }
 
@@ -153,37 +124,14 @@ double flops(const Graph& graph, const Node& node) {
   return 16 * larger;
 }
 
-// `from`: the shape of x, or of dy for the gradient.
-OperationCase example_resize_linear(std::string name, Shape from, double d, double h, double w) {
-  return {std::move(name), {activation(std::move(from))}, {{"d", d}, {"h", h}, {"w", w}}, {}};
-}
-
-std::vector<OperationCase> cases() {
-  return {example_resize_linear("one voxel, to many", {2, 1, 1, 1, 5}, 1, 4, 3),
-          example_resize_linear("image, twice the sides", {1, 1, 3, 4, 16}, 1, 6, 8),
-          example_resize_linear("image, eight times, odd channels", {2, 1, 2, 3, 3}, 1, 16, 24),
-          example_resize_linear("image, uneven factors, 20 channels", {1, 1, 5, 4, 20}, 1, 13, 17),
-          example_resize_linear("image, smaller", {1, 1, 12, 9, 16}, 1, 5, 7),
-          example_resize_linear("the same sides", {1, 2, 3, 4, 3}, 2, 3, 4),
-          example_resize_linear("image of rows as planes, eight times", {2, 4, 1, 3, 16}, 32, 1, 24),
-          example_resize_linear("image of rows as planes, uneven factors", {1, 7, 1, 4, 3}, 17, 1, 9),
-          example_resize_linear("volume", {1, 3, 4, 2, 5}, 7, 5, 6),
-          example_resize_linear("volume, smaller along the depth alone", {1, 6, 3, 4, 16}, 2, 5, 4)};
-}
-
 }  // namespace
 
 // x -> y with sides d, h, w. Attributes d, h, w (, x_depth, y_depth, x_first, y_first:
 // net/graph/axes.h).
 const Operation& resize_linear() {
-  static const Operation operation = {"resize_linear",
-                                      infer_resize_linear,
-                                      gradient_resize_linear,
-                                      flops,
-                                      {},
-                                      /*cheap=*/true,
-                                      windowed(window_resize),
-                                      cases()};
+  static const Operation operation = {
+      "resize_linear", infer_resize_linear,    gradient_resize_linear, flops, {},
+      /*cheap=*/true,  windowed(window_resize)};
   return operation;
 }
 
@@ -196,8 +144,7 @@ const Operation& resize_linear_gradient() {
                                       flops,
                                       {},
                                       /*cheap=*/false,
-                                      windowed(window_resize_gradient),
-                                      cases()};
+                                      windowed(window_resize_gradient)};
   return operation;
 }
 

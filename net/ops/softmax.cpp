@@ -49,33 +49,6 @@ std::vector<ValueId> gradient_softmax_loss_sums(Graph& graph, NodeId id,
           none};
 }
 
-std::vector<OperationCase> softmax_loss_volume(bool backward) {
-  struct Volume {
-    std::string name;
-    Shape x;
-    std::int64_t bytes = 1;  // per voxel
-  };
-  const std::vector<Volume> volumes = {
-      {"3 classes", {1, 7, 5, 6, 3}},
-      {"9 classes, batch of two", {2, 3, 4, 5, 9}},
-      {"2 classes, one voxel", {1, 1, 1, 1, 2}},
-      {"117 classes", {1, 2, 5, 7, 117}},
-      {"2 classes, planes of several blocks", {1, 2, 70, 75, 2}},
-      {"900 classes, of two bytes", {2, 1, 3, 5, 900}, 2},
-  };
-  std::vector<OperationCase> result;
-  const auto add = [&](const std::string& name, const Shape& x, const Attributes& attributes,
-                       std::int64_t bytes = 1) {
-    result.push_back({name, {full(x), classes(target_shape(x, bytes))}, attributes, {}});
-    if (backward) result.back().inputs.push_back(full({x[0], x[4], 4}));
-  };
-  for (const auto& [name, x, bytes] : volumes) add(name, x, {}, bytes);
-  add("smoothed", {2, 3, 4, 5, 4}, {{"smoothing", 0.1}});
-  add("focal", {1, 7, 5, 6, 3}, {{"focus", 2}});
-  add("focal of a broken power, smoothed", {1, 3, 4, 5, 9}, {{"focus", 0.5}, {"smoothing", 0.2}});
-  return result;
-}
-
 }  // namespace
 
 // logits, target u8[N,D,H,W] (a class) or u8[N,D,H,W,2] (its low byte, then the high one) -> [N,C,4] full:
@@ -89,8 +62,7 @@ const Operation& softmax_loss_sums() {
                                       per_element<14>,
                                       {},
                                       /*cheap=*/false,
-                                      summed("softmax_loss_plane_sums", "add_planes"),
-                                      softmax_loss_volume(false)};
+                                      summed("softmax_loss_plane_sums", "add_planes")};
   return operation;
 }
 
@@ -102,8 +74,7 @@ const Operation& softmax_loss_plane_sums() {
                                       per_element<14>,
                                       {},
                                       /*cheap=*/false,
-                                      whole,
-                                      softmax_loss_volume(false)};
+                                      whole};
   return operation;
 }
 
@@ -117,8 +88,7 @@ const Operation& softmax_loss_sums_gradient() {
                                       per_element<14>,
                                       {{0, 0}},
                                       /*cheap=*/false,
-                                      planewise,
-                                      softmax_loss_volume(true)};
+                                      planewise};
   return operation;
 }
 
@@ -126,17 +96,8 @@ const Operation& softmax_loss_sums_gradient() {
 
 // x -> y; over x. y_c = exp(x_c - m) / sum exp(x_k - m), m the largest x of the voxel.
 const Operation& softmax() {
-  static const Operation operation = {"softmax",
-                                      like_first,
-                                      nullptr,
-                                      per_element<10>,
-                                      {{0, 0}},
-                                      /*cheap=*/false,
-                                      planewise,
-                                      {{"one voxel, one class", {full({1, 1, 1, 1, 1})}, {}, {}},
-                                       {"images, 1000 classes", {full({3, 1, 1, 1, 1000})}, {}, {}},
-                                       {"21 classes", {full({1, 1, 30, 35, 21})}, {}, {}},
-                                       {"volume, batch of two", {full({2, 3, 4, 5, 3})}, {}, {}}}};
+  static const Operation operation = {"softmax",       like_first, nullptr, per_element<10>, {{0, 0}},
+                                      /*cheap=*/false, planewise};
   return operation;
 }
 

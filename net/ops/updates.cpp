@@ -24,45 +24,6 @@ double flops(const Graph& graph, const Node& node) {
   return per_element * elements;
 }
 
-OperationCase adam_case(std::string name, const std::vector<Shape>& shapes, double weight_decay) {
-  OperationCase result = {
-      std::move(name),
-      {},
-      {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-7}, {"weight_decay", weight_decay}},
-      {}};
-  for (const Shape& shape : shapes) {
-    result.inputs.push_back(full(shape));
-    result.updates.insert(result.updates.end(), {full(shape), full(shape), full(shape, Fill::positive)});
-  }
-  return result;
-}
-
-OperationCase sgd_case(std::string name, const std::vector<Shape>& shapes, double weight_decay) {
-  OperationCase result = {std::move(name), {}, {{"momentum", 0.9}, {"weight_decay", weight_decay}}, {}};
-  for (const Shape& shape : shapes) {
-    result.inputs.push_back(full(shape));
-    result.updates.insert(result.updates.end(), {full(shape), full(shape)});
-  }
-  return result;
-}
-
-OperationCase with(OperationCase example, const std::vector<Input>& more) {
-  example.inputs.insert(example.inputs.end(), more.begin(), more.end());
-  return example;
-}
-
-// Inputs of loss scaling, with finite or infinite gradients.
-std::vector<Input> scaled(Fill finite) {
-  return {full({3}, Fill::positive), full({1}, finite)};
-}
-
-// More parameters than one GPU launch takes, of one to seven elements.
-std::vector<Shape> many() {
-  std::vector<Shape> shapes;
-  for (std::int64_t i = 0; i < 230; ++i) shapes.push_back({1 + i % 7});
-  return shapes;
-}
-
 }  // namespace
 
 // gradients, one or more (, state[3], finite[1]: loss scaling) (, clip[1]); updates parameter, m, v of the
@@ -71,26 +32,14 @@ std::vector<Shape> many() {
 // scaling, gradients are divided by the scale, the step is the number of updates made + 1, and nothing
 // changes if finite is 0.
 const Operation& adam() {
-  static const Operation operation = {
-      "adam",
-      infer,
-      nullptr,
-      flops<12, 2>,
-      {},
-      /*cheap=*/false,
-      whole,
-      {adam_case("weight", {{16, 4, 3, 3, 3}}, 0), adam_case("bias, with decay", {{5}}, 0.01),
-       adam_case("one", {{1}}, 0), adam_case("weight, with decay", {{3, 20, 1, 1, 1}}, 0.1),
-       adam_case("three, odd counts", {{33}, {7, 5, 3, 3, 3}, {1}}, 0.1),
-       adam_case("two, one of several blocks", {{16}, {20, 80, 3, 3, 3}}, 0), adam_case("many", many(), 0.01),
-       with(adam_case("scaled", {{16, 5, 3, 3, 3}}, 0.01), scaled(Fill::positive)),
-       with(adam_case("three, scaled", {{1}, {263}, {16, 5, 1, 1, 1}}, 0.01), scaled(Fill::positive)),
-       with(adam_case("scaled, not finite", {{7}}, 0.01), scaled(Fill::zeros)),
-       with(adam_case("three, scaled, not finite", {{7}, {64}, {2}}, 0.01), scaled(Fill::zeros)),
-       with(adam_case("clipped", {{20, 80, 3, 3, 3}, {16}}, 0.01), {full({1}, Fill::positive)}),
-       with(with(adam_case("scaled and clipped", {{1}, {263}}, 0), scaled(Fill::positive)),
-            {full({1}, Fill::positive)})},
-      /*depends_on_step=*/true};
+  static const Operation operation = {"adam",
+                                      infer,
+                                      nullptr,
+                                      flops<12, 2>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      /*depends_on_step=*/true};
   return operation;
 }
 
@@ -100,22 +49,14 @@ const Operation& adam() {
 // from StepContext. With loss scaling, gradients are divided by the scale and nothing changes if finite is 0.
 // With clip, gradients are multiplied by it.
 const Operation& sgd() {
-  static const Operation operation = {
-      "sgd",
-      infer,
-      nullptr,
-      flops<7, 1>,
-      {},
-      /*cheap=*/false,
-      whole,
-      {sgd_case("weight", {{16, 4, 3, 3, 3}}, 0), sgd_case("bias, with decay", {{5}}, 0.01),
-       sgd_case("three, odd counts", {{33}, {7, 5, 3, 3, 3}, {1}}, 0.1),
-       with(sgd_case("clipped", {{20, 80, 3, 3, 3}, {16}}, 0.01), {full({1}, Fill::positive)}),
-       with(sgd_case("scaled", {{16, 5, 3, 3, 3}, {7}}, 0.01), scaled(Fill::positive)),
-       with(sgd_case("scaled, not finite", {{7}}, 0), scaled(Fill::zeros)),
-       with(with(sgd_case("scaled and clipped", {{1}, {263}}, 0), scaled(Fill::positive)),
-            {full({1}, Fill::positive)})},
-      /*depends_on_step=*/true};
+  static const Operation operation = {"sgd",
+                                      infer,
+                                      nullptr,
+                                      flops<7, 1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole,
+                                      /*depends_on_step=*/true};
   return operation;
 }
 
@@ -151,34 +92,24 @@ std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueI
   return {};
 }
 
-const Attributes usual = {{"interval", 3}, {"least", 1}, {"most", 8}, {"initial", 4}};
-
 }  // namespace
 
 // state[3] (scale, updates since it changed, updates ever) full -> [1]: the scale.
 const Operation& loss_scale_seed() {
-  static const Operation operation = {
-      "loss_scale_seed", infer_seed, nullptr,
-      nullptr,           {},
-      /*cheap=*/false,   whole,      {{"one", {full({3}, Fill::positive)}, {}, {}}}};
+  static const Operation operation = {"loss_scale_seed", infer_seed, nullptr, nullptr, {},
+                                      /*cheap=*/false,   whole};
   return operation;
 }
 
 // gradient full (, so far[1]) -> [1] full: 1 if every number is finite and so far is not 0, else 0.
 const Operation& all_finite() {
-  static const Operation operation = {
-      "all_finite",
-      infer_all_finite,
-      nullptr,
-      per_element<1>,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"all are", {full({16, 4, 3, 3, 3})}, {}, {}},
-       {"one number", {full({1}), full({1}, Fill::positive)}, {}, {}},
-       {"one is not", {full({20, 5, 3, 3, 3}, Fill::one_infinite), full({1}, Fill::positive)}, {}, {}},
-       {"many, one is not", {full({64, 64, 3, 3, 3}, Fill::one_infinite)}, {}, {}},
-       {"all are, some before were not", {full({33}), full({1}, Fill::zeros)}, {}, {}}}};
+  static const Operation operation = {"all_finite",
+                                      infer_all_finite,
+                                      nullptr,
+                                      per_element<1>,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole};
   return operation;
 }
 
@@ -186,21 +117,8 @@ const Operation& all_finite() {
 // doubles (up to `most`) and the first count restarts. Otherwise the scale halves (down to `least`) and the
 // first count restarts. Attributes interval, least, most, initial (scale before the first step).
 const Operation& loss_scale_update() {
-  static const Operation operation = {
-      "loss_scale_update",
-      infer_update,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"a good one", {full({1}, Fill::positive)}, usual, {full({3}, Fill::positive)}},
-       {"a bad one", {full({1}, Fill::zeros)}, usual, {full({3}, Fill::positive)}},
-       {"the first", {full({1}, Fill::positive)}, usual, {full({3}, Fill::zeros)}},
-       {"each counts",
-        {full({1}, Fill::positive)},
-        {{"interval", 1}, {"least", 1}, {"most", 1e30}, {"initial", 4}},
-        {full({3}, Fill::positive)}}}};
+  static const Operation operation = {"loss_scale_update", infer_update, nullptr, nullptr, {},
+                                      /*cheap=*/false,     whole};
   return operation;
 }
 
@@ -227,36 +145,16 @@ std::vector<ValueSpec> infer_factor(const Graph& graph, const std::vector<ValueI
 
 // gradient full (, so far[1]) -> [1] full: sum of its squares, plus `so far`. Accumulated in double.
 const Operation& sum_of_squares() {
-  static const Operation operation = {
-      "sum_of_squares",
-      infer_squares,
-      nullptr,
-      per_element<2>,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"one number", {full({1})}, {}, {}},
-       {"a weight", {full({16, 4, 3, 3, 3})}, {}, {}},
-       {"odd, behind another", {full({263}), full({1}, Fill::positive)}, {}, {}},
-       {"many", {full({64, 64, 3, 3, 3}), full({1}, Fill::positive)}, {}, {}}}};
+  static const Operation operation = {"sum_of_squares", infer_squares, nullptr, per_element<2>, {},
+                                      /*cheap=*/false,  whole};
   return operation;
 }
 
 // squares[1] (, state[3]: loss scaling) full -> [1]: min(1, most / (sqrt(squares) / scale + 1e-6)), as in
 // PyTorch's clip_grad_norm_. Attribute most: the largest norm that is not clipped.
 const Operation& clip_factor() {
-  static const Operation operation = {
-      "clip_factor",
-      infer_factor,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/false,
-      whole,
-      {{"too large", {full({1}, Fill::positive)}, {{"most", 0.01}}, {}},
-       {"small enough", {full({1}, Fill::positive)}, {{"most", 1000}}, {}},
-       {"nothing", {full({1}, Fill::zeros)}, {{"most", 1}}, {}},
-       {"scaled", {full({1}, Fill::positive), full({3}, Fill::positive)}, {{"most", 0.1}}, {}}}};
+  static const Operation operation = {"clip_factor",   infer_factor, nullptr, nullptr, {},
+                                      /*cheap=*/false, whole};
   return operation;
 }
 

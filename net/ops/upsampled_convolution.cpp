@@ -63,46 +63,26 @@ std::vector<ValueId> gradient_of_interleave(Graph& graph, NodeId id,
   return {graph.apply("interleave_gradient", graph.node(id).name + ".gradient", {output_gradients[0]})};
 }
 
-OperationCase weights_case(std::string name, std::int64_t outputs, std::int64_t inputs) {
-  return {std::move(name), {full({outputs, inputs, 3, 3, 3})}, {}, {}};
-}
-OperationCase weights_gradient_case(std::string name, std::int64_t outputs, std::int64_t inputs) {
-  return {std::move(name), {full({phases * outputs, inputs, 2, 2, 2})}, {}, {}};
-}
-OperationCase volume_case(std::string name, Shape shape) {
-  return {std::move(name), {activation(std::move(shape))}, {}, {}};
-}
-
 }  // namespace
 
 // w[O,I,3,3,3] -> [8 O,I,2,2,2], full: kernels of the 8 phases of a convolution of an upsampled volume. Phase
 // p = 4 pz + 2 py + px has row p O + o. Along an axis, tap k of the 3 is added to tap (k + 1 - p) / 2 of the
 // 2.
 const Operation& upsampled_weights() {
-  static const Operation operation = {"upsampled_weights",
-                                      infer_weights,
-                                      gradient_of_weights,
-                                      nullptr,
-                                      {},
-                                      /*cheap=*/true,
-                                      whole,
-                                      {weights_case("one to one", 1, 1), weights_case("odd channels", 3, 5),
-                                       weights_case("32 to 16", 16, 32)}};
+  static const Operation operation = {"upsampled_weights", infer_weights, gradient_of_weights, nullptr, {},
+                                      /*cheap=*/true,      whole};
   return operation;
 }
 
 // gradient of upsampled_weights -> dw[O,I,3,3,3], full.
 const Operation& upsampled_weights_gradient() {
-  static const Operation operation = {
-      "upsampled_weights_gradient",
-      infer_weights_gradient,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/false,
-      whole,
-      {weights_gradient_case("one to one", 1, 1), weights_gradient_case("odd channels", 3, 5),
-       weights_gradient_case("32 to 16", 16, 32)}};
+  static const Operation operation = {"upsampled_weights_gradient",
+                                      infer_weights_gradient,
+                                      nullptr,
+                                      nullptr,
+                                      {},
+                                      /*cheap=*/false,
+                                      whole};
   return operation;
 }
 
@@ -115,9 +95,7 @@ const Operation& interleave() {
       nullptr,
       {},
       /*cheap=*/false,  // not cheap: to recompute it, its input must be recomputed, a convolution
-      windowed(window_interleave, 0, none, 2),
-      {volume_case("one block", {1, 2, 2, 2, 8}), volume_case("odd channels, batch of two", {2, 3, 4, 6, 24}),
-       volume_case("16 channels", {1, 4, 5, 6, 128}), volume_case("20 channels", {1, 5, 2, 4, 160})}};
+      windowed(window_interleave, 0, none, 2)};
   return operation;
 }
 
@@ -125,15 +103,8 @@ const Operation& interleave() {
 // absent: plane j of dz comes from planes 2 j - p + shift of dy.
 const Operation& interleave_gradient() {
   static const Operation operation = {
-      "interleave_gradient",
-      infer_interleave_gradient,
-      nullptr,
-      nullptr,
-      {},
-      /*cheap=*/false,
-      windowed(window_interleave_gradient),
-      {volume_case("one block", {1, 2, 2, 2, 1}), volume_case("odd channels, batch of two", {2, 4, 6, 10, 3}),
-       volume_case("16 channels", {1, 6, 8, 10, 16}), volume_case("20 channels", {1, 8, 2, 6, 20})}};
+      "interleave_gradient", infer_interleave_gradient,           nullptr, nullptr, {},
+      /*cheap=*/false,       windowed(window_interleave_gradient)};
   return operation;
 }
 

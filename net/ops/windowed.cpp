@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/text.h"
 #include "net/graph/axes.h"
 #include "net/graph/window.h"
 #include "net/ops/ops.h"
@@ -43,72 +42,6 @@ std::vector<std::pair<int, int>> in_place(const Operation& inner) {
   return pairs;
 }
 
-// A test case as a node of a graph. Built by hand, because the table of operations does not exist yet.
-Node node_of(const Operation& inner, const OperationCase& example, Graph& graph) {
-  Node node;
-  node.operation = &inner;
-  node.attributes = example.attributes;
-  for (const Input& input : example.inputs)
-    node.inputs.push_back(
-        graph.add_value("input", input.shape,
-                        input.kind == Input::Kind::bits ? ElementType::u8 : ElementType::f32, Role::input));
-  for (const ValueSpec& spec : inner.infer(graph, node.inputs, node.attributes))
-    node.outputs.push_back(graph.add_value("output", spec.shape, spec.type, Role::activation));
-  return node;
-}
-
-// The part of a test case that makes the planes `made`, its volumes in slabs of `planes` planes.
-OperationCase part_of(const Operation& inner, const OperationCase& example, Planes made,
-                      std::int64_t planes) {
-  Graph graph;
-  const Cut::Window window = inner.cut.window(graph, node_of(inner, example, graph), made);
-
-  const auto at = static_cast<std::size_t>(inner.cut.input);
-  const std::int64_t first = window.read.from / planes, last = (window.read.to - 1) / planes;
-  OperationCase part{format("{}, planes {} to {} of slabs of {}", example.name, made.from, made.to, planes),
-                     {},
-                     windowed_attributes(window.attributes, last - first + 1,
-                                         window.read.from - first * planes, window.read.count()),
-                     {}};
-  for (std::size_t i = 0; i < example.inputs.size(); ++i) {
-    if (inner.cut.reads_window(i)) continue;
-    part.inputs.push_back(example.inputs[i]);
-    if (static_cast<int>(i) == inner.cut.along) part.inputs.back().shape[1] = made.count();
-  }
-  for (std::size_t i = at; inner.cut.reads_window(i); ++i)
-    for (std::int64_t slab = first; slab <= last; ++slab) {
-      part.inputs.push_back(example.inputs[i]);
-      Shape& shape = part.inputs.back().shape;
-      shape[1] = std::min(planes, shape[1] - slab * planes);
-    }
-  return part;
-}
-
-// Slabs of one plane, narrower than any halo; slabs of two planes, of which only a part is read; and a
-// shorter last slab.
-std::vector<OperationCase> cases(const Operation& inner) {
-  std::vector<OperationCase> result;
-  for (const OperationCase& example : inner.cases) {
-    Graph graph;
-    const std::int64_t all = planes_made(graph, node_of(inner, example, graph)), grain = inner.cut.grain;
-    result.push_back(part_of(inner, example, {0, all}, 1));
-    if (all <= grain) continue;
-    const std::int64_t middle = all / 2 / grain * grain, third = std::max(all / 3 / grain * grain, grain);
-    result.push_back(part_of(inner, example, {middle, std::min(middle + third, all)}, 2));
-    const std::int64_t depth = example.inputs[static_cast<std::size_t>(inner.cut.input)].shape[1];
-    if (depth > 3) result.push_back(part_of(inner, example, {third, all}, depth - 1));
-  }
-  if (inner.cut.kind != Cut::Kind::windowed_sum) return result;
-  for (std::size_t i = 0, count = result.size(); i < count; ++i) {
-    OperationCase by_nodes = result[i];
-    by_nodes.name += ", by nodes of the tree";
-    by_nodes.attributes.set("nodes", 1);
-    by_nodes.attributes.set("first", 3);
-    result.push_back(std::move(by_nodes));
-  }
-  return result;
-}
-
 template <const Operation& (*inner)()>
 Operation make() {
   static const std::string name = "windowed_" + std::string(inner().name);
@@ -118,7 +51,6 @@ Operation make() {
   operation.flops = flops<inner>;
   operation.in_place = in_place(inner());
   operation.cheap = inner().cheap;
-  operation.cases = cases(inner());
   operation.bytes = bytes<inner>;
   operation.inner = inner;
   return operation;

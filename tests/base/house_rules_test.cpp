@@ -211,12 +211,13 @@ TEST(HouseRules, EveryFolderHasItsLineInTheDocs) {
   }
 }
 
-// An operation of net/ops/x.cpp has its kernels in files of the backends with the name x. Kernels on a few
-// numbers are missing in the onednn backend.
-TEST(HouseRules, KernelsAreInFilesWithTheNameOfTheirOperation) {
+// The kernels of an operation are in files with the name of its file in net/ops/; "_cases" ends the name of
+// the file with its cases. Kernels on a few numbers are missing in the onednn backend.
+TEST(HouseRules, KernelsAndCasesAreInFilesWithTheNameOfTheirOperation) {
   std::map<std::string, std::map<fs::path, std::string>> texts;
-  for (const char* folder : {"ops", "backends/reference", "backends/onednn", "backends/cuda"})
-    for (const auto& entry : fs::directory_iterator(source / "net" / folder))
+  for (const char* folder : {"net/ops", "net/backends/reference", "net/backends/onednn", "net/backends/cuda",
+                             "tests/conformance/cases"})
+    for (const auto& entry : fs::directory_iterator(source / folder))
       if (fs::is_regular_file(entry.path())) texts[folder][entry.path()] = read_file(entry.path());
   const auto stems = [&](const std::string& folder, const std::string& definition) {
     std::set<std::string> found;
@@ -229,11 +230,12 @@ TEST(HouseRules, KernelsAreInFilesWithTheNameOfTheirOperation) {
   for (std::string word; words >> word;) {
     if (!word.starts_with("X(") || std::islower(static_cast<unsigned char>(word[2])) == 0) continue;
     const std::string name = word.substr(2, word.find(')') - 2), maker = "> make_" + name + "(const Graph& ";
-    const std::set<std::string> stem = stems("ops", "const Operation& " + name + "() {");
-    EXPECT_EQ(stem.size(), 1u) << name;
-    EXPECT_EQ(stems("backends/reference", "void " + name + "(const Call& "), stem) << name;
-    EXPECT_EQ(stems("backends/cuda", maker), stem) << name;
-    const std::set<std::string> on_cpu = stems("backends/onednn", maker);
+    const std::set<std::string> stem = stems("net/ops", "const Operation& " + name + "() {");
+    ASSERT_EQ(stem.size(), 1u) << name;
+    EXPECT_EQ(stems("tests/conformance/cases", "Cases " + name + "() {"), std::set{*stem.begin() + "_cases"});
+    EXPECT_EQ(stems("net/backends/reference", "void " + name + "(const Call& "), stem) << name;
+    EXPECT_EQ(stems("net/backends/cuda", maker), stem) << name;
+    const std::set<std::string> on_cpu = stems("net/backends/onednn", maker);
     EXPECT_TRUE(on_cpu.empty() || on_cpu == stem) << name;
     ++operations;
   }

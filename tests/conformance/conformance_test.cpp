@@ -1,5 +1,5 @@
-// Compares every operation on every backend with the reference: all cases of the table, in f32, bf16 and f16
-// (agreement.h).
+// Compares every operation on every backend with the reference: all cases (cases/cases.h), in f32, bf16 and
+// f16 (agreement.h).
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "net/backends/backends.h"
 #include "tests/conformance/agreement.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/folder.h"
 
 namespace voxswap::net {
@@ -20,7 +21,7 @@ std::vector<Check> all_checks() {
     for (ElementType type : checked_types) {
       if (!backend->supports(type)) continue;
       for (const Operation* operation : operations()) {
-        for (const OperationCase& example : operation->cases)
+        for (const OperationCase& example : cases_of(operation->name))
           checks.push_back({operation, &example, backend, type});
       }
     }
@@ -41,12 +42,12 @@ INSTANTIATE_TEST_SUITE_P(Operation, Conformance, testing::ValuesIn(all_checks())
 
 TEST(Operations, ThoseThatMayOverwriteAnInputHaveACaseInWhichTheyCan) {
   for (const Operation* operation : operations()) {
+    const std::vector<OperationCase>& cases = cases_of(operation->name);
     for (const auto& [output, input] : operation->in_place) {
       const std::pair<int, int> pair = {output, input};
-      const bool possible =
-          std::any_of(operation->cases.begin(), operation->cases.end(), [&](const OperationCase& example) {
-            return may_overwrite(case_graph(*operation, example, ElementType::f32), pair);
-          });
+      const bool possible = std::any_of(cases.begin(), cases.end(), [&](const OperationCase& example) {
+        return may_overwrite(case_graph(*operation, example, ElementType::f32), pair);
+      });
       EXPECT_TRUE(possible) << operation->name << " over input " << input;
     }
   }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "net/backends/convolution/weight_gradient.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/conformance/convolutions.h"
 #include "tests/expect.h"
 
@@ -116,7 +117,7 @@ Instructions of_weights(Instructions instructions, const KernelAxes& axes) {
 
 TEST_P(InstructionSets, GiveTheWeightGradientsOfTheReference) {
   const Operation& operation = find_operation("conv3d_weight_gradient");
-  std::vector<OperationCase> cases = operation.cases;
+  std::vector<OperationCase> cases = cases_of(operation.name);
   for (const Sized& size : sized()) cases.push_back(case_of(operation.name, size));
   for (OperationCase& example : cases)
     for (const ElementType type : types()) {
@@ -141,7 +142,7 @@ bool is_own(const std::string& implementation, Instructions instructions, std::i
 TEST_P(InstructionSets, GiveTheVolumesOfTheReference) {
   for (const char* const name : {"conv3d", "conv3d_sum", "conv3d_data_gradient"}) {
     const Operation& operation = find_operation(name);
-    std::vector<OperationCase> cases = operation.cases;
+    std::vector<OperationCase> cases = cases_of(operation.name);
     for (const Sized& size : sized_volumes()) cases.push_back(case_of(operation.name, size));
     int own = 0;
     for (const OperationCase& example : cases)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/conformance/cases/cases.h"
 #include "tests/conformance/convolutions.h"
 
 namespace voxswap::net {
@@ -58,7 +59,7 @@ TEST_P(Moments, AreThoseOfTheReference) {
     const Operation& operation = find_operation(name);
     if (operation.inner != nullptr && GetParam() != choices().back()) continue;  // windows take any kernel
     std::vector<OperationCase> cases;
-    for (const OperationCase& example : operation.cases) cases.push_back(with_moments(example));
+    for (const OperationCase& example : cases_of(name)) cases.push_back(with_moments(example));
     if (operation.name == "conv3d")
       for (const OperationCase& example : in_parts()) cases.push_back(example);
     for (const OperationCase& example : cases)

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tests/conformance/agreement.h"
+#include "tests/conformance/cases/cases.h"
 
 namespace voxswap::net {
 namespace {
@@ -155,7 +156,7 @@ TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
   const auto backend = make_backend("reference");
   for (const Operation* operation : operations()) {
     bool depends = false;
-    for (const OperationCase& example : operation->cases) {
+    for (const OperationCase& example : cases_of(operation->name)) {
       const CaseGraph graph = case_graph(*operation, example, ElementType::f32);
       std::vector<std::vector<std::byte>> found[2];
       for (const bool again : {false, true}) {
@@ -201,7 +202,7 @@ TEST(Operations, ThatMixTheSamplesOfABatchSayThatTheyDo) {
   const auto backend = make_backend("reference");
   for (const Operation* operation : operations()) {
     bool mixes = false, asked = false;
-    for (const OperationCase& example : operation->cases) {
+    for (const OperationCase& example : cases_of(operation->name)) {
       using Kind = OperationCase::Input::Kind;
       if (example.inputs.empty() || example.inputs[0].shape[0] < 2 || example.updates.size() > 0) continue;
       const bool weights = std::any_of(example.inputs.begin(), example.inputs.end(), [](const auto& input) {

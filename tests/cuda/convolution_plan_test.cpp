@@ -10,6 +10,7 @@
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/cuda/paper_devices.h"
 #include "tests/expect.h"
 #include "tests/net/every_network.h"
@@ -50,7 +51,7 @@ TEST_F(ConvolutionPlans, ExistForEveryCaseOfTheConformanceSuiteOnEveryGeneration
   for (const Combination& combination : combinations()) {
     OnPaper paper(*combination.device);
     for (const char* name : {"conv3d", "conv3d_sum", "conv3d_data_gradient", "conv3d_weight_gradient"}) {
-      for (const OperationCase& example : find_operation(name).cases) {
+      for (const OperationCase& example : cases_of(name)) {
         for (const ElementType type : combination.types) {
           const CaseGraph graph = case_graph(find_operation(name), example, type);
           const auto kernel =

@@ -13,6 +13,7 @@
 #include "net/backends/cuda/engine_survey.h"
 #include "net/graph/operation.h"
 #include "tests/conformance/agreement.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/cuda_emulation/cudnn_faults.h"
 #include "tests/cuda_emulation/gpu.h"
 #include "tests/expect.h"
@@ -23,10 +24,10 @@ namespace {
 const auto is_one_that_sums_in_order =
     testing::AnyOf("cuDNN engine 25, tensor cores", "cuDNN engine 28, tensor cores");
 
-// The engine that a backend chooses for a convolution of the operations' table.
+// The engine that a backend chooses for a convolution among the operations' cases.
 std::string engine(Backend& backend, ElementType type, std::string_view name) {
   const Operation& operation = find_operation(name);
-  for (const OperationCase& example : operation.cases) {
+  for (const OperationCase& example : cases_of(name)) {
     if (example.inputs[1].shape.rank() != 5 || example.inputs[1].shape[2] != 3) continue;
     const CaseGraph graph = case_graph(operation, example, type);
     return backend.compile(graph.graph, graph.graph.node(graph.node))->implementation();

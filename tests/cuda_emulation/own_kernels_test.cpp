@@ -1,4 +1,4 @@
-// Tests the CUDA backend's own kernels, emulated, against the reference: the cases of the operations' table,
+// Tests the CUDA backend's own kernels, emulated, against the reference: the cases of the operations,
 // and shapes with several blocks, several rows per thread, and rows longer than a block. The bits must not
 // depend on the order of threads: otherwise a barrier is missing.
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "net/backends/cuda/kernels.h"
 #include "tests/conformance/agreement.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/cuda_emulation/emulated_backend.h"
 #include "tests/cuda_emulation/emulation.h"
 
@@ -62,19 +63,21 @@ bool has_shapes_of_its_own(const Operation& operation) {
         "upsampled_weights_gradient", "all_finite", "sum_of_squares", "adam", "sgd",
         "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient"})
     if (operation.name == name) return true;
-  return operation.cases[0].inputs.empty() || operation.cases[0].inputs[0].shape.rank() != 5;
+  const OperationCase& first = cases_of(operation.name)[0];
+  return first.inputs.empty() || first.inputs[0].shape.rank() != 5;
 }
 
 // The case with the most inputs, and so with all options.
 const OperationCase& fullest(const Operation& operation) {
-  return *std::max_element(operation.cases.begin(), operation.cases.end(),
+  const std::vector<OperationCase>& cases = cases_of(operation.name);
+  return *std::max_element(cases.begin(), cases.end(),
                            [](const auto& a, const auto& b) { return a.inputs.size() < b.inputs.size(); });
 }
 
-std::vector<const OperationCase*> cases_of(const Operation& operation) {
+std::vector<const OperationCase*> all_cases_of(const Operation& operation) {
   static std::deque<OperationCase> made;
   std::vector<const OperationCase*> result;
-  for (const OperationCase& example : operation.cases) result.push_back(&example);
+  for (const OperationCase& example : cases_of(operation.name)) result.push_back(&example);
   if (has_shapes_of_its_own(operation)) return result;
   for (const Shape& shape : operation.name.find("loss") != std::string_view::npos ? logits : volumes) {
     if (takes(operation, shape)) result.push_back(&made.emplace_back(resized(fullest(operation), shape)));
@@ -87,7 +90,7 @@ std::vector<Check> all_checks() {
   std::vector<Check> checks;
   for (const Operation* operation : operations()) {
     if (cuda::find_own_maker(operation->name) == nullptr) continue;
-    for (const OperationCase* example : cases_of(*operation)) {
+    for (const OperationCase* example : all_cases_of(*operation)) {
       for (ElementType type : checked_types) checks.push_back({operation, example, backend, type});
     }
   }

@@ -8,6 +8,7 @@
 
 #include "net/graph/autodiff.h"
 #include "net/networks/network.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/net/training.h"
 
 namespace voxswap::net {
@@ -99,7 +100,7 @@ void check(Differentiated& d, const std::string& operation) {
   }
 }
 
-// A case of the table in f64. Statistics are computed from the first input, because the gradient of the norm
+// A case in f64. Statistics are computed from the first input, because the gradient of the norm
 // treats them as functions of it.
 Differentiated differentiated_case(const Operation& operation, const OperationCase& example) {
   Differentiated d;
@@ -144,7 +145,7 @@ std::vector<const Operation*> differentiable_operations() {
 class OperationGradient : public testing::TestWithParam<const Operation*> {};
 
 TEST_P(OperationGradient, AgreesWithFiniteDifferencesInEveryCase) {
-  for (const OperationCase& example : GetParam()->cases) {
+  for (const OperationCase& example : cases_of(GetParam()->name)) {
     SCOPED_TRACE(example.name);
     Differentiated d = differentiated_case(*GetParam(), example);
     check(d, std::string(GetParam()->name));
@@ -159,8 +160,8 @@ INSTANTIATE_TEST_SUITE_P(Every, OperationGradient, testing::ValuesIn(differentia
 TEST(OperationGradients, AreAllChecked) {
   std::set<std::string_view> checked;
   for (const Operation* operation : differentiable_operations()) {
-    ASSERT_FALSE(operation->cases.empty()) << operation->name;
-    for (const OperationCase& example : operation->cases) {
+    ASSERT_FALSE(cases_of(operation->name).empty()) << operation->name;
+    for (const OperationCase& example : cases_of(operation->name)) {
       const Differentiated d = differentiated_case(*operation, example);
       for (const Node& node : d.graph.nodes()) checked.insert(node.operation->name);
     }

@@ -17,6 +17,7 @@
 #include "net/backends/reference/elements.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
+#include "tests/conformance/cases/cases.h"
 
 namespace voxswap::net {
 

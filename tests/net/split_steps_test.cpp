@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "net/graph/operation.h"
 #include "net/graph/window.h"
+#include "tests/conformance/cases/cases.h"
 #include "tests/net/cut_run.h"
 #include "tests/net/every_network.h"
 
@@ -85,7 +86,7 @@ TEST(Slabs, GiveWhatTheWholeVolumesGiveInDouble) {
   std::set<std::string_view> cut;
   for (const Operation* operation : operations()) {
     if (operation->cut.kind == Cut::Kind::whole) continue;
-    for (const OperationCase& example : operation->cases) {
+    for (const OperationCase& example : cases_of(operation->name)) {
       const Outputs whole = run_cut(*operation, example, ElementType::f64, *backend, whole_volumes);
       for (const std::int64_t planes : {2, 4}) {
         SCOPED_TRACE(format("{}, {}, {} planes", operation->name, example.name, planes));
@@ -123,7 +124,7 @@ TEST(Slabs, GiveTheSameBitsButInConvolutionsOfALibrary) {
     for (const ElementType type : {ElementType::f32, ElementType::bf16})
       for (const Operation* operation : operations()) {
         if (!gives_the_same_bits(*operation, name, type)) continue;
-        for (const OperationCase& example : operation->cases) {
+        for (const OperationCase& example : cases_of(operation->name)) {
           const Outputs whole = run_cut(*operation, example, type, *backend, whole_volumes);
           for (const std::int64_t planes : {2, 4}) {
             SCOPED_TRACE(
@@ -137,7 +138,7 @@ TEST(Slabs, GiveTheSameBitsButInConvolutionsOfALibrary) {
 
 TEST(Slabs, OfAWeightGradientTakeTheFlopsOfTheWhole) {
   const Operation& operation = find_operation("conv3d_weight_gradient");
-  const OperationCase& example = operation.cases[2];
+  const OperationCase& example = cases_of(operation.name)[2];
   ASSERT_EQ(example.name, "odd channels, unequal sides");
   OneNode whole(operation, example, ElementType::f32);
   sum_in_blocks(whole.graph);
