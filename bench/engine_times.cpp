@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "net/backends/cuda/engine_survey.h"
+#include "bench/engine_survey.h"
 #include "net/steps/step.h"
 
 namespace voxswap {

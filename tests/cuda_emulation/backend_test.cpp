@@ -8,9 +8,9 @@
 #include <functional>
 
 #include "base/error.h"
+#include "bench/engine_survey.h"
 #include "net/backends/backends.h"
 #include "net/backends/cuda/device.h"
-#include "net/backends/cuda/engine_survey.h"
 #include "net/graph/operation.h"
 #include "tests/conformance/agreement.h"
 #include "tests/conformance/cases/cases.h"

@@ -53,5 +53,5 @@ message(STATUS "CUDA backend: CUDA ${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHI
 file(GLOB cuda CONFIGURE_DEPENDS backends/cuda/*.cpp backends/cuda/*.cu)
 add_library(voxswap_backend_cuda STATIC ${cuda})
 target_include_directories(voxswap_backend_cuda PRIVATE backends/cuda/ptx)
-target_include_directories(voxswap_backend_cuda SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ${CUDNN_INCLUDE_DIR})
+target_include_directories(voxswap_backend_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS} ${CUDNN_INCLUDE_DIR})
 target_link_libraries(voxswap_backend_cuda PUBLIC voxswap_backend_cpu PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})

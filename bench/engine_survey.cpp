@@ -1,4 +1,5 @@
-#include "net/backends/cuda/engine_survey.h"
+// Lists the plans of a convolution, then measures each that the device supports.
+#include "bench/engine_survey.h"
 
 #include <algorithm>
 #include <cmath>
