@@ -210,7 +210,7 @@ class Read {
   Read(const Graph& graph, const Window& window)
       : input_(window.others.size()), skip_(window.skip), planes_(window.planes) {
     std::int64_t end = -skip_;
-    for (const ValueId id : window.pieces.front()) ends_.push_back(end += graph.value(id).shape[1]);
+    for (const ValueId id : window.slabs.front()) ends_.push_back(end += graph.value(id).shape[1]);
   }
   Slabs slabs(const KernelArguments& arguments) const {
     Slabs result = {};
@@ -322,7 +322,7 @@ std::unique_ptr<Kernel> make_windowed_narrow_convolution(const Graph& graph, con
                                                          Device& device) {
   const Operation& inner = node.operation->inner();
   const Window window = window_of(inner, node.inputs, node.attributes);
-  if (window.pieces.size() != 1 || window.pieces.front().size() > most_slabs) return nullptr;
+  if (window.slabs.size() != 1 || window.slabs.front().size() > most_slabs) return nullptr;
   const Graph slab = slab_graph(graph, inner, node.inputs, node.attributes);
   const std::optional<ConvolutionProblem> problem = convolution_problem(slab, slab.node(0));
   if (!problem || !is_narrow(*problem, device)) return nullptr;
