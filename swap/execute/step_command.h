@@ -25,7 +25,7 @@ struct StepReport {
 enum class Detail { instructions, lanes };
 
 // Kernels of a plan that are enqueued together. A device that can record work
-// (net/backends/device_features.h) takes a whole group in one call, which costs the host less than one call
+// (net/backends/backend.h) takes a whole group in one call, which costs the host less than one call
 // per kernel.
 //
 // A group is a run of consecutive kernels on the compute lane. Only its first kernel waits for other lanes,

@@ -89,7 +89,7 @@ struct Network {
 constexpr double usual_message_seconds = 1e-5;  // through a library, between machines of one room
 
 // Seconds of an all-reduce of so many bytes that all ranks, with a sample each, enter at once: the swaps of
-// net/steps/sum_by_halves.h, one after the other where the same ranks take part. A message costs its fixed
+// net/steps/batch_tree.h, one after the other where the same ranks take part. A message costs its fixed
 // time and its bytes; links are full duplex.
 double exchange_seconds(std::int64_t bytes, const Network& network);
 // Sets the times of all exchanges of a graph.

@@ -1,7 +1,7 @@
-// The judge of verify(): follows a plan on marks instead of numbers, through orders of its choosing. An order
-// is a sequence of begins and ends of instructions that the streams and the waits allow, so several may be
-// under way at once. It knows nothing of what should be ordered; it only sees whether a node finds in the end
-// what it has to read. Copies move whatever lies there.
+// The adversary of verify(): executes a plan on marks instead of numbers, in orders of its choice. An order
+// is a sequence of starts and ends of instructions that streams and waits allow, so several may be in flight.
+// It has no rule for what must be ordered; it only checks whether every node reads the right marks. Copies
+// move any marks.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +19,22 @@ namespace voxswap::test {
 
 class Adversary {
  public:
-  // REQUIRES: sizes and chunks in multiples of `cell` bytes, instructions and residencies of what exists.
+  // REQUIRES: sizes and chunks are multiples of `cell` bytes; instructions and residencies are in range.
   Adversary(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, const swap::Plan& plan)
       : graph_(graph), workspaces_(workspaces), plan_(plan), count_(plan.instructions.size()) {
     whole_ = sizes_are_sane() && resolve();
     if (whole_) find_order();
   }
 
-  // The list from its begin to its end.
+  // In the order of the list.
   bool survives_list() {
     std::vector<Event> order;
     for (std::size_t i = 0; i < count_; ++i) order.insert(order.end(), {{i, false}, {i, true}});
     return whole_ && survives(order);
   }
 
-  // Every instruction in turn begins as early and ends as late as it can: two that are not ordered and use
-  // the same bytes meet.
+  // Every instruction in turn starts as early and ends as late as possible, so that two unordered users of
+  // the same bytes overlap.
   bool survives_long_instructions() {
     for (std::size_t i = 0; whole_ && i < count_; ++i)
       if (!survives(stretched(i))) return false;
@@ -66,15 +66,15 @@ class Adversary {
   struct Operand {
     net::ValueId value;  // none: workspace
     std::size_t begin, cells;
-    int version;                // to be found, or written
-    bool written_over = false;  // by an output, as the operation allows
-    std::size_t memory = 0;     // the arena, or the host's for what streams
+    int version;                // to be read, or written
+    bool written_over = false;  // by an output, if the operation allows it
+    std::size_t memory = 0;     // the arena, or host memory for streamed values
   };
   struct Resolved {
     std::vector<Operand> reads, writes;          // run: in the arena
-    std::size_t from_memory = 0, to_memory = 0;  // otherwise
+    std::size_t from_memory = 0, to_memory = 0;  // copies
     std::size_t from = 0, to = 0, cells = 0;
-    std::vector<Mark> found;  // while it is under way
+    std::vector<Mark> found;  // while it is in flight
   };
 
   static std::size_t at(std::int64_t id) { return static_cast<std::size_t>(id); }
@@ -123,7 +123,7 @@ class Adversary {
 
   bool resolve() {
     std::vector<int> version(graph_.values().size(), 0);
-    std::vector<std::map<net::ValueId, int>> expected;  // versions that nodes find, in the graph's order
+    std::vector<std::map<net::ValueId, int>> expected;  // versions that nodes read, in the graph's order
     for (const net::Node& node : graph_.nodes()) {
       expected.emplace_back();
       for (const net::ValueId value : node.inputs) expected.back()[value] = version[at(value)];
@@ -216,7 +216,7 @@ class Adversary {
     return true;
   }
 
-  // Direct predecessors: the one before on its stream, and those that it waits for.
+  // Direct predecessors: the previous instruction on its stream, and those it waits for.
   void find_order() {
     std::vector<std::int32_t> latest(swap::lane_count, net::none);
     for (std::size_t i = 0; i < count_; ++i) {
@@ -351,7 +351,7 @@ class Adversary {
   const std::size_t count_;
   bool whole_ = false, fault_ = false;
   std::vector<Resolved> resolved_;
-  std::vector<Operand> before_, after_;  // what has to lie where before and after the step
+  std::vector<Operand> before_, after_;  // required contents before and after the step
   std::vector<std::vector<std::size_t>> before_each_;
   std::size_t size_[3] = {};
   std::vector<Mark> memory_[3];  // arena, host pool, scratch file

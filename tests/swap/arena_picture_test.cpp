@@ -110,14 +110,14 @@ TEST(ArenaPicture, DrawsTheBudgetWhereItCanBeSeenAndSaysWhenItIsAbove) {
   EXPECT_NE(svg.find("above this plot"), std::string::npos);
 }
 
-// Letters are taken to be 6.1 pixels wide, as the picture does; the frame is 1200.
+// As in the picture, a letter is 6.1 pixels wide and the frame 1200.
 TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
   net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};
   const net::TrainingStep step = net::build_training_step(options);
   const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 3000);
   Plan plan = test::swap_everything(step.graph, workspaces, {step.loss}, {.recompute = true});
-  // Of a gradient that does not leave, whatever this plan does with the others.
+  // A gradient that is not swapped out, regardless of the others.
   for (std::size_t id = 0; id < step.graph.values().size(); ++id) {
     if (step.graph.values()[id].role != net::Role::gradient) continue;
     for (Instruction& instruction : plan.instructions)
@@ -140,7 +140,7 @@ TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
   EXPECT_GE(found, 6) << "so many that they do not fit on one line";
 }
 
-// A group per volume: a line per place, with its class and its name as tooltip.
+// A group per volume, with a line per residency, its class, and its name as tooltip.
 TEST(ArenaPicture, GivesTheSlabsOfAVolumeOneShadeAndLetsThemLightUpTogether) {
   net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};

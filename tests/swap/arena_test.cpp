@@ -1,4 +1,4 @@
-// Interval packing: sound always, at the optimum where it can be known, near the limit elsewhere.
+// Interval packing: always valid, optimal where the optimum is known, near the limit elsewhere.
 #include "swap/plan/arena.h"
 
 #include <gtest/gtest.h>
@@ -44,8 +44,8 @@ void expect_sound(const std::vector<Interval>& intervals, std::int64_t height) {
   EXPECT_EQ(height, top);
 }
 
-// Any optimal packing can be had by placing in the order of its offsets, each as low as what is placed
-// already allows; so the best over all orders is the optimum.
+// Placing intervals in the order of their offsets, each as low as possible, reproduces any optimal packing.
+// So the best over all orders is the optimum.
 std::int64_t optimum(const std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -119,8 +119,7 @@ TEST(Arena, TheSameIntervalsGetTheSamePlaces) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].offset, b[i].offset);
 }
 
-// As of a step in slabs: many of one size or half of it, which come and go one after the other, among some
-// that stay long.
+// Like a step in slabs: many short intervals of one size or half of it, among some long ones.
 TEST(Arena, ThousandsOfSlabsArePackedNearTheLimit) {
   const Philox random(7, 2);
   std::vector<Interval> intervals;

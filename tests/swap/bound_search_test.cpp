@@ -1,5 +1,5 @@
-// The lower bound against schedules that search for the shortest step: none may be below it, and some have to
-// come close, or it would say little.
+// Compares the lower bound with schedules from a random search: none may be faster, and some must come close,
+// or the bound would be useless.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,10 +18,9 @@
 namespace voxswap::swap {
 namespace {
 
-// A way through the step by chance and thrift: values that are not needed leave for the host or are dropped
-// to be made again, and come back when they are needed or earlier; inputs may begin outside, and what is kept
-// may end there. Only sums are kept within the budget
-// (places are not assigned), so what comes out is at least as short as plans of the same decisions.
+// A greedy random schedule: values are swapped out or freed for recomputation, and swapped in when needed or
+// earlier. Inputs may start in host memory, and kept values may end there. Only the sum of live bytes is
+// limited (no offsets are assigned), so the result is at least as fast as a plan with the same decisions.
 class Walk {
  public:
   Walk(const net::Graph& graph, const std::vector<net::ValueId>& kept, const Budgets& budgets,
@@ -124,7 +123,7 @@ class Walk {
     return true;
   }
 
-  // Whether a value can be had again after it was dropped without a copy.
+  // Whether a value can be recomputed after it was freed without a copy.
   bool can_be_made_again(net::ValueId value) const {
     const net::NodeId producer = graph_.value(value).producer;
     if (producer == net::none || !graph_.node(producer).updates.empty()) return false;
@@ -132,7 +131,7 @@ class Walk {
                         [&](net::ValueId input) { return must_not_be_made_again_[index(input)]; });
   }
 
-  // Makes room by sending away what is read last, usually.
+  // Frees memory, usually of the values that are read last.
   bool make_room(std::int64_t wanted) {
     while (room_ < wanted) {
       net::ValueId victim = net::none;
@@ -190,7 +189,7 @@ class Walk {
       if (under != net::none) {
         over.push_back(under);
         drop(under);
-        // The copies of what lay there must be done; the runs that read it are on the same lane.
+        // Copies of the old content must be done; its readers are on the same lane.
       } else if (!make_room(bytes(output))) {
         return false;
       }
@@ -213,7 +212,7 @@ class Walk {
       if (on_device_[index(id)] && next_read(id) == net::none) drop(id);
   }
 
-  // Copies ahead of need, in both directions.
+  // Copies early, in both directions.
   void spare_time() {
     for (net::ValueId id = 0; index(id) < on_device_.size(); ++id)
       if (on_device_[index(id)] && next_read(id) != net::none && chance() < eager_) copy_out(id);
@@ -236,7 +235,8 @@ class Walk {
   double eager_ = 0, prefetch_ = 0, remake_ = 0;
   net::NodeId now_ = 0;
   std::vector<bool> on_device_, on_host_, must_not_be_made_again_;
-  std::vector<std::int32_t> made_, copied_;  // instructions of the present residency, of the copy on the host
+  std::vector<std::int32_t> made_,
+      copied_;  // instructions that start the residency, and the copy on the host
   std::vector<std::vector<net::NodeId>> reads_;
   std::vector<Uses> last_use_;
   std::int32_t freed_[lane_count] = {net::none, net::none, net::none, net::none, net::none, net::none};

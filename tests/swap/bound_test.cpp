@@ -1,4 +1,4 @@
-// The lower bound by hand and in its limits.
+// The lower bound, compared with results by hand and in limiting cases.
 #include "swap/model/bound.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t unit = 1024;  // bytes of a volume
 
-// Steps of volumes of one size, made of nodes whose times are given.
+// Steps of volumes of one size, with given times per node.
 struct Bounds : testing::Test {
   net::Graph graph;
   std::vector<net::ValueId> kept;
@@ -30,7 +30,7 @@ struct Bounds : testing::Test {
   net::ValueId input(const char* name) {
     return graph.add_value(name, {1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
   }
-  // Not in place: what it reads must stay beside what it makes.
+  // Not in place: inputs and outputs need separate memory.
   net::ValueId copy(const char* name, net::ValueId x, double seconds) {
     costs.node_seconds.push_back(seconds);
     return graph.apply("cast", name, {x}, {{"type", static_cast<double>(net::ElementType::f32)}});
@@ -60,17 +60,18 @@ TEST_F(Bounds, IsTheComputeTimeWhenEverythingFits) {
   }
 }
 
-// While c is made from b, a is in the way of two volumes.
+// While c is computed from b, a needs memory besides two volumes.
 TEST_F(Bounds, CountsTheWayOutAndBackOfWhatDoesNotFit) {
   const net::ValueId a = copy("a", input("x"), 10), b = copy("b", a, 0.25), c = copy("c", b, 0.5);
   kept = {add("d", c, a, 0.25)};
   budgets.device = 2 * unit;
-  costs.to_host = {unit / 16, unit / 32};  // 16 s each way at best
+  costs.to_host = {unit / 16, unit / 32};  // at least 16 s in each direction
   costs.to_device = {unit / 32, unit / 16};
   const Bound result = bound();
-  // Out takes longer than the 10.25 s before c, in longer than the 0.25 s after it; making a again takes 10
-  // s. r volumes of a again: max(10.25, 16 (1 - r)) + 0.5 + max(0.25 + 10 r, 16 (1 - r)). Beyond r = 23/64,
-  // where the first part is even, the second still falls until 0.25 + 10 r = 16 - 16 r.
+  // The copy out takes longer than the 10.25 s before c, the copy in longer than the 0.25 s after it, and
+  // recomputing a takes 10 s. With a fraction r recomputed: max(10.25, 16 (1 - r)) + 0.5 + max(0.25 + 10 r,
+  // 16 (1 - r)). Above r = 23/64 the first term is constant, and the second falls until 0.25 + 10 r = 16 - 16
+  // r.
   const double r = 15.75 / 26;
   EXPECT_NEAR(result.moment_seconds, 10.25 + 0.5 + 16 * (1 - r), 1e-9);
   EXPECT_GT(result.seconds, result.moment_seconds) << "what a is made of has to come back too";
@@ -84,11 +85,11 @@ TEST_F(Bounds, RecomputesWhatIsCheapAndMovesWhatIsNot) {
   const net::ValueId b = copy("b", a, 100), c = copy("c", b, 1), d = copy("d", c, 1);
   const net::ValueId e = add("e", d, b, 1);
   kept = {add("f", e, a, 1)};
-  budgets.device = 2 * unit;  // d is made from c while a and b are alive
+  budgets.device = 2 * unit;  // d is computed from c while a and b are live
   costs.to_device = {unit / 1000.0, unit / 1000.0};
   const Bound result = bound();
   EXPECT_EQ(result.excess_bytes, 2 * unit);
-  // All of a is made again and part of b: 2 + 0.125 + 100 r = 1000 (1 - r).
+  // All of a and part of b are recomputed: 2 + 0.125 + 100 r = 1000 (1 - r).
   const double r = (1000 - 2.125) / 1100;
   EXPECT_NEAR(result.recomputed_bytes, (1 + r) * unit, 1e-6);
   EXPECT_NEAR(result.moment_seconds, 102.125 + 1000 * (1 - r), 1e-6);
@@ -98,7 +99,7 @@ TEST_F(Bounds, RecomputesWhatIsCheapAndMovesWhatIsNot) {
 TEST_F(Bounds, OnlyRecomputesWhereNothingCanLeave) {
   const net::ValueId a = copy("a", input("x"), 1), b = copy("b", a, 1), c = copy("c", b, 1);
   kept = {add("d", c, a, 1)};
-  budgets = {2 * unit, 0, 1 << 20};  // the way to disk leads through the host
+  budgets = {2 * unit, 0, 1 << 20};  // swapping to disk needs host memory
   EXPECT_NEAR(bound().seconds, 5, 1e-9);
   EXPECT_NEAR(bound().recomputed_bytes, unit, 1e-9);
   budgets.host = 1 << 20;
@@ -106,7 +107,7 @@ TEST_F(Bounds, OnlyRecomputesWhereNothingCanLeave) {
   EXPECT_NEAR(bound().seconds, 5, 1e-9);
 }
 
-// It lies outside already: no pool is needed, and no way out.
+// An input is in host memory already: neither a pool nor a copy out is needed.
 TEST_F(Bounds, BringInAnInputThatDoesNotFitAndAreInfiniteWhereNothingBringsIt) {
   const net::ValueId x = input("x"), a = copy("a", x, 1), b = copy("b", a, 1);
   kept = {add("c", b, x, 1)};
@@ -114,7 +115,7 @@ TEST_F(Bounds, BringInAnInputThatDoesNotFitAndAreInfiniteWhereNothingBringsIt) {
     budgets = {2 * unit, host, 0};
     costs.to_host = {unit / 64, unit / 64};
     costs.to_device = {unit / 4, unit / 4};
-    EXPECT_NEAR(bound().seconds, 1 + 1 + 4, 1e-9);  // beside c
+    EXPECT_NEAR(bound().seconds, 1 + 1 + 4, 1e-9);  // besides c
     EXPECT_EQ(bound().node, 1);
   }
   costs.to_device = {};
@@ -126,7 +127,7 @@ TEST_F(Bounds, SendWhatTheHostCannotHoldToDisk) {
   const net::ValueId p = copy("p", input("x"), 4), a = copy("a", p, 1), b = copy("b", a, 1);
   kept = {add("c", b, p, 1)};
   budgets = {2 * unit, unit / 2, unit};
-  // Half of p passes the disk while there is time, or r of it is made again.
+  // Half of p passes the disk, or a fraction r of it is recomputed.
   EXPECT_NEAR(bound().seconds, 5 + 1 + 1, 1e-9);
   costs.from_disk = {unit / 16, unit / 16};  // 1 + 4 r = 16 (1/2 - r)
   EXPECT_NEAR(bound().seconds, 5 + 1 + 1 + 4 * 0.35, 1e-9);
@@ -144,18 +145,19 @@ TEST_F(Bounds, WriteInPlaceWhereThatIsAllowed) {
   EXPECT_EQ(bound().seconds, 3);
 }
 
-// The input of a node in place that is read again later may leave, so that one place is enough for the node.
+// The input of an in-place node may be evicted even if it is read later, so the node needs memory for one
+// volume only.
 TEST_F(Bounds, CountAnInputThatIsWrittenOverAmongWhatLeaves) {
   const net::ValueId x = input("x"), a = copy("a", x, 1), b = in_place("b", a, 1), c = copy("c", x, 1);
   const net::ValueId d = add("d", b, c, 1);
   kept = {add("e", d, a, 1)};
   EXPECT_EQ(floor().bytes, 2 * unit);
   budgets = {2 * unit, 1 << 20, 0};
-  // At c: x and c take both places; a and b are away, b can be made again in 1 s, a too:
-  // r = 0: max(2, 2) + 1 + max(2, 2).
+  // At c: x and c fill the memory; a and b are evicted, and each can be recomputed in 1 s. r = 0: max(2, 2) +
+  // 1 + max(2, 2).
   EXPECT_NEAR(bound().seconds, 5, 1e-9);
   budgets = {2 * unit, 0, 0};
-  EXPECT_NEAR(bound().seconds, 7, 1e-9);  // both are made again
+  EXPECT_NEAR(bound().seconds, 7, 1e-9);  // both are recomputed
 }
 
 TEST_F(Bounds, LetInputsBeginOutsideAndKeptValuesEndThere) {
@@ -169,8 +171,8 @@ TEST_F(Bounds, LetInputsBeginOutsideAndKeptValuesEndThere) {
   costs.to_host = costs.to_device = {unit / 2, unit / 2};  // 2 s each
   for (const std::int64_t host : {std::int64_t{1} << 20, std::int64_t{0}}) {
     budgets = {2 * unit, host, 0};
-    // The node that runs takes both places, so what follows comes in 2 s after it, when what was made has
-    // left: 1 + 2 + 1 + 2 + 1. One moment alone asks for 5.
+    // The running node fills the memory, so the next value is copied in after it, and after its output was
+    // copied out: 1 + 2 + 1 + 2 + 1. The bound at one node is only 5.
     EXPECT_GE(bound().seconds, 5 - 1e-9);
     EXPECT_LE(bound().seconds, 7 + 1e-9);
     budgets.device = 2 * unit - 64;
@@ -196,7 +198,7 @@ TEST_F(Bounds, CountPersistentValuesAndWorkspaces) {
   EXPECT_EQ(under.node, 0);
 }
 
-// But for what the search for multipliers (relaxation.cpp) leaves open.
+// Up to the gap that the search for multipliers (relaxation.cpp) leaves.
 TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
   constexpr double at_most = 1.002;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -228,7 +230,7 @@ TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
   }
 }
 
-// As many nodes as a deep chain or a step in slabs has; a bound that went over all pairs would not end.
+// As many nodes as a deep network or a step in slabs; an algorithm over all pairs would take too long.
 TEST(BoundOfALargeStep, IsFoundForThousandsOfNodes) {
   const int depth = 3000;
   const test::SmallStep step = test::hourglass(1, depth);

@@ -34,10 +34,10 @@ TEST(Estimates, ANodeTakesTheSlowerOfItsArithmeticAndItsTraffic) {
   device.flops_f32 = 1e6;
   const CostModel costs = estimate_costs(graph, device);
   ASSERT_EQ(costs.node_seconds.size(), 2u);
-  // 1000 voxels * 8 * 8 * 27 multiply-adds; x and y of 32,000 bytes, w of 6,912.
+  // 1000 voxels * 8 * 8 * 27 multiply-adds; x and y have 32,000 bytes, w has 6,912.
   EXPECT_DOUBLE_EQ(costs.node_seconds[0], 2.0 * 1000 * 8 * 8 * 27 / 1e6 + 0.25);
   EXPECT_DOUBLE_EQ(costs.node_seconds[1], 64000 / 1e6 + 0.25);
-  // Memory is needed for 0.070912 s + 0.064 s of the two nodes' time.
+  // The two nodes use memory for 0.070912 s + 0.064 s.
   const double part = (0.070912 + 0.064) / (costs.node_seconds[0] + costs.node_seconds[1]);
   EXPECT_NEAR(costs.interference, part / 1e6, 1e-15);
   EXPECT_EQ(costs.to_host.alone, 5e5);
@@ -140,15 +140,15 @@ TEST(CostModels, ThatAreDamagedAreBadData) {
   }
 }
 
-// --- What exchanges between ranks take
+// --- Costs of exchanges between ranks
 
-constexpr std::int64_t chunk = 4 << 20;  // that many ranks exchange at a time
+constexpr std::int64_t chunk = 4 << 20;  // number of ranks that exchange at a time
 
 TEST(Network, HasNothingToExchangeForOneRank) {
   EXPECT_EQ(exchange_seconds(chunk, {.ranks = 1}), 0);
 }
 
-// Each halving and its way back: half of the row, a quarter, and so on down to the rank's own segment.
+// Reduce-scatter and all-gather: half of the row, a quarter, and so on down to the rank's own segment.
 TEST(Network, CarriesARowLessOneStretchThereAndBack) {
   for (const int ranks : {64, 256}) {
     const Network network = {.ranks = ranks, .local_rate = 1e9, .message_seconds = 1e-5};
@@ -159,7 +159,7 @@ TEST(Network, CarriesARowLessOneStretchThereAndBack) {
   }
 }
 
-// Eight ranks of a machine share its way out, and each has an eighth of the row to send.
+// Eight ranks of a machine share its link, and each sends an eighth of the row.
 TEST(Network, CarriesTheRowOfAMachineThereAndBackWhateverTheirNumber) {
   for (const int machines : {8, 32}) {
     const Network network = {.ranks = 8 * machines, .machines = machines, .rate = 1e9, .local_rate = 1e12};

@@ -1,4 +1,4 @@
-// A disk that seems full.
+// Simulates a full disk.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 
 namespace voxswap::test {
 
-// As long as it lives, no file of this process can be written beyond so many bytes.
+// During its lifetime, no file of this process can grow beyond so many bytes.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::int64_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

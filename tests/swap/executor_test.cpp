@@ -1,5 +1,5 @@
-// Executing plans, also those that swap as much as a plan can: the same bits as without any plan, whatever
-// leaves, to wherever, over however slow a link; and an end with a reason when a kernel or the disk fails.
+// Executes plans, including those that swap everything: results are identical to the bit to those without a
+// plan, for any tier and link speed. Failures of a kernel or the disk end with a message.
 #include "swap/execute/executor.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(Executor, OverASlowLinkGivesTheSameBitsAndTakesItsTime) {
     for (const Lane lane : {Lane::to_host, Lane::to_device}) {
       const auto copies = std::count_if(slow.plan.instructions.begin(), slow.plan.instructions.end(),
                                         [&](const Instruction& i) { return i.lane() == lane; });
-      const double pauses = std::chrono::duration<double>(SlowLink::at_once).count();  // not noticed
+      const double pauses = std::chrono::duration<double>(SlowLink::at_once).count();  // not detected
       const double least =
           static_cast<double>(moved_bytes(slow.plan, lane)) / rate - static_cast<double>(copies) * pauses;
       EXPECT_GT(least, 0.05);
@@ -128,7 +128,7 @@ TEST(Executor, ReportsWhenEveryInstructionRan) {
       EXPECT_DOUBLE_EQ(report.busy_seconds[lane], busy[lane]);
     }
     EXPECT_EQ(report.compute_seconds, report.busy_seconds[0]);
-    EXPECT_GT(report.stall_seconds, 0);  // everything comes back right before its use
+    EXPECT_GT(report.stall_seconds, 0);  // every value is swapped in right before its use
     EXPECT_LE(report.stall_seconds + report.compute_seconds, report.seconds);
   }
 }
@@ -189,13 +189,13 @@ TEST(Executor, PoisonShowsAnInputThatWasNotWrittenAgain) {
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   Ready kept(of(step), std::nullopt);
   test::train(kept.executor, step.graph, {step.input[0], step.target[0]}, {step.loss}, 1);
-  kept.executor.run({5, 2, 0});  // the volume of step 1 is gone
+  kept.executor.run({5, 2, 0});  // the volume of step 1 was freed
   float loss = 0;
   kept.executor.read(step.loss, &loss, sizeof loss);
   EXPECT_TRUE(std::isnan(loss));
 }
 
-// A backend with a kernel that writes one byte behind its workspace.
+// A backend with a kernel that writes one byte beyond its workspace.
 class WritesTooFar final : public net::HostBackend {
  public:
   explicit WritesTooFar(std::string node) : node_(std::move(node)) {}
@@ -293,7 +293,7 @@ TEST(Executor, TrainingAndInferenceSeeTheSameParametersInOneArena) {
     predictor.read(inference.parameters[i], b.data(), size);
     EXPECT_EQ(a, b) << training.graph.value(training.parameters[i]).name;
   }
-  // Another step from the same start changes what the other executor predicts: one set of parameters.
+  // Both executors share one set of parameters: a step of one changes the predictions of the other.
   test::train(trainer, training.graph, {training.input[0], training.target[0]}, {training.loss}, 2);
   EXPECT_NE(predict(), before);
 }
@@ -320,7 +320,7 @@ TEST(Executor, RefusesWrongSizesWritesToWhatItMakesAndReadsOfWhatIsGone) {
 }
 
 TEST(Executor, CarriesAFailingKernelToTheCaller) {
-  // A backend whose kernels break: everything else is the reference's.
+  // A reference backend whose kernels fail.
   struct Broken : net::Kernel {
     void run(const net::KernelArguments&) override { fail(Exit::failed, "the kernel {}", "broke"); }
   };

@@ -1,4 +1,4 @@
-// What planners know of a graph: the slabs of a volume as one, and which nodes may run again.
+// Facts that planners derive from a graph: volumes with their slabs, and recomputable nodes.
 #include "swap/planners/graph_facts.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(GraphFacts, ChoosesForAllSlabsOfAVolumeTogether) {
       for (const GapId gap : together) EXPECT_TRUE(gaps.insert(gap).second) << "in two choices";
     if (cut.step.graph.value(volume.slabs.front()).origin.name != "encoder.0.input") continue;
     ++found;
-    // Read by the next convolution and its weight gradient, three slabs of each, the residual and more.
+    // Readers: the next convolution and its weight gradient (three slabs each), the residual and more.
     EXPECT_EQ(volume.slabs.size(), 4U);
     EXPECT_EQ(volume.gaps.front().size(), 4U) << "one per slab, not per slab of the convolution";
     EXPECT_LT(volume.gaps.size(), facts.values[static_cast<std::size_t>(volume.slabs[1])].readers.size());
@@ -58,7 +58,7 @@ TEST(GraphFacts, ChoosesForAllSlabsOfAVolumeTogether) {
   EXPECT_EQ(found, 1U);
 }
 
-// Convolutions of the step give moments: values that the pass adds come last, though others are made of them.
+// Convolutions also return moments. The pass adds these values at the end, although others depend on them.
 net::TrainingStep with_moments(std::int64_t slabs) {
   net::TrainingStep step = test::step_in_slabs(slabs);
   net::fuse_moments(step.graph, [](const net::Graph&, const net::Node&) { return true; });

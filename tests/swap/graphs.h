@@ -1,4 +1,4 @@
-// Small graphs for the tests of swap/: random ones, and the way a step is run without any plan.
+// Small and random graphs for the tests of swap/, and execution of a step without a plan.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ struct SmallStep {
   std::vector<net::ValueId> inputs, kept;
 };
 
-// Three nodes, and persistent values that none of them reads: small enough to say by hand where everything
-// lies. Volumes of 128 bytes in f32, 8 times that upsampled.
+// Three nodes, and persistent values that none of them reads: small enough to compute all offsets by hand.
+// Volumes have 128 bytes in f32, 8 times as many upsampled.
 struct Small {
   net::Graph graph;
   net::ValueId p = graph.add_value("p", {5}, net::ElementType::f32, net::Role::parameter);
@@ -35,8 +35,8 @@ struct Small {
   swap::StepProblem request{&graph, {0, 0, 100}, {}, {c}};
 };
 
-// A training step without meaning: volumes that are added, convolved, squashed and copied at random, and
-// parameters that are updated from what comes out and perhaps read again afterwards. Volumes have 4 channels.
+// A random training step: volumes are added, convolved, squashed and copied, parameters are updated from the
+// results and possibly read afterwards. Volumes have 4 channels.
 inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume = {1, 2, 2, 2, 4}) {
   const Philox random(seed, 1);
   std::uint64_t draw = 0;
@@ -100,7 +100,7 @@ inline SmallStep random_step(std::uint64_t seed, int nodes, const Shape& volume 
   return step;
 }
 
-// A small network's step, its volumes of 32^3 voxels in slabs of so many planes.
+// The step of a small network, with volumes of 32^3 voxels in slabs of so many planes.
 inline net::TrainingStep step_in_slabs(std::int64_t planes) {
   net::StepOptions options;
   options.network = {.base_filters = 4, .depth = 3};
@@ -109,8 +109,8 @@ inline net::TrainingStep step_in_slabs(std::int64_t planes) {
   return net::build_training_step(options);
 }
 
-// Forward through a chain of copies, and here and there a sigmoid, then backward past what was made: the
-// shape of a training step.
+// A chain of copies and some sigmoids forwards, then backwards past the same values: the shape of a training
+// step.
 inline SmallStep hourglass(std::uint64_t seed, int depth) {
   const Philox random(seed, 4);
   SmallStep step;
@@ -132,7 +132,7 @@ inline SmallStep hourglass(std::uint64_t seed, int depth) {
   return step;
 }
 
-// A plan, or none where that planner has none that fits.
+// The plan, or nullopt if the planner has none that fits.
 inline std::optional<swap::Plan> plan_that_fits(const std::string& planner, const swap::StepProblem& problem,
                                                 bool quick = false) {
   try {
@@ -143,7 +143,7 @@ inline std::optional<swap::Plan> plan_that_fits(const std::string& planner, cons
   }
 }
 
-// Values by id, each in a buffer of its own; nodes in the graph's order. What every plan has to equal.
+// Runs nodes in the graph's order, with a separate buffer per value: the expected result of every plan.
 class NaiveRunner {
  public:
   NaiveRunner(net::Backend& backend, const net::Graph& graph)
@@ -187,8 +187,8 @@ class NaiveRunner {
   std::vector<std::unique_ptr<net::Kernel>> kernels_;
 };
 
-// Something for a value to hold: normal f32 numbers (parameters small, second moments zero), random bits for
-// u8, the same for the same (value, seed).
+// Content of a value: normal f32 numbers (small for parameters, zero for second moments), random bits for u8.
+// Depends on (value, seed) only.
 inline std::vector<std::byte> content(const net::Graph& graph, net::ValueId id, std::uint64_t seed) {
   const net::Value& value = graph.value(id);
   std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
@@ -206,7 +206,7 @@ inline std::vector<std::byte> content(const net::Graph& graph, net::ValueId id, 
   return bytes;
 }
 
-// Runs `steps` steps with fresh inputs for each; returns what is kept after every step, then what persists.
+// Runs `steps` steps with new inputs each; returns kept values after every step, then persistent values.
 template <class Runner>
 std::vector<std::vector<std::byte>> train(Runner& runner, const net::Graph& graph,
                                           const std::vector<net::ValueId>& inputs,
@@ -234,7 +234,7 @@ std::vector<std::vector<std::byte>> train(Runner& runner, const net::Graph& grap
   return results;
 }
 
-// How often a node writes over a value that comes back later: a copy of it is outside by then.
+// Number of nodes that overwrite in place a value that is swapped in later.
 inline int written_over_while_away(const swap::Plan& plan) {
   int count = 0;
   for (const swap::Residency& old : plan.residencies)

@@ -1,4 +1,4 @@
-// Groups of kernels that are enqueued together: their bounds, on plans that move as much as a plan can.
+// Limits of the groups of kernels that are enqueued together, in plans that swap everything.
 #include <gtest/gtest.h>
 
 #include <algorithm>

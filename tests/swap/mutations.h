@@ -1,5 +1,5 @@
-// Ways to break a plan a little. Each changes one thing and keeps the rest consistent where it can (waits
-// follow the instructions they mean, sums are made anew), so that what is wrong is what it is about.
+// Mutations of plans. Each changes one property and keeps the rest consistent if possible (waits follow their
+// instructions, sums are recomputed), so that only that property is wrong.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline bool on_disk(const Instruction& instruction) {
   return instruction.lane() == Lane::to_disk || instruction.lane() == Lane::from_disk;
 }
 
-// A plan to be broken, and what is drawn of it.
+// A plan to mutate, and random draws from it.
 struct Mutant {
   const net::Graph& graph;
   swap::Plan& plan;
@@ -39,7 +39,7 @@ struct Mutant {
   std::int32_t some(std::size_t most) { return static_cast<std::int32_t>(1 + draw(most)); }
   Residency& place() { return plan.residencies[draw(plan.residencies.size())]; }
   Instruction& instruction() { return plan.instructions[draw(plan.instructions.size())]; }
-  // One that satisfies the condition; null when there is none.
+  // A random one that satisfies the condition; null if there is none.
   template <class Condition>
   Instruction* find(Condition condition) {
     std::vector<Instruction*> found;
@@ -55,9 +55,9 @@ struct Mutant {
   }
 };
 
-// The list in another order, possibly with some left out: position k holds what was at order[k]. Waits
-// follow; those that would then point forward are dropped. Places keep the positions
-// of the list, or follow their first and last instruction.
+// Reorders the list, possibly without some instructions: position k gets instruction order[k]. Waits follow;
+// those that would then refer to later instructions are removed. Residencies keep their positions, or follow
+// their first and last instruction.
 inline void reorder(swap::Plan& plan, const std::vector<std::size_t>& order, bool places_follow) {
   std::vector<std::int32_t> now(plan.instructions.size(), net::none);
   for (std::size_t k = order.size(); k-- > 0;) now[order[k]] = static_cast<std::int32_t>(k);
@@ -92,7 +92,7 @@ inline void move_instruction(swap::Plan& plan, std::size_t from, std::size_t to,
   reorder(plan, order, places_follow);
 }
 
-// Sums as they follow from the places: what changes hands within an instruction counts once.
+// Recomputes the sums from the residencies. Memory overwritten in place counts once.
 inline void renew_sums(swap::Plan& plan) {
   plan.live_bytes.assign(plan.instructions.size(), 0);
   for (const swap::Residency& r : plan.residencies) {
@@ -348,7 +348,7 @@ inline const std::vector<Mutation>& mutations() {
   return list;
 }
 
-// Seeded: the same mutant for the same draws.
+// Deterministic: equal draws give equal mutants.
 inline void apply(const Mutation& mutation, const net::Graph& graph, swap::Plan& plan, const Draw& draw) {
   mutate::Mutant mutant{graph, plan, draw};
   mutation.apply(mutant);

@@ -1,4 +1,4 @@
-// What is told about plans, to machines and to people.
+// Reports of plans, as JSON and as text.
 #include "swap/plan/plan_report.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace voxswap::swap {
 namespace {
 
-// Everything that a plan can hold.
+// A plan with every kind of instruction.
 struct Swapped {
   test::SmallStep step = test::random_step(3, 14, {1, 8, 8, 5, 4});
   std::vector<std::int64_t> workspaces = std::vector<std::int64_t>(step.graph.nodes().size(), 100);
@@ -73,7 +73,7 @@ TEST(PlanText, TellsMemoriesAgainstTheirBudgetsAndWhatIsMovedAndRepeated) {
        format("{} values swapped out", sums.values_out), format("{} nodes", sums.recomputed_nodes), "1.5 s"});
 }
 
-// Else 32 slabs of one volume would be all that it tells of.
+// Otherwise the list would be full of slabs of one volume.
 TEST(PlanText, TellsTheSlabsOfAVolumeInOneLine) {
   net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};

@@ -1,4 +1,4 @@
-// The planner keep and what is told about its plans.
+// The planner keep, and reports of its plans.
 #include "swap/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Keep, WritesInPlaceAndCountsTheSharedPlaceOnce) {
   const test::Small small;
   const Plan plan = make_plan("keep", small.request);
   EXPECT_EQ(place(plan, small.a).offset, place(plan, small.b).offset);
-  // 256 persistent; x 128 + a 1024; a over b 1024; b 1024 + c 128 + workspace 128.
+  // 256 persistent; x 128 + a 1024; b overwrites a in place, 1024; b 1024 + c 128 + workspace 128.
   EXPECT_EQ(plan.live_bytes, (std::vector<std::int64_t>{1408, 1280, 1536}));
   EXPECT_EQ(plan.live_peak_bytes, 1536);
   EXPECT_EQ(plan.peak_bytes, 1536);
@@ -62,7 +62,7 @@ TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
   test::expect_failure([&] { make_plan("kep", small.request); }, Exit::usage, {"Did you mean 'keep'?"});
 }
 
-// No kernels here: packing depends on sizes and lifetimes only.
+// Without kernels: packing depends on sizes and lifetimes only.
 TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
   for (const net::ElementType type : {net::ElementType::f32, net::ElementType::bf16}) {
     const net::TrainingStep step = net::build_training_step(isensee(128, type));
@@ -74,7 +74,7 @@ TEST(Keep, PacksWholeNetworksWithinAFewPerCentOfTheLargestLiveSum) {
   }
 }
 
-// Which outputs may be written over which inputs.
+// Which outputs may overwrite which inputs.
 TEST(InPlace, AreOutputsOfOneSizeInTheOrderInWhichInputsAreReadOnceAndNotNeededAnyMore) {
   const Shape volume = {1, 2, 2, 2, 4};
   net::Graph graph;

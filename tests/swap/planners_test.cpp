@@ -1,5 +1,5 @@
-// All planners on small graphs and small networks: their plans hold, they stay within budgets, and what each
-// of them is known for is there.
+// All planners on small graphs and networks: plans verify, stay within budgets, and show the property of each
+// planner.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t plenty = std::int64_t{1} << 40;
 
-// Rates at which computing and copying the small volumes of these tests take about the same time.
+// Rates for which computing and copying these small volumes take about the same time.
 CostModel even_costs(const net::Graph& graph) {
   DeviceRates rates;
   rates.flops_f32 = rates.flops_half = 1e12;
@@ -66,7 +66,7 @@ net::StepOptions network(const std::string& name, std::int64_t side, std::int64_
   return options;
 }
 
-// A small network's step, and the most that it takes.
+// The step of a small network, and its peak memory.
 struct SmallStep : testing::Test {
   const Case test{network("isensee2017", 16, 3, 4)};
   const std::int64_t most = make_plan("keep", test.request(unlimited)).peak_bytes;
@@ -126,12 +126,12 @@ TEST_F(Hybrid, FitsIntoWhatTheLargestNodeNeedsAndALittle) {
   test.expect_good(plan);
 }
 
-// An addition of two values that are both needed later: with copies of them outside, its result takes the
-// place of one, and two places are enough.
+// An addition of two values that are both needed later: if both have copies, the result overwrites one in
+// place, and memory for two volumes is enough.
 TEST_F(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
   net::Graph graph;
   const net::ValueId x = graph.add_value("x", Shape{1, 4, 4, 4, 4}, net::ElementType::f32, net::Role::input);
-  graph.phase = net::Phase::backward;  // nothing is computed again
+  graph.phase = net::Phase::backward;  // nothing is recomputed
   const net::ValueId a = graph.apply("sigmoid", "a", {x});
   const net::ValueId b = graph.apply("leaky_relu", "b", {x}, {{"slope", 0.5}});
   const net::ValueId sum = graph.apply("add", "sum", {a, b});
@@ -153,7 +153,7 @@ TEST_F(Hybrid, KeepsEverythingWhereEverythingFits) {
   EXPECT_EQ(hybrid.instructions, keep.instructions);
 }
 
-// Up to the thousandth over the bound with which it is content.
+// Up to the 0.1 % above the bound at which the search ends.
 TEST_F(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
   for (const auto& [name, share] : {std::pair{"isensee2017", 0.5}, {"unet3d", 0.8}}) {
     const Case of(network(name, 16, 3, 4));
@@ -169,7 +169,7 @@ TEST_F(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
   }
 }
 
-// A chain of convolutions with its backward pass; few enough gaps to try every choice.
+// A chain of convolutions with its backward pass, with few enough gaps for an exhaustive search.
 struct Chain {
   net::Graph graph;
   net::ValueId loss = net::none;

@@ -1,4 +1,4 @@
-// Measured costs: plausible, complete, kept, and measured again when what was kept is of no use.
+// Measured costs: plausible, complete, cached, and measured again if the cache is unusable.
 #include "swap/measure/profile.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// As if they had been measured on a quiet machine, or on a busy one, in `seconds` per node.
+// Costs of `seconds` per node, measured on a quiet or a busy machine.
 void rewrite(const fs::path& cached, double noise, double seconds) {
   CostModel costs = parse_costs(read_checksummed(cached).value());
   costs.noise = noise;
@@ -137,7 +137,7 @@ TEST(Noise, IsTheSpreadOfStepsAndTheTimeThatThreadsWaitForACore) {
   EXPECT_LE(share, 1);
 }
 
-// The inference step of a run has optimiser state that no node touches; that of a prediction has none.
+// The inference step of a run has optimiser state that no node uses; that of a prediction has none.
 TEST(MeasuredCosts, AreTheSameForGraphsThatDifferInWhatNoNodeTouches) {
   Measured measured;
   measured.request.cache = measured.cache.path() / "costs";

@@ -1,5 +1,5 @@
-// Steps of several ranks, which are threads here: the bits of a step of one rank on the same batch, whatever
-// their number, the plan, and where the volumes are cut.
+// Steps of several ranks, which are threads here: identical to the bit to a step of one rank on the same
+// batch, for any number of ranks, plan and slabs.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -31,18 +31,18 @@ struct SharedCase {
   net::ElementType type = net::ElementType::f32;
   bool batch_dice = false;
   std::int64_t sharers = 1;  // ranks that share each volume
-  Shape side{};              // of the volume, D,H,W; empty: a small one
+  Shape side{};              // volume, D,H,W; empty: a small one
 
-  // With so many ranks for each volume instead.
+  // The same with `count` ranks per volume.
   SharedCase over(std::int64_t count) const {
     SharedCase other = *this;
-    other.backend = "onednn";  // with whose kernels slabs do not change how sums are rounded
+    other.backend = "onednn";  // slabs do not change the rounding of sums there
     other.sharers = count;
     return other;
   }
 };
 
-// One rank's part of a few steps: losses, then what persists.
+// Runs one rank's part of a few steps; returns losses, then persistent values.
 Results trained(net::Ranks& ranks, const SharedCase& of) {
   net::StepOptions options = test::tiny(of.network);
   if (of.network == "isensee2017") options.network.depth = 2;
@@ -87,7 +87,7 @@ Results trained(net::Ranks& ranks, const SharedCase& of) {
     const std::vector<float> values = net::initial_state(graph, id);
     executor.write(id, values.data(), graph.value(id).bytes());
   }
-  // A plane of a sample holds the same on whichever rank: by the sample's place in the batch.
+  // The content of a plane depends on its sample's position in the batch, not on the rank.
   const auto write = [&](const std::vector<net::ValueId>& ids, net::Fill fill, int turn) {
     const std::size_t each = ids.size() / static_cast<std::size_t>(options.share.count);
     std::vector<double> values;
@@ -127,7 +127,7 @@ void expect_same_bits(const SharedCase& of, const std::vector<int>& counts) {
   }
 }
 
-// On so many ranks, of which `slabs` share each volume, against one rank in slabs.
+// Compares (ranks, ranks per volume) with one rank in slabs.
 void expect_same_bits_in_slabs(const SharedCase& of,
                                const std::vector<std::pair<int, std::int64_t>>& ranks_and_slabs) {
   const Results expected = trained(net::alone(), of.over(1));
@@ -165,13 +165,13 @@ TEST(RanksThatShareVolumes, GiveTheSameBitsInBf16) {
 
 TEST(RanksThatShareVolumes, GiveTheSameBitsInEveryNetwork) {
   for (const std::string& name : net::network_names()) {
-    const bool images = net::takes_images(name);  // their rows are divided
+    const bool images = net::takes_images(name);  // their rows are split
     const SharedCase of = {.network = name, .batch = 1, .side = {images ? 1 : 32, images ? 48 : 16, 16}};
     expect_same_bits_in_slabs(of, {{2, 2}, {3, 3}});
   }
 }
 
-// The halves of a volume and the few planes around the cut.
+// Half of the volume and the few planes around the border.
 TEST(RanksThatShareVolumes, HaveAboutTheirPartOfItsMemory) {
   const auto peak = [](std::int64_t slabs) {
     net::StepOptions options = test::tiny("isensee2017");
@@ -205,14 +205,14 @@ TEST(RankSteps, GiveTheSameBitsWithAScaledLoss) {
   expect_same_bits({.batch = 6, .type = net::ElementType::f16}, {2, 3});
 }
 
-// The samples' sums are exchanged before any gradient is there.
+// The samples' sums are exchanged before any gradient is computed.
 TEST(RankSteps, GiveTheSameBitsWithTheDiceOfTheWholeBatch) {
   expect_same_bits({.batch = 10, .batch_dice = true}, {2, 5, 10});
   expect_same_bits({.batch = 6, .slabs = 2, .batch_dice = true}, {2, 3});
   expect_same_bits({.batch = 6, .swaps = true, .batch_dice = true}, {2, 3});
 }
 
-// What is made of one sample is gone before the next one's is there.
+// Values of one sample are freed before those of the next are computed.
 TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
   const auto peak = [](std::int64_t batch, std::int64_t slabs) {
     net::StepOptions options = test::tiny("isensee2017");
@@ -229,7 +229,7 @@ TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
     EXPECT_LT(peak(8, slabs), peak(1, slabs) + 8 * image + peak(1, slabs) / 8) << slabs;
 }
 
-// A step of the first of two ranks, of which the exchange takes a tenth of the time.
+// A step of the first of two ranks, in which the exchange takes a tenth of the time.
 struct Shared {
   net::TrainingStep step;
   CostModel costs;
@@ -294,7 +294,7 @@ TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
   }
 }
 
-// Whether volumes are cut or not: in slabs, nodes go along with the depth that they need.
+// With and without slabs.
 TEST(RankPlans, UpdateAfterAllElseIsComputed) {
   for (const std::int64_t slabs : {net::whole_volumes, std::int64_t{4}}) {
     const Shared shared(1, slabs);
@@ -323,14 +323,14 @@ TEST(RankPlans, AreRefusedWhereAnExchangeIsNotOnItsLaneOrInAnotherOrder) {
   Plan turned = plan;
   std::swap(turned.instructions[exchanges[0]].node, turned.instructions[exchanges[1]].node);
   EXPECT_FALSE(violations(turned).empty());
-  // Whoever needs what an exchange gives waits for it.
+  // Users of an exchange's results wait for it.
   Plan hasty = plan;
   for (Instruction& instruction : hasty.instructions)
     if (!instruction.exchanges) instruction.waits.clear();
   EXPECT_FALSE(violations(hasty).empty());
 }
 
-// What is decided for one sample holds for all: no search through thousands of nodes.
+// Decisions for one sample are used for all, without a search over thousands of nodes.
 TEST(RankPlans, OfManySamplesAreThoseOfOne) {
   net::StepOptions options = test::tiny("isensee2017");
   options.input = {1, 16, 16, 16, 2};

@@ -1,6 +1,6 @@
-// The bounds against linear programs solved elsewhere (tests/fixtures/step_relaxation.py and
-// volume_program.py, with SciPy's HiGHS), what the first adds to the bound of one moment, and what the second
-// knows beside it.
+// Compares the bounds with linear programs solved by SciPy's HiGHS (tests/fixtures/step_relaxation.py and
+// volume_program.py); shows what the relaxation adds to the bound at one node, and the volume program to the
+// relaxation.
 #include "swap/model/relaxation.h"
 
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr std::int64_t unit = 1024;  // bytes of a slab
+constexpr std::int64_t unit = 1024;  // bytes per slab
 
-// Operations on all slabs of volumes, one after the other, as the fixtures have them.
+// Operations on all slabs of volumes, one after the other, as in the fixtures.
 struct Step {
   std::size_t slabs;
   net::Graph graph;
@@ -37,7 +37,7 @@ struct Step {
     return {"v" + std::to_string(volume), slabs == 1 ? net::none : static_cast<std::int32_t>(slab)};
   }
 
-  // c: a copy, s: a sigmoid, a: a sum, w: a sum with the next slab too.
+  // c: a copy, s: a sigmoid, a: a sum, w: a sum that includes the next slab.
   std::size_t add(char letter, const std::vector<std::size_t>& reads, double seconds) {
     std::vector<net::ValueId> made;
     for (std::size_t i = 0; i < slabs; ++i) {
@@ -53,7 +53,7 @@ struct Step {
     volumes.push_back(std::move(made));
     return volumes.size() - 1;
   }
-  // As the fixtures write them: a letter, what is read, seconds.
+  // In the format of the fixtures: a letter, inputs, seconds.
   void add_all(const std::string& line) {
     for (const std::string& text : split(line, ' ')) {
       const std::size_t colon = text.find(':');
@@ -74,7 +74,7 @@ struct Step {
   Bound at_moments(const Budgets& budgets) const {
     return lower_bound(graph, workspaces(), volumes.back(), costs, budgets);
   }
-  // Without what the program over volumes adds.
+  // The bound without the volume program.
   double relaxed(const Budgets& budgets) const {
     const Bound bound = at_moments(budgets);
     return std::max(bound.moment_seconds,
@@ -111,8 +111,8 @@ std::vector<Solved> solved(const std::string& file, const char* column) {
   return result;
 }
 
-// The program has borders around every node and the bound only some of them, and no end to the search for
-// multipliers finds the best: so the bound is below it, but mostly not by much.
+// The program has borders at every node, the bound only at some, and the search for multipliers does not
+// reach the optimum. So the bound is lower, but usually not by much.
 TEST(Relaxation, IsNotAboveTheLinearProgramAndMostlyNear) {
   int above_compute = 0, near = 0;
   for (const Solved& one : solved("step_relaxation.csv", "nodes")) {
@@ -126,8 +126,8 @@ TEST(Relaxation, IsNotAboveTheLinearProgramAndMostlyNear) {
   EXPECT_GE(near, above_compute / 3);
 }
 
-// In every round a volume of a second is in the way of two others and comes back in 4 s or is made again. One
-// moment asks for one of them, the step for all: what moves and what is made again share the rounds.
+// In every round, a volume must make room for two others and is swapped in within 4 s or recomputed. The
+// bound at one node counts one round, the relaxation all of them: swapping and recomputing share the rounds.
 TEST(Relaxation, AddsUpWhatLeavesAgainAndAgain) {
   Step step;
   step.connect(1.0 / 4, 0);
@@ -153,8 +153,8 @@ TEST(VolumeProgram, HasTheValueThatAnotherSolverFinds) {
   EXPECT_GE(above_compute, 30);
 }
 
-// A chain of volumes, two of which fit, read again from its end: what is made again there is made of what is
-// not there either, which a bound that takes its sources for granted does not see.
+// A chain of volumes of which two fit, read backwards. The inputs of a recomputation are missing too, which a
+// bound that ignores them does not see.
 TEST(VolumeProgram, KnowsThatWhatIsMadeAgainNeedsWhatItIsMadeOf) {
   constexpr std::size_t slabs = 16, length = 12;
   Step step(slabs);

@@ -1,4 +1,4 @@
-// Trainings of a few steps for the tests of executors: by a runner that knows no plan, and by an executor.
+// Trains for a few steps in tests of executors: with a runner without a plan, and with an executor.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace voxswap::test {
 
 using Results = std::vector<std::vector<std::byte>>;
 
-// Sets an environment variable to 1 or 0 for as long as it lives.
+// Sets an environment variable to 1 or 0 during its lifetime.
 class Setting {
  public:
   Setting(const char* name, bool on) : name_(name) { setenv(name, on ? "1" : "0", 1); }
@@ -47,11 +47,11 @@ inline net::StepOptions tiny(const std::string& network) {
     options.input = {2, 1, 21, 12, 2};
     options.loss = net::loss_options(net::Loss::softmax_cross_entropy);
   }
-  options.optimizer.small_parameter = 32;  // vectors, no weights: what they need together stays small as well
+  options.optimizer.small_parameter = 32;  // vectors but no weights, so that their group stays small too
   return options;
 }
 
-// Ways to plan for tests: they go over all of them.
+// Kinds of plans that tests iterate over.
 struct Way {
   const char* name;
   std::optional<SwapOptions> options;  // none: the planner keep
@@ -97,7 +97,7 @@ inline Trained of(const SmallStep& step) {
   return {step.graph, step.inputs, step.kept};
 }
 
-// An executor whose steps are asked for so much detail: of lanes alone it may take kernels in groups.
+// An executor that measures this detail; for lanes only, it may take kernels in groups.
 class InDetail {
  public:
   InDetail(swap::Executor& executor, swap::Detail detail) : executor_(&executor), detail_(detail) {}
@@ -118,7 +118,7 @@ inline Results without_plan(const Trained& run, int steps) {
   return train(runner, run.graph, run.inputs, run.kept, steps);
 }
 
-// A step that is planned in a way (plan_by) and ready to run.
+// A step planned by plan_by(), ready to run.
 struct Ready {
   Ready(const Trained& run, const std::optional<SwapOptions>& options,
         const swap::ExecutorOptions& execution = {})

@@ -1,5 +1,5 @@
-// The invariant above all: a plan changes when and where, never what. Every planner, budget and tier trains
-// to the bits that separate buffers give.
+// The main invariant: a plan changes when and where, never what. Training with every planner, budget and tier
+// is identical to the bit to training with separate buffers.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -17,14 +17,14 @@ namespace voxswap::swap {
 namespace {
 
 using test::Results;
-constexpr int steps = 3;  // groups of kernels are recorded in the second, and repeated in the third
+constexpr int steps = 3;  // groups of kernels are recorded in the second and replayed in the third
 
 const net::Graph& suited(const net::Backend& backend, net::Graph& graph) {
   net::suit(backend, graph);
   return graph;
 }
 
-// A step on a backend, with costs under which nothing comes for free.
+// A step on a backend, with costs for everything.
 struct Subject {
   net::Graph graph;
   std::vector<net::ValueId> inputs, kept;
@@ -81,8 +81,8 @@ struct TierCase {
   std::int64_t host, disk;
 };
 
-// Backend, network and planes of a slab. On the CPU the reference stands for all; a GPU has memories and
-// streams of its own.
+// Backend, network and planes per slab. On the CPU the reference represents all; a GPU has its own memories
+// and streams.
 class SameBits : public testing::TestWithParam<std::tuple<std::string, std::string, std::int64_t>> {};
 
 std::vector<std::string> backends() {
@@ -111,9 +111,9 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         if (!found) continue;
         const Plan& plan = *found;
         ExecutorOptions options;
-        if (runs % 5 == 1) options.to_host_rate = options.to_device_rate = 200e6;  // imitated
+        if (runs % 5 == 1) options.to_host_rate = options.to_device_rate = 200e6;  // simulated
         if (runs % 7 == 2) options.serial = true;
-        // Kernels in groups, where the device takes them so, and one by one: in turn.
+        // Alternates between groups of kernels, if the device supports them, and single kernels.
         const bool graphs = takes_groups && runs % 2 == 0;
         const test::Graphs setting(graphs);
         EXPECT_TRUE(subject.run(plan, options) == subject.expected)
@@ -127,18 +127,18 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
         repeated += moved.recomputed_nodes > 0;
         written_over += test::written_over_while_away(plan) > 0;
       }
-  const bool has_workspaces = backend != "reference";  // which leave some planners no plan
+  const bool has_workspaces = backend != "reference";  // with which some planners have no plan
   EXPECT_GE(runs, has_workspaces ? 10 : 15);
   EXPECT_GE(swapped, 8);
   EXPECT_GE(streamed, 5);
   EXPECT_GE(on_disk, 2);
   EXPECT_GE(repeated, 3);
-  // Where whole volumes are tight, and some are kept to be added: in slabs there may be other ways.
+  // With whole volumes and a tight budget; in slabs there may be other plans.
   const bool must_write_over = network != "unet3d" && slabs == net::whole_volumes;
   EXPECT_GE(written_over, must_write_over ? 1 : 0);
 }
 
-// What it reads comes in slab by slab, what it gives leaves as it is made.
+// Inputs are copied in slab by slab, and results copied out as they are computed.
 TEST_P(SameBits, OfInferenceWhateverStreams) {
   const auto& [backend, network, slabs] = GetParam();
   const net::InferenceStep step = net::build_inference_step(in_slabs(network, slabs), /*with_loss=*/true);

@@ -1,4 +1,4 @@
-// Time lines worked out by hand.
+// Time lines computed by hand.
 #include "swap/model/simulator.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST_F(Simulator, EndsWithTheLastCopyAndCallsThatNoStall) {
 TEST_F(Simulator, BlocksALaneBehindItsFirstInstruction) {
   const auto slow = run(5);
   const auto first = move(Kind::copy_out, 10, {slow});
-  const auto second = move(Kind::copy_out, 10);  // waits for nothing but its lane
+  const auto second = move(Kind::copy_out, 10);  // waits for its lane only
   const Simulation simulation = simulate(plan, costs);
   EXPECT_SPAN(simulation, first, 5, 6);
   EXPECT_SPAN(simulation, second, 6, 7);
@@ -197,15 +197,15 @@ TEST_F(Simulator, SharesOneDiskBetweenAllDevicesThatUseItAtOnce) {
   const auto write = move(Kind::write_disk, 10, {a});
   EXPECT_SPAN(simulate(plan, costs, {4, 1}), write, 1, 9);
 
-  // Two devices share a link and one has its own: that one comes to the disk at 1 s and has it to itself
-  // until the others come at 2 s, with 5 of its 10 bytes written; then each gets a third of 5 bytes/s.
+  // Two devices share a link, and one has its own. That one reaches the disk at 1 s and has it alone until
+  // the others arrive at 2 s, with 5 of its 10 bytes written. Then each gets a third of 5 bytes/s.
   plan = {};
   costs.node_seconds.clear();
   const auto out = move(Kind::copy_out, 10);
   const auto write_shared = move(Kind::write_disk, 10, {out});
   const Simulation simulation = simulate(plan, costs, {3, 2});
   EXPECT_SPAN(simulation, out, 0, 2);
-  // The lone device ends at 5 s, when the others have 5 bytes left, for which each gets a half.
+  // The single device ends at 5 s, when the others have 5 bytes left, at half the rate each.
   EXPECT_SPAN(simulation, write_shared, 2, 7);
 }
 
@@ -218,7 +218,7 @@ TEST_F(Simulator, NeverEndsWithoutALinkThatThePlanNeeds) {
   EXPECT_TRUE(std::isinf(simulation.end[static_cast<std::size_t>(write)]));
 }
 
-// Every value leaves in four chunks and comes back, as planners do it.
+// Every value is swapped out and in, in four chunks, as in planners.
 TEST_F(Simulator, TakesLessThanAMillisecondForAThousandInstructions) {
   costs.interference = 1e-3;
   costs.copy_seconds = 1e-3;

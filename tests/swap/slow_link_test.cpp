@@ -1,4 +1,4 @@
-// An imitated link: never faster than it should be, and not slower either.
+// A simulated link: neither faster nor slower than requested.
 #include "swap/execute/slow_link.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace voxswap::swap {
 namespace {
 
-// The copies [first, last) of those that were added, of so many bytes each: one after the other; they arrive.
+// Runs the copies [first, last) of those added, of so many bytes each, and checks that they arrive.
 void copy_over(SlowLink& link, net::Backend& backend, std::int64_t bytes, std::size_t first,
                std::size_t last) {
   const std::unique_ptr<net::Stream> copies = backend.make_stream();
@@ -41,7 +41,7 @@ TEST(SlowLink, HoldsACopyUntilTheLinkWouldBeDone) {
   EXPECT_GE(seconds.count(), (1 << 20) / 50e6);
 }
 
-// Time that passes while somebody sleeps, and for a little longer.
+// A clock that advances during sleeps, and slightly longer.
 struct SleepyTime {
   SlowLink::Clock::time_point now{std::chrono::seconds(1)};
   std::chrono::nanoseconds too_long{0};
@@ -57,7 +57,7 @@ TEST(SlowLink, ManyShortCopiesTakeBytesByRateTogetherAlthoughEverySleepIsTooLong
   const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   SleepyTime sleepy{.too_long = microseconds(60)};
   const auto begin = sleepy.now;
-  SlowLink link(*backend, 5e6, sleepy.time());  // 500 microseconds for each
+  SlowLink link(*backend, 5e6, sleepy.time());  // 500 microseconds each
   for (int i = 0; i < 100; ++i) link.add_copy(2500);
   copy_over(link, *backend, 2500, 0, 100);
   EXPECT_EQ(sleepy.now - begin, microseconds(100 * 500 + 60));

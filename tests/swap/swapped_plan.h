@@ -1,6 +1,6 @@
-// A planner for tests: as much moving about as a plan can hold, made from the contract in swap/plan/plan.h
-// alone and as simply as possible. Nodes run in the graph's order; whatever is not used by the very next node
-// leaves (or is dropped, to be computed again) and comes back right before its next use.
+// A planner for tests that swaps everything, as simple as possible and based only on the contract in
+// swap/plan/plan.h. Nodes run in the graph's order. Every value that the next node does not use is swapped
+// out (or freed for recomputation) and swapped in right before its next use.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace voxswap::test {
 
 struct SwapOptions {
-  bool host = true;           // values leave for the host pool
-  bool disk = false;          // values leave for disk; with `host` too: every other value
-  bool recompute = false;     // values of cheap operations are dropped and computed again
-  bool streams = false;       // inputs begin outside, what is kept ends there (swap/plan/plan.h)
-  bool in_place = true;       // outputs take over the places of inputs that end there
-  bool copies_stay = true;    // a copy serves every return; otherwise it is given up after one
-  std::int64_t chunk = 4096;  // bytes per copy; rounded up to whole blocks for values that go to disk
+  bool host = true;           // swap values to the host pool
+  bool disk = false;          // swap values to disk; together with `host`: every other value
+  bool recompute = false;     // recompute values of cheap operations
+  bool streams = false;       // stream inputs and kept values (swap/plan/plan.h)
+  bool in_place = true;       // outputs overwrite inputs in place
+  bool copies_stay = true;    // a copy is used for all swap-ins; otherwise for one
+  std::int64_t chunk = 4096;  // bytes per copy; rounded up to whole blocks for values swapped to disk
 };
 
 class SwapEverything {
@@ -63,11 +63,11 @@ class SwapEverything {
  private:
   static constexpr std::int32_t open_end = -2;
   struct State {
-    std::vector<net::NodeId> uses;  // nodes that read it; the number of nodes stands for the end of the step
-    net::NodeId needed_until = -1;  // last of them, and of those of what is computed again from it
-    bool cheap = false;             // computed again instead of brought back
+    std::vector<net::NodeId> uses;  // nodes that read it; the number of nodes means the end of the step
+    net::NodeId needed_until = -1;  // the last of them, including readers of values recomputed from it
+    bool cheap = false;             // recomputed instead of swapped in
     int place = -1;                 // now
-    int host = -1;                  // place in the host pool of its last copy
+    int host = -1;                  // of its last copy in the host pool
     std::int64_t disk = 0;          // offset in the file
     bool saved = false, copied = false;
   };
@@ -103,7 +103,7 @@ class SwapEverything {
     return options_.disk && !streams(value) && (!options_.host || value % 2 == 1);
   }
 
-  // From the last node to the first: who reads what, and until when it is needed.
+  // Finds readers and last uses, from the last node to the first.
   void find_needs() {
     for (const net::ValueId value : plan_.kept) {
       state(value).uses.push_back(end());
@@ -133,7 +133,7 @@ class SwapEverything {
     const std::vector<net::NodeId>& uses = state(value).uses;
     return std::find(uses.begin(), uses.end(), node + 1) != uses.end();
   }
-  // Whether its place is given up after `node` without a copy.
+  // Whether its memory is freed after `node` without a copy.
   bool ends(net::ValueId value, net::NodeId node) {
     const State& s = state(value);
     if (s.needed_until <= node) return true;
@@ -172,7 +172,7 @@ class SwapEverything {
     plan_.instructions.push_back(instruction);
   }
 
-  // What is resident after `node` and not needed by the next one makes room.
+  // Frees the memory of resident values that the next node does not need.
   void settle(net::NodeId node) {
     const auto leaves = [&](net::ValueId value) {
       return state(value).place >= 0 && !graph_.value(value).persistent();
@@ -193,7 +193,7 @@ class SwapEverything {
     instruction.value = value;
     instruction.begin = begin;
     instruction.bytes = bytes;
-    instruction.host = state(value).host;  // the place's number until places have offsets
+    instruction.host = state(value).host;  // index of the residency until offsets are assigned
     if (instruction.lane() >= swap::Lane::to_disk) instruction.disk = state(value).disk + begin;
     if (!streams(value)) host_places_[at(state(value).host)].last = now();
     plan_.instructions.push_back(instruction);
@@ -345,7 +345,7 @@ class SwapEverything {
     return false;
   }
 
-  // A place that is taken over counts once at the instruction that does it.
+  // Memory overwritten in place counts once at that instruction.
   void add_sums() {
     plan_.live_bytes.assign(plan_.instructions.size(), 0);
     for (const Place& place : places_) {
@@ -370,7 +370,7 @@ class SwapEverything {
   std::vector<HostPlace> host_places_;
 };
 
-// A plan without budgets for the device; those of host and disk are what it uses.
+// The plan has no device budget; its host and disk budgets are the bytes it uses.
 inline swap::Plan swap_everything(const net::Graph& graph, const std::vector<std::int64_t>& workspaces,
                                   const std::vector<net::ValueId>& kept, const SwapOptions& options = {}) {
   return SwapEverything(graph, workspaces, kept, options).make();

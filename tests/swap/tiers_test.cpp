@@ -1,5 +1,5 @@
-// The tiers of memory: the scratch file gives back what was written, leaves nothing in its folder, and a full
-// disk says so; arena and pool are as large as plans need and fit into the machine.
+// The memories: the scratch file returns what was written, leaves nothing in its folder, and reports a full
+// disk. Arena and pool have the size that plans need and fit into the machine.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ struct Blocks {  // at a block's boundary
 
 using ScratchFiles = test::InAFolder;
 
-// A disk, and memory where the system has such a folder: file systems differ in what access they take.
+// A disk, and a folder in memory if the system has one: file systems differ in the access they support.
 TEST_F(ScratchFiles, GiveBackWhatWasWrittenOnAnyFileSystem) {
   for (const fs::path& place : {fs::path(testing::TempDir()), fs::path("/dev/shm")}) {
     if (!fs::is_directory(place)) continue;
@@ -111,7 +111,7 @@ TEST_F(ScratchFiles, AreWrittenAndReadByTwoThreadsAtOnce) {
   EXPECT_EQ(std::memcmp(back.data.get(), second.data.get(), static_cast<std::size_t>(second.bytes)), 0);
 }
 
-// --- What plans need of the tiers
+// --- Allocation for plans
 
 // A machine with little memory.
 struct PoorBackend : net::HostBackend {
@@ -147,7 +147,7 @@ TEST(Tiers, TakeTheHostMemoryThatWasAskedForWhateverTheEstimateSays) {
   PoorBackend backend;
   backend.on_host = false;
   backend.device = 100 << 20;
-  backend.host = 1 << 20;  // so the system says
+  backend.host = 1 << 20;  // as reported by the system
   Plan plan;
   plan.peak_bytes = 1 << 20;
   plan.host_bytes = 2 << 20;
@@ -155,7 +155,7 @@ TEST(Tiers, TakeTheHostMemoryThatWasAskedForWhateverTheEstimateSays) {
                        {"Set memory.host"});
   const Tiers tiers = allocate_tiers(backend, {&plan}, "", /*host_as_asked=*/true);
   EXPECT_EQ(tiers.host->bytes(), 2 << 20);
-  backend.on_host = true;  // where the arena and the pool share what is free
+  backend.on_host = true;  // if the arena and the pool share the free memory
   backend.device = 2 << 20;
   EXPECT_THROW(allocate_tiers(backend, {&plan}, "", true), Error);
 }
@@ -164,7 +164,7 @@ TEST(Tiers, HaveToFitTogetherOnAHostAndEachByItselfApartFromIt) {
   struct Row {
     bool on_host;
     std::int64_t device, host, arena, pool;  // MiB
-    std::vector<std::string> says;           // nothing: fits
+    std::vector<std::string> says;           // empty: fits
   };
   for (const Row& row : std::vector<Row>{
            {true, 100, 100, 60, 0, {}},

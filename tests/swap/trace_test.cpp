@@ -21,7 +21,7 @@ struct Traced {
   Plan plan = test::swap_everything(step.graph, workspaces, {step.loss}, {.disk = true, .recompute = true});
   json events;
 
-  // As if every instruction took a second, one after the other.
+  // Every instruction takes a second, one after the other.
   Traced() {
     std::vector<double> begin, end;
     for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
@@ -75,7 +75,7 @@ TEST(Timeline, HasEveryInstructionInTheRowOfItsLaneWithItsTimesAndWhatItDoes) {
   EXPECT_EQ(i, traced.plan.instructions.size());
 }
 
-// Followed one instruction after the other, the device holds what the plan's live sums say.
+// If instructions run one by one, the occupancy of the device equals the plan's live sums.
 TEST(Timeline, CountsWhatEachTierHolds) {
   const Traced traced;
   const std::vector<std::int64_t> device = traced.levels("device bytes"), host = traced.levels("host bytes"),

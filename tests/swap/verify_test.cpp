@@ -1,5 +1,5 @@
-// A plan that is broken is refused. The judge is an adversary (adversary.h) that tries orders in which the
-// streams might get on: whatever it can break, verify() must have refused.
+// Invalid plans are rejected. An adversary (adversary.h) executes plans in many possible orders of the
+// streams; verify() must reject every plan that it can break.
 #include "swap/verify/verify.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(Verify, GoodPlansSurviveEveryOrderThatTheAdversaryTries) {
     }
 }
 
-// Neither knows of the other: a planner and the adversary.
+// Planners and the adversary are independent.
 TEST(Verify, PlansOfEveryPlannerSurviveTheAdversaryWithinTightBudgets) {
   int tried = 0, moving = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -105,9 +105,9 @@ TEST(Verify, PlansOfEveryPlannerSurviveTheAdversaryWithinTightBudgets) {
   EXPECT_GT(moving, 150);
 }
 
-// What verify() accepts survives the adversary. Mutants that do no harm may be accepted or not.
+// Every plan that verify() accepts survives the adversary. Harmless mutants may be accepted or rejected.
 TEST(Verify, LetsNoMutantThroughThatTheAdversaryCanBreak) {
-  constexpr std::uint64_t seeds = 30;  // per mutation and way
+  constexpr std::uint64_t seeds = 30;  // per mutation and kind of plan
   int all = 0, all_rejected = 0;
   for (const Mutation& mutation : test::mutations()) {
     int mutants = 0, rejected = 0, harmful = 0;
@@ -139,7 +139,7 @@ TEST(Verify, LetsNoMutantThroughThatTheAdversaryCanBreak) {
   std::printf("%-50s %4d mutants, %4d rejected\n", "together", all, all_rejected);
 }
 
-// One by one, all of them.
+// All mutations, one by one.
 TEST(Verify, KnowsOfEveryWaitWhetherItCanBeLeftOut) {
   int waits = 0, needed = 0;
   for (const Way& way : ways())
@@ -162,7 +162,7 @@ TEST(Verify, KnowsOfEveryWaitWhetherItCanBeLeftOut) {
   EXPECT_GT(needed, waits / 4);
 }
 
-// The rest are single facts, each broken on purpose.
+// The other tests each break a single property.
 bool mentions(const std::vector<std::string>& list, const std::string& words) {
   for (const std::string& text : list)
     if (text.find(words) != std::string::npos) return true;
@@ -175,7 +175,7 @@ TEST(Verify, CatchesAWorkspaceThatOverlapsAValue) {
     Planned p = planned(seed, 20);
     for (Residency& r : p.plan.residencies) {
       if (r.value != net::none) continue;
-      r.offset = 0;  // over the first parameter, which is always live
+      r.offset = 0;  // overlaps the first parameter, which is always live
       EXPECT_TRUE(mentions(violations(p), "the workspace of")) << "seed " << seed;
       ++tried;
       break;
@@ -282,7 +282,7 @@ struct Updated {
   Plan plan = make_plan("keep", {&graph, workspaces, {}, {y}});
 
   std::vector<std::string> violations() const { return verify(graph, workspaces, plan); }
-  // The node once more, at the end.
+  // Runs the node a second time, at the end.
   void run_again(net::NodeId node) {
     Instruction again;
     again.node = node;
@@ -298,7 +298,7 @@ TEST(Verify, CatchesRunsThatReadAnUpdatedParameterUpdateTwiceOrSayWronglyWhether
   struct Row {
     const char* what;
     std::function<void(Updated&)> act;
-    const char* says;  // nothing: good
+    const char* says;  // empty: valid
   };
   for (const Row& row : std::vector<Row>{
            {"nothing", [](Updated&) {}, nullptr},
