@@ -1,4 +1,4 @@
-# embed_text(TARGET FILE NAME): the text of FILE becomes the constant NAME in the namespace of its room, in a header
+# embed_text(TARGET FILE NAME): the text of FILE becomes the constant NAME in the namespace of its top-level folder, in a header
 # NAME.h that lies, in the build folder, where FILE lies among the sources.
 #   embed_text(voxswap_pipeline report/page.css page_css)  ->  #include "pipeline/report/page_css.h"
 function(embed_text target file name)

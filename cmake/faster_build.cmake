@@ -1,12 +1,12 @@
 # Faster builds. Most of a source's time goes to parsing headers and instantiating their templates, so several sources
 # are compiled as one (a unity build; VOXSWAP_UNITY=OFF compiles each by itself), with the headers that most of them include
-# precompiled: once for all rooms and once for all test programs. Targets with other options (instruction sets, OpenMP,
+# precompiled: once for all folders and once for all test programs. Targets with other options (instruction sets, OpenMP,
 # ITK's) go without precompiled headers. Rooms without loops over voxels are optimised less, which changes no result.
 set(common <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <vector>
   base/error.h base/file.h base/json.h base/text.h)
 list(TRANSFORM common REPLACE "^base/" "${CMAKE_SOURCE_DIR}/base/")
 if(VOXSWAP_PRECOMPILED)
-  target_precompile_headers(voxswap_metrics PRIVATE ${common})  # the room with the plainest options
+  target_precompile_headers(voxswap_metrics PRIVATE ${common})  # has the plainest options
   foreach(target data graph backend_cpu backend_reference swap pipeline experiments library cli)
     if(TARGET voxswap_${target})
       target_precompile_headers(voxswap_${target} REUSE_FROM voxswap_metrics)

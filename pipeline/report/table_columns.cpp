@@ -21,12 +21,17 @@ std::string column::read_real(double& value, const std::string& field, const Bou
 
 namespace {
 
-// Member for a metric that every dice.csv contains; null for other metrics.
+// The metrics that every dice.csv contains, in the order of their columns.
+constexpr std::pair<const char*, double DiceRow::*> contract_columns[] = {
+    {"dice", &DiceRow::dice},
+    {"hd95", &DiceRow::hd95},
+    {"sensitivity", &DiceRow::sensitivity},
+    {"specificity", &DiceRow::specificity}};
+
+// Null for other metrics.
 double DiceRow::*contract_column(const std::string& metric) {
-  if (metric == "dice") return &DiceRow::dice;
-  if (metric == "hd95") return &DiceRow::hd95;
-  if (metric == "sensitivity") return &DiceRow::sensitivity;
-  if (metric == "specificity") return &DiceRow::specificity;
+  for (const auto& [name, member] : contract_columns)
+    if (metric == name) return member;
   return nullptr;
 }
 
@@ -40,10 +45,6 @@ Column<DiceRow> score(const metrics::Metric& metric) {
             set_metric(row, name, value);
             return expected.empty() && std::isinf(value) ? "a finite number or nan" : expected;
           }};
-}
-
-Column<DiceRow> contract(const char* metric) {
-  return score(metrics::metric(metric));
 }
 
 Column<DiceRow> further(const metrics::Metric& metric) {
@@ -138,19 +139,16 @@ template <>
 const Columns<DiceRow>& columns<DiceRow>() {
   using Row = DiceRow;
   static const Columns<Row> list = [] {
-    Columns<Row> all = {
-        run<Row>(),
-        repeat<Row>(),
-        resolution<Row>(),
-        grid<Row>(),
-        text("case", "name of the case", &Row::case_id),
-        text("region", "label or region", &Row::region),
-        contract("dice"),
-        contract("hd95"),
-        contract("sensitivity"),
-        contract("specificity"),
-        count("truth_voxels", "voxels of the region in the ground truth", &Row::truth_voxels),
-        count("predicted_voxels", "voxels of the region in the prediction", &Row::predicted_voxels)};
+    Columns<Row> all = {run<Row>(),
+                        repeat<Row>(),
+                        resolution<Row>(),
+                        grid<Row>(),
+                        text("case", "name of the case", &Row::case_id),
+                        text("region", "label or region", &Row::region)};
+    for (const auto& [name, member] : contract_columns) all.push_back(score(metrics::metric(name)));
+    all.push_back(count("truth_voxels", "voxels of the region in the ground truth", &Row::truth_voxels));
+    all.push_back(
+        count("predicted_voxels", "voxels of the region in the prediction", &Row::predicted_voxels));
     for (const metrics::Metric& metric : metrics::metrics())
       if (!contract_column(metric.name)) all.push_back(further(metric));
     return all;

@@ -89,7 +89,7 @@ std::vector<std::string> mentions_of(std::string_view text) {
   return mentions;
 }
 
-// Whether a declaration is exempt, because it belongs elsewhere or must be outside any room's namespace: a
+// Whether a declaration is exempt, because it belongs elsewhere or must be outside any folder's namespace: a
 // forward declaration, a specialisation of a library's template, a member of an earlier class, main().
 bool is_homeless(const std::string& declaration) {
   static const std::regex forward(R"((class|struct|enum|enum class) \w+( : [\w:]+)?)");
@@ -216,10 +216,10 @@ SourceFile parse(const fs::path& path, std::string_view text) {
   return file;
 }
 
-std::vector<SourceFile> read_sources(const fs::path& house, const std::vector<std::string>& rooms) {
+std::vector<SourceFile> read_sources(const fs::path& house, const std::vector<std::string>& top_folders) {
   std::vector<SourceFile> files;
-  for (const std::string& room : rooms) {
-    for (const auto& entry : fs::recursive_directory_iterator(house / room)) {
+  for (const std::string& folder : top_folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(house / folder)) {
       const std::string extension = entry.path().extension().string();
       if (extension != ".h" && extension != ".cpp" && extension != ".cu" && extension != ".cuh") continue;
       files.push_back(parse(fs::relative(entry.path(), house), read_file(entry.path())));

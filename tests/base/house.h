@@ -22,11 +22,11 @@ struct SourceFile {
 };
 
 SourceFile parse(const fs::path& path, std::string_view text);
-// All headers and sources of these rooms.
-std::vector<SourceFile> read_sources(const fs::path& house, const std::vector<std::string>& rooms);
+// All headers and sources of these top-level folders.
+std::vector<SourceFile> read_sources(const fs::path& house, const std::vector<std::string>& top_folders);
 
-// A room (or a part of one), and the rooms or parts that it may include besides itself. A room stands for all
-// of its parts.
+// A top-level folder (or a part of one), and those that it may include besides itself. A folder stands for
+// all of its parts.
 struct Folder {
   std::string path;  // "swap", "data/formats"
   std::vector<std::string> may_include;
@@ -45,7 +45,7 @@ using ThirdParties = std::map<std::string, std::vector<std::string>>;
 std::vector<std::string> faults_of_third_parties(const std::vector<SourceFile>& files,
                                                  const ThirdParties& third_parties);
 
-// The namespace of each room; nested namespaces belong to the room too.
+// The namespace of each top-level folder; nested namespaces belong to it too.
 using Namespaces = std::map<std::string, std::string>;
 std::vector<std::string> faults_of_namespaces(const std::vector<SourceFile>& files,
                                               const Namespaces& namespaces);

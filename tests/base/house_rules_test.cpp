@@ -1,5 +1,5 @@
 // The include rules of this project: a folder includes only folders below it, units have no cycles, and a
-// third party is used only in its own room.
+// third party is used only in its own folder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,11 +21,11 @@ namespace {
 using testing::IsEmpty;
 
 const fs::path source = VOXSWAP_SOURCE_DIR;
-const std::vector<std::string> rooms = {"base",     "data",        "metrics", "net", "swap",
-                                        "pipeline", "experiments", "library", "cli"};
+const std::vector<std::string> top_folders = {"base",     "data",        "metrics", "net", "swap",
+                                              "pipeline", "experiments", "library", "cli"};
 
-// The folders that each folder may include besides itself: a room with all its parts, or a single part. The
-// order is that of docs/explanation/architecture.md, which describes their contents.
+// The folders that each folder may include besides itself: a top-level folder with all its parts, or a single
+// part. The order is that of docs/explanation/architecture.md, which describes their contents.
 const std::vector<house::Folder> folders = {
     {"base", {}},
     {"data/volumes", {"base"}},
@@ -70,11 +70,11 @@ const std::vector<house::Folder> folders = {
     {"cli", {"base", "data", "metrics", "net", "swap", "pipeline", "experiments", "library"}},
 };
 
-// base is in the common namespace; every other room has its own.
+// base is in the common namespace; every other folder has its own.
 const house::Namespaces namespaces = [] {
   house::Namespaces all;
-  for (const std::string& room : rooms)
-    all[room] = room == "base" || room == "library" ? "voxswap" : "voxswap::" + room;
+  for (const std::string& folder : top_folders)
+    all[folder] = folder == "base" || folder == "library" ? "voxswap" : "voxswap::" + folder;
   return all;
 }();
 
@@ -106,7 +106,7 @@ const house::ThirdParties third_parties = {
 };
 
 const std::vector<house::SourceFile>& sources() {
-  static const std::vector<house::SourceFile> files = house::read_sources(source, rooms);
+  static const std::vector<house::SourceFile> files = house::read_sources(source, top_folders);
   return files;
 }
 
@@ -132,14 +132,14 @@ TEST(HouseRules, UnitsGoInNoCircles) {
   EXPECT_THAT(house::circles_of_units(sources()), IsEmpty());
 }
 
-TEST(HouseRules, ThirdPartiesAreNamedOnlyInTheirRoom) {
+TEST(HouseRules, ThirdPartiesAreNamedOnlyInTheirFolder) {
   EXPECT_THAT(house::faults_of_third_parties(sources(), third_parties), IsEmpty());
 }
 
 TEST(HouseRules, HeadersOfTheProjectNameNoThirdPartyButFmtJsonAndTheFileSystem) {
   house::ThirdParties at_home_nowhere;
   for (const auto& [prefix, places] : third_parties) at_home_nowhere[prefix] = {"net/backends"};
-  at_home_nowhere["fmt/"] = rooms;
+  at_home_nowhere["fmt/"] = top_folders;
   std::vector<house::SourceFile> headers;
   for (const house::SourceFile& file : sources())
     if (file.path.extension() == ".h" && file.path != "base/json.h" && file.path != "base/file.h")
@@ -156,7 +156,7 @@ TEST(HouseRules, JsonIsParsedOnlyWhereItsDepthIsLimited) {
 }
 
 TEST(HouseRules, CommentsNameOnlyFilesThatAreThere) {
-  std::vector<std::string> all = rooms;
+  std::vector<std::string> all = top_folders;
   for (const char* more : {"include", "tests", "bench", "examples", "cmake"}) all.emplace_back(more);
   EXPECT_THAT(house::faults_of_mentions(house::read_sources(source, all), {"nifti1.h", "nifti2.h"}),
               IsEmpty());
@@ -196,7 +196,7 @@ TEST(HouseRules, StreamsArePrintedToByOneFunction) {
                  "use print() or log.h");
 }
 
-TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsRoom) {
+TEST(HouseRules, EverythingIsDeclaredInTheNamespaceOfItsFolder) {
   EXPECT_THAT(house::faults_of_namespaces(sources(), namespaces), IsEmpty());
 }
 
@@ -250,7 +250,7 @@ TEST(HouseRules, EveryFolderOfTestsIsBuilt) {
     if (!entry.path().string().ends_with("_test.cpp")) continue;
     ++files;
     const std::string folder = entry.path().parent_path().filename().string();
-    EXPECT_TRUE(test::contains(list, "add_room_tests(" + folder + " ")) << entry.path();
+    EXPECT_TRUE(test::contains(list, "add_folder_tests(" + folder + " ")) << entry.path();
   }
   EXPECT_GT(files, 50);
 }

@@ -71,7 +71,7 @@ TEST(House, FindsNoCircleWhereTwoWaysLeadToOneUnit) {
       IsEmpty());
 }
 
-TEST(House, FindsAThirdPartyOutsideItsRoom) {
+TEST(House, FindsAThirdPartyOutsideItsFolder) {
   EXPECT_THAT(faults_of_third_parties(
                   {file("data/formats/itk.cpp", {"itkImage.h"}), file("database/itk.cpp", {"itkImage.h"}),
                    file("swap/plan/plan.cpp", {"itkImage.h", "kit.h"})},
@@ -79,7 +79,7 @@ TEST(House, FindsAThirdPartyOutsideItsRoom) {
               ElementsAre("database/itk.cpp includes itkImage.h", "swap/plan/plan.cpp includes itkImage.h"));
 }
 
-TEST(House, FindsWhatIsDeclaredInTheNamespaceOfAnotherRoom) {
+TEST(House, FindsWhatIsDeclaredInTheNamespaceOfAnotherFolder) {
   const Namespaces namespaces = {{"base", "voxswap"}, {"data", "voxswap::data"}};
   const auto faults = [&](const char* path, const char* text) {
     return faults_of_namespaces({parse(path, text)}, namespaces);
@@ -151,7 +151,7 @@ TEST(House, FindsACommentThatNamesAFileThatIsGone) {
               ElementsAre("swap/plan/a.h mentions x/c.cpp", "swap/plan/a.h mentions d.cu"));
 }
 
-TEST(House, ReadsTheSourcesOfItsRoomsAndNothingElse) {
+TEST(House, ReadsTheSourcesOfItsFoldersAndNothingElse) {
   const test::TemporaryFolder root;
   for (const char* path : {"swap/plan/a.cpp", "swap/b.cu", "bench/c.cpp", "swap/CMakeLists.txt"})
     write_file(root / path, "#include \"data/volumes/volume.h\"\n");

@@ -1,0 +1,22 @@
+# A top-level folder becomes the static library voxswap_<folder>, made of every .cpp in it.
+#   add_folder(data DEPENDS base LIBRARIES ${ITK_LIBRARIES} SUBFOLDERS layouts)
+# DEPENDS: folders below it (public: their headers appear in its headers). LIBRARIES: third parties (private).
+# WITHOUT: sources that are added only where what they need is there.
+function(add_folder name)
+  cmake_parse_arguments(FOLDER "" "" "DEPENDS;LIBRARIES;SUBFOLDERS;WITHOUT" ${ARGN})
+  set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(folder ${FOLDER_SUBFOLDERS})
+    list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  foreach(source ${FOLDER_WITHOUT})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  endforeach()
+  add_library(voxswap_${name} STATIC ${sources})
+  target_include_directories(voxswap_${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  foreach(folder ${FOLDER_DEPENDS})
+    target_link_libraries(voxswap_${name} PUBLIC voxswap_${folder})
+  endforeach()
+  target_link_libraries(voxswap_${name} PRIVATE ${FOLDER_LIBRARIES})
+endfunction()
