@@ -26,7 +26,7 @@ void measure(const char* root, const std::string& side, const char* cache) {
   else
     options.preprocess.resolution.fill(std::stoll(side));
   // Otherwise whole volumes would have to fit into the resolution.
-  if (options.preprocess.by_spacing()) options.training.patch = data::Size3{16, 16, 16};
+  if (options.preprocess.by_spacing()) options.training.patch = Size3{16, 16, 16};
   options.cache = cache;
   const auto begin = std::chrono::steady_clock::now();
   pipeline::Cases cases(options, data::open_dataset(options.data));

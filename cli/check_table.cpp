@@ -18,21 +18,21 @@ namespace voxswap::cli {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-std::vector<data::Size3> foregrounds(const data::CheckReport& report) {
-  std::vector<data::Size3> sizes;
+std::vector<Size3> foregrounds(const data::CheckReport& report) {
+  std::vector<Size3> sizes;
   for (const data::CaseFacts& facts : report.cases) {
     if (facts.foreground) sizes.push_back(*facts.foreground);
   }
   return sizes;
 }
 
-metrics::BoxStatistics axis_statistics(const std::vector<data::Size3>& sizes, std::size_t axis) {
+metrics::BoxStatistics axis_statistics(const std::vector<Size3>& sizes, std::size_t axis) {
   std::vector<double> sides;
-  for (const data::Size3& size : sizes) sides.push_back(static_cast<double>(size[axis]));
+  for (const Size3& size : sizes) sides.push_back(static_cast<double>(size[axis]));
   return metrics::box_statistics(sides);
 }
 
-std::string size_text(const data::Size3& size) {
+std::string size_text(const Size3& size) {
   return size[0] == size[1] && size[1] == size[2] ? std::to_string(size[0])
                                                   : format("[{}, {}, {}]", size[0], size[1], size[2]);
 }
@@ -128,7 +128,7 @@ std::string labels_table(const data::CheckReport& report) {
 }
 
 std::string foreground_table(const data::CheckReport& report) {
-  const std::vector<data::Size3> sizes = foregrounds(report);
+  const std::vector<Size3> sizes = foregrounds(report);
   if (sizes.empty()) return {};
   Rows rows = {{"foreground, voxels", "mean", "median", "min", "max"}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -283,7 +283,7 @@ std::string check_json(const data::CheckReport& report) {
   for (const data::Unused& unused : report.unused)
     json["not_used"].push_back(
         {{"path", unused.path.string()}, {"severity", unused.severity}, {"why", unused.why}});
-  const std::vector<data::Size3> sizes = foregrounds(report);
+  const std::vector<Size3> sizes = foregrounds(report);
   for (std::size_t axis = 0; axis < 3 && !sizes.empty(); ++axis) {
     const metrics::BoxStatistics of = axis_statistics(sizes, axis);
     json["foreground_statistics"][std::string(1, "xyz"[axis])] = {

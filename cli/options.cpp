@@ -106,10 +106,10 @@ bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) 
   return true;
 }
 
-data::Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
-                       std::int64_t largest) {
+Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
+                 std::int64_t largest) {
   const std::vector<std::string> parts = split(text, ',');
-  data::Size3 size{};
+  Size3 size{};
   bool good = parts.size() == 1 || parts.size() == 3;
   for (std::size_t axis = 0; good && axis < 3; ++axis) {
     const auto side = parse_number<std::int64_t>(parts[parts.size() == 1 ? 0 : axis]);

@@ -29,8 +29,8 @@ void add_force(CLI::App& app, bool& force);
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);
 
 // Parses voxels "X" or "X,Y,Z", each from `smallest` to `largest`. Throws Exit::usage that names the option.
-data::Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
-                       std::int64_t largest);
+Size3 parse_size(const std::string& option, const std::string& text, std::int64_t smallest,
+                 std::int64_t largest);
 
 // Calls `read` for an option's value and prepends the option's name to errors.
 template <class Read>

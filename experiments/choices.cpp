@@ -45,13 +45,13 @@ bool names_a_side(const Fingerprint& fingerprint) {
   });
 }
 
-data::Size3 multiple_of_image(data::Size3 size) {
+Size3 multiple_of_image(Size3 size) {
   for (std::size_t axis = 0; axis < 2; ++axis)
     size[axis] = (size[axis] + image_multiple - 1) / image_multiple * image_multiple;
   return size;
 }
 
-data::Size3 rounded_up(const data::Size3& size, const data::Spacing& spacing) {
+Size3 rounded_up(const Size3& size, const data::Spacing& spacing) {
   return levels_of(size, spacing, most_levels, /*round_up=*/true).size;
 }
 
@@ -68,7 +68,7 @@ bool all_are(const std::vector<net::Along>& levels, std::size_t from, std::int64
 
 }  // namespace
 
-std::string list_text(const data::Size3& size) {
+std::string list_text(const Size3& size) {
   return size[2] == 1 ? format("[{}, {}]", size[0], size[1])
                       : format("[{}, {}, {}]", size[0], size[1], size[2]);
 }
@@ -138,7 +138,7 @@ std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resi
                        format("in {} of {} the corners have one value, which is not 0", in_corners,
                               counted(fingerprint.cases.size(), "case"))});
   choices.push_back({"preprocess.crop", crop ? "foreground" : "none", share});
-  const data::Size3 median = crop ? fingerprint.median_foreground() : fingerprint.median_size();
+  const Size3 median = crop ? fingerprint.median_foreground() : fingerprint.median_size();
   const std::string halved = format("the median {}, {}, with sides that the network can halve",
                                     crop ? "foreground" : "case", list_text(median));
   if (dataset.images)

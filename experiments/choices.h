@@ -31,15 +31,15 @@ struct Choice {
 
 // The training grids of the cases, in voxels, rounded to multiples that the network supports.
 struct TrainingGrid {
-  data::Spacing spacing{};                   // mm; of the median case if all cases are resized to one grid
-  data::Size3 median{}, largest{}, usual{};  // usual: see CaseSizes
+  data::Spacing spacing{};             // mm; of the median case if all cases are resized to one grid
+  Size3 median{}, largest{}, usual{};  // usual: see CaseSizes
 };
 
 // A candidate for the network's input size and batch, and the plan of its step.
 struct Candidate {
   std::string context;  // "whole volumes", "1/2 of the median case"
-  data::Size3 size{};
-  data::Size3 median{};  // of the median case; anything larger is mostly padding
+  Size3 size{};
+  Size3 median{};  // of the median case; anything larger is mostly padding
   std::int64_t batch = 1;
   std::vector<Choice> choices;  // that depend on size and batch
   std::string why_not;          // reason if it does not fit, otherwise empty
@@ -51,8 +51,8 @@ struct Candidate {
   double seconds_per_voxel() const;  // without padding
 };
 
-std::string list_text(const data::Size3& size);  // [40, 56, 40]; images: [64, 64]
-std::string name_of(const fs::path& root);       // default name of an experiment on this data set
+std::string list_text(const Size3& size);   // [40, 56, 40]; images: [64, 64]
+std::string name_of(const fs::path& root);  // default name of an experiment on this data set
 std::string network_name(const data::Dataset& dataset);
 
 std::vector<Choice> data_choices(const pipeline::Fingerprint& fingerprint, const ConfigureRequest& request);

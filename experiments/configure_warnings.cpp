@@ -14,7 +14,7 @@ namespace {
 
 constexpr double most_padding = 2;  // voxels relative to the largest case without outliers
 
-double voxels(const data::Size3& size) {
+double voxels(const Size3& size) {
   return static_cast<double>(size[0]) * static_cast<double>(size[1]) * static_cast<double>(size[2]);
 }
 

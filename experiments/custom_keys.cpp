@@ -9,7 +9,7 @@ namespace voxswap::experiments::value_types {
 
 namespace {
 
-void read_size(const Yaml& value, const std::string& path, const std::string& expected, data::Size3& size) {
+void read_size(const Yaml& value, const std::string& path, const std::string& expected, Size3& size) {
   const Range side{1, 65536};
   if (value.kind == Yaml::Kind::list) {
     if (value.items.size() != 2 && value.items.size() != 3) wrong(value, path, expected);
@@ -28,7 +28,7 @@ Json allowed_size() {
   return allowed::any_of({side, allowed::list_of(side, 2, 3)});
 }
 
-std::string print_size(const data::Size3& size) {
+std::string print_size(const Size3& size) {
   const auto& [x, y, z] = size;
   return x == y && y == z ? std::to_string(x) : format("[{}, {}, {}]", x, y, z);
 }
@@ -89,7 +89,7 @@ Key patch() {
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     o.training.patch.reset();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
-    data::Size3 size{};
+    Size3 size{};
     read_size(value, path, "none, a whole number, or [x, y, z], or [x, y] for 2D images", size);
     o.training.patch = size;
   };

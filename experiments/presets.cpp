@@ -71,10 +71,9 @@ constexpr double coarse = 2;            // spacing relative to the finest axis
 
 }  // namespace
 
-Levels levels_of(const data::Size3& size, std::array<double, 3> spacing, std::int64_t most_levels,
-                 bool round_up) {
+Levels levels_of(const Size3& size, std::array<double, 3> spacing, std::int64_t most_levels, bool round_up) {
   Levels levels;
-  data::Size3 left = size;
+  Size3 left = size;
   net::Along stride = {1, 1, 1};
   for (;;) {
     const double finest = *std::min_element(spacing.begin(), spacing.end());

@@ -23,14 +23,13 @@ std::vector<std::string> settle_preset(pipeline::RunOptions& options, const Give
 // The levels of a U-Net for a volume: which axes each level halves.
 struct Levels {
   std::vector<net::Along> strides, kernels;  // per level, finest first
-  data::Size3 size{};                        // divisible by the strides: the given size, or rounded up
+  Size3 size{};                              // divisible by the strides: the given size, or rounded up
 };
 
 // Halves, as nnU-Net does, every axis that keeps at least 4 voxels, except axes whose voxels are at least
 // twice as long as those of the finest axis: these are halved, and convolved along, only from later levels
 // on. Odd sizes end halving or are rounded up.
-Levels levels_of(const data::Size3& size, std::array<double, 3> spacing, std::int64_t most_levels,
-                 bool round_up);
+Levels levels_of(const Size3& size, std::array<double, 3> spacing, std::int64_t most_levels, bool round_up);
 
 // 1, 1/2, 1/4, … for every level except the two with the smallest logits.
 std::vector<double> deep_supervision_weights(std::int64_t depth);

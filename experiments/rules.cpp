@@ -31,7 +31,7 @@ void check_sides(const pipeline::RunOptions& options, const Where& where) {
   if (options.preprocess.automatic_resolution && !options.training.patch) return;
   const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
   const net::Along multiples = net::side_multiples(options.network);
-  const data::Size3 size = pipeline::input_size(options);
+  const Size3 size = pipeline::input_size(options);
   const std::string rule =
       format("a multiple of {} (network {} of depth {})", net::side_multiples_text(options.network),
              options.network.name, options.network.depth);
@@ -232,7 +232,7 @@ void settle_images(pipeline::RunOptions& options, const Given& given) {
   if (!net::takes_images(options.network.name)) return;
   if (net::classifies_images(options.network.name) && !given("training.loss"))
     options.training.loss = net::Loss::softmax_cross_entropy;
-  const auto settle = [](data::Size3& size) {
+  const auto settle = [](Size3& size) {
     if (size[0] == size[1] && size[1] == size[2]) size[2] = 1;
   };
   settle(options.preprocess.resolution);

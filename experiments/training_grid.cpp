@@ -19,7 +19,7 @@ namespace {
 CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const data::Spacing& spacing) {
   std::array<std::vector<std::int64_t>, 3> sides;
   for (const data::Geometry& box : boxes) {
-    const data::Size3 size = data::size_at(box, spacing);
+    const Size3 size = data::size_at(box, spacing);
     for (std::size_t axis = 0; axis < 3; ++axis) sides[axis].push_back(size[axis]);
   }
   CaseSizes sizes;
@@ -63,7 +63,7 @@ CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::Prepa
 void resolve_resolution(pipeline::RunOptions& run, const CaseSizes& sizes) {
   if (!run.preprocess.automatic_resolution) return;
   const net::Along multiples = net::side_multiples(run.network);
-  data::Size3& size = run.preprocess.resolution;
+  Size3& size = run.preprocess.resolution;
   size = run.training.patch ? sizes.median : sizes.largest;
   for (std::size_t axis = 0; axis < 3; ++axis)
     size[axis] = (size[axis] + multiples[axis] - 1) / multiples[axis] * multiples[axis];

@@ -8,8 +8,8 @@ namespace voxswap::experiments {
 
 // Sizes of the cases after cropping, at options.spacing. REQUIRES: a spacing is set.
 struct CaseSizes {
-  data::Size3 median{}, largest{};  // per axis
-  data::Size3 usual{};              // the largest without the 5 % (at least one) with the longest side
+  Size3 median{}, largest{};  // per axis
+  Size3 usual{};              // the largest without the 5 % (at least one) with the longest side
 };
 CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::PrepareOptions& options);
 

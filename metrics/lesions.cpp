@@ -15,7 +15,7 @@ constexpr double penalty = 374;  // mm
 
 // Each iteration extends the region by one voxel from the voxels added last.
 Mask dilated(const Mask& mask, std::int64_t times) {
-  static const std::vector<Extent> offsets = neighbours(2);
+  static const std::vector<Size3> offsets = neighbours(2);
   Mask result = mask;
   std::vector<std::size_t> rim, next;
   for (std::size_t i = 0; i < mask.voxels.size(); ++i) {
@@ -34,7 +34,7 @@ Mask dilated(const Mask& mask, std::int64_t times) {
 
 // Bounding boxes of the voxels of labels 1, 2, … that satisfy `counts`.
 template <class Counts>
-std::vector<VoxelBox> boxes(const std::vector<std::int32_t>& labels, std::size_t count, const Extent& size,
+std::vector<VoxelBox> boxes(const std::vector<std::int32_t>& labels, std::size_t count, const Size3& size,
                             Counts counts) {
   std::vector<VoxelBox> found(count);
   std::size_t i = 0;
@@ -86,7 +86,7 @@ Pair cut_lesion(const Scene& scene, std::size_t lesion) {
   }
   Pair pair;
   pair.truth.size = pair.prediction.size = box.size;
-  const Extent& size = scene.truth.size;
+  const Size3& size = scene.truth.size;
   for (std::int64_t z = box.start[2]; z < box.end()[2]; ++z) {
     for (std::int64_t y = box.start[1]; y < box.end()[1]; ++y) {
       for (std::int64_t x = box.start[0]; x < box.end()[0]; ++x) {
@@ -139,7 +139,7 @@ LesionScores lesion_scores(const Mask& truth, const Mask& prediction, const Spac
 }
 
 Components connected_components(const Mask& mask) {
-  static const std::vector<Extent> all = neighbours(3);
+  static const std::vector<Size3> all = neighbours(3);
   Components found;
   found.labels.assign(mask.voxels.size(), 0);
   std::vector<std::size_t> reached;

@@ -14,14 +14,14 @@ void include(VoxelBox& box, const VoxelBox& other) {
     box = other;
     return;
   }
-  const Extent end = box.end(), other_end = other.end();
+  const Size3 end = box.end(), other_end = other.end();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     box.start[axis] = std::min(box.start[axis], other.start[axis]);
     box.size[axis] = std::max(end[axis], other_end[axis]) - box.start[axis];
   }
 }
 
-Mask cut(std::span<const std::int16_t> labels, const Extent& size, const VoxelBox& box,
+Mask cut(std::span<const std::int16_t> labels, const Size3& size, const VoxelBox& box,
          std::span<const int> region) {
   Mask mask;
   mask.size = box.size;
@@ -36,7 +36,7 @@ Mask cut(std::span<const std::int16_t> labels, const Extent& size, const VoxelBo
   return mask;
 }
 
-VoxelBox grown(const VoxelBox& box, std::int64_t margin, const Extent& size) {
+VoxelBox grown(const VoxelBox& box, std::int64_t margin, const Size3& size) {
   VoxelBox result;
   if (box.empty()) return result;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -46,8 +46,8 @@ VoxelBox grown(const VoxelBox& box, std::int64_t margin, const Extent& size) {
   return result;
 }
 
-std::vector<Extent> neighbours(int most_axes) {
-  std::vector<Extent> offsets;
+std::vector<Size3> neighbours(int most_axes) {
+  std::vector<Size3> offsets;
   for (std::int64_t z = -1; z <= 1; ++z) {
     for (std::int64_t y = -1; y <= 1; ++y) {
       for (std::int64_t x = -1; x <= 1; ++x) {

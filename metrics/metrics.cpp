@@ -78,7 +78,7 @@ std::int64_t leave_out(int ignored, std::vector<std::int16_t>& truth, std::vecto
 }
 
 std::vector<RegionScores> score_regions(std::span<const std::int16_t> given_truth,
-                                        std::span<const std::int16_t> given_prediction, const Extent& size,
+                                        std::span<const std::int16_t> given_prediction, const Size3& size,
                                         const Spacing& spacing, std::span<const std::vector<int>> regions,
                                         std::span<const std::string> wanted, const MetricOptions& options) {
   std::int64_t left_out = 0;

@@ -62,7 +62,7 @@ std::int64_t leave_out(int ignored, std::vector<std::int16_t>& truth, std::vecto
 // regions and finds their bounding boxes. Surfaces and lesions are computed inside these boxes, one region at
 // a time, and only if a metric needs them. Takes about 20 bytes per voxel of the largest box.
 std::vector<RegionScores> score_regions(std::span<const std::int16_t> truth,
-                                        std::span<const std::int16_t> prediction, const Extent& size,
+                                        std::span<const std::int16_t> prediction, const Size3& size,
                                         const Spacing& spacing, std::span<const std::vector<int>> regions,
                                         std::span<const std::string> metrics, const MetricOptions& options);
 

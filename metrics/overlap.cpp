@@ -35,7 +35,7 @@ double empty_score(bool both_empty, EmptyRule rule) {
 
 // Runs of equal pairs along x are counted at once, since label maps consist of long runs.
 std::vector<LabelPair> label_pairs(std::span<const std::int16_t> truth,
-                                   std::span<const std::int16_t> prediction, const Extent& size) {
+                                   std::span<const std::int16_t> prediction, const Size3& size) {
   assert(truth.size() == prediction.size());
   std::map<std::pair<std::int16_t, std::int16_t>, LabelPair> found;
   std::size_t i = 0;

@@ -32,7 +32,7 @@ struct LabelPair {
 };
 // One pass over two label maps on a grid of `size`; omits the pair of background and background.
 std::vector<LabelPair> label_pairs(std::span<const std::int16_t> truth,
-                                   std::span<const std::int16_t> prediction, const Extent& size);
+                                   std::span<const std::int16_t> prediction, const Size3& size);
 
 // Counts of the region with label values `region`, and its bounding box in both maps.
 Overlap overlap(std::span<const LabelPair> pairs, std::span<const int> region);

@@ -31,7 +31,7 @@ bool both_empty(const SurfaceDistances& distances) {
 }  // namespace
 
 Mask surface(const Mask& region) {
-  static const std::vector<Extent> faces = neighbours(1);
+  static const std::vector<Size3> faces = neighbours(1);
   Mask result;
   result.size = region.size;
   result.voxels.resize(region.voxels.size());

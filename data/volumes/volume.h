@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-namespace voxswap::data {
+#include "base/voxel_grid.h"
 
-using Size3 = std::array<std::int64_t, 3>;  // x, y, z
+namespace voxswap::data {
 
 struct Geometry {
   Size3 size{0, 0, 0};                                         // voxels

@@ -150,7 +150,7 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
 // A whole volume must fit into the input size of the network.
 void check_fits(const data::PreparedCase& prepared, const RunOptions& options) {
   if (options.training.patch || !options.preprocess.by_spacing()) return;
-  const data::Size3& most = options.preprocess.resolution;
+  const Size3& most = options.preprocess.resolution;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (prepared.size[axis] > most[axis])
       fail(Exit::usage,

@@ -63,7 +63,7 @@ std::map<int, LabelExtent> labels_of(const data::Volume& volume, const data::Cas
   std::map<int, LabelExtent> labels;
   if (files.label != 0) labels[files.label] = {volume.geometry().count(), 1};
   if (!volume.has_truth()) return labels;
-  const metrics::Extent& size = volume.truth.geometry.size;
+  const Size3& size = volume.truth.geometry.size;
   const std::vector<std::int16_t>& truth = volume.truth.voxels;
   for (const metrics::LabelPair& found : metrics::label_pairs(truth, truth, size)) {
     const int value[] = {found.truth};
@@ -168,9 +168,8 @@ double median(const std::vector<CaseFingerprint>& cases, Value value) {
   return metrics::quantile(std::move(values), 0.5);
 }
 
-data::Size3 median_sides(const std::vector<CaseFingerprint>& cases,
-                         const data::Size3& (*sides)(const CaseFingerprint&)) {
-  data::Size3 result{};
+Size3 median_sides(const std::vector<CaseFingerprint>& cases, const Size3& (*sides)(const CaseFingerprint&)) {
+  Size3 result{};
   for (std::size_t axis = 0; axis < 3; ++axis)
     result[axis] = std::llround(median(cases, [&](const auto& one) { return sides(one)[axis]; }));
   return result;
@@ -191,12 +190,12 @@ data::Spacing Fingerprint::target_spacing() const {
   return data::target_spacing(grids);
 }
 
-data::Size3 Fingerprint::median_size() const {
+Size3 Fingerprint::median_size() const {
   return median_sides(
       cases, [](const CaseFingerprint& one) -> const auto& { return one.grid.size; });
 }
 
-data::Size3 Fingerprint::median_foreground() const {
+Size3 Fingerprint::median_foreground() const {
   return median_sides(
       cases, [](const CaseFingerprint& one) -> const auto& { return one.foreground; });
 }
@@ -216,7 +215,7 @@ Intensities Fingerprint::median_intensities(std::size_t channel) const {
 
 double Fingerprint::cropped_away() const {
   return median(cases, [](const CaseFingerprint& one) {
-    const data::Size3& box = one.foreground;
+    const Size3& box = one.foreground;
     return 1 - static_cast<double>(box[0] * box[1] * box[2]) / static_cast<double>(one.grid.count());
   });
 }

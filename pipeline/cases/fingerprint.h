@@ -35,9 +35,9 @@ struct LabelExtent {
 
 struct CaseFingerprint {
   std::string id;
-  data::Geometry grid;       // in the canonical frame (data/volumes/orientation.h)
-  std::string axes;          // orientation of the file, such as "RAS"
-  data::Size3 foreground{};  // bounding box of voxels that differ from the background in any channel
+  data::Geometry grid;  // in the canonical frame (data/volumes/orientation.h)
+  std::string axes;     // orientation of the file, such as "RAS"
+  Size3 foreground{};   // bounding box of voxels that differ from the background in any channel
   bool background_in_corners = false;                // the corners of an image share one value that is not 0
   std::vector<std::optional<Intensities>> channels;  // nullopt: the channel is missing or has no foreground
   std::map<int, LabelExtent> labels;                 // without background
@@ -55,7 +55,7 @@ struct Fingerprint {
   // Medians over the cases, per axis or channel.
   std::array<double, 3> median_spacing() const;
   data::Spacing target_spacing() const;  // data/prepare/prepare.h
-  data::Size3 median_size() const, median_foreground() const;
+  Size3 median_size() const, median_foreground() const;
   Intensities median_intensities(std::size_t channel) const;
   double cropped_away() const;  // fraction of voxels outside the foreground's bounding box
 };

@@ -125,9 +125,9 @@ struct TrainingOptions {
   fs::path init;  // run or safetensors file with initial weights; empty: random weights
   Precision precision = Precision::automatic;
   data::AugmentOptions augment;
-  std::optional<data::Size3> patch;  // patch size in voxels of the training grid; nullopt: whole volumes
-  double foreground = 1.0 / 3;       // fraction of patches that are centred on a labelled voxel
-  std::int64_t loader_threads = 0;   // threads that load samples in advance; 0: chosen by the device
+  std::optional<Size3> patch;       // patch size in voxels of the training grid; nullopt: whole volumes
+  double foreground = 1.0 / 3;      // fraction of patches that are centred on a labelled voxel
+  std::int64_t loader_threads = 0;  // threads that load samples in advance; 0: chosen by the device
   std::uint64_t seed = 1;
   bool deterministic = true;  // on a CPU always true; false: a GPU uses the fastest kernels
   std::int64_t repeats = 1;

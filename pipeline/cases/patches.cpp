@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-std::int64_t voxels(const data::Size3& size) {
+std::int64_t voxels(const Size3& size) {
   return size[0] * size[1] * size[2];
 }
 
@@ -36,7 +36,7 @@ std::int64_t find_voxel(const std::vector<std::int16_t>& truth, std::int16_t lab
 
 }  // namespace
 
-data::Size3 input_size(const RunOptions& options) {
+Size3 input_size(const RunOptions& options) {
   return options.training.patch.value_or(options.preprocess.resolution);
 }
 
@@ -45,7 +45,7 @@ data::Box network_box(const data::PreparedCase& prepared, const RunOptions& opti
                                          : data::Box{{0, 0, 0}, prepared.size};
 }
 
-data::Box without_padding(const data::Box& box, const data::Size3& size) {
+data::Box without_padding(const data::Box& box, const Size3& size) {
   return {{-box.start[0], -box.start[1], -box.start[2]}, size};
 }
 
@@ -54,9 +54,9 @@ std::int64_t patches_per_case(const RunOptions& options) {
   return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(options)))));
 }
 
-data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& size,
-                     const data::Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
-                     double foreground, int ignored) {
+data::Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
+                     std::uint64_t seed, std::uint64_t epoch, std::uint32_t number, double foreground,
+                     int ignored) {
   const Philox random(seed, epoch, 0x9a7c);
   const std::uint64_t at = 8 * std::uint64_t{number};
   const auto below = [&](std::uint64_t draw, std::int64_t n) {
@@ -73,14 +73,14 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const data::Size3& 
   const std::int16_t label = *std::next(labels.begin(), below(4, static_cast<std::int64_t>(labels.size())));
   const std::int64_t count = std::count(truth.begin(), truth.end(), label);
   const std::int64_t voxel = find_voxel(truth, label, below(5, count));
-  const data::Size3 centre{voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
+  const Size3 centre{voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
   for (std::size_t axis = 0; axis < 3; ++axis)
     box.start[axis] =
         std::clamp<std::int64_t>(centre[axis] - patch[axis] / 2, padded.start[axis], last(axis));
   return box;
 }
 
-data::Box padded_box(const data::Size3& size, const data::Size3& least) {
+data::Box padded_box(const Size3& size, const Size3& least) {
   data::Box box;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     box.size[axis] = std::max(size[axis], least[axis]);
@@ -92,7 +92,7 @@ data::Box padded_box(const data::Size3& size, const data::Size3& least) {
 namespace {
 
 // Intersection of the box with the volume.
-data::Box inside(const data::Box& box, const data::Size3& size) {
+data::Box inside(const data::Box& box, const Size3& size) {
   data::Box part;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     part.start[axis] = std::max<std::int64_t>(box.start[axis], 0);
@@ -187,7 +187,7 @@ data::Box Windows::box(std::size_t number) const {
           window};
 }
 
-Windows make_windows(const data::Size3& volume, const data::Size3& window, double overlap) {
+Windows make_windows(const Size3& volume, const Size3& window, double overlap) {
   Windows windows{volume, window, {}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     assert(window[axis] >= 1 && window[axis] <= volume[axis]);
@@ -197,7 +197,7 @@ Windows make_windows(const data::Size3& volume, const data::Size3& window, doubl
 }
 
 template <class T>
-std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const data::Box& box,
+std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const data::Box& box,
                    std::int64_t channels) {
   assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
   std::vector<T> part;
@@ -212,11 +212,10 @@ std::vector<T> cut(const std::vector<T>& voxels, const data::Size3& size, const 
   return part;
 }
 
-template std::vector<float> cut(const std::vector<float>&, const data::Size3&, const data::Box&,
-                                std::int64_t);
-template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const data::Size3&, const data::Box&,
+template std::vector<float> cut(const std::vector<float>&, const Size3&, const data::Box&, std::int64_t);
+template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const Size3&, const data::Box&,
                                        std::int64_t);
-template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const data::Size3&, const data::Box&,
+template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const Size3&, const data::Box&,
                                        std::int64_t);
 
 namespace {
@@ -225,7 +224,7 @@ namespace {
 void add_window(const Windows& windows, std::size_t number, std::int64_t channels,
                 const std::vector<float>& part, std::int64_t first, std::vector<float>& planes) {
   const auto& [nx, ny, nz] = windows.volume;
-  const data::Size3& side = windows.window;
+  const Size3& side = windows.window;
   const std::size_t columns = windows.axes[0].starts.size(), rows = windows.axes[1].starts.size();
   const std::vector<float>&wx = windows.axes[0].weights[number % columns],
         &wy = windows.axes[1].weights[number / columns % rows],
@@ -275,8 +274,7 @@ std::vector<float> stitch(const Windows& windows, std::int64_t channels,
   return whole;
 }
 
-TakePlanes planes_of(const data::Box& box, const data::Size3& size, std::int64_t channels,
-                     const TakePlanes& take) {
+TakePlanes planes_of(const data::Box& box, const Size3& size, std::int64_t channels, const TakePlanes& take) {
   return [=, plane = std::int64_t{0}](std::span<const float> planes) mutable {
     const auto count = static_cast<std::int64_t>(planes.size()) / (size[0] * size[1] * channels);
     const std::int64_t first = std::max(plane, box.start[2]) - plane,

@@ -25,7 +25,7 @@ struct RandomBatch {
 
 // The samples of this rank: voxels in [-1, 1] and random target bits or, low byte first, classes.
 RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
-  const data::Size3 side = input_size(options);
+  const Size3 side = input_size(options);
   const std::int64_t samples = options.training.batch_size / options.replicas();
   const auto voxels = static_cast<std::size_t>(samples * side[0] * side[1] * side[2]);
   const Philox random(options.training.seed, 0xf0e);

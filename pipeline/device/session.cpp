@@ -128,7 +128,7 @@ struct Session::State {
   // An image has one plane; its ranks share rows.
   SharedPlanes shared_planes() const {
     const net::SlabRanks ranks = options.slab_ranks();
-    const data::Size3 side = input_size(options);
+    const Size3 side = input_size(options);
     const std::int64_t planes = steps.inference.planes.back().to;
     return {*options.ranks, ranks, options.replica() * ranks.count, steps.inference.planes,
             side[0] * side[1] * side[2] * outputs / planes};

@@ -147,7 +147,7 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
 }  // namespace
 
 Shape input_shape(const RunOptions& run, std::int64_t channels) {
-  const data::Size3 size = input_size(run);
+  const Size3 size = input_size(run);
   return {1, size[2], size[1], size[0], channels};
 }
 

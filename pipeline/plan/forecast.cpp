@@ -171,7 +171,7 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.trained = step.trained();
   forecast.held_bytes = step.held_beside();
   forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
-  const data::Size3& side = options.preprocess.resolution;
+  const Size3& side = options.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
@@ -219,7 +219,7 @@ double augmenting_seconds(const RunOptions& options, const DataShape& data) {
 }
 
 double megavoxels_per_step(const RunOptions& options) {
-  const data::Size3 side = input_size(options);
+  const Size3 side = input_size(options);
   return static_cast<double>(options.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
 }
 

@@ -24,7 +24,7 @@ namespace {
 // The sizes to try: the experiment with its size, batch or depth replaced.
 struct Sizes {
   std::int64_t first = 1, start = 1, last = 1;  // start: the experiment's value
-  data::Size3 unit{};                           // resolution
+  Size3 unit{};                                 // resolution
   std::int64_t planes = 0;                      // fixed depth of images; 0: depth scales with the unit
   Dimension dimension{};
 
@@ -39,13 +39,13 @@ struct Sizes {
     return resolution_text(size(factor));
   }
   // Images have a fixed depth.
-  data::Size3 size(std::int64_t factor) const {
+  Size3 size(std::int64_t factor) const {
     return {factor * unit[0], factor * unit[1], planes > 0 ? planes : factor * unit[2]};
   }
 };
 
 Sizes resolutions(const RunOptions& options) {
-  const data::Size3& size = options.preprocess.resolution;
+  const Size3& size = options.preprocess.resolution;
   const bool images = net::takes_images(options.network.name);
   const std::int64_t sides = std::gcd(size[0], size[1]);
   const net::Along multiples = net::side_multiples(options.network);
@@ -74,7 +74,7 @@ Sizes depths(const RunOptions& options) {
   sizes.dimension = Dimension::depth;
   sizes.first = sizes.last = least;
   sizes.start = options.network.depth;
-  const data::Size3 size = input_size(options);
+  const Size3 size = input_size(options);
   for (std::int64_t depth = least; depth <= most; ++depth) {
     net::NetworkOptions network = options.network;
     network.depth = depth;

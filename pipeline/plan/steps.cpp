@@ -15,7 +15,7 @@ net::StepOptions step_options(const RunOptions& options, std::int64_t channels, 
                               const Target& target) {
   net::StepOptions step;
   step.network = options.network;
-  const data::Size3 side = input_size(options);
+  const Size3 side = input_size(options);
   step.input = Shape{1, side[2], side[1], side[0], channels};
   step.voxel_alignment = target.voxel_alignment();
   step.sums_in_blocks = target.sums_in_blocks(target.precision);

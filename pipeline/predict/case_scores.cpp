@@ -20,7 +20,7 @@ Compared compared_on(const std::string& at, const data::Volume& volume, const da
     return {{prepared.training_geometry(), prepared.truth}, prediction.on_training_grid};
   }
   const std::int64_t side = std::stoll(at);
-  const data::Size3 grid = {side, side, by_plane ? prepared.size[2] : side};
+  const Size3 grid = {side, side, by_plane ? prepared.size[2] : side};
   return {data::resample_nearest(data::crop(volume.truth, prepared.box), grid),
           data::resample_nearest(prediction.on_training_grid, grid)};
 }

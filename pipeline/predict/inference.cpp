@@ -21,7 +21,7 @@ bool flips_only(const data::Symmetry& symmetry, const Axes& axes) {
   return true;
 }
 
-std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const data::Size3& size,
+std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size,
                                  std::int64_t channels, std::int64_t outputs,
                                  const InferenceOptions& options) {
   const auto stop_if_asked = [&] {

@@ -16,7 +16,7 @@
 namespace voxswap::pipeline {
 
 struct InferenceOptions {
-  data::Size3 window{0, 0, 0};     // input size of the session's network
+  Size3 window{0, 0, 0};           // input size of the session's network
   double overlap = 0.5;            // between windows, if they are smaller than the volume
   std::array<bool, 3> mirrored{};  // average over all mirrorings of a window along these axes (x, y, z)
   bool of_images = false;          // the network predicts one class per image, not one per voxel

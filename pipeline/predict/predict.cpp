@@ -113,7 +113,7 @@ void Decision::take_planes(std::span<const float> planes) {
   on_training_grid_(labels);
 
   const std::int64_t plane = prepared_.size[0] * prepared_.size[1];
-  const data::Size3& size = prepared_.box.size;
+  const Size3& size = prepared_.box.size;
   end_ += static_cast<std::int64_t>(voxels) / plane;
   const auto there = std::upper_bound(depth_.high.begin(), depth_.high.end(), end_ - 1) - depth_.high.begin();
   const std::int64_t at_once = planes_at_once(prepared_.original);
@@ -144,7 +144,7 @@ void Decision::decide_planes(std::int64_t first, std::int64_t count) {
 }
 
 void Decision::hand_on_background(std::int64_t planes) {
-  const data::Size3& size = prepared_.original.size;
+  const Size3& size = prepared_.original.size;
   const std::int64_t at_once = planes_at_once(prepared_.original);
   const std::vector<std::int16_t> background(index(std::min(planes, at_once) * size[0] * size[1]));
   for (; planes > 0; planes -= at_once)

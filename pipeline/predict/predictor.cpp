@@ -21,7 +21,7 @@ RunOptions with_window(RunOptions options, const PredictOptions& how) {
   if (how.window) options.training.patch = how.window;
   if (how.window && net::takes_images(options.network.name)) (*options.training.patch)[2] = 1;
   const net::Along multiples = net::side_multiples(options.network);
-  const data::Size3 window = input_size(options);
+  const Size3 window = input_size(options);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (window[axis] % multiples[axis] != 0)
       fail(Exit::usage, "--window: {} voxels do not fit the network. Each side must be a multiple of {}",

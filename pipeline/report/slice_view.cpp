@@ -18,7 +18,7 @@ namespace {
 
 // The slice across voxel axis `axis` with the most labelled voxels; the middle one if there are no labels.
 std::int64_t fullest_slice(const data::LabelMap& labels, std::size_t axis) {
-  const data::Size3& size = labels.geometry.size;
+  const Size3& size = labels.geometry.size;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(size[axis]), 0);
   for (std::int64_t z = 0; z < size[2]; ++z) {
     for (std::int64_t y = 0; y < size[1]; ++y) {
@@ -216,7 +216,7 @@ std::span<const View> views_of(const data::Geometry& stored) {
 struct Scene {
   data::Image image;
   data::LabelMap truth, prediction;
-  data::Size3 begin;  // start of the box in the whole image
+  Size3 begin;  // start of the box in the whole image
 };
 
 Scene cropped(const CasePicture& what) {

@@ -58,7 +58,7 @@ class Plane {
 
   View view_;
   std::int64_t slice_;
-  data::Size3 size_;
+  Size3 size_;
   std::int64_t width_, height_;
 };
 

@@ -30,16 +30,16 @@ data::Box shown_box(const ViewedCase& what) {
   std::vector<float> backgrounds;
   for (const data::Image& channel : what.volume.channels) backgrounds.push_back(data::corner_value(channel));
   const data::Box box = data::foreground_box(what.volume.channels, backgrounds);
-  data::Size3 first = box.start, end{};
+  Size3 first = box.start, end{};
   for (std::size_t axis = 0; axis < 3; ++axis) end[axis] = box.start[axis] + box.size[axis];
   for (const data::LabelMap* labels : {&what.volume.truth, &what.prediction}) {
-    const data::Size3& size = labels->geometry.size;
+    const Size3& size = labels->geometry.size;
     std::size_t i = 0;
     for (std::int64_t z = 0; z < size[2]; ++z)
       for (std::int64_t y = 0; y < size[1]; ++y)
         for (std::int64_t x = 0; x < size[0]; ++x) {
           if (labels->voxels[i++] == 0) continue;
-          const data::Size3 at = {x, y, z};
+          const Size3 at = {x, y, z};
           for (std::size_t axis = 0; axis < 3; ++axis) {
             first[axis] = std::min(first[axis], at[axis]);
             end[axis] = std::max(end[axis], at[axis] + 1);
@@ -63,15 +63,15 @@ Bytes places(const data::LabelMap& labels, const data::Labels& names) {
 }
 
 // Means over blocks of `step` voxels; the last block may be smaller.
-data::Image means(const data::Image& image, const data::Size3& step) {
-  const data::Size3& from = image.geometry.size;
+data::Image means(const data::Image& image, const Size3& step) {
+  const Size3& from = image.geometry.size;
   data::Image small;
   for (std::size_t axis = 0; axis < 3; ++axis)
     small.geometry.size[axis] = (from[axis] + step[axis] - 1) / step[axis];
   const auto count = static_cast<std::size_t>(small.geometry.count());
   std::vector<double> sums(count, 0);
   std::vector<int> counts(count, 0);
-  const data::Size3& to = small.geometry.size;
+  const Size3& to = small.geometry.size;
   std::size_t i = 0;
   for (std::int64_t z = 0; z < from[2]; ++z)
     for (std::int64_t y = 0; y < from[1]; ++y)
@@ -87,7 +87,7 @@ data::Image means(const data::Image& image, const data::Size3& step) {
 
 // Doubles the block length along the axis where blocks are shortest in millimetres; returns false if all have
 // the maximum length of 8.
-bool coarsen(data::Size3& step, const data::Geometry& geometry) {
+bool coarsen(Size3& step, const data::Geometry& geometry) {
   constexpr std::int64_t longest = 8;
   std::size_t finest = 3;
   const auto length = [&](std::size_t axis) {
@@ -113,7 +113,7 @@ Window range_of(const Window& shown) {
   return {shown.low - margin, shown.high + margin};
 }
 
-Json greys(const std::vector<Channel>& channels, const data::Size3& step) {
+Json greys(const std::vector<Channel>& channels, const Size3& step) {
   Json list = Json::array();
   for (const Channel& channel : channels) {
     const data::Image small = means(channel.image, step);
@@ -172,7 +172,7 @@ std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes) {
                {"prediction", packed(places(data::crop(what.prediction, box), what.labels))}};
   if (what.volume.has_truth())
     json["truth"] = packed(places(data::crop(what.volume.truth, box), what.labels));
-  data::Size3 step = {1, 1, 1};
+  Size3 step = {1, 1, 1};
   do {
     json["step"] = step;
     json["greys"] = greys(channels, step);

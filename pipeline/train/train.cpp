@@ -292,7 +292,7 @@ class Trainer {
     row.validation_loss = validation.loss();
     if (averaged) row.averaged_validation_loss = averaged->loss();
     row.learning_rate = rate * share_of(position_.total_steps - 1);  // of the last step
-    const data::Size3 side = input_size(options_);
+    const Size3 side = input_size(options_);
     row.megavoxels_per_second =
         static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
         std::max(position_.train_seconds, 1e-9);

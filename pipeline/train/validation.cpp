@@ -57,7 +57,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
   const auto prepared = cases.prepared(index);
   const data::Box all = network_box(*prepared, options_);
-  const data::Size3& size = all.size;
+  const Size3& size = all.size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
   const std::int64_t bytes = net::target_bytes(outputs, loss_of(options_.training));

@@ -17,7 +17,7 @@
 
 namespace voxswap::test {
 
-inline data::Geometry geometry(const data::Size3& size) {
+inline data::Geometry geometry(const Size3& size) {
   data::Geometry result;
   result.size = size;
   return result;
@@ -42,7 +42,7 @@ inline data::LabelMap random_labels(const data::Geometry& grid, const std::vecto
 }
 
 // Rotated about an oblique axis (a Rodrigues rotation), with one axis flipped, like real scans.
-inline data::Geometry oblique_geometry(const data::Size3& size) {
+inline data::Geometry oblique_geometry(const Size3& size) {
   data::Geometry grid = geometry(size);
   grid.spacing = {0.9, 1.2, 2.5};
   grid.origin = {-80.5, 33.25, 12.125};

@@ -29,7 +29,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
     EXPECT_EQ(key.print(run), key.print(again)) << key.path;
   }
   EXPECT_TRUE(run.data.labels.empty() && run.data.regions.empty() && run.data.files.empty());
-  EXPECT_EQ(run.preprocess.resolution, (data::Size3{128, 128, 128}));
+  EXPECT_EQ(run.preprocess.resolution, (Size3{128, 128, 128}));
   EXPECT_FALSE(run.preprocess.corner_background);
   EXPECT_EQ(run.network.heads, net::Heads::plain);
   EXPECT_EQ(run.network.upsampling, net::Upsampling::transposed);
@@ -50,7 +50,7 @@ TEST_F(Experiments, LetTheCommandLineWinOverTheFile) {
   const pipeline::RunOptions run =
       load(file, {"preprocess.resolution=[48, 64, 48]", "training.epochs=7", "training.epochs=9",
                   "evaluate.at=[native,192]", "memory.budget=16GiB", "output.dir=out/{name}/x"});
-  EXPECT_EQ(run.preprocess.resolution, (data::Size3{48, 64, 48}));
+  EXPECT_EQ(run.preprocess.resolution, (Size3{48, 64, 48}));
   EXPECT_EQ(run.training.epochs, 9);
   EXPECT_EQ(run.evaluate.at, (std::vector<std::string>{"native", "192"}));
   EXPECT_EQ(run.memory.budget_bytes, 16LL << 30);
@@ -207,7 +207,7 @@ TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
   EXPECT_EQ(load("preprocess: {resolution: 100}\nnetwork: {depth: 3}\n").preprocess.resolution[0], 100);
   const pipeline::RunOptions patches =
       load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
-  EXPECT_EQ(patches.training.patch, (data::Size3{64, 64, 32}));
+  EXPECT_EQ(patches.training.patch, (Size3{64, 64, 32}));
   EXPECT_TRUE(contains(patches.resolved, "patch: [64, 64, 32]"));
   EXPECT_EQ(load("training: {patch: 64}\n", {"training.patch=none"}).training.patch, std::nullopt);
   expect_refused("training: {patch: 100}\n", "training.patch: 100 does not fit");

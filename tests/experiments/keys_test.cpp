@@ -77,11 +77,10 @@ TEST_F(Experiments, RefuseToMirrorForANetworkThatWasNeverShownMirroredImages) {
 
 TEST_F(Experiments, TakeOneNumberForBothSidesOfAnImage) {
   const std::string image = "network: {name: deeplabv3}\n";
-  EXPECT_EQ(load(image).preprocess.resolution, (data::Size3{128, 128, 1}));
-  EXPECT_EQ(load(image + "preprocess: {resolution: 96}\n").preprocess.resolution, (data::Size3{96, 96, 1}));
-  EXPECT_EQ(load(image + "preprocess: {resolution: [80, 96]}\n").preprocess.resolution,
-            (data::Size3{80, 96, 1}));
-  EXPECT_EQ(load(image + "training: {patch: 32}\n").training.patch, (data::Size3{32, 32, 1}));
+  EXPECT_EQ(load(image).preprocess.resolution, (Size3{128, 128, 1}));
+  EXPECT_EQ(load(image + "preprocess: {resolution: 96}\n").preprocess.resolution, (Size3{96, 96, 1}));
+  EXPECT_EQ(load(image + "preprocess: {resolution: [80, 96]}\n").preprocess.resolution, (Size3{80, 96, 1}));
+  EXPECT_EQ(load(image + "training: {patch: 32}\n").training.patch, (Size3{32, 32, 1}));
   expect_refused(image + "preprocess: {resolution: [8, 8, 4]}\n", "found 4 planes");
   expect_refused("preprocess: {resolution: [32, 32]}\n", "Network isensee2017 takes volumes: use [x, y, z]");
 }

@@ -44,7 +44,7 @@ TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
 TEST_F(Sweeps, TakeListsAndMapsAsValuesOnTheLine) {
   const Sweep sweep = load("", {"preprocess.resolution=[32, 48, 32],[16,32,16],48", "training.epochs=3"});
   EXPECT_EQ(names(sweep), (Words{"resolution-32x48x32", "resolution-16x32x16", "resolution-48"}));
-  EXPECT_EQ(sweep.cells[1].experiment.run.preprocess.resolution, (data::Size3{16, 32, 16}));
+  EXPECT_EQ(sweep.cells[1].experiment.run.preprocess.resolution, (Size3{16, 32, 16}));
   EXPECT_EQ(sweep.cells[2].experiment.run.training.epochs, 3);
   const Sweep links = load("", {"memory.link=measured,{to_host: 12GB/s, to_device: 8GB/s}"});
   EXPECT_EQ(names(links), (Words{"link-measured", "link-12GBs_8GBs"}));

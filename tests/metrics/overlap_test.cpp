@@ -44,8 +44,8 @@ TEST(Overlap, ScoresAgreeWithCountingByHand) {
 
 TEST(Overlap, FindsTheBoxAroundARegionInBothMaps) {
   const VoxelBox box = box_around(label_pairs(truth, prediction, {5, 2, 1}), enhancing_tumor);
-  EXPECT_EQ(box.start, (Extent{1, 1, 0}));  // the second row's voxels 1, 2 and 3
-  EXPECT_EQ(box.size, (Extent{3, 1, 1}));
+  EXPECT_EQ(box.start, (Size3{1, 1, 0}));  // the second row's voxels 1, 2 and 3
+  EXPECT_EQ(box.size, (Size3{3, 1, 1}));
   EXPECT_TRUE(box_around(label_pairs(truth, prediction, {5, 2, 1}), std::vector<int>{3}).empty());
 }
 

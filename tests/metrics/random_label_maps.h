@@ -23,20 +23,20 @@ struct Numbers {
 };
 
 struct RandomLabelMaps {
-  Extent size{};
+  Size3 size{};
   Spacing spacing{};
   std::vector<std::int16_t> truth, prediction;
 
   explicit RandomLabelMaps(std::uint64_t seed) {
     Numbers numbers{seed};
     const auto place = [&] {
-      Extent at{};
+      Size3 at{};
       for (std::size_t axis = 0; axis < 3; ++axis)
         at[axis] = numbers.below(static_cast<std::uint64_t>(size[axis]));
       return at;
     };
     const auto sides = [&](std::uint64_t most) {
-      Extent radius{};
+      Size3 radius{};
       for (std::int64_t& side : radius) side = 1 + numbers.below(most);
       return radius;
     };
@@ -45,7 +45,7 @@ struct RandomLabelMaps {
     truth.assign(static_cast<std::size_t>(size[0] * size[1] * size[2]), 0);
     prediction = truth;
     for (std::int64_t shapes = numbers.below(6); shapes > 0; --shapes) {
-      Extent centre = place(), radius = sides(5);
+      Size3 centre = place(), radius = sides(5);
       const auto label = static_cast<std::int16_t>(1 + numbers.below(3));
       const bool box = numbers.below(3) == 0;
       paint(truth, centre, radius, label, box);
@@ -55,20 +55,20 @@ struct RandomLabelMaps {
       paint(prediction, centre, radius, label, box);
     }
     for (std::int64_t spurious = numbers.below(4); spurious > 0; --spurious) {
-      const Extent centre = place(), radius = sides(2);
+      const Size3 centre = place(), radius = sides(2);
       paint(prediction, centre, radius, static_cast<std::int16_t>(1 + numbers.below(3)), true);
     }
   }
 
  private:
-  void paint(std::vector<std::int16_t>& labels, const Extent& centre, const Extent& radius,
-             std::int16_t label, bool box) const {
+  void paint(std::vector<std::int16_t>& labels, const Size3& centre, const Size3& radius, std::int16_t label,
+             bool box) const {
     const std::int64_t whole = radius[0] * radius[1] * radius[2];
     std::size_t i = 0;
     for (std::int64_t z = 0; z < size[2]; ++z) {
       for (std::int64_t y = 0; y < size[1]; ++y) {
         for (std::int64_t x = 0; x < size[0]; ++x, ++i) {
-          const Extent away{x - centre[0], y - centre[1], z - centre[2]};
+          const Size3 away{x - centre[0], y - centre[1], z - centre[2]};
           std::int64_t sum = 0;
           bool inside = true;
           for (std::size_t axis = 0; axis < 3; ++axis) {

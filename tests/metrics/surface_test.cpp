@@ -22,7 +22,7 @@ Mask row_mask(const std::string& text) {
   return mask;
 }
 
-Mask box(const Extent& size, const VoxelBox& filled) {
+Mask box(const Size3& size, const VoxelBox& filled) {
   Mask mask{size, std::vector<std::uint8_t>(static_cast<std::size_t>(size[0] * size[1] * size[2]))};
   for (std::int64_t z = filled.start[2]; z < filled.end()[2]; ++z) {
     for (std::int64_t y = filled.start[1]; y < filled.end()[1]; ++y) {
@@ -41,8 +41,8 @@ TEST(DistanceMap, EqualsTheSmallestOfAllDistances) {
     const std::vector<double> found = squared_distances(mask, maps.spacing);
     const auto place = [&](std::size_t i, std::size_t axis) {
       const auto at = static_cast<std::int64_t>(i);
-      const Extent index{at % mask.size[0], at / mask.size[0] % mask.size[1],
-                         at / mask.size[0] / mask.size[1]};
+      const Size3 index{at % mask.size[0], at / mask.size[0] % mask.size[1],
+                        at / mask.size[0] / mask.size[1]};
       return static_cast<double>(index[axis]) * maps.spacing[axis];
     };
     for (std::size_t i = 0; i < found.size(); i += 7) {

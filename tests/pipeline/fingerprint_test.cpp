@@ -36,7 +36,7 @@ TEST_F(FingerprintOfPhantoms, HasTheShapeTheSpacingAndTheAxesOfEveryCase) {
   ASSERT_EQ(fingerprint.cases.size(), 3u);
   EXPECT_EQ(fingerprint.dataset.cases.size(), 3u);
   EXPECT_TRUE(fingerprint.unreadable.empty());
-  EXPECT_EQ(fingerprint.median_size(), (data::Size3{16, 20, 24}));
+  EXPECT_EQ(fingerprint.median_size(), (Size3{16, 20, 24}));
   EXPECT_NEAR(fingerprint.median_spacing()[0], 240.0 / 16, 1e-4);
   EXPECT_EQ(fingerprint.cases[0].axes.size(), 3u);
   EXPECT_GT(fingerprint.cropped_away(), 0.1);

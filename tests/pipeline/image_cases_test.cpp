@@ -57,7 +57,7 @@ TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
   std::int64_t labelled = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto whole = cases.prepared(i);
-    EXPECT_EQ(whole->size, (data::Size3{12, 12, whole->box.size[2]}));
+    EXPECT_EQ(whole->size, (Size3{12, 12, whole->box.size[2]}));
     labelled += labelled_planes(*whole);
   }
   EXPECT_EQ(cases.prepared(3)->size[2], cases.prepared(3)->box.size[2]);

@@ -20,10 +20,10 @@
 namespace voxswap::pipeline {
 namespace {
 
-const data::Size3 size{16, 16, 16};
+const Size3 size{16, 16, 16};
 constexpr std::int64_t channels = 2, outputs = 3;
 
-RunOptions options_with(std::optional<data::Size3> patch) {
+RunOptions options_with(std::optional<Size3> patch) {
   RunOptions options;
   options.memory.device = "reference";
   options.memory.planner = "keep";
@@ -36,7 +36,7 @@ RunOptions options_with(std::optional<data::Size3> patch) {
 }
 
 struct Network : Session {
-  explicit Network(std::optional<data::Size3> patch)
+  explicit Network(std::optional<Size3> patch)
       : Session(options_with(patch), channels, outputs, Purpose::inference) {
     initialize(3);
   }
@@ -76,7 +76,7 @@ TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
 // differ.
 TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
   const data::PreparedCase prepared = noise();
-  Network whole(std::nullopt), windowed(data::Size3{8, 8, 8});
+  Network whole(std::nullopt), windowed(Size3{8, 8, 8});
   const std::vector<float> expected = infer(whole, prepared, outputs, {size, 0.5, {}});
   const std::vector<float> found = infer(windowed, prepared, outputs, {{8, 8, 8}, 0.5, {}});
   const float apart = largest_difference(found, expected);
@@ -202,7 +202,7 @@ TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
 
 // The second network is deeper and uses other windows.
 TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
-  RunOptions other = options_with(data::Size3{8, 8, 8});
+  RunOptions other = options_with(Size3{8, 8, 8});
   other.network.depth = 3;
   other.output = folder_ / "other";
   options_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
@@ -267,7 +267,7 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
 }
 
 TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
-  for (const data::Size3& window : {data::Size3{15, 16, 16}, data::Size3{32, 16, 16}}) {
+  for (const Size3& window : {Size3{15, 16, 16}, Size3{32, 16, 16}}) {
     PredictOptions how;
     how.window = window;
     SCOPED_TRACE(window[0]);

@@ -101,7 +101,7 @@ TEST(Patches, AreNotDrawnAroundVoxelsToBeIgnored) {
   truth.back() = 9;
   std::size_t there = 0;
   for (std::uint32_t number = 0; number < 50; ++number)
-    there += draw_patch(truth, {8, 8, 8}, {2, 2, 2}, 1, 1, number, 1, 9).start == data::Size3{6, 6, 6};
+    there += draw_patch(truth, {8, 8, 8}, {2, 2, 2}, 1, 1, number, 1, 9).start == Size3{6, 6, 6};
   EXPECT_LT(there, 5u);
 }
 

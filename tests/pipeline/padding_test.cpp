@@ -10,7 +10,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-const data::Size3 grid_size{3, 9, 4};
+const Size3 grid_size{3, 9, 4};
 
 data::PreparedCase small_case() {
   data::PreparedCase prepared;

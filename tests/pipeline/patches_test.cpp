@@ -8,7 +8,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-const data::Size3 volume_size{20, 16, 12}, patch{8, 8, 8};
+const Size3 volume_size{20, 16, 12}, patch{8, 8, 8};
 
 std::size_t at(std::int64_t x, std::int64_t y, std::int64_t z) {
   return static_cast<std::size_t>((z * volume_size[1] + y) * volume_size[0] + x);
@@ -25,7 +25,7 @@ std::vector<std::int16_t> truth() {
   return labels;
 }
 
-bool holds(const data::Box& box, const data::Size3& voxel) {
+bool holds(const data::Box& box, const Size3& voxel) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (voxel[axis] < box.start[axis] || voxel[axis] >= box.start[axis] + box.size[axis]) return false;
   }
@@ -33,7 +33,7 @@ bool holds(const data::Box& box, const data::Size3& voxel) {
 }
 
 TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
-  std::map<data::Size3, int> seen;
+  std::map<Size3, int> seen;
   for (std::uint32_t number = 0; number < 300; ++number) {
     const data::Box box = draw_patch(truth(), volume_size, patch, 5, 2, number);
     EXPECT_EQ(box, draw_patch(truth(), volume_size, patch, 5, 2, number));
@@ -74,7 +74,7 @@ TEST(Patches, AreDrawnAroundLabelsAsOftenAsIsAskedFor) {
 
 TEST(Patches, AreDrawnAnywhereWhereThereIsNoLabel) {
   const std::vector<std::int16_t> nothing(truth().size(), 0);
-  std::map<data::Size3, int> seen;
+  std::map<Size3, int> seen;
   for (std::uint32_t number = 0; number < 3000; ++number)
     ++seen[draw_patch(nothing, volume_size, patch, 1, 1, number).start];
   EXPECT_GT(seen.size(), 500u);  // of 585 places
@@ -111,7 +111,7 @@ TEST(Patches, OfAnEpochMakeAboutAWholeVolume) {
   EXPECT_EQ(input_size(options), options.preprocess.resolution);
   options.training.patch = {128, 128, 128};
   EXPECT_EQ(patches_per_case(options), 3);  // 3.375
-  EXPECT_EQ(input_size(options), (data::Size3{128, 128, 128}));
+  EXPECT_EQ(input_size(options), (Size3{128, 128, 128}));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Windows, AsLargeAsTheVolumeGiveEveryBitOfWhatWasComputed) {
 
 // Also checks that never more planes are held than a window has.
 TEST(Windows, HandOnPlanesAsTheyAreDoneWithEveryBitOfTheWhole) {
-  const data::Size3 size{20, 9, 29};
+  const Size3 size{20, 9, 29};
   const std::vector<float> input = ramp(20 * 9 * 29 * 2);
   for (const double overlap : {0.0, 0.3, 0.5, 0.8}) {
     const Windows windows = make_windows(size, {8, 5, 6}, overlap);
@@ -76,7 +76,7 @@ TEST(Windows, HandOnPlanesAsTheyAreDoneWithEveryBitOfTheWhole) {
 }
 
 TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
-  const data::Size3 size{20, 9, 13};
+  const Size3 size{20, 9, 13};
   const std::vector<float> whole = ramp(20 * 9 * 13 * 2);
   const Windows windows = make_windows(size, {8, 9, 5}, 0.5);
   const std::vector<float> again =
