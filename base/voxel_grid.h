@@ -9,4 +9,14 @@ namespace voxswap {
 
 using Size3 = std::array<std::int64_t, 3>;  // voxels along x, y, z: a size, an index or an offset
 
+// A box of whole voxels in a grid. `start` is its first voxel; it is negative for a box that extends beyond
+// the grid (padding).
+struct VoxelBox {
+  Size3 start{0, 0, 0}, size{0, 0, 0};  // voxels along x, y, z
+
+  bool empty() const { return size[0] == 0; }
+  Size3 end() const { return {start[0] + size[0], start[1] + size[1], start[2] + size[2]}; }
+  bool operator==(const VoxelBox&) const = default;
+};
+
 }  // namespace voxswap

@@ -21,11 +21,6 @@ struct Mask {
   std::int64_t count() const;  // voxels inside the region
 };
 
-struct VoxelBox {
-  Size3 start{0, 0, 0}, size{0, 0, 0};
-  bool empty() const { return size[0] == 0; }
-  Size3 end() const { return {start[0] + size[0], start[1] + size[1], start[2] + size[2]}; }
-};
 void include(VoxelBox& box, const VoxelBox& other);  // extends `box` to the bounding box of both
 
 // The part of a region inside `box`. `region`: its label values in `labels`, a grid of `size`.

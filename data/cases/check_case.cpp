@@ -242,7 +242,7 @@ class CaseChecker {
            format("replace the case, or correct {}", key::preprocess_background));
       return;
     }
-    const Box box = foreground_box(images_, backgrounds_);
+    const VoxelBox box = foreground_box(images_, backgrounds_);
     facts_.foreground = box.size;
     // Skull-stripped images that were normalised earlier have a constant other than 0 around the head.
     const Image& first = images_.front();

@@ -11,8 +11,8 @@ namespace voxswap::data {
 
 namespace {
 
-struct Box {
-  std::array<double, 3> low, high;  // mm
+struct Bounds {
+  std::array<double, 3> low, high;  // mm along the world axes
   double volume() const {
     double product = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) product *= std::max(0.0, high[axis] - low[axis]);
@@ -21,8 +21,8 @@ struct Box {
 };
 
 // The bounding box of a grid's voxels.
-Box bounds_of(const Geometry& grid) {
-  Box box{grid.origin, grid.origin};
+Bounds bounds_of(const Geometry& grid) {
+  Bounds box{grid.origin, grid.origin};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (std::size_t side = 0; side < 3; ++side) {
       const double step = grid.direction[3 * axis + side] * grid.spacing[side];
@@ -36,8 +36,8 @@ Box bounds_of(const Geometry& grid) {
 
 // Images of one patient cover the same anatomy.
 bool hardly_overlap(const Geometry& grid, const Geometry& reference) {
-  const Box a = bounds_of(grid), b = bounds_of(reference);
-  Box shared;
+  const Bounds a = bounds_of(grid), b = bounds_of(reference);
+  Bounds shared;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     shared.low[axis] = std::max(a.low[axis], b.low[axis]);
     shared.high[axis] = std::min(a.high[axis], b.high[axis]);

@@ -151,7 +151,7 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
                                           : static_cast<float>(options.background));
   }
   result.box = options.crop == Crop::foreground ? foreground_box(volume.channels, result.background)
-                                                : Box{{0, 0, 0}, result.original.size};
+                                                : VoxelBox{{0, 0, 0}, result.original.size};
   const Geometry part_grid = crop_geometry(result.original, result.box);
   result.size = options.by_spacing() ? size_at(part_grid, options.spacing) : options.resolution;
   const auto slices_along = coarse_axis(part_grid.spacing);

@@ -70,7 +70,7 @@ struct PreparedCase {
   std::vector<float> labelled;          // at most 10,000 labelled voxels of the box, all channels of each
   std::vector<float> background;        // per channel, the value used
   std::vector<bool> missing;            // per channel, whether it is missing and set to 0; empty: none is
-  Box box;                              // the crop, on the original grid
+  VoxelBox box;                         // the crop, on the original grid
   Geometry original;                    // the case's own grid, in the canonical frame (orientation.h)
   Geometry stored;                      // the same grid in the file's orientation, for as_stored()
 

@@ -28,7 +28,7 @@ std::vector<std::size_t> nearest_axis(std::int64_t from, std::int64_t to) {
 }
 
 template <class T>
-Grid<T> crop_grid(const Grid<T>& grid, const Box& box) {
+Grid<T> crop_grid(const Grid<T>& grid, const VoxelBox& box) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     assert(box.start[axis] >= 0 && box.size[axis] >= 1 &&
            box.start[axis] + box.size[axis] <= grid.geometry.size[axis]);
@@ -47,7 +47,7 @@ Grid<T> crop_grid(const Grid<T>& grid, const Box& box) {
 
 }  // namespace
 
-Geometry crop_geometry(const Geometry& geometry, const Box& box) {
+Geometry crop_geometry(const Geometry& geometry, const VoxelBox& box) {
   Geometry result = geometry;
   result.size = box.size;
   shift_origin(result, {static_cast<double>(box.start[0]), static_cast<double>(box.start[1]),
@@ -82,7 +82,7 @@ bool any_other_than(float empty, const float* row, std::int64_t count) {
 
 }  // namespace
 
-Box foreground_box(const std::vector<Image>& channels, std::span<const float> background) {
+VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const float> background) {
   assert(!channels.empty() && background.size() == channels.size());
   const Size3 size = channels.front().geometry.size;
   Size3 low = size, high{-1, -1, -1};
@@ -103,7 +103,7 @@ Box foreground_box(const std::vector<Image>& channels, std::span<const float> ba
     }
   }
   if (high[0] < 0) return {{0, 0, 0}, size};
-  Box box;
+  VoxelBox box;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     box.start[axis] = std::max<std::int64_t>(0, low[axis] - 1);
     box.size[axis] = std::min(size[axis] - 1, high[axis] + 1) - box.start[axis] + 1;
@@ -115,10 +115,10 @@ float corner_value(const Image& image) {
   return image.voxels.front();
 }
 
-Image crop(const Image& image, const Box& box) {
+Image crop(const Image& image, const VoxelBox& box) {
   return crop_grid(image, box);
 }
-LabelMap crop(const LabelMap& labels, const Box& box) {
+LabelMap crop(const LabelMap& labels, const VoxelBox& box) {
   return crop_grid(labels, box);
 }
 
@@ -197,7 +197,7 @@ LabelMap resample_nearest(const LabelMap& labels, const Size3& size) {
   return result;
 }
 
-LabelMap restore(const LabelMap& labels, const Box& box, const Geometry& whole) {
+LabelMap restore(const LabelMap& labels, const VoxelBox& box, const Geometry& whole) {
   if (labels.geometry.size != box.size) return restore(resample_nearest(labels, box.size), box, whole);
   LabelMap result;
   result.geometry = whole;

@@ -14,26 +14,20 @@
 
 namespace voxswap::data {
 
-struct Box {
-  Size3 start{0, 0, 0};
-  Size3 size{0, 0, 0};
-  bool operator==(const Box&) const = default;
-};
-
 // The smallest box around all voxels that differ from the background in any channel, plus a margin of one
 // voxel, clamped to the grid. `background` has one value per channel. Without foreground it is the whole
 // grid.
-Box foreground_box(const std::vector<Image>& channels, std::span<const float> background);
+VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const float> background);
 
 // Value of the corner voxel (0,0,0): the background of skull-stripped images that are already normalised.
 float corner_value(const Image& image);
 
 // World position of a crop or a resampled grid.
-Geometry crop_geometry(const Geometry& geometry, const Box& box);
+Geometry crop_geometry(const Geometry& geometry, const VoxelBox& box);
 Geometry resample_geometry(const Geometry& geometry, const Size3& size);
 
-Image crop(const Image& image, const Box& box);
-LabelMap crop(const LabelMap& labels, const Box& box);
+Image crop(const Image& image, const VoxelBox& box);
+LabelMap crop(const LabelMap& labels, const VoxelBox& box);
 
 // One axis of resample_linear: output voxel i interpolates between inputs low[i] and high[i], with
 // `weight[i]` on the latter.
@@ -55,7 +49,7 @@ LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
 
 // The inverse of crop and resample: puts labels on the grid of a box into the full grid `whole`, with
 // background (0) elsewhere. Labels of another size than the box are resampled by nearest neighbour first.
-LabelMap restore(const LabelMap& labels, const Box& box, const Geometry& whole);
+LabelMap restore(const LabelMap& labels, const VoxelBox& box, const Geometry& whole);
 
 // The 48 symmetries of the cube: a permutation of the axes and a flip of each. Index 0 is the identity.
 struct Symmetry {

@@ -223,7 +223,7 @@ data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
     const std::vector<std::int64_t> planes = planes_of(index, *whole);
     const std::size_t number = key.case_index / dataset().cases.size();
     const std::int64_t plane = planes.empty() ? whole->size[2] / 2 : planes[number % planes.size()];
-    return data::Box{{0, 0, plane}, input_size(options_)};
+    return VoxelBox{{0, 0, plane}, input_size(options_)};
   };
   data::PreparedCase part = cut_case(*whole, sliced ? slice() : patch());
   data::normalize(part, data::normalization_for(*whole, options_.preprocess, normalization_));

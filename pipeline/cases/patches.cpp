@@ -40,12 +40,12 @@ Size3 input_size(const RunOptions& options) {
   return options.training.patch.value_or(options.preprocess.resolution);
 }
 
-data::Box network_box(const data::PreparedCase& prepared, const RunOptions& options) {
+VoxelBox network_box(const data::PreparedCase& prepared, const RunOptions& options) {
   return options.preprocess.by_spacing() ? padded_box(prepared.size, input_size(options))
-                                         : data::Box{{0, 0, 0}, prepared.size};
+                                         : VoxelBox{{0, 0, 0}, prepared.size};
 }
 
-data::Box without_padding(const data::Box& box, const Size3& size) {
+VoxelBox without_padding(const VoxelBox& box, const Size3& size) {
   return {{-box.start[0], -box.start[1], -box.start[2]}, size};
 }
 
@@ -54,16 +54,16 @@ std::int64_t patches_per_case(const RunOptions& options) {
   return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(options)))));
 }
 
-data::Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
-                     std::uint64_t seed, std::uint64_t epoch, std::uint32_t number, double foreground,
-                     int ignored) {
+VoxelBox draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
+                    std::uint64_t seed, std::uint64_t epoch, std::uint32_t number, double foreground,
+                    int ignored) {
   const Philox random(seed, epoch, 0x9a7c);
   const std::uint64_t at = 8 * std::uint64_t{number};
   const auto below = [&](std::uint64_t draw, std::int64_t n) {
     return static_cast<std::int64_t>(random.word(at + draw) % static_cast<std::uint64_t>(n));
   };
-  data::Box box{{0, 0, 0}, patch};
-  const data::Box padded = padded_box(size, patch);  // contains all patches
+  VoxelBox box{{0, 0, 0}, patch};
+  const VoxelBox padded = padded_box(size, patch);  // contains all patches
   const auto last = [&](std::size_t axis) { return padded.start[axis] + padded.size[axis] - patch[axis]; };
   for (std::size_t axis = 0; axis < 3; ++axis)
     box.start[axis] = padded.start[axis] + below(axis, padded.size[axis] - patch[axis] + 1);
@@ -80,8 +80,8 @@ data::Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, 
   return box;
 }
 
-data::Box padded_box(const Size3& size, const Size3& least) {
-  data::Box box;
+VoxelBox padded_box(const Size3& size, const Size3& least) {
+  VoxelBox box;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     box.size[axis] = std::max(size[axis], least[axis]);
     box.start[axis] = (size[axis] - box.size[axis]) / 2;
@@ -92,8 +92,8 @@ data::Box padded_box(const Size3& size, const Size3& least) {
 namespace {
 
 // Intersection of the box with the volume.
-data::Box inside(const data::Box& box, const Size3& size) {
-  data::Box part;
+VoxelBox inside(const VoxelBox& box, const Size3& size) {
+  VoxelBox part;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     part.start[axis] = std::max<std::int64_t>(box.start[axis], 0);
     part.size[axis] = std::min(box.start[axis] + box.size[axis], size[axis]) - part.start[axis];
@@ -103,7 +103,7 @@ data::Box inside(const data::Box& box, const Size3& size) {
 
 // Copies the voxels of `part` into an array for `box`; all other voxels are set to `values`.
 template <class T>
-std::vector<T> padded(const std::vector<T>& voxels, const data::Box& part, const data::Box& box,
+std::vector<T> padded(const std::vector<T>& voxels, const VoxelBox& part, const VoxelBox& box,
                       const std::vector<T>& values) {
   const auto channels = static_cast<std::int64_t>(values.size());
   std::vector<T> result;
@@ -124,8 +124,8 @@ std::vector<T> padded(const std::vector<T>& voxels, const data::Box& part, const
 
 }  // namespace
 
-data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box) {
-  const data::Box there = inside(box, whole.size);
+data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box) {
+  const VoxelBox there = inside(box, whole.size);
   data::PreparedCase part;
   part.id = whole.id;
   part.size = box.size;
@@ -181,7 +181,7 @@ std::size_t Windows::count() const {
   return axes[0].starts.size() * axes[1].starts.size() * axes[2].starts.size();
 }
 
-data::Box Windows::box(std::size_t number) const {
+VoxelBox Windows::box(std::size_t number) const {
   const std::size_t nx = axes[0].starts.size(), ny = axes[1].starts.size();
   return {{axes[0].starts[number % nx], axes[1].starts[number / nx % ny], axes[2].starts[number / (nx * ny)]},
           window};
@@ -197,7 +197,7 @@ Windows make_windows(const Size3& volume, const Size3& window, double overlap) {
 }
 
 template <class T>
-std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const data::Box& box,
+std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const VoxelBox& box,
                    std::int64_t channels) {
   assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
   std::vector<T> part;
@@ -212,10 +212,10 @@ std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const data::
   return part;
 }
 
-template std::vector<float> cut(const std::vector<float>&, const Size3&, const data::Box&, std::int64_t);
-template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const Size3&, const data::Box&,
+template std::vector<float> cut(const std::vector<float>&, const Size3&, const VoxelBox&, std::int64_t);
+template std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>&, const Size3&, const VoxelBox&,
                                        std::int64_t);
-template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const Size3&, const data::Box&,
+template std::vector<std::int16_t> cut(const std::vector<std::int16_t>&, const Size3&, const VoxelBox&,
                                        std::int64_t);
 
 namespace {
@@ -229,7 +229,7 @@ void add_window(const Windows& windows, std::size_t number, std::int64_t channel
   const std::vector<float>&wx = windows.axes[0].weights[number % columns],
         &wy = windows.axes[1].weights[number / columns % rows],
         &wz = windows.axes[2].weights[number / (columns * rows)];
-  const data::Box box = windows.box(number);
+  const VoxelBox box = windows.box(number);
   assert(static_cast<std::int64_t>(part.size()) == side[0] * side[1] * side[2] * channels);
   const float* from = part.data();
   for (std::int64_t z = 0; z < side[2]; ++z) {
@@ -247,7 +247,7 @@ void add_window(const Windows& windows, std::size_t number, std::int64_t channel
 }  // namespace
 
 void stitch(const Windows& windows, std::int64_t channels,
-            const std::function<std::vector<float>(const data::Box&)>& compute, const TakePlanes& take) {
+            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take) {
   if (windows.count() == 1) return take(compute(windows.box(0)));
   const std::int64_t plane = windows.volume[0] * windows.volume[1] * channels;
   const std::vector<std::int64_t>& starts = windows.axes[2].starts;
@@ -265,7 +265,7 @@ void stitch(const Windows& windows, std::int64_t channels,
 }
 
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
-                          const std::function<std::vector<float>(const data::Box&)>& compute) {
+                          const std::function<std::vector<float>(const VoxelBox&)>& compute) {
   if (windows.count() == 1) return compute(windows.box(0));
   std::vector<float> whole;
   whole.reserve(index(windows.volume[0] * windows.volume[1] * windows.volume[2] * channels));
@@ -274,7 +274,7 @@ std::vector<float> stitch(const Windows& windows, std::int64_t channels,
   return whole;
 }
 
-TakePlanes planes_of(const data::Box& box, const Size3& size, std::int64_t channels, const TakePlanes& take) {
+TakePlanes planes_of(const VoxelBox& box, const Size3& size, std::int64_t channels, const TakePlanes& take) {
   return [=, plane = std::int64_t{0}](std::span<const float> planes) mutable {
     const auto count = static_cast<std::int64_t>(planes.size()) / (size[0] * size[1] * channels);
     const std::int64_t first = std::max(plane, box.start[2]) - plane,

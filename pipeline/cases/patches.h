@@ -24,27 +24,27 @@ namespace voxswap::pipeline {
 Size3 input_size(const RunOptions& options);
 
 // Box of a whole prepared case, padded to the network's input size where it is smaller.
-data::Box network_box(const data::PreparedCase& prepared, const RunOptions& options);
+VoxelBox network_box(const data::PreparedCase& prepared, const RunOptions& options);
 
 // Position of the unpadded volume of `size` inside that box.
-data::Box without_padding(const data::Box& box, const Size3& size);
+VoxelBox without_padding(const VoxelBox& box, const Size3& size);
 
 // Patches drawn per case and epoch: about as many as cover the volume. 1 without patches.
 std::int64_t patches_per_case(const RunOptions& options);
 
 // `number`: index among the epoch's patches of all cases, below 2^32. `foreground`: fraction centred on a
 // label other than `ignored`. With an empty `truth`, patches are uniformly distributed.
-data::Box draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
-                     std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
-                     double foreground = 1.0 / 3, int ignored = 0);
+VoxelBox draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
+                    std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
+                    double foreground = 1.0 / 3, int ignored = 0);
 
 // Pads a volume of `size` symmetrically to at least `least` voxels: the box starts below 0 where it is
 // larger.
-data::Box padded_box(const Size3& size, const Size3& least);
+VoxelBox padded_box(const Size3& size, const Size3& least);
 
 // Crops a prepared case; keeps world coordinates and the statistics of the whole volume. Voxels outside the
 // volume are background without label.
-data::PreparedCase cut_case(const data::PreparedCase& whole, const data::Box& box);
+data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box);
 
 // Sliding-window inference, as in nnU-Net (Isensee et al., Nature Methods 2021): overlapping windows are
 // evenly spaced, and probabilities are averaged with Gaussian weights, since predictions are most accurate in
@@ -63,7 +63,7 @@ struct Windows {
   std::array<WindowAxis, 3> axes;
 
   std::size_t count() const;
-  data::Box box(std::size_t index) const;
+  VoxelBox box(std::size_t index) const;
 };
 
 // `overlap`: minimum fraction of a window that the next one overlaps, in [0, 1); nnU-Net uses 0.5. REQUIRES:
@@ -72,21 +72,21 @@ Windows make_windows(const Size3& volume, const Size3& window, double overlap);
 
 // Crops a D,H,W,C array (C innermost) of `size`. REQUIRES: the box is inside.
 template <class T>
-std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const data::Box& box,
+std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const VoxelBox& box,
                    std::int64_t channels);
 
 // Receives the planes of a volume (D,H,W,C) in order, several per call.
 using TakePlanes = std::function<void(std::span<const float>)>;
 
 // Receives all planes of a volume of `size` and forwards those inside the box.
-TakePlanes planes_of(const data::Box& box, const Size3& size, std::int64_t channels, const TakePlanes& take);
+TakePlanes planes_of(const VoxelBox& box, const Size3& size, std::int64_t channels, const TakePlanes& take);
 
 // Averages the results of `compute` for each window's box (D,H,W,`channels`) and passes planes to `take` as
 // soon as no further window covers them. Buffers at most one window depth of planes.
 void stitch(const Windows& windows, std::int64_t channels,
-            const std::function<std::vector<float>(const data::Box&)>& compute, const TakePlanes& take);
+            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take);
 // Returns all planes at once.
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
-                          const std::function<std::vector<float>(const data::Box&)>& compute);
+                          const std::function<std::vector<float>(const VoxelBox&)>& compute);
 
 }  // namespace voxswap::pipeline

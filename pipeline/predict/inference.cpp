@@ -57,7 +57,7 @@ void infer(Session& session, const data::PreparedCase& prepared, std::int64_t ou
     return take(mirrored_mean(session, prepared.image, prepared.size, prepared.channels, outputs, options));
   const Windows windows = make_windows(prepared.size, options.window, options.overlap);
   if (windows.count() == 1 && options.mirrored == Axes{}) return session.predict(prepared.image, take);
-  const auto compute = [&](const data::Box& box) {
+  const auto compute = [&](const VoxelBox& box) {
     const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
     return mirrored_mean(session, image, box.size, prepared.channels, outputs, options);
   };

@@ -33,8 +33,7 @@ Removal removal_of(const std::string& name, const fs::path& file) {
 
 RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& region) {
   const Size3& size = labels.geometry.size;
-  const metrics::VoxelBox box =
-      metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
+  const VoxelBox box = metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
   return {box, metrics::connected_components(metrics::cut(labels.voxels, size, box, region))};
 }
 
@@ -136,8 +135,7 @@ bool contains(const std::vector<int>& values, int value) {
 
 void keep_largest(data::LabelMap& labels, const std::vector<int>& region, std::int16_t replacement) {
   const Size3& size = labels.geometry.size;
-  const metrics::VoxelBox box =
-      metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
+  const VoxelBox box = metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
   const metrics::Components components =
       metrics::connected_components(metrics::cut(labels.voxels, size, box, region));
   if (components.sizes.size() < 2) return;

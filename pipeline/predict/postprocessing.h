@@ -47,7 +47,7 @@ struct Postprocessing {
 
 // The connected components of a region in a label map.
 struct RegionParts {
-  metrics::VoxelBox box;
+  VoxelBox box;
   metrics::Components components;
 };
 RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& region);

@@ -15,7 +15,7 @@ namespace {
 
 // Copies the voxels of a box to their position in a grid.
 template <class T>
-void place(const std::vector<T>& voxels, const data::Box& box, data::Grid<T>& whole) {
+void place(const std::vector<T>& voxels, const VoxelBox& box, data::Grid<T>& whole) {
   auto row = voxels.begin();
   for (std::int64_t z = 0; z < box.size[2]; ++z) {
     for (std::int64_t y = 0; y < box.size[1]; ++y, row += box.size[0])
@@ -129,7 +129,7 @@ void Decision::take_planes(std::span<const float> planes) {
 
 // Decides on the crop's own grid, where label boundaries are finer than the training grid.
 void Decision::decide_planes(std::int64_t first, std::int64_t count) {
-  const data::Box& box = prepared_.box;
+  const VoxelBox& box = prepared_.box;
   std::vector<std::int16_t> labels(index(count * box.size[0] * box.size[1]));
   std::vector<float> largest(labels.size());
   for (const std::size_t c : decoder_.sequence)

@@ -128,7 +128,7 @@ void Predictor::use_members(const std::vector<Member>& members) {
 void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take) {
   Network& network = *member.network;
   network.load(member.weights);
-  const data::Box all = network_box(prepared, network.options);
+  const VoxelBox all = network_box(prepared, network.options);
   data::PreparedCase normal = cut_case(prepared, all);
   data::normalize(
       normal, data::normalization_for(prepared, network.options.preprocess, member.weights.normalization));

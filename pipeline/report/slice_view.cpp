@@ -221,7 +221,7 @@ struct Scene {
 
 Scene cropped(const CasePicture& what) {
   const float background = data::corner_value(what.image);
-  const data::Box box = data::foreground_box({what.image}, {&background, 1});
+  const VoxelBox box = data::foreground_box({what.image}, {&background, 1});
   return {data::crop(what.image, box), what.truth.voxels.empty() ? what.truth : data::crop(what.truth, box),
           data::crop(what.prediction, box), box.start};
 }

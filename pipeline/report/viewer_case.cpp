@@ -26,10 +26,10 @@ Json packed(const Bytes& bytes) {
 }
 
 // Bounding box of the foreground of all channels and of all labelled voxels.
-data::Box shown_box(const ViewedCase& what) {
+VoxelBox shown_box(const ViewedCase& what) {
   std::vector<float> backgrounds;
   for (const data::Image& channel : what.volume.channels) backgrounds.push_back(data::corner_value(channel));
-  const data::Box box = data::foreground_box(what.volume.channels, backgrounds);
+  const VoxelBox box = data::foreground_box(what.volume.channels, backgrounds);
   Size3 first = box.start, end{};
   for (std::size_t axis = 0; axis < 3; ++axis) end[axis] = box.start[axis] + box.size[axis];
   for (const data::LabelMap* labels : {&what.volume.truth, &what.prediction}) {
@@ -126,7 +126,7 @@ Json greys(const std::vector<Channel>& channels, const Size3& step) {
 }
 
 // Slice numbering of each axis in the case's file: {first of the crop, +1 or -1, total}.
-Json slice_counts(const ViewedCase& what, const data::Box& box) {
+Json slice_counts(const ViewedCase& what, const VoxelBox& box) {
   const data::Geometry& grid = what.volume.geometry();
   Json counts = Json::array();
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -151,7 +151,7 @@ Json regions_of(const ViewedCase& what) {
 }  // namespace
 
 std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes) {
-  const data::Box box = shown_box(what);
+  const VoxelBox box = shown_box(what);
   std::vector<Channel> channels;
   Json described = Json::array();
   for (std::size_t i = 0; i < what.volume.channels.size(); ++i) {

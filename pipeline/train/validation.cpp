@@ -56,7 +56,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const data::Sample sample = cases.sample(index);
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
   const auto prepared = cases.prepared(index);
-  const data::Box all = network_box(*prepared, options_);
+  const VoxelBox all = network_box(*prepared, options_);
   const Size3& size = all.size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
@@ -68,7 +68,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
     const std::vector<std::int16_t> some = decoder_.decode(planes);
     decided.insert(decided.end(), some.begin(), some.end());
   };
-  const auto loss_of_window = [&](const data::Box& box, const TakePlanes& take) {
+  const auto loss_of_window = [&](const VoxelBox& box, const TakePlanes& take) {
     numbers[0] += session.validation_loss(cut(sample.image, size, box, channels),
                                           cut(sample.target, size, box, bytes), take) /
                   static_cast<double>(windows.count());
@@ -77,7 +77,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
     for (std::size_t window = 0; window < windows.count(); ++window)
       loss_of_window(windows.box(window), decide);
   } else {
-    const auto probabilities_of = [&](const data::Box& box) {
+    const auto probabilities_of = [&](const VoxelBox& box) {
       std::vector<float> part;
       loss_of_window(box, [&](auto planes) { part.insert(part.end(), planes.begin(), planes.end()); });
       return part;

@@ -49,7 +49,7 @@ PrepareOptions corner_options(const Size3& resolution) {
 TEST(Preparing, CropsToTheForegroundAndPutsTheChannelsSideBySide) {
   const Volume volume = block_volume(oblique_geometry({14, 12, 16}));
   const PreparedCase prepared = prepare(volume, corner_options({10, 8, 10}));
-  EXPECT_EQ(prepared.box, (Box{{1, 2, 3}, {10, 8, 10}}));
+  EXPECT_EQ(prepared.box, (VoxelBox{{1, 2, 3}, {10, 8, 10}}));
   EXPECT_EQ(prepared.background, (std::vector<float>{0, -5}));
   EXPECT_EQ(prepared.size, (Size3{10, 8, 10}));
   ASSERT_EQ(prepared.image.size(), 10U * 8 * 10 * 2);
@@ -87,7 +87,7 @@ TEST(Preparing, WithoutCroppingKeepsTheWholeGrid) {
   PrepareOptions options = corner_options({7, 6, 8});
   options.crop = Crop::none;
   const PreparedCase prepared = prepare(block_volume(geometry({14, 12, 16})), options);
-  EXPECT_EQ(prepared.box, (Box{{0, 0, 0}, {14, 12, 16}}));
+  EXPECT_EQ(prepared.box, (VoxelBox{{0, 0, 0}, {14, 12, 16}}));
   EXPECT_EQ(prepared.training_geometry().spacing, (std::array<double, 3>{2, 2, 2}));
 }
 

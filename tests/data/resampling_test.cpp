@@ -112,7 +112,7 @@ TEST(Resampling, AlignsVoxelCentresAndClampsTheEdge) {
 TEST(ALabelMap, ResampledByWholeFactorsAndBackOverlaysExactly) {
   const Geometry grid = oblique_geometry({12, 10, 9});
   const LabelMap labels = random_labels(grid, {0, 1, 2, 4});
-  const Box whole{{0, 0, 0}, grid.size};
+  const VoxelBox whole{{0, 0, 0}, grid.size};
   for (const std::int64_t factor : {1, 2, 3, 5}) {
     const LabelMap finer = resample_nearest(labels, {12 * factor, 10 * factor, 9 * factor});
     const LabelMap back = restore(finer, whole, grid);
@@ -123,7 +123,7 @@ TEST(ALabelMap, ResampledByWholeFactorsAndBackOverlaysExactly) {
 
 TEST(ACroppedLabelMap, ReturnsToItsPlaceInTheWholeGrid) {
   const Geometry grid = oblique_geometry({12, 10, 9});
-  const Box box{{2, 3, 1}, {6, 5, 7}};
+  const VoxelBox box{{2, 3, 1}, {6, 5, 7}};
   LabelMap labels{grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()), 0)};
   for (std::int64_t z = 1; z < 8; ++z) labels.at(2 + z % 6, 3 + z % 5, z) = 4;
   for (const Size3& size : {Size3{6, 5, 7}, Size3{24, 20, 28}}) {
@@ -136,7 +136,7 @@ TEST(ACroppedLabelMap, ReturnsToItsPlaceInTheWholeGrid) {
 TEST(ACrop, LiesWhereItsVoxelsLayInTheWorld) {
   const Geometry grid = oblique_geometry({12, 10, 9});
   const Image image = random_image(grid);
-  const Box box{{2, 3, 1}, {6, 5, 7}};
+  const VoxelBox box{{2, 3, 1}, {6, 5, 7}};
   const Image part = crop(image, box);
   for (std::size_t row = 0; row < 3; ++row) {
     double expected = grid.origin[row];

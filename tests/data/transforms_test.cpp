@@ -21,21 +21,21 @@ TEST(TheForegroundBox, HoldsTheUnionOfAllChannelsWithOneVoxelOfMargin) {
   a.at(3, 4, 5) = 1;
   b.at(6, 7, 8) = 1;
   const std::vector<float> background{0, -5};
-  EXPECT_EQ(foreground_box({a, b}, background), (Box{{2, 3, 4}, {6, 6, 6}}));
+  EXPECT_EQ(foreground_box({a, b}, background), (VoxelBox{{2, 3, 4}, {6, 6, 6}}));
 }
 
 TEST(TheForegroundBox, IsClampedToTheGrid) {
   Image image = filled({10, 11, 12}, 0);
   image.at(0, 10, 5) = 1;
   const std::vector<float> background{0};
-  EXPECT_EQ(foreground_box({image}, background), (Box{{0, 9, 4}, {2, 2, 3}}));
+  EXPECT_EQ(foreground_box({image}, background), (VoxelBox{{0, 9, 4}, {2, 2, 3}}));
 }
 
 TEST(TheForegroundBox, IsTheWholeGridWhenThereIsNoForeground) {
   const std::vector<float> background{0};
-  EXPECT_EQ(foreground_box({filled({10, 11, 12}, 0)}, background), (Box{{0, 0, 0}, {10, 11, 12}}));
+  EXPECT_EQ(foreground_box({filled({10, 11, 12}, 0)}, background), (VoxelBox{{0, 0, 0}, {10, 11, 12}}));
   const std::vector<float> other{corner_value(filled({10, 11, 12}, -2.7F))};
-  EXPECT_EQ(foreground_box({filled({10, 11, 12}, -2.7F)}, other), (Box{{0, 0, 0}, {10, 11, 12}}));
+  EXPECT_EQ(foreground_box({filled({10, 11, 12}, -2.7F)}, other), (VoxelBox{{0, 0, 0}, {10, 11, 12}}));
 }
 
 std::vector<float> numbered(std::size_t count) {

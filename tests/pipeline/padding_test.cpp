@@ -28,8 +28,8 @@ data::PreparedCase small_case() {
 
 TEST(Padding, PutsTheVolumeIntoTheMiddleWithBackgroundAround) {
   const data::PreparedCase whole = small_case();
-  const data::Box box = padded_box(grid_size, {8, 8, 5});
-  EXPECT_EQ(box, (data::Box{{-2, 0, 0}, {8, 9, 5}}));
+  const VoxelBox box = padded_box(grid_size, {8, 8, 5});
+  EXPECT_EQ(box, (VoxelBox{{-2, 0, 0}, {8, 9, 5}}));
   const data::PreparedCase padded = cut_case(whole, box);
   EXPECT_EQ(padded.size, box.size);
   EXPECT_EQ(padded.image[0], -1);
@@ -39,13 +39,13 @@ TEST(Padding, PutsTheVolumeIntoTheMiddleWithBackgroundAround) {
   EXPECT_EQ(padded.truth[2], 5);
   EXPECT_DOUBLE_EQ(padded.training_geometry().origin[0], 8);
   EXPECT_EQ(std::count(padded.truth.begin(), padded.truth.end(), 5), 108);
-  const data::Box back = without_padding(box, grid_size);
+  const VoxelBox back = without_padding(box, grid_size);
   EXPECT_EQ(cut(padded.image, padded.size, back, 2), whole.image);
 }
 
 TEST(Padding, IsTakenOffPlanesThatComeAFewAtATime) {
   const data::PreparedCase whole = small_case();
-  const data::Box box = padded_box(grid_size, {6, 10, 9});
+  const VoxelBox box = padded_box(grid_size, {6, 10, 9});
   const std::vector<float> padded = cut_case(whole, box).image;
   for (const std::size_t planes : {1, 2, 4, 9}) {
     std::vector<float> found;
@@ -63,7 +63,7 @@ TEST(Patches, OfASmallerVolumeHaveItInTheirMiddleAlongThatAxis) {
   const std::vector<std::int16_t> truth(108, 1);
   std::set<std::int64_t> seen;
   for (std::uint32_t number = 0; number < 50; ++number) {
-    const data::Box box = draw_patch(truth, grid_size, {8, 4, 4}, 1, 1, number, 0.5);
+    const VoxelBox box = draw_patch(truth, grid_size, {8, 4, 4}, 1, 1, number, 0.5);
     EXPECT_EQ(box.start[0], -2);
     EXPECT_EQ(box.start[2], 0);
     EXPECT_GE(box.start[1], 0);

@@ -25,7 +25,7 @@ std::vector<std::int16_t> truth() {
   return labels;
 }
 
-bool holds(const data::Box& box, const Size3& voxel) {
+bool holds(const VoxelBox& box, const Size3& voxel) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (voxel[axis] < box.start[axis] || voxel[axis] >= box.start[axis] + box.size[axis]) return false;
   }
@@ -35,7 +35,7 @@ bool holds(const data::Box& box, const Size3& voxel) {
 TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
   std::map<Size3, int> seen;
   for (std::uint32_t number = 0; number < 300; ++number) {
-    const data::Box box = draw_patch(truth(), volume_size, patch, 5, 2, number);
+    const VoxelBox box = draw_patch(truth(), volume_size, patch, 5, 2, number);
     EXPECT_EQ(box, draw_patch(truth(), volume_size, patch, 5, 2, number));
     EXPECT_EQ(box.size, patch);
     for (std::size_t axis = 0; axis < 3; ++axis) {

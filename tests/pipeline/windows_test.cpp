@@ -19,7 +19,7 @@ TEST(Windows, HaveWeightsThatSumToOneAtEveryVoxel) {
   for (const double overlap : {0.0, 0.25, 0.5, 0.8}) {
     const Windows windows = make_windows({50, 17, 16}, {16, 16, 16}, overlap);
     const std::vector<float> ones(16 * 16 * 16, 1.0f);
-    const std::vector<float> sums = stitch(windows, 1, [&](const data::Box&) { return ones; });
+    const std::vector<float> sums = stitch(windows, 1, [&](const VoxelBox&) { return ones; });
     ASSERT_EQ(sums.size(), 50u * 17 * 16);
     for (float sum : sums) EXPECT_NEAR(sum, 1, 1e-6);
   }
@@ -38,7 +38,7 @@ TEST(Windows, LieEvenlyFromEdgeToEdgeAndOverlapAsAsked) {
 TEST(Windows, AsLargeAsTheVolumeGiveEveryBitOfWhatWasComputed) {
   const std::vector<float> expected = ramp(8 * 6 * 4 * 3);
   const Windows windows = make_windows({8, 6, 4}, {8, 6, 4}, 0.5);
-  EXPECT_EQ(stitch(windows, 3, [&](const data::Box&) { return expected; }), expected);
+  EXPECT_EQ(stitch(windows, 3, [&](const VoxelBox&) { return expected; }), expected);
 }
 
 // Also checks that never more planes are held than a window has.
@@ -47,14 +47,14 @@ TEST(Windows, HandOnPlanesAsTheyAreDoneWithEveryBitOfTheWhole) {
   const std::vector<float> input = ramp(20 * 9 * 29 * 2);
   for (const double overlap : {0.0, 0.3, 0.5, 0.8}) {
     const Windows windows = make_windows(size, {8, 5, 6}, overlap);
-    const auto compute = [&](const data::Box& box) { return cut(input, size, box, 2); };
+    const auto compute = [&](const VoxelBox& box) { return cut(input, size, box, 2); };
     std::vector<float> handed_on, summed(input.size());
     stitch(windows, 2, compute, [&](std::span<const float> planes) {
       EXPECT_LE(planes.size(), 20u * 9 * 6 * 2);
       handed_on.insert(handed_on.end(), planes.begin(), planes.end());
     });
     for (std::size_t number = 0; number < windows.count(); ++number) {
-      const data::Box box = windows.box(number);
+      const VoxelBox box = windows.box(number);
       const std::vector<float> part = compute(box);
       const auto axis_weights = [&](std::size_t axis) {
         const auto& starts = windows.axes[axis].starts;
@@ -80,7 +80,7 @@ TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
   const std::vector<float> whole = ramp(20 * 9 * 13 * 2);
   const Windows windows = make_windows(size, {8, 9, 5}, 0.5);
   const std::vector<float> again =
-      stitch(windows, 2, [&](const data::Box& box) { return cut(whole, size, box, 2); });
+      stitch(windows, 2, [&](const VoxelBox& box) { return cut(whole, size, box, 2); });
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(again[i], whole[i], 1e-6);
 }
 
