@@ -8,6 +8,7 @@
 namespace voxswap {
 
 using Size3 = std::array<std::int64_t, 3>;  // voxels along x, y, z: a size, an index or an offset
+using Spacing = std::array<double, 3>;      // mm from voxel to voxel along the grid's axes x, y, z
 
 // A box of whole voxels in a grid. `start` is its first voxel; it is negative for a box that extends beyond
 // the grid (padding).

@@ -51,7 +51,7 @@ Size3 multiple_of_image(Size3 size) {
   return size;
 }
 
-Size3 rounded_up(const Size3& size, const data::Spacing& spacing) {
+Size3 rounded_up(const Size3& size, const Spacing& spacing) {
   return levels_of(size, spacing, most_levels, /*round_up=*/true).size;
 }
 

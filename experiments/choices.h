@@ -31,7 +31,7 @@ struct Choice {
 
 // The training grids of the cases, in voxels, rounded to multiples that the network supports.
 struct TrainingGrid {
-  data::Spacing spacing{};             // mm; of the median case if all cases are resized to one grid
+  Spacing spacing{};                   // mm; of the median case if all cases are resized to one grid
   Size3 median{}, largest{}, usual{};  // usual: see CaseSizes
 };
 

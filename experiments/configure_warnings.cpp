@@ -34,7 +34,7 @@ void warn_of_rare_labels(const pipeline::Fingerprint& fingerprint, std::int64_t 
 }
 
 bool warn_of_outliers(const pipeline::Fingerprint& fingerprint, const TrainingGrid& grid,
-                      const data::Spacing& spacing) {
+                      const Spacing& spacing) {
   if (voxels(grid.largest) <= most_padding * voxels(grid.usual)) return false;
   const auto size = [&](const pipeline::CaseFingerprint& one) { return data::size_at(one.grid, spacing); };
   const pipeline::CaseFingerprint& largest =

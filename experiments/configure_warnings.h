@@ -11,6 +11,6 @@ void warn_of_rare_labels(const pipeline::Fingerprint& fingerprint, std::int64_t 
 // Warns and returns true if a few cases are so much larger than all others that whole volumes, padded to the
 // largest, would be mostly padding. The voxel size in their headers is often wrong.
 bool warn_of_outliers(const pipeline::Fingerprint& fingerprint, const TrainingGrid& grid,
-                      const data::Spacing& spacing);
+                      const Spacing& spacing);
 
 }  // namespace voxswap::experiments

@@ -35,7 +35,7 @@ std::string print_size(const Size3& size) {
 
 }  // namespace
 
-std::string spacing_text(const data::Spacing& spacing) {
+std::string spacing_text(const Spacing& spacing) {
   return format("[{}, {}, {}]", number(spacing[0]), number(spacing[1]), number(spacing[2]));
 }
 

@@ -71,7 +71,7 @@ constexpr double coarse = 2;            // spacing relative to the finest axis
 
 }  // namespace
 
-Levels levels_of(const Size3& size, std::array<double, 3> spacing, std::int64_t most_levels, bool round_up) {
+Levels levels_of(const Size3& size, Spacing spacing, std::int64_t most_levels, bool round_up) {
   Levels levels;
   Size3 left = size;
   net::Along stride = {1, 1, 1};

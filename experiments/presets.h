@@ -29,7 +29,7 @@ struct Levels {
 // Halves, as nnU-Net does, every axis that keeps at least 4 voxels, except axes whose voxels are at least
 // twice as long as those of the finest axis: these are halved, and convolved along, only from later levels
 // on. Odd sizes end halving or are rounded up.
-Levels levels_of(const Size3& size, std::array<double, 3> spacing, std::int64_t most_levels, bool round_up);
+Levels levels_of(const Size3& size, Spacing spacing, std::int64_t most_levels, bool round_up);
 
 // 1, 1/2, 1/4, … for every level except the two with the smallest logits.
 std::vector<double> deep_supervision_weights(std::int64_t depth);

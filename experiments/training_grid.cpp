@@ -16,7 +16,7 @@ namespace voxswap::experiments {
 
 namespace {
 
-CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const data::Spacing& spacing) {
+CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const Spacing& spacing) {
   std::array<std::vector<std::int64_t>, 3> sides;
   for (const data::Geometry& box : boxes) {
     const Size3 size = data::size_at(box, spacing);

@@ -137,7 +137,7 @@ Key choice(const std::string& path, const std::string& meaning, Field field) {
           allowed::choice(choice_names<Option>())};
 }
 
-std::string spacing_text(const data::Spacing& spacing);  // "[1, 1, 2.5]"
+std::string spacing_text(const Spacing& spacing);  // "[1, 1, 2.5]"
 
 // Keys with their own kind of value.
 Key resolution();       // preprocess.resolution

@@ -1,7 +1,6 @@
 // A region cut out of a label map, as input for surfaces, components and lesions.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,8 +8,6 @@
 #include "base/voxel_grid.h"
 
 namespace voxswap::metrics {
-
-using Spacing = std::array<double, 3>;  // mm along x, y, z
 
 // Voxels of a box in a larger grid, x fastest; 1 inside the region, 0 outside. All voxels outside the box are
 // outside the region.

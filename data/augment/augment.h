@@ -54,7 +54,7 @@ AugmentOptions nnunet_augmentation();
 // A case in the form that the network reads.
 struct Example {
   Size3 size{0, 0, 0};
-  std::array<double, 3> spacing{1, 1, 1};  // mm
+  Spacing spacing{1, 1, 1};  // mm
   std::int64_t channels = 0;
   std::vector<float> image;         // D,H,W,C
   std::vector<std::int16_t> truth;  // D,H,W, label values; may be empty

@@ -94,7 +94,7 @@ bool is_symmetry(const SpatialChange& change) {
   return change.degrees == none && change.factors == same && change.elastic == 0;
 }
 
-SpatialMap::SpatialMap(const SpatialChange& change, const Size3& size, const std::array<double, 3>& spacing,
+SpatialMap::SpatialMap(const SpatialChange& change, const Size3& size, const Spacing& spacing,
                        const std::array<Philox, 3>& random)
     : size_(size) {
   const Symmetry turned = symmetry(change.symmetry);

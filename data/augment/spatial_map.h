@@ -30,7 +30,7 @@ class SpatialMap {
  public:
   // `random`: the streams of the displacement along x, y, z. REQUIRES: a symmetry that preserves the box
   // size.
-  SpatialMap(const SpatialChange& change, const Size3& size, const std::array<double, 3>& spacing,
+  SpatialMap(const SpatialChange& change, const Size3& size, const Spacing& spacing,
              const std::array<Philox, 3>& random);
 
   // The position in the prepared grid, in voxels, that augmented voxel x, y, z reads, before clamping to the
@@ -52,7 +52,7 @@ class SpatialMap {
   // source = offset + index * (x, y, z) + along * (displacement in mm)
   std::array<double, 3> offset_{};
   std::array<std::array<double, 3>, 3> index_{}, along_{};
-  std::array<double, 3> spacing_{};   // of the augmented grid
+  Spacing spacing_{};                 // of the augmented grid
   std::vector<SmoothField> elastic_;  // three, or none
   SmoothField::Line line_;            // positions of a row between the control points
 };

@@ -1,6 +1,7 @@
 #include "data/volumes/spline.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/shape.h"

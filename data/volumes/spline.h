@@ -5,15 +5,12 @@
 // others, each slice is resampled in its plane, and the nearest slice is taken along that axis.
 #pragma once
 
-#include <array>
 #include <optional>
 
 #include "data/volumes/separable.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
-
-using Spacing = std::array<double, 3>;  // mm along x, y, z
 
 inline constexpr double anisotropic = 3;  // ratio of an axis's spacing to that of the others
 

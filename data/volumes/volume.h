@@ -15,7 +15,7 @@ namespace voxswap::data {
 
 struct Geometry {
   Size3 size{0, 0, 0};                                         // voxels
-  std::array<double, 3> spacing{1, 1, 1};                      // mm
+  Spacing spacing{1, 1, 1};                                    // mm
   std::array<double, 3> origin{0, 0, 0};                       // mm, centre of voxel (0,0,0)
   std::array<double, 9> direction{1, 0, 0, 0, 1, 0, 0, 0, 1};  // row-major, columns are the axes
 

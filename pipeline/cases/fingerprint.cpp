@@ -177,14 +177,14 @@ Size3 median_sides(const std::vector<CaseFingerprint>& cases, const Size3& (*sid
 
 }  // namespace
 
-std::array<double, 3> Fingerprint::median_spacing() const {
-  std::array<double, 3> result{};
+Spacing Fingerprint::median_spacing() const {
+  Spacing result{};
   for (std::size_t axis = 0; axis < 3; ++axis)
     result[axis] = median(cases, [&](const auto& one) { return one.grid.spacing[axis]; });
   return result;
 }
 
-data::Spacing Fingerprint::target_spacing() const {
+Spacing Fingerprint::target_spacing() const {
   std::vector<data::Geometry> grids;
   for (const CaseFingerprint& one : cases) grids.push_back(one.grid);
   return data::target_spacing(grids);

@@ -53,8 +53,8 @@ struct Fingerprint {
   std::vector<UnreadableCase> unreadable;
 
   // Medians over the cases, per axis or channel.
-  std::array<double, 3> median_spacing() const;
-  data::Spacing target_spacing() const;  // data/prepare/prepare.h
+  Spacing median_spacing() const;
+  Spacing target_spacing() const;  // data/prepare/prepare.h
   Size3 median_size() const, median_foreground() const;
   Intensities median_intensities(std::size_t channel) const;
   double cropped_away() const;  // fraction of voxels outside the foreground's bounding box

@@ -55,7 +55,7 @@ TEST_F(ASeries, WrittenByteByByteIsRead) {
   write({0, 3.25, 6.5});
   const Image image = read_image(series());
   EXPECT_EQ(image.geometry.size, (Size3{6, 4, 3}));
-  EXPECT_EQ(image.geometry.spacing, (std::array<double, 3>{1, 1, 3.25}));
+  EXPECT_EQ(image.geometry.spacing, (Spacing{1, 1, 3.25}));
   EXPECT_EQ(image.geometry.origin, (std::array<double, 3>{-10, -20, 0}));
   EXPECT_EQ(image.at(5, 3, 2), 24);
 }

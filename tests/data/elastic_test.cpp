@@ -60,7 +60,7 @@ TEST(ElasticDeformation, IsPartOfTheOneMapThatImagesAreReadUnder) {
 // The displacement has the requested deviation in millimetres, whatever the spacing.
 TEST(ElasticDeformation, HasTheDeviationAskedForInMillimetres) {
   const Size3 size{60, 50, 40};
-  const std::array<double, 3> spacing{1, 2, 1.5};
+  const Spacing spacing{1, 2, 1.5};
   double squares = 0;
   std::int64_t count = 0;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {

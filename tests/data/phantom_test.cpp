@@ -124,7 +124,7 @@ TEST(Phantom, NestsNecrosisInEnhancingTumorInOedema) {
 
 TEST(Phantom, CoversTheFieldOfViewOfBratsAtAnySize) {
   const Geometry coarse = phantom(1, 0, {60, 60, 31}).geometry();
-  EXPECT_EQ(coarse.spacing, (std::array<double, 3>{4, 4, 5}));
+  EXPECT_EQ(coarse.spacing, (Spacing{4, 4, 5}));
   // The corner of the corner voxel is that of 240x240x155 voxels of 1 mm at (0, -239, 0).
   EXPECT_EQ(coarse.origin, (std::array<double, 3>{-0.5 + 2, -239.5 + 2, -0.5 + 2.5}));
   EXPECT_EQ(coarse.direction, Geometry{}.direction);

@@ -88,7 +88,7 @@ TEST(Preparing, WithoutCroppingKeepsTheWholeGrid) {
   options.crop = Crop::none;
   const PreparedCase prepared = prepare(block_volume(geometry({14, 12, 16})), options);
   EXPECT_EQ(prepared.box, (VoxelBox{{0, 0, 0}, {14, 12, 16}}));
-  EXPECT_EQ(prepared.training_geometry().spacing, (std::array<double, 3>{2, 2, 2}));
+  EXPECT_EQ(prepared.training_geometry().spacing, (Spacing{2, 2, 2}));
 }
 
 TEST(APreparedTruth, ReturnsToTheOriginalGridExactlyAtWholeFactors) {

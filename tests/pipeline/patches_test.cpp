@@ -99,7 +99,7 @@ TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
   EXPECT_EQ(part.image[2 * ((3 * 8 + 1) * 8 + 1) + 1], 3);
   EXPECT_EQ(part.truth.size(), 512u);
   const data::Geometry place = part.training_geometry(), all = whole.training_geometry();
-  EXPECT_EQ(place.spacing, (std::array<double, 3>{1, 1, 4}));
+  EXPECT_EQ(place.spacing, (Spacing{1, 1, 4}));
   EXPECT_DOUBLE_EQ(place.origin[0], all.origin[0] + 4 * 1.0);
   EXPECT_DOUBLE_EQ(place.origin[2], all.origin[2] + 4 * 4.0);
 }
