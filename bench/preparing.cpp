@@ -38,7 +38,7 @@ void measure(const char* root, const std::string& side, const char* cache) {
   result["peak_bytes"] = bench::peak_resident_bytes();
   for (const std::size_t i : all) {
     const auto prepared = cases.prepared(i);
-    result["statistics"][prepared->id] = {prepared->mean, prepared->deviation};
+    result["statistics"][prepared->id] = {prepared->statistics.mean, prepared->statistics.deviation};
   }
   std::printf("%s\n", result.dump().c_str());
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/open_dataset.h"
+#include "data/volumes/spline.h"
 #include "experiments/value_types.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/split.h"

@@ -78,9 +78,9 @@ void fields(Archive& archive, PreparedCase& prepared) {
   archive.field(prepared.channels);
   archive.field(prepared.image);
   archive.field(prepared.truth);
-  archive.field(prepared.mean);
-  archive.field(prepared.deviation);
-  archive.field(prepared.labelled);
+  archive.field(prepared.statistics.mean);
+  archive.field(prepared.statistics.deviation);
+  archive.field(prepared.statistics.labelled);
   archive.field(prepared.background);
   archive.field(prepared.box);
   archive.field(prepared.original);
@@ -227,7 +227,7 @@ PreparedCase PreparedCache::get(const CaseFiles& files) const {
   const fs::path path = folder_ / format("{}-{}.prepared", files.id, key(files));
   if (auto cached = load(path)) {
     log::debug("{}: read from the cache, {}", files.id, path.string());
-    cached->missing = files.missing;
+    cached->statistics.missing = files.missing;
     return std::move(*cached);
   }
   PreparedCase prepared = prepare(read_case(dataset_, files), options_);

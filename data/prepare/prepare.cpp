@@ -9,6 +9,7 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "data/prepare/bias_correction.h"
+#include "data/volumes/spline.h"
 
 namespace voxswap::data {
 
@@ -118,19 +119,6 @@ std::vector<std::size_t> labelled_places(const LabelMap& truth) {
 
 }  // namespace
 
-bool PreparedCase::lacks(std::size_t channel) const {
-  return !missing.empty() && missing[channel];
-}
-
-LabelMap PreparedCase::to_original(const LabelMap& on_training_grid) const {
-  assert(on_training_grid.geometry.size == size);
-  return restore(on_training_grid, box, original);
-}
-
-Geometry PreparedCase::training_geometry() const {
-  return resample_geometry(crop_geometry(original, box), size);
-}
-
 PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::string>& modalities) {
   options.bias_channels = corrected_channels(options.bias_correction, modalities);
   return options;
@@ -144,7 +132,7 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   result.channels = static_cast<std::int64_t>(volume.channels.size());
   result.original = volume.geometry();
   result.stored = volume.stored();
-  result.missing = volume.missing;
+  result.statistics.missing = volume.missing;
   for (std::size_t c = 0; c < volume.channels.size(); ++c) {
     const bool by_corner = options.corner_background || result.lacks(c);  // 0 for a missing channel
     result.background.push_back(by_corner ? corner_value(volume.channels[c])
@@ -157,12 +145,13 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   const auto slices_along = coarse_axis(part_grid.spacing);
   if (options.slices == Slices::axial) result.size[2] = result.box.size[2];
   const std::size_t channels = volume.channels.size();
-  result.mean.resize(channels);
-  result.deviation.resize(channels);
+  CaseStatistics& found = result.statistics;
+  found.mean.resize(channels);
+  found.deviation.resize(channels);
   std::vector<Image> images;
   const LabelMap truth = volume.has_truth() ? crop(volume.truth, result.box) : LabelMap();
   const std::vector<std::size_t> places = labelled_places(truth);
-  result.labelled.resize(places.size() * channels);
+  found.labelled.resize(places.size() * channels);
   for (std::size_t c = 0; c < channels; ++c) {
     const float background = result.background[c];
     Image part =
@@ -175,10 +164,9 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
                                          : resample_linear(part, result.size);
     statistics(
         options.by_spacing() ? part.voxels : resized.voxels, 0, 1,
-        [=](float value) { return value != background; }, result.mean[c], result.deviation[c]);
+        [=](float value) { return value != background; }, found.mean[c], found.deviation[c]);
     if (options.by_spacing()) keep_background(part, background, resized);
-    for (std::size_t i = 0; i < places.size(); ++i)
-      result.labelled[i * channels + c] = part.voxels[places[i]];
+    for (std::size_t i = 0; i < places.size(); ++i) found.labelled[i * channels + c] = part.voxels[places[i]];
     images.push_back(std::move(resized));
   }
   result.image = interleaved(images);
@@ -193,14 +181,14 @@ namespace {
 
 constexpr double least_percent = 0.5, most_percent = 99.5;
 
-Normalization ct_normalization(const std::vector<PreparedCase>& cases) {
+Normalization ct_normalization(const std::vector<CaseStatistics>& cases) {
   Normalization result;
   const std::size_t channels = cases.front().mean.size();
   for (std::size_t c = 0; c < channels; ++c) {
     std::vector<float> values;
-    for (const PreparedCase& prepared : cases)
-      for (std::size_t i = c; i < prepared.labelled.size() && !prepared.lacks(c); i += channels)
-        values.push_back(prepared.labelled[i]);
+    for (const CaseStatistics& one : cases)
+      for (std::size_t i = c; i < one.labelled.size() && !one.lacks(c); i += channels)
+        values.push_back(one.labelled[i]);
     if (values.empty())
       fail(Exit::bad_data, "{}: ct needs labelled voxels, but the ground truth of the {} has none",
            key::preprocess_normalize, counted(cases.size(), "training case"));
@@ -216,7 +204,7 @@ Normalization ct_normalization(const std::vector<PreparedCase>& cases) {
 
 }  // namespace
 
-Normalization dataset_normalization(const std::vector<PreparedCase>& cases, Normalize how) {
+Normalization dataset_normalization(const std::vector<CaseStatistics>& cases, Normalize how) {
   Normalization normalization;
   if (cases.empty()) return normalization;
   if (how == Normalize::ct) return ct_normalization(cases);
@@ -224,23 +212,29 @@ Normalization dataset_normalization(const std::vector<PreparedCase>& cases, Norm
   normalization.mean.assign(channels, 0);
   normalization.deviation.assign(channels, 0);
   for (std::size_t c = 0; c < channels; ++c) {
-    const auto has = [&](const PreparedCase& prepared) { return !prepared.lacks(c); };
+    const auto has = [&](const CaseStatistics& one) { return !one.lacks(c); };
     const auto count = static_cast<double>(std::count_if(cases.begin(), cases.end(), has));
-    for (const PreparedCase& prepared : cases) {
-      assert(prepared.mean.size() == channels && prepared.deviation.size() == channels);
-      if (!has(prepared)) continue;
-      normalization.mean[c] += prepared.mean[c] / count;
-      normalization.deviation[c] += prepared.deviation[c] / count;
+    for (const CaseStatistics& one : cases) {
+      assert(one.mean.size() == channels && one.deviation.size() == channels);
+      if (!has(one)) continue;
+      normalization.mean[c] += one.mean[c] / count;
+      normalization.deviation[c] += one.deviation[c] / count;
     }
   }
   return normalization;
 }
 
+CaseStatistics statistics_for(Normalize how, const PreparedCase& prepared) {
+  const CaseStatistics& all = prepared.statistics;
+  return {all.mean, all.deviation, how == Normalize::ct ? all.labelled : std::vector<float>(), all.missing};
+}
+
 Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
                                 const Normalization& dataset) {
   if (needs_training_set(options.normalize)) return dataset;
-  if (options.normalize == Normalize::image) return {prepared.mean, prepared.deviation};
-  if (options.normalize == Normalize::masked) return {prepared.mean, prepared.deviation, true};
+  const CaseStatistics& own = prepared.statistics;
+  if (options.normalize == Normalize::image) return {own.mean, own.deviation};
+  if (options.normalize == Normalize::masked) return {own.mean, own.deviation, true};
   const auto channels = static_cast<std::size_t>(prepared.channels);
   Normalization result{std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
   for (std::size_t c = 0; c < channels && options.normalize == Normalize::whole; ++c)
@@ -249,7 +243,7 @@ Normalization normalization_for(const PreparedCase& prepared, const PrepareOptio
   return result;
 }
 
-void normalize(PreparedCase& prepared, const Normalization& normalization) {
+NormalizedCase normalize(PreparedCase prepared, const Normalization& normalization) {
   const auto channels = static_cast<std::size_t>(prepared.channels);
   assert(normalization.mean.size() == channels && normalization.deviation.size() == channels);
   std::vector<double> scale(channels);
@@ -269,6 +263,8 @@ void normalize(PreparedCase& prepared, const Normalization& normalization) {
       value = outside ? 0 : static_cast<float>((value - normalization.mean[c]) * scale[c]);
     }
   }
+  return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
+          std::move(prepared.truth)};
 }
 
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/choice.h"
-#include "data/volumes/spline.h"
-#include "data/volumes/transforms.h"
+#include "data/volumes/prepared_case.h"
 #include "data/volumes/volume.h"
 
 namespace voxswap::data {
@@ -56,29 +55,6 @@ struct PrepareOptions {
   bool by_spacing() const { return spacing[0] > 0; }
 };
 
-// One case on the training grid. Not normalised: statistics of the data set are computed later.
-struct PreparedCase {
-  std::string id;
-  Size3 size{0, 0, 0};  // the training grid
-  std::int64_t channels = 0;
-  std::vector<float> image;  // D,H,W,C
-  std::vector<std::int16_t>
-      truth;  // D,H,W label values as in the data set (0 background); empty without ground truth
-  std::vector<double> mean, deviation;  // per channel, over the foreground (voxels unlike the background) of
-                                        // the resized box, or of the box before resampling if a spacing is
-                                        // set; population deviation
-  std::vector<float> labelled;          // at most 10,000 labelled voxels of the box, all channels of each
-  std::vector<float> background;        // per channel, the value used
-  std::vector<bool> missing;            // per channel, whether it is missing and set to 0; empty: none is
-  VoxelBox box;                         // the crop, on the original grid
-  Geometry original;                    // the case's own grid, in the canonical frame (orientation.h)
-  Geometry stored;                      // the same grid in the file's orientation, for as_stored()
-
-  bool lacks(std::size_t channel) const;
-  LabelMap to_original(const LabelMap& on_training_grid) const;  // restore(…, box, original)
-  Geometry training_geometry() const;                            // world position of the training grid
-};
-
 // Resolves the options that depend on channel names. Throws Exit::usage.
 PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::string>& modalities);
 
@@ -93,16 +69,18 @@ struct Normalization {
   std::vector<double> low{}, high{};  // values are clipped to these first; empty: no clipping
 };
 // Normalisation by the data set: mean of the cases' means and of their deviations (as in the published
-// study), over the cases that have the channel; for ct, those of all labelled voxels. Uses only mean,
-// deviation, labelled and missing. Throws Exit::bad_data if ct finds no labelled voxel.
-Normalization dataset_normalization(const std::vector<PreparedCase>& cases,
+// study), over the cases that have the channel; for ct, those of all labelled voxels. Throws Exit::bad_data
+// if ct finds no labelled voxel.
+Normalization dataset_normalization(const std::vector<CaseStatistics>& cases,
                                     Normalize how = Normalize::dataset);
+// What dataset_normalization() needs of a case: without the labelled voxels unless `how` uses them.
+CaseStatistics statistics_for(Normalize how, const PreparedCase& prepared);
 // The normalisation of a case under options.normalize: "dataset" and "ct" use `dataset`, "image" the case's
 // own over its foreground, "masked" the same with the background set to 0, "whole" the case's own over all
 // voxels, "none" mean 0 and deviation 1.
 Normalization normalization_for(const PreparedCase& prepared, const PrepareOptions& options,
                                 const Normalization& dataset);
-void normalize(PreparedCase& prepared, const Normalization& normalization);
+NormalizedCase normalize(PreparedCase prepared, const Normalization& normalization);
 
 // Target bits per voxel for the loss: bit c % 8 of byte c / 8 is set if the ground truth is in `classes[c]`
 // (a set of label values). Uses as many bytes as needed.

@@ -30,9 +30,8 @@ bool has_background(const data::Dataset& dataset, const TrainingOptions& trainin
   return net::loss_options(training.loss).classes && !dataset.classes;
 }
 
-data::Example example_of(data::PreparedCase prepared) {
-  return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
-          std::move(prepared.truth)};
+data::Example example_of(data::NormalizedCase normal) {
+  return {normal.size, normal.spacing, normal.channels, std::move(normal.image), std::move(normal.truth)};
 }
 
 data::Regions region_targets(const data::Dataset& dataset, const TrainingOptions& training) {
@@ -177,18 +176,15 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   all.insert(all.end(), others.begin(), others.end());
   Progress progress("preparing", "cases", static_cast<std::int64_t>(all.size()));
   prepare_share(all);
-  std::vector<data::PreparedCase> statistics(training.size());  // without the voxels
+  std::vector<data::CaseStatistics> statistics(training.size());
   std::mutex advancing;
   const auto prepare_one = [&](std::size_t i) {
     throw_if_interrupted();
     const auto one = prepared(all[i]);
     if (i < training.size() && options_.preprocess.slices != data::Slices::none) planes_of(all[i], *one);
     if (i < training.size()) {
-      statistics[i].mean = one->mean;
-      statistics[i].deviation = one->deviation;
-      statistics[i].missing = one->missing;
       check_fits(*one, options_);
-      if (options_.preprocess.normalize == data::Normalize::ct) statistics[i].labelled = one->labelled;
+      statistics[i] = data::statistics_for(options_.preprocess.normalize, *one);
     }
     const std::lock_guard lock(advancing);
     progress.advance();
@@ -200,11 +196,10 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   normalization_ = data::dataset_normalization(statistics, options_.preprocess.normalize);
 }
 
-data::PreparedCase Cases::normalized(std::size_t index) {
+data::NormalizedCase Cases::normalized(std::size_t index) {
   const auto whole = prepared(index);
-  data::PreparedCase copy = cut_case(*whole, network_box(*whole, options_));
-  data::normalize(copy, data::normalization_for(*whole, options_.preprocess, normalization_));
-  return copy;
+  return data::normalize(cut_case(*whole, network_box(*whole, options_)),
+                         data::normalization_for(*whole, options_.preprocess, normalization_));
 }
 
 data::Example Cases::example(std::size_t index) {
@@ -225,9 +220,8 @@ data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
     const std::int64_t plane = planes.empty() ? whole->size[2] / 2 : planes[number % planes.size()];
     return VoxelBox{{0, 0, plane}, input_size(options_)};
   };
-  data::PreparedCase part = cut_case(*whole, sliced ? slice() : patch());
-  data::normalize(part, data::normalization_for(*whole, options_.preprocess, normalization_));
-  return example_of(std::move(part));
+  return example_of(data::normalize(cut_case(*whole, sliced ? slice() : patch()),
+                                    data::normalization_for(*whole, options_.preprocess, normalization_)));
 }
 
 data::Sample Cases::sample(std::size_t index) {

@@ -43,9 +43,9 @@ class Cases {
   // slices. REQUIRES: prepare_all() was called for these cases. Throws Exit::bad_data if no slice has a
   // label.
   std::vector<std::int64_t> sample_counts(const std::vector<std::size_t>& cases);
-  std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);  // thread safe; not normalised
+  std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);                     // thread safe
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
-  data::PreparedCase normalized(std::size_t index);
+  data::NormalizedCase normalized(std::size_t index);  // padded to the network's input where it is smaller
   // The normalised whole volume; with a key, the sample that training draws for it: a patch with
   // training.patch, a single slice with preprocess.slices.
   data::Example example(std::size_t index);

@@ -136,10 +136,9 @@ data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box
     part.image = padded(part.image, there, box, whole.background);
     if (!whole.truth.empty()) part.truth = padded(part.truth, there, box, {0});
   }
-  part.mean = whole.mean;
-  part.deviation = whole.deviation;
+  const data::CaseStatistics& all = whole.statistics;
+  part.statistics = {all.mean, all.deviation, {}, all.missing};
   part.background = whole.background;
-  part.missing = whole.missing;
   part.box = box;
   part.original = whole.training_geometry();
   return part;

@@ -45,29 +45,29 @@ std::vector<float> mirrored_mean(Session& session, const std::vector<float>& ima
 
 }  // namespace
 
-void infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
            const InferenceOptions& options, const TakePlanes& take) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (options.window[axis] > prepared.size[axis])
+    if (options.window[axis] > normal.size[axis])
       fail(Exit::usage,
            "the window of {} voxels is larger than the prepared volume of {}. Choose a smaller one",
-           resolution_text(options.window), resolution_text(prepared.size));
+           resolution_text(options.window), resolution_text(normal.size));
   }
   if (options.of_images)
-    return take(mirrored_mean(session, prepared.image, prepared.size, prepared.channels, outputs, options));
-  const Windows windows = make_windows(prepared.size, options.window, options.overlap);
-  if (windows.count() == 1 && options.mirrored == Axes{}) return session.predict(prepared.image, take);
+    return take(mirrored_mean(session, normal.image, normal.size, normal.channels, outputs, options));
+  const Windows windows = make_windows(normal.size, options.window, options.overlap);
+  if (windows.count() == 1 && options.mirrored == Axes{}) return session.predict(normal.image, take);
   const auto compute = [&](const VoxelBox& box) {
-    const std::vector<float> image = cut(prepared.image, prepared.size, box, prepared.channels);
-    return mirrored_mean(session, image, box.size, prepared.channels, outputs, options);
+    const std::vector<float> image = cut(normal.image, normal.size, box, normal.channels);
+    return mirrored_mean(session, image, box.size, normal.channels, outputs, options);
   };
   stitch(windows, outputs, compute, take);
 }
 
-std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+std::vector<float> infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
                          const InferenceOptions& options) {
   std::vector<float> whole;
-  infer(session, prepared, outputs, options,
+  infer(session, normal, outputs, options,
         [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
   return whole;
 }

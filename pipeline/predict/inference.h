@@ -1,4 +1,4 @@
-// Computes the network's probabilities for a prepared case: every output channel at every voxel of the
+// Computes the network's probabilities for a normalised case: every output channel at every voxel of the
 // training grid.
 #pragma once
 
@@ -24,13 +24,12 @@ struct InferenceOptions {
 };
 
 // Passes probabilities to `take` in order of depth: D,H,W,outputs, or one value per output for image
-// classification. `prepared` is normalised. Needs memory for the output of one window (two if mirrored) and,
-// with several windows, for planes of one window depth. Throws Exit::usage if a window is larger than the
-// volume.
-void infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+// classification. Needs memory for the output of one window (two if mirrored) and, with several windows, for
+// planes of one window depth. Throws Exit::usage if a window is larger than the volume.
+void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
            const InferenceOptions& options, const TakePlanes& take);
 // Returns all probabilities at once.
-std::vector<float> infer(Session& session, const data::PreparedCase& prepared, std::int64_t outputs,
+std::vector<float> infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
                          const InferenceOptions& options);
 
 // Index of the class with the largest probability; the first among equals. REQUIRES: not empty.

@@ -129,9 +129,9 @@ void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared
   Network& network = *member.network;
   network.load(member.weights);
   const VoxelBox all = network_box(prepared, network.options);
-  data::PreparedCase normal = cut_case(prepared, all);
-  data::normalize(
-      normal, data::normalization_for(prepared, network.options.preprocess, member.weights.normalization));
+  const data::NormalizedCase normal = data::normalize(
+      cut_case(prepared, all),
+      data::normalization_for(prepared, network.options.preprocess, member.weights.normalization));
   if (all.size == prepared.size || network.inference.of_images)
     return infer(network.session, normal, outputs_, network.inference, take);
   infer(network.session, normal, outputs_, network.inference,

@@ -42,9 +42,8 @@ class Predictor {
   void use(const std::vector<std::int64_t>& repeats);
   void use_members(const std::vector<Member>& members);
   // Averages over the loaded members. Passes probabilities to `take` in order of depth: D,H,W,outputs, or one
-  // value per output for image classification. `prepared` is not normalised; each member normalises it as in
-  // its training. With several members it holds one whole volume of probabilities; with one, it needs as much
-  // memory as infer().
+  // value per output for image classification. Each member normalises the case as in its training. With
+  // several members it holds one whole volume of probabilities; with one, it needs as much memory as infer().
   void predict(const data::PreparedCase& prepared, const TakePlanes& take);
   std::vector<float> probabilities(const data::PreparedCase& prepared);  // returns all at once
   // By one of the loaded members, given by index.

@@ -286,8 +286,8 @@ TEST_P(EveryLayout, GivesThePreparedVolumesOfThePhantomsBitByBit) {
     const PreparedCase prepared = prepare(read_case(dataset, dataset.cases[i]), options);
     EXPECT_TRUE(prepared.image == expected.image);
     EXPECT_EQ(prepared.box, expected.box);
-    EXPECT_EQ(prepared.mean, expected.mean);
-    EXPECT_EQ(prepared.deviation, expected.deviation);
+    EXPECT_EQ(prepared.statistics.mean, expected.statistics.mean);
+    EXPECT_EQ(prepared.statistics.deviation, expected.statistics.deviation);
     EXPECT_TRUE(same_grid(prepared.original, expected.original)) << describe(prepared.original);
     // Label values differ between layouts; the resulting regions do not.
     EXPECT_EQ(target_bits(prepared.truth, classes_of(dataset)),

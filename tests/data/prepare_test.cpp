@@ -78,8 +78,8 @@ TEST(Preparing, MeasuresMeanAndDeviationOverTheForegroundOnly) {
   }
   const double count = 8 * 6 * 8, mean = sum / count;
   for (std::size_t c = 0; c < 2; ++c) {
-    EXPECT_NEAR(prepared.mean[c], mean, 1e-9);
-    EXPECT_NEAR(prepared.deviation[c], std::sqrt(squares / count - mean * mean), 1e-9);
+    EXPECT_NEAR(prepared.statistics.mean[c], mean, 1e-9);
+    EXPECT_NEAR(prepared.statistics.deviation[c], std::sqrt(squares / count - mean * mean), 1e-9);
   }
 }
 
@@ -100,32 +100,28 @@ TEST(APreparedTruth, ReturnsToTheOriginalGridExactlyAtWholeFactors) {
 }
 
 TEST(Normalizing, OverTheDataSetTakesTheMeanOfMeansAndOfDeviations) {
-  PreparedCase a, b;
-  a.mean = {1, 10};
-  a.deviation = {2, 4};
-  b.mean = {3, 30};
-  b.deviation = {4, 0};
-  const Normalization over_both = dataset_normalization({a, b});
+  const CaseStatistics one{{1, 10}, {2, 4}, {}, {}}, other{{3, 30}, {4, 0}, {}, {}};
+  const Normalization over_both = dataset_normalization({one, other});
   EXPECT_EQ(over_both.mean, (std::vector<double>{2, 20}));
   EXPECT_EQ(over_both.deviation, (std::vector<double>{3, 2}));
+  PreparedCase a;
+  a.statistics = one;
   a.channels = 2;
   a.image = {5, 40, 2, 20};
   PrepareOptions options;
   options.normalize = Normalize::none;
   EXPECT_EQ(normalization_for(a, options, over_both).deviation, (std::vector<double>{1, 1}));
   options.normalize = Normalize::image;
-  EXPECT_EQ(normalization_for(a, options, over_both).mean, a.mean);
+  EXPECT_EQ(normalization_for(a, options, over_both).mean, one.mean);
   options.normalize = Normalize::dataset;
-  normalize(a, normalization_for(a, options, over_both));
-  EXPECT_EQ(a.image, (std::vector<float>{1, 10, 0, 0}));
+  EXPECT_EQ(normalize(a, normalization_for(a, options, over_both)).image, (std::vector<float>{1, 10, 0, 0}));
 }
 
 TEST(Normalizing, AChannelWithoutContrastGivesNoNaN) {
   PreparedCase flat;
   flat.channels = 1;
   flat.image = {3, 3};
-  normalize(flat, {{3}, {0}});
-  EXPECT_EQ(flat.image, (std::vector<float>{0, 0}));
+  EXPECT_EQ(normalize(flat, {{3}, {0}}).image, (std::vector<float>{0, 0}));
 }
 
 TEST(TargetBits, AreSetForEveryClassThatHoldsTheLabel) {
@@ -154,8 +150,8 @@ void expect_equal(const PreparedCase& a, const PreparedCase& b) {
   EXPECT_EQ(a.channels, b.channels);
   EXPECT_EQ(a.image, b.image);
   EXPECT_EQ(a.truth, b.truth);
-  EXPECT_EQ(a.mean, b.mean);
-  EXPECT_EQ(a.deviation, b.deviation);
+  EXPECT_EQ(a.statistics.mean, b.statistics.mean);
+  EXPECT_EQ(a.statistics.deviation, b.statistics.deviation);
   EXPECT_EQ(a.background, b.background);
   EXPECT_EQ(a.box, b.box);
   EXPECT_EQ(a.original, b.original);
@@ -305,12 +301,11 @@ PrepareOptions as_it_is() {
   return options;
 }
 
-PreparedCase prepared_as(Normalize normalize) {
+NormalizedCase normalized_as(Normalize how) {
   PrepareOptions options = as_it_is();
-  options.normalize = normalize;
-  PreparedCase result = prepare(ramp(), options);
-  voxswap::data::normalize(result, normalization_for(result, options, {{10}, {4}}));
-  return result;
+  options.normalize = how;
+  const PreparedCase prepared = prepare(ramp(), options);
+  return normalize(prepared, normalization_for(prepared, options, {{10}, {4}}));
 }
 
 // NumPy: percentile(arange(1, 101), 5) = 5.95, 90: 90.1.
@@ -327,19 +322,19 @@ TEST(Clipping, HoldsTheForegroundBetweenItsPercentilesAndLeavesTheBackground) {
 }
 
 TEST(Normalization, OfAnImageIsOverItsForegroundAndMovesTheBackgroundToo) {
-  const PreparedCase made = prepared_as(Normalize::image);
+  const NormalizedCase made = normalized_as(Normalize::image);
   const double mean = 50.5, deviation = std::sqrt((100.0 * 100 - 1) / 12);  // of 1 … 100
   EXPECT_NEAR(made.image[0], (0 - mean) / deviation, 1e-6);
   EXPECT_NEAR(made.image[5], (1 - mean) / deviation, 1e-6);
 }
 
 TEST(Normalization, ThatIsMaskedHasTheBackgroundAtZero) {
-  const PreparedCase made = prepared_as(Normalize::masked), image = prepared_as(Normalize::image);
+  const NormalizedCase made = normalized_as(Normalize::masked), image = normalized_as(Normalize::image);
   for (std::size_t i = 0; i < 110; ++i) EXPECT_EQ(made.image[i], i < 5 || i >= 105 ? 0 : image.image[i]);
 }
 
 TEST(Normalization, OfTheWholeImageCountsEveryVoxel) {
-  const PreparedCase made = prepared_as(Normalize::whole);
+  const NormalizedCase made = normalized_as(Normalize::whole);
   const double mean = 5050.0 / 110,
                deviation = std::sqrt(338350.0 / 110 - mean * mean);  // sum of squares of 1 … 100
   EXPECT_NEAR(made.image[0], (0 - mean) / deviation, 1e-6);
@@ -347,8 +342,8 @@ TEST(Normalization, OfTheWholeImageCountsEveryVoxel) {
 }
 
 TEST(Normalization, OfTheDataSetAndNoneUseWhatTheyAreGiven) {
-  EXPECT_EQ(prepared_as(Normalize::dataset).image[5], (1.0F - 10) / 4);
-  EXPECT_EQ(prepared_as(Normalize::none).image[5], 1);
+  EXPECT_EQ(normalized_as(Normalize::dataset).image[5], (1.0F - 10) / 4);
+  EXPECT_EQ(normalized_as(Normalize::none).image[5], 1);
 }
 
 TEST(Preparing, AppliesBiasCorrectionToTheChannelsThatAreNamed) {

@@ -46,7 +46,7 @@ TEST(PreparingAtASpacing, KeepsTheBackgroundAndTheStatisticsOfTheVoxelsAsTheyWer
     sum += value;
     count += value == 0 ? 0 : 1;
   }
-  EXPECT_NEAR(prepared.mean[0], sum / count, 1e-9);
+  EXPECT_NEAR(prepared.statistics.mean[0], sum / count, 1e-9);
   EXPECT_EQ(prepared.image.front(), 0);
   EXPECT_EQ(prepared.image.back(), 0);
   const auto background = std::count(prepared.image.begin(), prepared.image.end(), 0.0F);
@@ -63,17 +63,13 @@ TEST(PreparingAtASpacing, TakesATruthBackToItsOwnGrid) {
   EXPECT_EQ(back.voxels, volume.truth.voxels);
 }
 
-PreparedCase labelled(const std::vector<float>& values) {
-  PreparedCase prepared;
-  prepared.channels = 1;
-  prepared.mean = prepared.deviation = {0};
-  prepared.labelled = values;
-  return prepared;
+CaseStatistics labelled(const std::vector<float>& values) {
+  return {{0}, {0}, values, {}};
 }
 
 // numpy.percentile(range(1, 201), [0.5, 99.5]) is 1.995 and 199.005.
 TEST(NormalizingCt, ClipsToThePercentilesOfAllLabelledVoxelsAndTakesTheirMeanAndDeviation) {
-  std::vector<PreparedCase> cases(2, labelled({}));
+  std::vector<CaseStatistics> cases(2, labelled({}));
   for (int value = 1; value <= 200; ++value) cases[value % 2].labelled.push_back(static_cast<float>(value));
   const Normalization found = dataset_normalization(cases, Normalize::ct);
   const double deviation = std::sqrt((200.0 * 200 - 1) / 12);
@@ -87,10 +83,10 @@ TEST(NormalizingCt, ClipsToThePercentilesOfAllLabelledVoxelsAndTakesTheirMeanAnd
   image.image = {-1000, 50, 3000};
   PrepareOptions options;
   options.normalize = Normalize::ct;
-  normalize(image, normalization_for(image, options, found));
-  EXPECT_NEAR(image.image[0], (1.995 - 100.5) / deviation, 1e-5);
-  EXPECT_NEAR(image.image[1], (50 - 100.5) / deviation, 1e-5);
-  EXPECT_NEAR(image.image[2], (199.005 - 100.5) / deviation, 1e-5);
+  const NormalizedCase made = normalize(image, normalization_for(image, options, found));
+  EXPECT_NEAR(made.image[0], (1.995 - 100.5) / deviation, 1e-5);
+  EXPECT_NEAR(made.image[1], (50 - 100.5) / deviation, 1e-5);
+  EXPECT_NEAR(made.image[2], (199.005 - 100.5) / deviation, 1e-5);
 }
 
 TEST(NormalizingCt, NeedsLabelledVoxels) {
@@ -101,8 +97,8 @@ TEST(NormalizingCt, NeedsLabelledVoxels) {
 TEST(LabelledVoxels, AreAllOfFewAndEvenlyTenThousandOfMany) {
   PrepareOptions options;
   options.resolution = {8, 8, 8};
-  EXPECT_EQ(prepare(labelled_block({10, 8, 6}), options).labelled.size(), 7u * 8 * 6);
-  EXPECT_EQ(prepare(labelled_block({40, 40, 40}), options).labelled.size(), 10000u);
+  EXPECT_EQ(prepare(labelled_block({10, 8, 6}), options).statistics.labelled.size(), 7u * 8 * 6);
+  EXPECT_EQ(prepare(labelled_block({40, 40, 40}), options).statistics.labelled.size(), 10000u);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
     ASSERT_EQ(sample.image.size(), 144U * 4);
     ASSERT_EQ(sample.target.size(), 144U);
     EXPECT_TRUE(std::any_of(sample.target.begin(), sample.target.end(), [](int of) { return of != 0; }));
-    const data::PreparedCase whole = cases.normalized(sample.case_index);
+    const data::NormalizedCase whole = cases.normalized(sample.case_index);
     bool found = false;
     for (std::int64_t z = 0; z < whole.size[2]; ++z)
       found = found || std::equal(sample.image.begin(), sample.image.end(), whole.image.begin() + z * 576);
@@ -95,7 +95,7 @@ TEST_F(ImageCases, APredictionOfSlicesIsThatOfEachByItself) {
   const RunOptions all = options("brats2021", "deeplabv3");
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0}, {});
-  const data::PreparedCase whole = cases.normalized(0);
+  const data::NormalizedCase whole = cases.normalized(0);
   Session session(all, 4, 4, Session::Purpose::inference);
   session.initialize(5);
   const std::vector<float> together = infer(session, whole, 4, {.window = input_size(all)});

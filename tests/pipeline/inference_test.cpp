@@ -52,9 +52,13 @@ data::PreparedCase noise() {
     prepared.image[i] = static_cast<float>(random.normal(i));
   prepared.original.size = size;
   prepared.box = {{0, 0, 0}, size};
-  prepared.mean.assign(channels, 0);
-  prepared.deviation.assign(channels, 1);
+  prepared.statistics.mean.assign(channels, 0);
+  prepared.statistics.deviation.assign(channels, 1);
   return prepared;
+}
+
+data::NormalizedCase normalized_noise() {
+  return data::normalize(noise(), {std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)});
 }
 
 float largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -65,20 +69,20 @@ float largest_difference(const std::vector<float>& a, const std::vector<float>& 
 }
 
 TEST(Inference, WithAWindowAsLargeAsTheVolumeIsTheWholeVolumesToTheBit) {
-  const data::PreparedCase prepared = noise();
+  const data::NormalizedCase normal = normalized_noise();
   Network whole(std::nullopt), windowed(size);
-  const std::vector<float> expected = whole.predict(prepared.image);
-  EXPECT_EQ(infer(whole, prepared, outputs, {size, 0.5, {}}), expected);
-  EXPECT_EQ(infer(windowed, prepared, outputs, {size, 0.5, {}}), expected);
+  const std::vector<float> expected = whole.predict(normal.image);
+  EXPECT_EQ(infer(whole, normal, outputs, {size, 0.5, {}}), expected);
+  EXPECT_EQ(infer(windowed, normal, outputs, {size, 0.5, {}}), expected);
 }
 
 // Far from a window's edge, a voxel sees the same context as in the whole volume; only the norms' statistics
 // differ.
 TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
-  const data::PreparedCase prepared = noise();
+  const data::NormalizedCase normal = normalized_noise();
   Network whole(std::nullopt), windowed(Size3{8, 8, 8});
-  const std::vector<float> expected = infer(whole, prepared, outputs, {size, 0.5, {}});
-  const std::vector<float> found = infer(windowed, prepared, outputs, {{8, 8, 8}, 0.5, {}});
+  const std::vector<float> expected = infer(whole, normal, outputs, {size, 0.5, {}});
+  const std::vector<float> found = infer(windowed, normal, outputs, {{8, 8, 8}, 0.5, {}});
   const float apart = largest_difference(found, expected);
   EXPECT_GT(apart, 0);
   EXPECT_LT(apart, 0.5);
@@ -86,7 +90,7 @@ TEST(Inference, InWindowsGivesProbabilitiesNearTheWholeVolumes) {
 }
 
 TEST(Inference, RefusesAWindowLargerThanTheVolume) {
-  data::PreparedCase small = noise();
+  data::NormalizedCase small = normalized_noise();
   small.size = {16, 16, 8};
   Network session(std::nullopt);
   EXPECT_THROW(infer(session, small, outputs, {size, 0.5, {}}), Error);
@@ -94,50 +98,50 @@ TEST(Inference, RefusesAWindowLargerThanTheVolume) {
 
 // The mean over all mirrorings is invariant to mirroring of the input.
 TEST(Mirroring, OfAMirroredInputIsTheMirroredResult) {
-  const data::PreparedCase prepared = noise();
+  const data::NormalizedCase normal = normalized_noise();
   Network session(std::nullopt);
   const InferenceOptions mirrored{size, 0.5, {true, true, true}}, plain{size, 0.5, {}};
-  const std::vector<float> expected = infer(session, prepared, outputs, mirrored);
+  const std::vector<float> expected = infer(session, normal, outputs, mirrored);
   for (const int flips : {1, 2, 4, 7}) {
-    data::PreparedCase other = prepared;
-    other.image = data::apply(data::symmetry(flips), prepared.image, size, channels);
+    data::NormalizedCase other = normal;
+    other.image = data::apply(data::symmetry(flips), normal.image, size, channels);
     const std::vector<float> back =
         data::apply(data::symmetry(flips), infer(session, other, outputs, mirrored), size, outputs);
     EXPECT_LT(largest_difference(back, expected), 1e-6f) << flips;
     EXPECT_GT(largest_difference(
                   data::apply(data::symmetry(flips), infer(session, other, outputs, plain), size, outputs),
-                  infer(session, prepared, outputs, plain)),
+                  infer(session, normal, outputs, plain)),
               1e-4f);  // a single pass is not
   }
 }
 
 // A symmetric input gives a symmetric output.
 TEST(Mirroring, OfASymmetricInputIsSymmetric) {
-  data::PreparedCase prepared = noise();
-  std::vector<float> sum(prepared.image.size());
+  data::NormalizedCase normal = normalized_noise();
+  std::vector<float> sum(normal.image.size());
   for (int flips = 0; flips < 8; ++flips) {
-    const std::vector<float> turned = data::apply(data::symmetry(flips), prepared.image, size, channels);
+    const std::vector<float> turned = data::apply(data::symmetry(flips), normal.image, size, channels);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += turned[i] / 8;
   }
-  prepared.image = sum;
+  normal.image = sum;
   Network session(std::nullopt);
-  const std::vector<float> found = infer(session, prepared, outputs, {size, 0.5, {true, true, true}});
+  const std::vector<float> found = infer(session, normal, outputs, {size, 0.5, {true, true, true}});
   for (int flips = 1; flips < 8; ++flips)
     EXPECT_LT(largest_difference(data::apply(data::symmetry(flips), found, size, outputs), found), 1e-5f);
 }
 
 // Averaging along one axis does not make the result invariant along the others.
 TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
-  const data::PreparedCase prepared = noise();
+  const data::NormalizedCase normal = normalized_noise();
   Network session(std::nullopt);
-  const std::vector<float> plain = session.predict(prepared.image);
+  const std::vector<float> plain = session.predict(normal.image);
   for (int axis = 0; axis < 3; ++axis) {
     InferenceOptions one{size, 0.5, {}};
     one.mirrored[static_cast<std::size_t>(axis)] = true;
     const data::Symmetry mirror = data::symmetry(1 << axis);
     const std::vector<float> other = data::apply(
-        mirror, session.predict(data::apply(mirror, prepared.image, size, channels)), size, outputs);
-    const std::vector<float> found = infer(session, prepared, outputs, one);
+        mirror, session.predict(data::apply(mirror, normal.image, size, channels)), size, outputs);
+    const std::vector<float> found = infer(session, normal, outputs, one);
     EXPECT_GT(largest_difference(other, plain), 1e-4f);
     for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], (plain[i] + other[i]) / 2);
   }
@@ -178,8 +182,7 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   const std::vector<float> first = predict({1}), second = predict({2}), both = predict({1, 2});
   EXPECT_GT(largest_difference(first, second), 1e-3f);
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
-  data::PreparedCase normal = noise();
-  data::normalize(normal, {{0.5, 0}, {2, 1}});
+  const data::NormalizedCase normal = data::normalize(noise(), {{0.5, 0}, {2, 1}});
   Session session(options_, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
@@ -255,12 +258,12 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
   session.initialize(1);
   options_.training.augment.symmetries = false;
   options_.training.augment.flip = {0.5, 0, 0};
-  EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {true, false, false}}));
+  EXPECT_EQ(predicted(true), infer(session, normalized_noise(), outputs, {size, 0.5, {true, false, false}}));
   EXPECT_EQ(predicted(false), session.predict(noise().image));
   options_.training.augment.flip = {0, 0, 1};
-  EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {false, false, true}}));
+  EXPECT_EQ(predicted(true), infer(session, normalized_noise(), outputs, {size, 0.5, {false, false, true}}));
   options_.training.augment.symmetries = true;
-  EXPECT_EQ(predicted(true), infer(session, noise(), outputs, {size, 0.5, {true, true, true}}));
+  EXPECT_EQ(predicted(true), infer(session, normalized_noise(), outputs, {size, 0.5, {true, true, true}}));
   options_.training.augment.symmetries = false;
   options_.training.augment.flip = {0, 0, 0};
   test::expect_failure([&] { predicted(true); }, Exit::usage, {"trained without mirroring"});

@@ -87,15 +87,15 @@ TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
   whole.image.resize(2 * truth().size());
   whole.image[2 * at(5, 6, 7) + 1] = 3;
   whole.truth = truth();
-  whole.mean = {1, 2};
-  whole.deviation = {3, 4};
+  whole.statistics.mean = {1, 2};
+  whole.statistics.deviation = {3, 4};
   whole.original.size = {40, 32, 24};
   whole.original.spacing = {0.5, 0.5, 2};
   whole.original.origin = {10, 20, 30};
   whole.box = {{0, 0, 0}, whole.original.size};
   const data::PreparedCase part = cut_case(whole, {{4, 5, 4}, patch});
   EXPECT_EQ(part.size, patch);
-  EXPECT_EQ(part.mean, whole.mean);
+  EXPECT_EQ(part.statistics.mean, whole.statistics.mean);
   EXPECT_EQ(part.image[2 * ((3 * 8 + 1) * 8 + 1) + 1], 3);
   EXPECT_EQ(part.truth.size(), 512u);
   const data::Geometry place = part.training_geometry(), all = whole.training_geometry();
