@@ -25,8 +25,8 @@ namespace {
 using namespace voxswap;
 using Itk = itk::Image<float, 3>;
 
-data::Example blob(std::int64_t side, std::int64_t channels) {
-  data::Example example{{side, side, side}, {1, 1, 1}, channels, {}, {}};
+data::NormalizedCase blob(std::int64_t side, std::int64_t channels) {
+  data::NormalizedCase example{{side, side, side}, {1, 1, 1}, channels, {}, {}};
   const Philox random(1, 1);
   const auto voxels = static_cast<std::size_t>(side * side * side);
   example.image.resize(voxels * static_cast<std::size_t>(channels));
@@ -84,7 +84,7 @@ int main(int count, char** arguments) {
   const std::int64_t side = count > 1 ? std::atoll(arguments[1]) : 128,
                      channels = count > 2 ? std::atoll(arguments[2]) : 4;
   const int repeats = count > 3 ? std::atoi(arguments[3]) : 5;
-  const data::Example example = blob(side, channels);
+  const data::NormalizedCase example = blob(side, channels);
   const data::SpatialChange turned{.degrees = {12, 12, 12}, .factors = {1.1, 1.1, 1.1}};
   data::SpatialChange bent = turned;
   bent.elastic = 2;
@@ -114,7 +114,7 @@ int main(int count, char** arguments) {
       {"low resolution", {.low_resolution = 0.6}},
       {"gamma", {.gamma = 0.8}}};
   for (const auto& [name, change] : changes) {
-    data::Example changed = example;
+    data::NormalizedCase changed = example;
     data::Augmentation augmentation;
     augmentation.channels.assign(static_cast<std::size_t>(channels), change);
     report(std::string(name) + ": image", repeats, [&] { data::apply(augmentation, changed); });
@@ -123,7 +123,7 @@ int main(int count, char** arguments) {
   double total = 0;
   constexpr int samples = 40;
   for (int i = 0; i < samples; ++i) {
-    data::Example copy = example;
+    data::NormalizedCase copy = example;
     const data::AugmentKey key{1, 1, static_cast<std::uint32_t>(i)};
     total += seconds_of([&] {
       data::apply(data::draw_augmentation(data::nnunet_augmentation(), key, copy.size, channels), copy);

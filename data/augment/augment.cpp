@@ -122,9 +122,9 @@ std::vector<bool> draw_dropped(const AugmentOptions& options, const AugmentKey& 
   return dropped;
 }
 
-void set_to_zero(Example& example, std::size_t channel) {
-  for (std::size_t at = channel; at < example.image.size(); at += static_cast<std::size_t>(example.channels))
-    example.image[at] = 0;
+void set_to_zero(NormalizedCase& part, std::size_t channel) {
+  for (std::size_t at = channel; at < part.image.size(); at += static_cast<std::size_t>(part.channels))
+    part.image[at] = 0;
 }
 
 std::string describe(const Symmetry& turn) {
@@ -176,30 +176,30 @@ Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& 
   return drawn;
 }
 
-void apply(const Augmentation& augmentation, Example& example) {
+void apply(const Augmentation& augmentation, NormalizedCase& part) {
   const AugmentKey& key = augmentation.key;
   if (is_symmetry(augmentation.space)) {
     if (augmentation.space.symmetry != 0) {
       const Symmetry turn = symmetry(augmentation.space.symmetry);
-      example.image = apply(turn, example.image, example.size, example.channels);
-      if (!example.truth.empty()) example.truth = apply(turn, example.truth, example.size, 1);
+      part.image = apply(turn, part.image, part.size, part.channels);
+      if (!part.truth.empty()) part.truth = apply(turn, part.truth, part.size, 1);
     }
   } else {
-    const SpatialMap map(augmentation.space, example.size, example.spacing,
+    const SpatialMap map(augmentation.space, part.size, part.spacing,
                          {stream(key, first_of_control_points), stream(key, first_of_control_points + 1),
                           stream(key, first_of_control_points + 2)});
     // Freeing and reallocating this much memory would cost as much as the interpolation.
     thread_local std::vector<float> spare;
-    map.read(example.image, example.channels, spare);
-    example.image.swap(spare);
-    if (!example.truth.empty()) example.truth = map.read(example.truth);
+    map.read(part.image, part.channels, spare);
+    part.image.swap(spare);
+    if (!part.truth.empty()) part.truth = map.read(part.truth);
   }
-  for (std::size_t c = 0; c < augmentation.channels.size() && static_cast<std::int64_t>(c) < example.channels;
+  for (std::size_t c = 0; c < augmentation.channels.size() && static_cast<std::int64_t>(c) < part.channels;
        ++c)
     change_intensities(augmentation.channels[c], stream(key, first_of_voxels + static_cast<std::uint32_t>(c)),
-                       example.image, example.size, example.channels, static_cast<std::int64_t>(c));
+                       part.image, part.size, part.channels, static_cast<std::int64_t>(c));
   for (std::size_t c = 0; c < augmentation.dropped.size(); ++c)
-    if (augmentation.dropped[c]) set_to_zero(example, c);
+    if (augmentation.dropped[c]) set_to_zero(part, c);
 }
 
 std::string describe(const Augmentation& augmentation) {

@@ -14,7 +14,7 @@
 
 #include "data/augment/intensity.h"
 #include "data/augment/spatial_map.h"
-#include "data/volumes/volume.h"
+#include "data/volumes/prepared_case.h"
 
 namespace voxswap::data {
 
@@ -51,15 +51,6 @@ std::array<bool, 3> mirrored_axes(const AugmentOptions& options);
 // nnU-Net's augmentation, without elastic deformation: nnU-Net's 3D trainers disable it too.
 AugmentOptions nnunet_augmentation();
 
-// A case in the form that the network reads.
-struct Example {
-  Size3 size{0, 0, 0};
-  Spacing spacing{1, 1, 1};  // mm
-  std::int64_t channels = 0;
-  std::vector<float> image;         // D,H,W,C
-  std::vector<std::int16_t> truth;  // D,H,W, label values; may be empty
-};
-
 // The key of the random streams.
 struct AugmentKey {
   std::uint64_t seed = 0;
@@ -80,7 +71,7 @@ Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& 
 // Applies the augmentation in place. Without any drawn change, every bit stays the same. Labels are
 // interpolated as one indicator per label and the largest wins, so no new label values appear. Positions
 // outside the grid read the edge voxel. REQUIRES: a symmetry that preserves the box size.
-void apply(const Augmentation& augmentation, Example& example);
+void apply(const Augmentation& augmentation, NormalizedCase& part);
 
 std::string describe(const Augmentation& augmentation);  // "rotated 12 -3 0, gamma 0.8"; "as it is"
 

@@ -8,9 +8,10 @@
 
 namespace voxswap::data {
 
-// Input of one training step: the arrays of one batch.
+// Input of one training step: a NormalizedCase, or a batch of them, with the ground truth encoded as the
+// loss's target.
 struct Sample {
-  std::size_t case_index = 0;
+  std::size_t case_index = 0;        // of the first one of a batch
   std::vector<float> image;          // D,H,W,C, normalised, augmented
   std::vector<std::uint8_t> target;  // D,H,W target bits, or classes, in as many bytes as needed
 };

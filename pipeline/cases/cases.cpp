@@ -30,10 +30,6 @@ bool has_background(const data::Dataset& dataset, const TrainingOptions& trainin
   return net::loss_options(training.loss).classes && !dataset.classes;
 }
 
-data::Example example_of(data::NormalizedCase normal) {
-  return {normal.size, normal.spacing, normal.channels, std::move(normal.image), std::move(normal.truth)};
-}
-
 data::Regions region_targets(const data::Dataset& dataset, const TrainingOptions& training) {
   if (training.targets == Targets::labels) return {};
   data::Regions regions = dataset.regions;
@@ -202,13 +198,9 @@ data::NormalizedCase Cases::normalized(std::size_t index) {
                          data::normalization_for(*whole, options_.preprocess, normalization_));
 }
 
-data::Example Cases::example(std::size_t index) {
-  return example_of(normalized(index));
-}
-
-data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
+data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey& key) {
   const bool sliced = options_.preprocess.slices != data::Slices::none;
-  if (!options_.training.patch && !sliced) return example(index);
+  if (!options_.training.patch && !sliced) return normalized(index);
   const auto whole = prepared(index);
   const auto patch = [&] {
     return draw_patch(whole->truth, whole->size, *options_.training.patch, key.seed, key.epoch,
@@ -220,26 +212,26 @@ data::Example Cases::example(std::size_t index, const data::AugmentKey& key) {
     const std::int64_t plane = planes.empty() ? whole->size[2] / 2 : planes[number % planes.size()];
     return VoxelBox{{0, 0, plane}, input_size(options_)};
   };
-  return example_of(data::normalize(cut_case(*whole, sliced ? slice() : patch()),
-                                    data::normalization_for(*whole, options_.preprocess, normalization_)));
+  return data::normalize(cut_case(*whole, sliced ? slice() : patch()),
+                         data::normalization_for(*whole, options_.preprocess, normalization_));
 }
 
 data::Sample Cases::sample(std::size_t index) {
-  return sample_of(index, example(index));
+  return encoded(index, normalized(index));
 }
 
 data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& options,
                            const data::AugmentKey& key) {
-  data::Example augmented = example(index, key);
+  data::NormalizedCase augmented = normalized(index, key);
   data::apply(data::draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
   const auto channels = static_cast<std::size_t>(augmented.channels);
   for (std::size_t c = 0; c < channels; ++c)  // missing channels stay 0
     for (std::size_t i = c; dataset().cases[index].lacks(c) && i < augmented.image.size(); i += channels)
       augmented.image[i] = 0;
-  return sample_of(index, std::move(augmented));
+  return encoded(index, std::move(augmented));
 }
 
-data::Sample Cases::sample_of(std::size_t index, data::Example made) const {
+data::Sample Cases::encoded(std::size_t index, data::NormalizedCase made) const {
   data::Sample sample;
   sample.case_index = index;
   const int label = dataset().cases[index].label;

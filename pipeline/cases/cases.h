@@ -45,18 +45,17 @@ class Cases {
   std::vector<std::int64_t> sample_counts(const std::vector<std::size_t>& cases);
   std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);                     // thread safe
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
-  data::NormalizedCase normalized(std::size_t index);  // padded to the network's input where it is smaller
-  // The normalised whole volume; with a key, the sample that training draws for it: a patch with
-  // training.patch, a single slice with preprocess.slices.
-  data::Example example(std::size_t index);
-  data::Example example(std::size_t index, const data::AugmentKey& key);
+  // The whole volume, padded to the network's input where it is smaller; with a key, the part that training
+  // draws from it: a patch with training.patch, a single slice with preprocess.slices.
+  data::NormalizedCase normalized(std::size_t index);
+  data::NormalizedCase normalized(std::size_t index, const data::AugmentKey& key);
   data::Sample sample(std::size_t index);  // the whole volume, with target bits
   data::Sample sample(std::size_t index, const data::AugmentOptions& options,
                       const data::AugmentKey& key);  // augmented
 
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
-  data::Sample sample_of(std::size_t index, data::Example made) const;
+  data::Sample encoded(std::size_t index, data::NormalizedCase made) const;  // with its target
   std::vector<std::uint8_t> with_untold(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);

@@ -22,7 +22,7 @@ namespace {
 struct Version {
   std::string title, description;
   data::Geometry geometry;  // the position is not used
-  data::Example example;
+  data::NormalizedCase part;
 };
 
 struct Row {
@@ -74,36 +74,36 @@ Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::
   Block block;
   block.title = cases.dataset().cases[index].id;
   block.rows = rows_of(cases.dataset(), input_size(options)[2] == 1);
-  const auto add = [&](const std::string& title, const std::string& description, data::Example example) {
+  const auto add = [&](const std::string& title, const std::string& description, data::NormalizedCase part) {
     data::Geometry geometry = cases.prepared(index)->training_geometry();
-    geometry.size = example.size;
-    block.versions.push_back({title, description, geometry, std::move(example)});
+    geometry.size = part.size;
+    block.versions.push_back({title, description, geometry, std::move(part)});
   };
-  add("as prepared", "", cases.example(index));
+  add("as prepared", "", cases.normalized(index));
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const data::AugmentKey key{options.training.seed, static_cast<std::uint64_t>(epoch),
                                static_cast<std::uint32_t>(index)};
-    data::Example example = cases.example(index, key);
+    data::NormalizedCase part = cases.normalized(index, key);
     const data::Augmentation drawn =
-        data::draw_augmentation(options.training.augment, key, example.size, example.channels);
-    data::apply(drawn, example);
-    add(format("epoch {}", epoch), data::describe(drawn), std::move(example));
+        data::draw_augmentation(options.training.augment, key, part.size, part.channels);
+    data::apply(drawn, part);
+    add(format("epoch {}", epoch), data::describe(drawn), std::move(part));
   }
   return block;
 }
 
 data::Image channel_of(const Version& version, std::int64_t channel) {
-  const data::Example& example = version.example;
+  const data::NormalizedCase& part = version.part;
   data::Image image{version.geometry, std::vector<float>(static_cast<std::size_t>(version.geometry.count()))};
   for (std::size_t i = 0; i < image.voxels.size(); ++i)
     image.voxels[i] =
-        example.image[i * static_cast<std::size_t>(example.channels) + static_cast<std::size_t>(channel)];
+        part.image[i * static_cast<std::size_t>(part.channels) + static_cast<std::size_t>(channel)];
   return image;
 }
 
 // All zero for a case without ground truth.
 data::LabelMap labels_of(const Version& version) {
-  data::LabelMap labels{version.geometry, version.example.truth};
+  data::LabelMap labels{version.geometry, version.part.truth};
   labels.voxels.resize(static_cast<std::size_t>(version.geometry.count()), 0);
   return labels;
 }

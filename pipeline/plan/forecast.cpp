@@ -199,7 +199,7 @@ double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
 double augmenting_seconds(const RunOptions& options, const DataShape& data) {
   if (!open_device(options.memory.device)->computes_on_host()) return 0;
   constexpr std::uint64_t tries = 8;  // several, since most draws skip most augmentations
-  data::Example noise;
+  data::NormalizedCase noise;
   noise.size = input_size(options);
   noise.channels = data.channels;
   const std::int64_t voxels = noise.size[0] * noise.size[1] * noise.size[2];
@@ -208,10 +208,9 @@ double augmenting_seconds(const RunOptions& options, const DataShape& data) {
   noise.truth.resize(static_cast<std::size_t>(voxels));
   const auto started = std::chrono::steady_clock::now();
   for (std::uint64_t i = 0; i < tries; ++i) {
-    data::Example example = noise;
+    data::NormalizedCase part = noise;
     const data::AugmentKey key{1, i, 0};
-    data::apply(data::draw_augmentation(options.training.augment, key, example.size, example.channels),
-                example);
+    data::apply(data::draw_augmentation(options.training.augment, key, part.size, part.channels), part);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
   return elapsed.count() / static_cast<double>(tries) * static_cast<double>(options.training.batch_size) /

@@ -37,9 +37,9 @@ std::vector<Row> rows(const std::string& name) {
 }
 
 // The fixture's image as channel 1 of `channels`; the other channels have a constant.
-Example fixture(std::int64_t channels = 1) {
+NormalizedCase fixture(std::int64_t channels = 1) {
   const Row image = rows("image")[0], labels = rows("labels")[0];
-  Example example;
+  NormalizedCase example;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     example.size[axis] = static_cast<std::int64_t>(image.parameters[axis]);
     example.spacing[axis] = image.parameters[axis + 3];
@@ -54,8 +54,8 @@ Example fixture(std::int64_t channels = 1) {
 }
 
 // A smooth image with labels in it, large enough for statistics.
-Example blob(const Size3& size, std::int64_t channels = 1) {
-  Example example{size, {1, 1, 1}, channels, {}, {}};
+NormalizedCase blob(const Size3& size, std::int64_t channels = 1) {
+  NormalizedCase example{size, {1, 1, 1}, channels, {}, {}};
   for (std::int64_t z = 0; z < size[2]; ++z)
     for (std::int64_t y = 0; y < size[1]; ++y)
       for (std::int64_t x = 0; x < size[0]; ++x) {
@@ -90,12 +90,12 @@ constexpr double rounding = 2e-5;
 
 TEST(Augmentation, TurnsAndScalesImagesAsSciPyDoes) {
   for (const Row& row : rows("space of image")) {
-    Example example = fixture();
+    NormalizedCase example = fixture();
     apply({{}, space_of(row.parameters), {}}, example);
     expect_near(example.image, row.values, rounding);
   }
   const Row row = rows("space of image after symmetry 17")[0];
-  Example example = fixture();
+  NormalizedCase example = fixture();
   SpatialChange change = space_of(row.parameters);
   change.symmetry = 17;
   apply({{}, change, {}}, example);
@@ -106,7 +106,7 @@ TEST(Augmentation, TurnsAndScalesImagesAsSciPyDoes) {
 TEST(Augmentation, TreatsAllChannelsOfAnImageAlike) {
   for (const std::int64_t channels : {2, 3, 4, 5}) {
     const Row row = rows("space of image")[3];
-    Example one = fixture(), several = fixture(channels);
+    NormalizedCase one = fixture(), several = fixture(channels);
     const Augmentation augmentation{{}, space_of(row.parameters), {}};
     apply(augmentation, one);
     apply(augmentation, several);
@@ -121,7 +121,7 @@ TEST(Augmentation, TreatsAllChannelsOfAnImageAlike) {
 
 TEST(Augmentation, TurnsAndScalesLabelsAsSciPyDoesTheirIndicators) {
   for (const Row& row : rows("space of labels")) {
-    Example example = fixture();
+    NormalizedCase example = fixture();
     apply({{}, space_of(row.parameters), {}}, example);
     std::size_t compared = 0;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
@@ -143,8 +143,8 @@ TEST(Augmentation, ChangesIntensitiesAsTheFormulasOfTheFixtureSay) {
       Augmentation augmentation;
       augmentation.channels.resize(3);
       augmentation.channels[1].*member = row.parameters[0];
-      Example example = fixture(3);
-      const Example before = example;
+      NormalizedCase example = fixture(3);
+      const NormalizedCase before = example;
       apply(augmentation, example);
       std::vector<float> channel, others;
       for (std::size_t i = 0; i < example.image.size(); ++i)
@@ -162,8 +162,8 @@ TEST(Augmentation, LeavesEveryBitAsItWasWhenNothingIsDrawn) {
   options.symmetries = false;
   const Augmentation drawn = draw_augmentation(options, {1, 2, 3}, {12, 9, 7}, 2);
   EXPECT_EQ(describe(drawn), "unchanged");
-  Example example = blob({12, 9, 7}, 2);
-  const Example before = example;
+  NormalizedCase example = blob({12, 9, 7}, 2);
+  const NormalizedCase before = example;
   apply(drawn, example);
   EXPECT_EQ(example.image, before.image);
   EXPECT_EQ(example.truth, before.truth);
@@ -177,7 +177,7 @@ std::vector<float> read(const SpatialMap& map, const std::vector<float>& image, 
 
 // The identity map still runs the interpolation if called directly.
 TEST(Augmentation, ReadsVoxelsToTheLastBitWhereAMapFallsOnThem) {
-  const Example before = blob({12, 9, 7}, 2);
+  const NormalizedCase before = blob({12, 9, 7}, 2);
   const Philox random(1, 1);
   const SpatialMap map({}, before.size, before.spacing, {random, random, random});
   EXPECT_EQ(read(map, before.image, 2), before.image);
@@ -187,11 +187,11 @@ TEST(Augmentation, ReadsVoxelsToTheLastBitWhereAMapFallsOnThem) {
 TEST(Augmentation, HasFlipsAndSymmetriesThatAgreeWithTheMap) {
   for (const Size3& size : {Size3{6, 6, 6}, Size3{6, 6, 4}, Size3{1, 5, 3}}) {
     for (const int number : allowed_symmetries(size)) {
-      Example exact = blob(size, 2);
+      NormalizedCase exact = blob(size, 2);
       exact.spacing = {1, 2, 3};
       const Philox random(1, 1);
       const SpatialMap map({.symmetry = number}, size, exact.spacing, {random, random, random});
-      const Example before = exact;
+      const NormalizedCase before = exact;
       apply({{}, {.symmetry = number}, {}}, exact);
       EXPECT_EQ(read(map, before.image, 2), exact.image) << number;
       EXPECT_EQ(map.read(before.truth), exact.truth) << number;
@@ -213,7 +213,7 @@ TEST(Augmentation, TurnsImagesInTheirPlaneAlone) {
 }
 
 TEST(Augmentation, LeavesASymmetricPhantomAsItIsUnderFlips) {
-  Example example = blob({10, 12, 14});
+  NormalizedCase example = blob({10, 12, 14});
   for (std::int64_t z = 0; z < 14; ++z)  // make it symmetric under all eight flips
     for (std::int64_t y = 0; y < 12; ++y)
       for (std::int64_t x = 0; x < 10; ++x) {
@@ -222,7 +222,7 @@ TEST(Augmentation, LeavesASymmetricPhantomAsItIsUnderFlips) {
         example.image[at] = static_cast<float>(u + 10 * v + 100 * w);
         example.truth[at] = static_cast<std::int16_t>(w > 3 ? u : 0);
       }
-  const Example before = example;
+  const NormalizedCase before = example;
   AugmentOptions options;
   options.symmetries = false;
   options.flip = {1, 1, 1};
@@ -248,10 +248,10 @@ AugmentOptions everything() {
 }
 
 TEST(Augmentation, KeepsLabelsInTheListAndValuesFinite) {
-  const Example before = blob({20, 24, 16}, 2);
+  const NormalizedCase before = blob({20, 24, 16}, 2);
   const std::set<std::int16_t> known(before.truth.begin(), before.truth.end());
   for (std::uint32_t i = 0; i < 40; ++i) {
-    Example example = before;
+    NormalizedCase example = before;
     apply(draw_augmentation(everything(), {5, 1, i}, example.size, 2), example);
     for (const std::int16_t label : example.truth) ASSERT_TRUE(known.contains(label));
     for (const float value : example.image) ASSERT_TRUE(std::isfinite(value));
@@ -261,7 +261,7 @@ TEST(Augmentation, KeepsLabelsInTheListAndValuesFinite) {
 
 // A constant channel has zero contrast, range and deviation.
 TEST(Augmentation, KeepsAConstantImageFinite) {
-  Example example = blob({8, 8, 8});
+  NormalizedCase example = blob({8, 8, 8});
   std::fill(example.image.begin(), example.image.end(), 2.0F);
   Augmentation augmentation;
   augmentation.channels = {
@@ -341,8 +341,8 @@ TEST(ADraw, LeavesChannelsOutButNeverAllOfThem) {
 }
 
 TEST(Augmentation, OfALeftOutChannelIsZeroAndTheOthersAreAsTheyWere) {
-  const Example before = blob({6, 5, 4}, 3);
-  Example example = before;
+  const NormalizedCase before = blob({6, 5, 4}, 3);
+  NormalizedCase example = before;
   Augmentation drawn;
   drawn.dropped = {false, true, false};
   apply(drawn, example);
