@@ -1,16 +1,14 @@
 #include "data/cases/check_case.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/keys.h"
 #include "base/text.h"
-#include "data/cases/grid_trouble.h"
+#include "data/cases/case_rules.h"
 #include "data/formats/header_text.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/incomplete.h"
@@ -273,84 +271,6 @@ class CaseChecker {
 CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
                      std::vector<Problem>& problems) {
   return CaseChecker(dataset, files, options, problems).run();
-}
-
-std::string nonfinite_voxels(const fs::path& path, const Image& image) {
-  constexpr std::uint32_t exponent = 0x7f800000;  // all of these bits are set in NaN and infinity
-  std::uint32_t any = 0;
-  for (const float value : image.voxels) any |= (std::bit_cast<std::uint32_t>(value) & exponent) == exponent;
-  if (any == 0) return {};
-  std::size_t count = 0, first = 0;
-  for (std::size_t i = image.voxels.size(); i-- > 0;) {
-    if (!std::isfinite(image.voxels[i])) {
-      ++count;
-      first = i;
-    }
-  }
-  const auto nx = static_cast<std::size_t>(image.geometry.size[0]),
-             ny = static_cast<std::size_t>(image.geometry.size[1]);
-  return format("{}: {} of {} are NaN or infinite, the first ({}) at ({}, {}, {}). Repair or remove the case",
-                path.string(), count, counted(image.voxels.size(), "voxel"), number(image.voxels[first]),
-                first % nx, first / nx % ny, first / (nx * ny));
-}
-
-std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
-  const std::size_t channels = dataset.all_modalities.size();
-  if (dataset.images && volumes != static_cast<std::int64_t>(channels))
-    return format("{}: is {}, but the data set's first image is {}. Convert all of them to one kind",
-                  path.string(), volumes == 1 ? "greyscale" : "colour",
-                  channels == 1 ? "greyscale" : "colour");
-  if (channels == 0 || volumes <= static_cast<std::int64_t>(channels)) return {};
-  return format(
-      "{}: holds {}, but the data set has {} ({}). Name them all in dataset.json, or save only the channels "
-      "that you need",
-      path.string(), counted(volumes, "volume"), counted(channels, "channel"),
-      join(dataset.all_modalities, ", "));
-}
-
-std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset) {
-  std::set<int> known{0, dataset.ignore_label}, unknown;
-  for (const auto& [name, value] : dataset.labels) known.insert(value);
-  // Runs of equal values are long, so only changes are looked up.
-  int previous = 0;
-  for (const std::int16_t value : truth.voxels) {
-    if (value == previous) continue;
-    previous = value;
-    if (!known.contains(value)) unknown.insert(value);
-  }
-  if (unknown.empty()) return {};
-  std::vector<std::string> found, listed{"0 background"};
-  for (const int value : unknown) found.push_back(std::to_string(value));
-  for (const auto& [name, value] : dataset.labels) listed.push_back(format("{} {}", value, name));
-  if (dataset.ignore_label != 0) listed.push_back(format("{} ignored", dataset.ignore_label));
-  if (found.size() > 8) {
-    found.resize(8);
-    found.push_back("…");
-  }
-  return format("{}: the label {} is not in the list ({}). Correct {} or the file", path.string(),
-                join(found, ", "), join(listed, ", "), key::data_labels);
-}
-
-std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset) {
-  if (!files.told) return {};
-  for (const auto& [name, value] : dataset.labels)
-    if (!files.told->contains(value) &&
-        std::find(truth.voxels.begin(), truth.voxels.end(), value) != truth.voxels.end())
-      return format(
-          "{}: contains the label {}, which is not annotated in this case according to {}. Correct one of "
-          "them",
-          files.truth.string(), name, key::data_annotated);
-  return {};
-}
-
-bool constant_corners(const Image& image) {
-  const Size3& size = image.geometry.size;
-  for (int corner = 1; corner < 8; ++corner) {
-    const float value =
-        image.at(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0, corner & 4 ? size[2] - 1 : 0);
-    if (value != image.voxels.front()) return false;
-  }
-  return true;
 }
 
 }  // namespace voxswap::data

@@ -42,18 +42,4 @@ struct CheckOptions {
 CaseFacts check_case(const Dataset& dataset, const CaseFiles& files, const CheckOptions& options,
                      std::vector<Problem>& problems);
 
-// The rules for a case's files. Each check returns an error message, or an empty string. Reading stops at the
-// first error; `voxswap check` collects all.
-
-// Each returns the complete message, naming the file; empty if the file is valid.
-std::string nonfinite_voxels(const fs::path& path, const Image& image);
-// A 4D file must not have more volumes than the data set has channels. 2D images must be all greyscale or all
-// in colour.
-std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset);
-std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset);
-// Labels in a ground truth that are not among its annotated ones (CaseFiles::told).
-std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset);
-// Whether all eight corners have the same value, which is then the background.
-bool constant_corners(const Image& image);
-
 }  // namespace voxswap::data

@@ -5,8 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/cases/check_case.h"
-#include "data/cases/grid_trouble.h"
+#include "data/cases/case_rules.h"
 #include "data/formats/image_io.h"
 #include "data/layouts/incomplete.h"
 #include "data/volumes/orientation.h"
@@ -24,31 +23,24 @@ void stop_if(const std::string& problem) {
   if (!problem.empty()) throw Error(Exit::bad_data, problem);
 }
 
-// Reads the channels with a file; a 4D file with several of them is decompressed once.
-std::vector<Image> read_channels(const Dataset& dataset, const CaseFiles& files) {
-  std::vector<Image> channels(files.channels.size());
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    if (!channels[i].voxels.empty() || files.lacks(i)) continue;
-    const fs::path& path = files.channels[i];
-    stop_if(channel_trouble(dataset, files, i));
-    if (files.components[i] >= 0) stop_if(other_volumes(path, read_header(path).volumes, dataset));
-    if (files.components[i] < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1) {
-      channels[i] = read_image(path, files.components[i]);
-      continue;
+// Stage 1: the channels as they are in their files, each in its own orientation and on its own grid.
+struct StoredChannels {
+  std::vector<Image> images;
+};
+
+// A 4D file with several channels, of which `first` is the first one, is decompressed once.
+void read_shared_file(const CaseFiles& files, std::size_t first, std::vector<Image>& channels) {
+  const fs::path& path = files.channels[first];
+  std::vector<Image> volumes = read_images(path);
+  for (std::size_t i = first; i < channels.size(); ++i) {
+    if (files.channels[i] != path) continue;
+    const auto component = static_cast<std::size_t>(std::max(0, files.components[i]));
+    if (component >= volumes.size()) {
+      fail(Exit::bad_data, "{}: holds {}, but the data set expects channel number {} there (counted from 0)",
+           path.string(), counted(volumes.size(), "volume"), component);
     }
-    std::vector<Image> volumes = read_images(path);
-    for (std::size_t j = i; j < channels.size(); ++j) {
-      if (files.channels[j] != path) continue;
-      const auto component = static_cast<std::size_t>(std::max(0, files.components[j]));
-      if (component >= volumes.size()) {
-        fail(Exit::bad_data,
-             "{}: holds {}, but the data set expects channel number {} there (counted from 0)", path.string(),
-             counted(volumes.size(), "volume"), component);
-      }
-      channels[j] = std::move(volumes[component]);
-    }
+    channels[i] = std::move(volumes[component]);
   }
-  return channels;
 }
 
 // Missing channels are 0 everywhere, on the grid of the first existing channel.
@@ -59,20 +51,28 @@ void fill_missing(std::vector<Image>& channels, const CaseFiles& files) {
     if (files.lacks(i)) channels[i] = {there->geometry, std::vector<float>(there->voxels.size())};
 }
 
-}  // namespace
-
-std::vector<Geometry> grids_of(const Dataset& dataset) {
-  std::vector<Geometry> grids;
-  for (const CaseFiles& files : dataset.cases)
-    grids.push_back(canonical(read_header(files.first_channel()).geometry));
-  return grids;
+StoredChannels read_channels(const Dataset& dataset, const CaseFiles& files) {
+  std::vector<Image> channels(files.channels.size());
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (!channels[i].voxels.empty() || files.lacks(i)) continue;
+    const fs::path& path = files.channels[i];
+    const int component = files.components[i];
+    stop_if(channel_trouble(dataset, files, i));
+    if (component >= 0) stop_if(other_volumes(path, read_header(path).volumes, dataset));
+    if (component < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1)
+      channels[i] = read_image(path, component);
+    else
+      read_shared_file(files, i, channels);
+  }
+  fill_missing(channels, files);
+  return {std::move(channels)};
 }
 
-Volume read_case(const Dataset& dataset, const CaseFiles& files) {
+// Stage 2: the channels in the canonical frame, on the grid of the first one; no ground truth yet.
+Volume on_one_grid(const Dataset& dataset, const CaseFiles& files, StoredChannels stored) {
   Volume volume;
   volume.id = files.id;
-  volume.channels = read_channels(dataset, files);
-  fill_missing(volume.channels, files);
+  volume.channels = std::move(stored.images);
   volume.missing = files.missing;
   volume.file_geometry = volume.channels[0].geometry;
   for (std::size_t i = 0; i < volume.channels.size(); ++i) {
@@ -85,18 +85,36 @@ Volume read_case(const Dataset& dataset, const CaseFiles& files) {
     stop_if(grid_trouble(files.channels[i], image.geometry, files.first_channel(), grid));
     image.geometry = grid;  // remove differences by rounding in file formats
   }
-  stop_if(truth_trouble(files));
-  if (!files.truth.empty()) {
-    LabelMap& truth = volume.truth;
-    truth = canonical(read_label_map(files.truth));
-    const Geometry& grid = volume.geometry();
-    if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
-    stop_if(grid_trouble(files.truth, truth.geometry, files.first_channel(), grid));
-    truth.geometry = grid;
-    stop_if(unknown_labels(files.truth, truth, dataset));
-    stop_if(untold_labels(files, truth, dataset));
-  }
   return volume;
+}
+
+// Stage 3: the ground truth on the same grid; empty if the case has none.
+LabelMap read_truth(const Dataset& dataset, const CaseFiles& files, const Geometry& grid) {
+  stop_if(truth_trouble(files));
+  if (files.truth.empty()) return {};
+  LabelMap truth = canonical(read_label_map(files.truth));
+  if (dataset.align && !same_grid(truth.geometry, grid)) truth = resample_onto(grid, truth);
+  stop_if(grid_trouble(files.truth, truth.geometry, files.first_channel(), grid));
+  truth.geometry = grid;
+  stop_if(unknown_labels(files.truth, truth, dataset));
+  stop_if(untold_labels(files, truth, dataset));
+  return truth;
+}
+
+}  // namespace
+
+Volume read_case(const Dataset& dataset, const CaseFiles& files) {
+  StoredChannels stored = read_channels(dataset, files);
+  Volume volume = on_one_grid(dataset, files, std::move(stored));
+  volume.truth = read_truth(dataset, files, volume.geometry());
+  return volume;
+}
+
+std::vector<Geometry> grids_of(const Dataset& dataset) {
+  std::vector<Geometry> grids;
+  for (const CaseFiles& files : dataset.cases)
+    grids.push_back(canonical(read_header(files.first_channel()).geometry));
+  return grids;
 }
 
 }  // namespace voxswap::data

@@ -223,14 +223,15 @@ std::string PreparedCache::key(const CaseFiles& files) const {
 }
 
 PreparedCase PreparedCache::get(const CaseFiles& files) const {
-  if (folder_.empty()) return prepare(read_case(dataset_, files), options_);
+  const auto made = [&] { return prepare(read_case(dataset_, files), options_); };
+  if (folder_.empty()) return made();
   const fs::path path = folder_ / format("{}-{}.prepared", files.id, key(files));
   if (auto cached = load(path)) {
     log::debug("{}: read from the cache, {}", files.id, path.string());
     cached->statistics.missing = files.missing;
     return std::move(*cached);
   }
-  PreparedCase prepared = prepare(read_case(dataset_, files), options_);
+  PreparedCase prepared = made();
   log::debug("{}: prepared from {}", files.id, files.first_channel().parent_path().string());
   if (!writable_) return prepared;
   // Two threads may prepare the same case, and the temporary file's name is the same within a process.

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -117,6 +118,57 @@ std::vector<std::size_t> labelled_places(const LabelMap& truth) {
   return places;
 }
 
+// Where a case is cropped, and the grid that the crop is resized to.
+struct Placement {
+  std::vector<float> background;            // per channel
+  VoxelBox box;                             // the crop, in voxels of the case's own grid
+  Size3 size;                               // of the training grid
+  std::optional<std::size_t> slices_along;  // an anisotropic axis, which is not interpolated
+};
+
+Placement placement_of(const Volume& volume, const PrepareOptions& options) {
+  Placement place;
+  for (std::size_t c = 0; c < volume.channels.size(); ++c) {
+    const bool by_corner = options.corner_background || volume.lacks(c);  // 0 for a missing channel
+    place.background.push_back(by_corner ? corner_value(volume.channels[c])
+                                         : static_cast<float>(options.background));
+  }
+  place.box = options.crop == Crop::foreground ? foreground_box(volume.channels, place.background)
+                                               : VoxelBox{{0, 0, 0}, volume.geometry().size};
+  const Geometry part = crop_geometry(volume.geometry(), place.box);
+  place.size = options.by_spacing() ? size_at(part, options.spacing) : options.resolution;
+  if (options.slices == Slices::axial) place.size[2] = place.box.size[2];
+  place.slices_along = coarse_axis(part.spacing);
+  return place;
+}
+
+// Bias correction uses the whole image, clipping only the crop.
+Image cropped_channel(const Volume& volume, std::size_t channel, const Placement& place,
+                      const PrepareOptions& options) {
+  const Image& whole = volume.channels[channel];
+  const float background = place.background[channel];
+  const bool corrected = !options.bias_correction.empty() && options.bias_channels[channel];
+  Image part =
+      corrected
+          ? crop(correct_bias(whole, background, format("{}, channel {}", volume.id, channel + 1)), place.box)
+          : crop(whole, place.box);
+  clip(part, background, options.clip_low, options.clip_high);
+  return part;
+}
+
+Image resized_channel(const Image& part, float background, const Placement& place,
+                      const PrepareOptions& options) {
+  if (!options.by_spacing()) return resample_linear(part, place.size);
+  Image resized = resample_cubic(part, place.size, place.slices_along);
+  keep_background(part, background, resized);
+  return resized;
+}
+
+LabelMap resized_truth(const LabelMap& truth, const Placement& place, const PrepareOptions& options) {
+  return options.by_spacing() ? resample_shares(truth, place.size, place.slices_along)
+                              : resample_nearest(truth, place.size);
+}
+
 }  // namespace
 
 PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::string>& modalities) {
@@ -126,54 +178,38 @@ PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::str
 
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   check_options(options);
-  assert(options.bias_correction.empty() || options.bias_channels.size() == volume.channels.size());
-  PreparedCase result;
-  result.id = volume.id;
-  result.channels = static_cast<std::int64_t>(volume.channels.size());
-  result.original = volume.geometry();
-  result.stored = volume.stored();
-  result.statistics.missing = volume.missing;
-  for (std::size_t c = 0; c < volume.channels.size(); ++c) {
-    const bool by_corner = options.corner_background || result.lacks(c);  // 0 for a missing channel
-    result.background.push_back(by_corner ? corner_value(volume.channels[c])
-                                          : static_cast<float>(options.background));
-  }
-  result.box = options.crop == Crop::foreground ? foreground_box(volume.channels, result.background)
-                                                : VoxelBox{{0, 0, 0}, result.original.size};
-  const Geometry part_grid = crop_geometry(result.original, result.box);
-  result.size = options.by_spacing() ? size_at(part_grid, options.spacing) : options.resolution;
-  const auto slices_along = coarse_axis(part_grid.spacing);
-  if (options.slices == Slices::axial) result.size[2] = result.box.size[2];
   const std::size_t channels = volume.channels.size();
-  CaseStatistics& found = result.statistics;
-  found.mean.resize(channels);
-  found.deviation.resize(channels);
+  assert(options.bias_correction.empty() || options.bias_channels.size() == channels);
+
+  const Placement place = placement_of(volume, options);
+  const LabelMap truth = volume.has_truth() ? crop(volume.truth, place.box) : LabelMap();
+  const std::vector<std::size_t> labelled = labelled_places(truth);
+  CaseStatistics found{std::vector<double>(channels), std::vector<double>(channels),
+                       std::vector<float>(labelled.size() * channels), volume.missing};
   std::vector<Image> images;
-  const LabelMap truth = volume.has_truth() ? crop(volume.truth, result.box) : LabelMap();
-  const std::vector<std::size_t> places = labelled_places(truth);
-  found.labelled.resize(places.size() * channels);
   for (std::size_t c = 0; c < channels; ++c) {
-    const float background = result.background[c];
-    Image part =
-        options.bias_correction.empty() || !options.bias_channels[c]
-            ? crop(volume.channels[c], result.box)
-            : crop(correct_bias(volume.channels[c], background, format("{}, channel {}", volume.id, c + 1)),
-                   result.box);
-    clip(part, background, options.clip_low, options.clip_high);
-    Image resized = options.by_spacing() ? resample_cubic(part, result.size, slices_along)
-                                         : resample_linear(part, result.size);
+    const float background = place.background[c];
+    const Image part = cropped_channel(volume, c, place, options);
+    Image resized = resized_channel(part, background, place, options);
     statistics(
         options.by_spacing() ? part.voxels : resized.voxels, 0, 1,
         [=](float value) { return value != background; }, found.mean[c], found.deviation[c]);
-    if (options.by_spacing()) keep_background(part, background, resized);
-    for (std::size_t i = 0; i < places.size(); ++i) found.labelled[i * channels + c] = part.voxels[places[i]];
+    for (std::size_t i = 0; i < labelled.size(); ++i)
+      found.labelled[i * channels + c] = part.voxels[labelled[i]];
     images.push_back(std::move(resized));
   }
+
+  PreparedCase result;
+  result.id = volume.id;
+  result.size = place.size;
+  result.channels = static_cast<std::int64_t>(channels);
   result.image = interleaved(images);
-  if (!volume.has_truth()) return result;
-  result.truth = (options.by_spacing() ? resample_shares(truth, result.size, slices_along)
-                                       : resample_nearest(truth, result.size))
-                     .voxels;
+  if (volume.has_truth()) result.truth = resized_truth(truth, place, options).voxels;
+  result.statistics = std::move(found);
+  result.background = place.background;
+  result.box = place.box;
+  result.original = volume.geometry();
+  result.stored = volume.stored();
   return result;
 }
 

@@ -2,8 +2,9 @@
 //
 //   CaseFiles --read_case--> Volume --prepare--> PreparedCase --normalize--> NormalizedCase
 //
-// read_case is in data/cases, prepare and normalize are in data/prepare. Sizes are voxels along x, y, z;
-// arrays are D,H,W,C or D,H,W, so x varies fastest (after the channel).
+// read_case() is in data/cases, prepare() and normalize() are in data/prepare. PreparedCache::get() calls the
+// first two, Cases::sample() the rest. Sizes are voxels along x, y, z; arrays are D,H,W,C or D,H,W, so x
+// varies fastest (after the channel).
 #pragma once
 
 #include <cassert>

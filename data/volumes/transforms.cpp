@@ -115,6 +115,16 @@ float corner_value(const Image& image) {
   return image.voxels.front();
 }
 
+bool constant_corners(const Image& image) {
+  const Size3& size = image.geometry.size;
+  for (int corner = 1; corner < 8; ++corner) {
+    const float value =
+        image.at(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0, corner & 4 ? size[2] - 1 : 0);
+    if (value != image.voxels.front()) return false;
+  }
+  return true;
+}
+
 Image crop(const Image& image, const VoxelBox& box) {
   return crop_grid(image, box);
 }

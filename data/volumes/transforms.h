@@ -21,6 +21,8 @@ VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const floa
 
 // Value of the corner voxel (0,0,0): the background of skull-stripped images that are already normalised.
 float corner_value(const Image& image);
+// Whether all eight corners have the same value, which is then the background.
+bool constant_corners(const Image& image);
 
 // World position of a crop or a resampled grid.
 Geometry crop_geometry(const Geometry& geometry, const VoxelBox& box);

@@ -53,6 +53,7 @@ struct Volume {
   Geometry file_geometry{};  // of the first channel's file, before reorientation; size 0,0,0 if there is none
   std::vector<bool> missing{};  // per channel, whether it is missing and set to 0; empty: none is
 
+  bool lacks(std::size_t channel) const { return !missing.empty() && missing[channel]; }
   bool has_truth() const { return !truth.voxels.empty(); }
   const Geometry& geometry() const { return channels.front().geometry; }
   const Geometry& stored() const { return file_geometry.count() > 0 ? file_geometry : geometry(); }

@@ -192,56 +192,67 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   normalization_ = data::dataset_normalization(statistics, options_.preprocess.normalize);
 }
 
-data::NormalizedCase Cases::normalized(std::size_t index) {
-  const auto whole = prepared(index);
-  return data::normalize(cut_case(*whole, network_box(*whole, options_)),
-                         data::normalization_for(*whole, options_.preprocess, normalization_));
-}
-
-data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey& key) {
-  const bool sliced = options_.preprocess.slices != data::Slices::none;
-  if (!options_.training.patch && !sliced) return normalized(index);
-  const auto whole = prepared(index);
-  const auto patch = [&] {
-    return draw_patch(whole->truth, whole->size, *options_.training.patch, key.seed, key.epoch,
-                      key.case_index, options_.training.foreground, dataset().ignore_label);
-  };
-  const auto slice = [&] {
-    const std::vector<std::int64_t> planes = planes_of(index, *whole);
-    const std::size_t number = key.case_index / dataset().cases.size();
-    const std::int64_t plane = planes.empty() ? whole->size[2] / 2 : planes[number % planes.size()];
-    return VoxelBox{{0, 0, plane}, input_size(options_)};
-  };
-  return data::normalize(cut_case(*whole, sliced ? slice() : patch()),
-                         data::normalization_for(*whole, options_.preprocess, normalization_));
-}
-
+// The stages from a case to a sample: prepared, normalised, augmented, encoded.
 data::Sample Cases::sample(std::size_t index) {
   return encoded(index, normalized(index));
 }
 
 data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& options,
                            const data::AugmentKey& key) {
-  data::NormalizedCase augmented = normalized(index, key);
-  data::apply(data::draw_augmentation(options, key, augmented.size, augmented.channels), augmented);
-  const auto channels = static_cast<std::size_t>(augmented.channels);
-  for (std::size_t c = 0; c < channels; ++c)  // missing channels stay 0
-    for (std::size_t i = c; dataset().cases[index].lacks(c) && i < augmented.image.size(); i += channels)
-      augmented.image[i] = 0;
-  return encoded(index, std::move(augmented));
+  return encoded(index, augmented(index, normalized(index, key), options, key));
 }
 
-data::Sample Cases::encoded(std::size_t index, data::NormalizedCase made) const {
+data::NormalizedCase Cases::normalized(std::size_t index) {
+  const auto whole = prepared(index);
+  return normalized_part(*whole, network_box(*whole, options_));
+}
+
+data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey& key) {
+  const auto whole = prepared(index);
+  return normalized_part(*whole, drawn_box(index, *whole, key));
+}
+
+// The part of a case that training draws: a slice, a patch or all of it.
+VoxelBox Cases::drawn_box(std::size_t index, const data::PreparedCase& whole, const data::AugmentKey& key) {
+  if (options_.preprocess.slices != data::Slices::none) {
+    const std::vector<std::int64_t> planes = planes_of(index, whole);
+    const std::size_t number = key.case_index / dataset().cases.size();
+    const std::int64_t plane = planes.empty() ? whole.size[2] / 2 : planes[number % planes.size()];
+    return {{0, 0, plane}, input_size(options_)};
+  }
+  if (options_.training.patch)
+    return draw_patch(whole.truth, whole.size, *options_.training.patch, key.seed, key.epoch, key.case_index,
+                      options_.training.foreground, dataset().ignore_label);
+  return network_box(whole, options_);
+}
+
+data::NormalizedCase Cases::normalized_part(const data::PreparedCase& whole, const VoxelBox& box) const {
+  return data::normalize(cut_case(whole, box),
+                         data::normalization_for(whole, options_.preprocess, normalization_));
+}
+
+data::NormalizedCase Cases::augmented(std::size_t index, data::NormalizedCase part,
+                                      const data::AugmentOptions& options,
+                                      const data::AugmentKey& key) const {
+  data::apply(data::draw_augmentation(options, key, part.size, part.channels), part);
+  const auto channels = static_cast<std::size_t>(part.channels);
+  for (std::size_t c = 0; c < channels; ++c)  // missing channels stay 0
+    for (std::size_t i = c; dataset().cases[index].lacks(c) && i < part.image.size(); i += channels)
+      part.image[i] = 0;
+  return part;
+}
+
+data::Sample Cases::encoded(std::size_t index, data::NormalizedCase part) const {
   data::Sample sample;
   sample.case_index = index;
   const int label = dataset().cases[index].label;
   if (dataset().classes)
     sample.target = data::target_classes({static_cast<std::int16_t>(label)}, classes_);
   else if (net::loss_options(options_.training.loss).classes)
-    sample.target = data::target_classes(made.truth, classes_);
+    sample.target = data::target_classes(part.truth, classes_);
   else
-    sample.target = with_untold(index, data::target_bits(made.truth, classes_));
-  sample.image = std::move(made.image);
+    sample.target = with_untold(index, data::target_bits(part.truth, classes_));
+  sample.image = std::move(part.image);
   return sample;
 }
 

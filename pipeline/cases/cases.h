@@ -55,7 +55,11 @@ class Cases {
 
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
-  data::Sample encoded(std::size_t index, data::NormalizedCase made) const;  // with its target
+  VoxelBox drawn_box(std::size_t index, const data::PreparedCase& whole, const data::AugmentKey& key);
+  data::NormalizedCase normalized_part(const data::PreparedCase& whole, const VoxelBox& box) const;
+  data::NormalizedCase augmented(std::size_t index, data::NormalizedCase part,
+                                 const data::AugmentOptions& options, const data::AugmentKey& key) const;
+  data::Sample encoded(std::size_t index, data::NormalizedCase part) const;
   std::vector<std::uint8_t> with_untold(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);

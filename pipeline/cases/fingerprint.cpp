@@ -10,7 +10,6 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "data/cases/check_case.h"
 #include "data/cases/read_case.h"
 #include "data/layouts/incomplete.h"
 #include "data/layouts/open_dataset.h"

@@ -13,7 +13,7 @@
 #include "base/outputs.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "data/cases/check_case.h"
+#include "data/cases/case_rules.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_segmentation.h"
 #include "data/formats/image_writing.h"
