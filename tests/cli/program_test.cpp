@@ -250,7 +250,12 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
   write("large.yaml",
         "name: large\ndata: {root: nowhere, modalities: [flair], labels: {tumor: 1}}\n"
         "network: {depth: 3, base_filters: 4}\nmemory: {device: cpu, budget: 4MiB, host: none}\n");
-  expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96"), 4, "memory.budget: 4.00 MiB");
+  const Outcome refused = call("plan large.yaml --estimate preprocess.resolution=96 memory.pieces=none");
+  expect_refusal(refused, 4, "memory.budget: 4.00 MiB");
+  EXPECT_TRUE(contains(refused.errors,
+                       "a lower preprocess.resolution, training.precision: bf16 or f16, or a "
+                       "lower network.base_filters"));
+  EXPECT_TRUE(contains(refused.errors, "'memory.pieces' is now called 'memory.slabs'"));
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=96 memory.planner=tflms"), 4,
                  "a host pool (memory.host)");
   expect_refusal(call("plan large.yaml --estimate preprocess.resolution=2048 memory.slabs=none"), 4,

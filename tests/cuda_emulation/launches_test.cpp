@@ -35,7 +35,6 @@ struct Subject {
     swap::StepProblem request{&step.graph, compiled.workspaces(), {}, {step.loss}};
     const swap::CostModel costs = swap::estimate_costs(step.graph, swap::find_device_rates("v100"));
     request.costs = &costs;
-    request.quick = true;
     request.lms_threshold = 2048;
     request.budgets = {swap::make_plan("keep", request).peak_bytes, 1 << 30, 0};
     plan = swap::make_plan("lms-threshold", request);

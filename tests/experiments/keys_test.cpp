@@ -162,6 +162,15 @@ TEST_F(Experiments, TakeWeightsToBeginWithUnderTheirEarlierNameToo) {
   expect_refused("network: {init: a}\ntraining: {weights: b}\n", "is set twice");
 }
 
+TEST_F(Experiments, SplitVolumesIntoSlabsUnderTheFormerNameOfTheKeyToo) {
+  EXPECT_EQ(load("memory: {slabs: 8}\n").memory.slabs, 8);
+  const pipeline::RunOptions run = load("memory: {pieces: 8}\n");
+  EXPECT_EQ(run.memory.slabs, 8);
+  EXPECT_TRUE(contains(run.resolved, "  slabs: 8\n"));
+  EXPECT_EQ(load("", {"memory.pieces=none"}).memory.slabs, net::whole_volumes);
+  expect_refused("memory: {pieces: 8, slabs: 4}\n", "is set twice");
+}
+
 TEST_F(Experiments, FreezeNothingOnePartOrSeveral) {
   EXPECT_TRUE(load("training: {freeze: none}\n").network.frozen.empty());
   EXPECT_EQ(load("", {"training.freeze=encoder"}).network.frozen, std::vector<std::string>{"encoder"});

@@ -54,7 +54,7 @@ TEST(Keep, BelowItsPeakDoesNotFitAndSaysWhatIsNeededWhereAndWhatHelps) {
   small.request.budgets.device = 1535;
   test::expect_failure(
       [&] { make_plan("keep", small.request); }, Exit::does_not_fit,
-      {"1535 bytes", "1536 bytes", "'c'", "preprocess.resolution", "base_filters", "bf16", "memory.budget"});
+      {"1535 bytes", "1536 bytes", "'c'", "Set a memory.budget of at least", "a host pool (memory.host)"});
 }
 
 TEST(Planners, UnknownNamesAreUsageErrorsWithTheNearestName) {
