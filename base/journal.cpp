@@ -22,7 +22,8 @@ void Journal::add(std::string_view bytes) {
   if (!file_.is_open()) return;
   const int problem = write_all(file_.number(), bytes.data(), bytes.size());
   if (problem == 0) return;
-  log::warn("{}: nothing more is written here: {}", path_.string(), std::generic_category().message(problem));
+  log::warn("{}: cannot be written, so further entries are lost: {}", path_.string(),
+            std::generic_category().message(problem));
   file_ = Descriptor();
 }
 

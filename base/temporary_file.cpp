@@ -33,7 +33,7 @@ void fail_writing(const fs::path& path, int system_error) {
                        : system_error == ENOMEM   ? ". End other programs and run again with --resume"
                                                   : ". Free some space and run again with --resume";
   fail(exit, "{}: cannot be written: {}. The previous version, if there is one, is unchanged{}",
-       path.string(), system_error == ENOENT ? "its folder is no longer there" : std::strerror(system_error),
+       path.string(), system_error == ENOENT ? "its folder was removed" : std::strerror(system_error),
        advice);
 }
 

@@ -51,7 +51,7 @@ SweepShares share_machine(const experiments::Sweep& sweep, std::int64_t jobs, st
   result.host_bytes = machine.host_bytes;
   result.asked = jobs;
   if (static_cast<std::int64_t>(result.shares.size()) < jobs)
-    log::warn("--jobs {}: running {} in parallel, because no more can have {} of their own", jobs,
+    log::warn("--jobs {}: running only {} in parallel, because each needs {} of its own", jobs,
               result.shares.size(), result.on_gpus ? "a GPU" : "a core");
   // An explicit limit also applies to a single cell at a time.
   if (result.shares.size() == 1 && host_bytes == 0) result.host_bytes = 0;

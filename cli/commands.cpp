@@ -21,7 +21,7 @@ constexpr Command table_of_commands[] = {
     {"bench", "measure training steps and compare them with the plan", bench_command},
     {"preview", "show prepared and augmented cases in one image", preview_command},
     {"check", "check every case of a data set and list all problems", check_command},
-    {"configure", "choose an experiment for a data set and say why", configure_command},
+    {"configure", "choose an experiment for a data set, with reasons", configure_command},
     {"convert", "convert a data set of any layout to nnU-Net's format", convert_command},
     {"quickstart", "create phantoms, train a network on them and write its report", quickstart_command},
     {"phantom", "create a data set of synthetic brain phantoms", phantom_command},

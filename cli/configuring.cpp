@@ -34,14 +34,13 @@ pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& reque
   const std::string what =
       format("{}: {} of {} cannot be read:{}", request.root.string(), unreadable.size(),
              counted(static_cast<std::int64_t>(unreadable.size() + fingerprint.cases.size()), "case"), list);
-  if (fingerprint.cases.empty()) fail(Exit::bad_data, "{}\nNo case is left. Repair them", what);
+  if (fingerprint.cases.empty()) fail(Exit::bad_data, "{}\nNo readable case remains. Repair the files", what);
   if (!leave_out)
     fail(Exit::bad_data,
-         "{}\nRepair or remove them, leave them out with `voxswap configure --leave-out`, or, if channels "
-         "may be "
-         "missing, set {}=true",
+         "{}\nRepair or remove these cases, or skip them with `voxswap configure --leave-out`. If channels "
+         "may be missing, set {}=true",
          what, key::data_missing_modalities);
-  log::warn("{}\nThey are left out", what);
+  log::warn("{}\nThese cases are skipped", what);
   return fingerprint;
 }
 
@@ -79,9 +78,9 @@ experiments::Experiment configured(const ExperimentArguments& where, bool resume
   const pipeline::Fingerprint fingerprint = fingerprint_for(request, /*leave_out=*/false);
   const experiments::Configuration configuration = experiments::configure(fingerprint, request);
   const experiments::Candidate& chosen = configuration.candidates[configuration.chosen];
-  log::info("{} is a data set, configured: {} {}, batch {}, {} in {}; every key is in {}", where.file,
-            chosen.context, experiments::list_text(chosen.size), chosen.batch, epochs_text(configuration),
-            format_seconds(configuration.training_seconds), written.string());
+  log::info("{}: experiment configured for this data set: {} {}, batch {}, {} in {}; all keys are in {}",
+            where.file, chosen.context, experiments::list_text(chosen.size), chosen.batch,
+            epochs_text(configuration), format_seconds(configuration.training_seconds), written.string());
   return configuration.experiment;
 }
 
@@ -102,7 +101,7 @@ std::vector<std::string> statistics_row(const std::string& name, const Fingerpri
 }
 
 Rows grids_rows(const Fingerprint& fingerprint) {
-  Rows rows = {{"over the cases", "median", "min", "max"}};
+  Rows rows = {{"per case", "median", "min", "max"}};
   for (std::size_t axis = 0; axis < 3; ++axis)
     rows.push_back(statistics_row(format("size along {}, voxels", "xyz"[axis]), fingerprint,
                                   [&](const auto& one) { return one.grid.size[axis]; }));
@@ -120,10 +119,10 @@ std::int64_t cases_without(const Fingerprint& fingerprint, std::size_t channel) 
                        [&](const auto& one) { return !one.channels[channel]; });
 }
 
-constexpr const char* of_channels = "intensities of the foreground, medians over the cases";
+constexpr const char* of_channels = "foreground intensities, median over the cases";
 
 Rows channels_rows(const Fingerprint& fingerprint) {
-  Rows rows = {{"channel", "mean", "deviation", "0.5 %", "50 %", "99.5 %", "cases without it"}};
+  Rows rows = {{"channel", "mean", "SD", "0.5 %", "50 %", "99.5 %", "cases without it"}};
   for (std::size_t i = 0; i < fingerprint.dataset.modalities.size(); ++i) {
     const pipeline::Intensities of = fingerprint.median_intensities(i);
     std::vector<std::string> row = {fingerprint.dataset.modalities[i]};
@@ -222,16 +221,16 @@ std::string configuration_page(const Fingerprint& fingerprint,
                                const experiments::Configuration& configuration) {
   using namespace pipeline;
   const data::Dataset& dataset = fingerprint.dataset;
-  Rows unreadable = {{"case", "why it is left out"}};
+  Rows unreadable = {{"case", "why it is skipped"}};
   for (const UnreadableCase& one : fingerprint.unreadable) unreadable.push_back({one.id, one.why});
   std::string histograms;
   try {
     const Picture picture = intensity_plot(fingerprint);
     if (!picture.svg.empty())
       histograms = html_figure(inline_svg(picture.svg, "intensities"),
-                               "Share of the foreground's voxels per bin of intensity.");
+                               "Histogram of foreground intensities: fraction of voxels per bin.");
   } catch (const NoGnuplot& error) {
-    log::warn("the page has no histograms: {}", error.what());
+    log::warn("the page was written without histograms: {}", error.what());
   }
   const experiments::Candidate& chosen = configuration.candidates[configuration.chosen];
   const std::string title = "Fingerprint of " + dataset.root.filename().string();

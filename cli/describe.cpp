@@ -71,9 +71,9 @@ const std::vector<ExitCode>& exit_codes() {
   static const std::vector<ExitCode> table = {
       {Exit::done, "done", "all results"},
       {Exit::failed, "failed while running", "the last complete version of every file"},
-      {Exit::usage, "wrong usage or experiment file", "nothing is written"},
-      {Exit::bad_data, "bad data: missing, damaged or contradictory files; `check` found errors",
-       "what was written before"},
+      {Exit::usage, "wrong usage or experiment file", "nothing"},
+      {Exit::bad_data, "bad data: missing, damaged or contradictory files, or errors found by `check`",
+       "files written before the error"},
       {Exit::does_not_fit, "does not fit: memory, disk, quota",
        "the last complete version of every file; continue with --resume"},
       {Exit::interrupted, "interrupted by Ctrl-C or another signal", "a checkpoint; continue with --resume"}};

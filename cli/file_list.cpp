@@ -26,7 +26,7 @@ FileGroup run_files() {
        {"warnings.csv", "warnings of `voxswap check` for the cases of the split", warning_columns()},
        {"identity.json", "hashes of experiment, data and split, which a resumed run must match"},
        {"checksums.json", "hashes of the tables, the experiment and the plan"},
-       {".voxswap_written", "size, time and hash of each file written, to keep those that somebody edits"},
+       {".voxswap_written", "size, time and hash of each file written, to detect edited files"},
        {"plan.json", "the memory plan: every instruction and allocation"},
        {"arena.svg", "the device arena over one step, as a picture"},
        {"memory.csv", "planned memory over one step", described<MemoryRow>()},
@@ -34,16 +34,16 @@ FileGroup run_files() {
        {"routines.txt", "routines of GPU libraries that were chosen by measuring; only on GPUs"},
        {"epochs.csv", "one row per epoch", described<EpochRow>()},
        {"validation.csv", "Dice after every epoch, one row per output", described<ValidationRow>()},
-       {"accuracy.csv", "accuracy after every epoch; only of classifiers", described<AccuracyRow>()},
+       {"accuracy.csv", "accuracy after every epoch; only for classifiers", described<AccuracyRow>()},
        {"checkpoints/last.safetensors", "weights, optimiser state and position, from which a run resumes"},
        {"checkpoints/best.safetensors", "weights of the epoch with the lowest validation loss"},
        {"checkpoints/averaged.safetensors", "averaged weights; only with weight averaging"},
-       {"checkpoints/*.previous.safetensors", "the generation before, used if the newest is damaged"},
+       {"checkpoints/*.previous.safetensors", "previous generation, used if the newest is damaged"},
        {"predictions/CASE.nii.gz", "label map of a validation case on its own grid"},
        {"dice.csv", "scores, one row per case and region", described<DiceRow>()},
        {"calibration.csv", "calibration, one row per case and output", described<CalibrationRow>()},
-       {"classes.csv", "predicted classes, one row per image; only of classifiers", described<ClassRow>()},
-       {"confusion.csv", "confusion matrix; only of classifiers", described<ConfusionRow>()},
+       {"classes.csv", "predicted classes, one row per image; only for classifiers", described<ClassRow>()},
+       {"confusion.csv", "confusion matrix; only for classifiers", described<ConfusionRow>()},
        {"postprocessing.json", "post-processing that `voxswap predict` applies"},
        {"timing.csv", "speed and traffic, one row per repeat", described<TimingRow>()},
        {"phases.csv", "time per phase of the run", described<PhaseRow>()},
@@ -53,13 +53,13 @@ FileGroup run_files() {
        {"boxplot.svg, .png", "Dice per region"},
        {"epochs.svg, .png", "losses, Dice, learning rate and seconds per epoch"},
        {"validation.svg, .png", "Dice over training time"},
-       {"timing.svg, .png", "time of epochs and steps; only of several groups of runs"},
+       {"timing.svg, .png", "time of epochs and steps; only for several groups of runs"},
        {"memory.svg, .png", "memory over one step"},
        {"report.html", "one self-contained page of all results"},
        {"run.log", "all messages with times"},
        {"log.jsonl", "one JSON object per step and epoch; only with the log jsonl"},
        {"tensorboard/events.out.*", "events for TensorBoard; only with the log tensorboard"},
-       {".lock", "while a process writes to the folder"}}};
+       {".lock", "lock file that exists while a process writes to the folder"}}};
 }
 
 FileGroup report_files() {
@@ -91,18 +91,18 @@ FileGroup prediction_files() {
            {"CASE.seg.nrrd", "segmentation for 3D Slicer; only with --segmentations"},
            {"itksnap_labels.txt", "names and colours of labels for ITK-SNAP; only with --segmentations"},
            {"CASE.seg.dcm", "DICOM segmentation object; only with --dicom-seg"},
-           {"classes.csv", "predicted classes; only of classifiers"},
+           {"classes.csv", "predicted classes; only for classifiers"},
            {"prediction.json", "run, options and cases of the prediction"}}};
 }
 
 FileGroup plan_files() {
   return {"Files of a plan and of a measurement",
           "`voxswap plan --out` and `bench --out`",
-          {{"forecast.json", "figures of the plan; only of plan"},
-           {"largest.json", "largest sizes that fit; only of plan with --max-…"},
-           {"bench.json", "measured steps; only of bench"},
+          {{"forecast.json", "figures of the plan; only by plan"},
+           {"largest.json", "largest sizes that fit; only by plan with --max-…"},
+           {"bench.json", "measured steps; only by bench"},
            {"plan.json", "the memory plan: every instruction and allocation"},
-           {"arena.svg", "the device arena over one step, as a picture; only of plan"},
+           {"arena.svg", "the device arena over one step, as a picture; only by plan"},
            {"timeline.json", "one step for Perfetto"}}};
 }
 

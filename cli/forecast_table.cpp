@@ -34,7 +34,7 @@ void add_memory(const swap::Plan& plan, const swap::Budgets& budgets, std::int64
   };
   add_tier("host pool", plan.host_bytes, budgets.host);
   if (plan.streamed_bytes > 0)
-    rows.push_back({"streamed", format("{} of inputs and outputs, in host memory besides the pool",
+    rows.push_back({"streamed", format("{} of inputs and outputs, in host memory in addition to the pool",
                                        format_bytes(plan.streamed_bytes))});
   add_tier("scratch file", plan.disk_bytes, budgets.disk);
 }
@@ -43,16 +43,16 @@ void add_traffic(const swap::Plan& plan, Pairs& rows) {
   const swap::PlanTotals moved = swap::totals(plan);
   rows.push_back({"swapped per step", bytes_both_ways(moved.out_bytes, moved.in_bytes)});
   if (moved.disk_out_bytes + moved.disk_in_bytes > 0)
-    rows.push_back({"of it to disk", bytes_both_ways(moved.disk_out_bytes, moved.disk_in_bytes)});
+    rows.push_back({"swapped to disk", bytes_both_ways(moved.disk_out_bytes, moved.disk_in_bytes)});
   rows.push_back({"recomputed", counted(moved.recomputed_nodes, "node")});
 }
 
 std::string bound_text(const swap::Bound& bound, double seconds) {
   if (std::isnan(bound.seconds))
-    return "not known, because the costs are noisy. A longer run measures them again";
+    return "unknown, because the costs are noisy. A longer run measures them again";
   if (!std::isfinite(bound.seconds)) return "none: no plan fits the budgets";
-  return format("{}: no plan within the budgets is faster; this plan is {} above",
-                exact_seconds(bound.seconds), above(seconds, bound.seconds));
+  return format("{}; optimality gap of this plan {}", exact_seconds(bound.seconds),
+                above(seconds, bound.seconds));
 }
 
 Json ranks_figures(const pipeline::RanksForecast& ranks) {
@@ -128,7 +128,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
       {"slabs", forecast.slabs},
       {"parameters", options.network.frozen.empty()
                          ? std::to_string(forecast.parameters)
-                         : format("{}, {} of them trained", forecast.parameters, forecast.trained)},
+                         : format("{}, {} of them trainable", forecast.parameters, forecast.trained)},
       {"cases", data.found ? format("{} training, {} validation", data.training_cases, data.validation_cases)
                            : format("none: {} does not exist; {} and {} as set in the experiment",
                                     options.data.root.string(), counted(data.channels, "channel"),
@@ -150,7 +150,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   rows.push_back({"costs", forecast.costs});
   const double step = forecast.plan.predicted_seconds;
   rows.push_back({"time per step", exact_seconds(step) + ", predicted"});
-  rows.push_back({"bound", bound_text(forecast.bound, step)});
+  rows.push_back({"lower bound", bound_text(forecast.bound, step)});
   rows.push_back({"compute time", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
     const double epoch = pipeline::epoch_seconds(forecast, options);
@@ -214,26 +214,28 @@ std::string forecast_figures_json(const pipeline::Forecast& forecast, const swap
 std::string ranks_text(const pipeline::RanksForecast& ranks) {
   const swap::Network& network = ranks.network;
   std::string where = network.machines == 1 ? "one machine" : counted(network.machines, "machine");
-  if (network.machines > 1) where += format(", {} between two of them", gigabytes_per_second(network.rate));
+  if (network.machines > 1) where += format(", {} between machines", gigabytes_per_second(network.rate));
   return two_columns(
-      {{"ranks", format("{}{} on {}; {} within one, {:.0f} us per message; simulated",
+      {{"ranks", format("{}{} on {}; {} within a machine, {:.0f} us per message; simulated",
                         network.slabs == 1 ? std::to_string(network.ranks) : counted(network.ranks, "group"),
                         network.slabs == 1 ? "" : format(" of {} that share each volume", network.slabs),
                         where, gigabytes_per_second(network.local_rate), 1e6 * network.message_seconds)},
-       {"time per step", format("{} ({} for one rank alone)", exact_seconds(ranks.step_seconds),
+       {"time per step", format("{} ({} on a single rank)", exact_seconds(ranks.step_seconds),
                                 exact_seconds(ranks.alone_seconds))},
-       {"exchange", format("{} in {}, {} of it not hidden by computing", format_bytes(ranks.exchanged_bytes),
-                           exact_seconds(ranks.exchange_seconds), exact_seconds(ranks.exposed_seconds()))},
+       {"communication",
+        format("{} in {}, {} not overlapped with computation", format_bytes(ranks.exchanged_bytes),
+               exact_seconds(ranks.exchange_seconds), exact_seconds(ranks.exposed_seconds()))},
        {"halos", format("{} sent", format_bytes(ranks.halo_bytes))},
        {"efficiency", format("{:.2f} %", 100 * ranks.efficiency())},
        {"limited by", ranks.limit()}});
 }
 
 std::string sharing_text(const swap::Simulation& simulation, const swap::Sharing& sharing) {
-  return two_columns({{"devices in parallel",
-                       format("{}, {} per link; simulated", sharing.devices, sharing.devices_per_link)},
-                      {"time per step", exact_seconds(simulation.seconds)},
-                      {"kernels run for", format("{:.1f} % of the step", 100 * simulation.utilization())}});
+  return two_columns(
+      {{"devices in parallel",
+        format("{}, {} per link; simulated", sharing.devices, sharing.devices_per_link)},
+       {"time per step", exact_seconds(simulation.seconds)},
+       {"kernel utilisation", format("{:.1f} % of the step", 100 * simulation.utilization())}});
 }
 
 std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, const swap::Bound& bound) {
@@ -257,7 +259,8 @@ std::string comparison_table(const std::vector<pipeline::PlannerRow>& rows, cons
   }
   return table(cells) +
          format(
-             "\nstep: predicted; vs. keep: relative to keeping everything, {}; gap: to the lower bound, {}\n",
+             "\nstep: predicted time; vs. keep: step relative to keeping everything ({}); gap: step above "
+             "the lower bound ({})\n",
              exact_seconds(bound.compute_seconds), exact_seconds(bound.seconds)) +
          reasons;
 }
@@ -292,10 +295,10 @@ std::string benchmark_table(const pipeline::Benchmark& b) {
   rows.push_back(
       {"predicted", format("{}; measured / predicted {:.3f}", exact_seconds(b.plan.predicted_seconds),
                            seconds.median / b.plan.predicted_seconds)});
-  rows.push_back({"bound", std::isfinite(b.bound.seconds)
-                               ? format("{}; measured / bound {:.3f}", exact_seconds(b.bound.seconds),
-                                        seconds.median / b.bound.seconds)
-                               : exact_seconds(b.bound.seconds)});
+  rows.push_back({"lower bound", std::isfinite(b.bound.seconds)
+                                     ? format("{}; measured / bound {:.3f}", exact_seconds(b.bound.seconds),
+                                              seconds.median / b.bound.seconds)
+                                     : exact_seconds(b.bound.seconds)});
   rows.push_back(
       {"compute time", format("{}; measured / compute {:.3f}", exact_seconds(b.bound.compute_seconds),
                               seconds.median / b.bound.compute_seconds)});

@@ -58,7 +58,7 @@ void check_arguments(const Arguments& arguments) {
     check_name(argument, Exit::usage);
     const std::size_t sign = argument.find("=~");
     if (argument.starts_with("--") && sign != argument.npos && sign == argument.find('='))
-      fail(Exit::usage, "{}: the shell replaces ~ only behind a space. Write {} {}", argument,
+      fail(Exit::usage, "{}: the shell replaces ~ only after a space. Write {} {}", argument,
            argument.substr(0, sign), argument.substr(sign + 1));
   }
 }

@@ -98,7 +98,7 @@ std::string commands_page() {
   std::string text =
       opening("Commands",
               "This page lists every command of voxswap with its options, for people and scripts. "
-              "Every command also has `--help`, and ends with one of the [exit codes](exit_codes.md).");
+              "Every command also has `--help` and returns one of the [exit codes](exit_codes.md).");
   for (const CommandDescription& command : describe_commands()) {
     text += heading("voxswap " + command.name) + wrapped(command.text) + "\n    " + usage(command) + "\n";
     std::vector<Row> rows;
@@ -145,11 +145,11 @@ std::string keys_page() {
 std::string files_page() {
   std::string text =
       opening("Files",
-              "This page lists every file that a command leaves behind, and every column of its "
-              "tables. Tables are CSV files (RFC 4180) with a header line. A missing number is "
-              "`nan`. A GB is 10^9 bytes. Spreadsheets take a text that begins with =, +, -, @, a tab or a "
-              "carriage return for a formula, so such a text has an apostrophe before it; voxswap removes it "
-              "on reading.");
+              "This page lists every file that a command writes, and every column of its tables. Tables are "
+              "CSV files (RFC 4180) with a header line. A missing number is "
+              "`nan`. A GB is 10^9 bytes. Text that begins with =, +, -, @, a tab or a carriage return is "
+              "written with a leading apostrophe, because spreadsheets would read it as a formula; voxswap "
+              "removes the apostrophe on reading.");
   std::string tables;
   for (const FileGroup& group : file_list()) {
     text += heading(group.heading) + wrapped("Written by " + group.written_by + ".");
@@ -175,7 +175,7 @@ std::string exit_codes_page() {
   return opening("Exit codes",
                  "This page lists the exit codes of every command, for scripts. They do not change between "
                  "versions. "
-                 "Codes 1 to 4 come with one line on standard error that begins with `error: `.") +
+                 "With codes 1 to 4, one line on standard error begins with `error: `.") +
          markdown_table({"Code", "Meaning", "What remains"}, rows);
 }
 
@@ -206,7 +206,7 @@ std::string networks_page() {
         experiments::without_effect({{"network.depth", {}}}, options).contains("network.depth");
     const auto [least, most] = net::network_depths(name);
     rows.push_back({code(name), net::network_meaning(name), net::takes_images(name) ? "2D images" : "volumes",
-                    net::classifies_images(name) ? "one class per image" : "a label per voxel",
+                    net::classifies_images(name) ? "one class per image" : "one label per voxel",
                     fixed ? "fixed" : format("{} to {}", least, most),
                     net::takes_batch_at_once(name) ? "yes" : "no", net::has_levels(name) ? "yes" : "no"});
   }

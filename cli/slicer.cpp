@@ -19,14 +19,14 @@ constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
 <executable>
   <category>Segmentation</category>
   <title>voxswap</title>
-  <description>Labels an image with a network that voxswap trained.</description>
+  <description>Segments an image with a network that was trained by voxswap.</description>
   <version>VERSION</version>
   <documentation-url>docs/how_to/slicer.md</documentation-url>
   <license>Apache-2.0</license>
   <contributor>The voxswap maintainers</contributor>
   <parameters>
     <label>Image and network</label>
-    <description>What is predicted, and by which network</description>
+    <description>Image to segment and trained network</description>
     <directory>
       <name>run</name>
       <index>0</index>
@@ -51,12 +51,12 @@ constexpr const char* description = R"(<?xml version="1.0" encoding="utf-8"?>
   </parameters>
   <parameters advanced="true">
     <label>Prediction</label>
-    <description>How it is predicted</description>
+    <description>Options of the prediction</description>
     <boolean>
       <name>mirror</name>
       <longflag>--tta</longflag>
       <label>Mirror</label>
-      <description>Average over mirrored inputs (up to 8 times as long)</description>
+      <description>Average over mirrored inputs (up to 8 times slower)</description>
       <default>false</default>
     </boolean>
     <boolean hidden="true">

@@ -72,7 +72,7 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
     changed.push_back(format("the command (`{}`, now `{}`)", before.substr(2), now.substr(2)));
   if (!changed.empty())
     fail(Exit::usage,
-         "{}: this cell was started with other values of {}. Set them back, remove the folder, or choose "
+         "{}: this cell was started with other values of {}. Restore them, remove the folder, or choose "
          "another --out",
          folder.string(), join(changed, ", "));
 }

@@ -59,7 +59,7 @@ std::string planned_only(const experiments::Sweep& sweep) {
   std::vector<std::vector<std::string>> rows = {{"cell"}};
   for (const experiments::SweepCell& cell : sweep.cells) rows.push_back({cell.name});
   return table(rows) +
-         format("\n{}, planned but not run (seconds each)\n", counted(sweep.cells.size(), "cell"));
+         format("\n{}, planned but not trained (seconds each)\n", counted(sweep.cells.size(), "cell"));
 }
 
 // Totals over the cells that fit.
@@ -75,7 +75,7 @@ std::string total_text(const Total& total, std::size_t jobs) {
     return format("{}, none of which fits. Set a larger memory.budget, memory.host or --memory\n",
                   counted(total.cells, "cell"));
   std::string text =
-      format("{}{}, {} at a time: at most {} each, {} of disk, about {} of computing in total",
+      format("{}{}, {} in parallel: at most {} each, {} of disk, about {} of computing time in total",
              counted(total.cells, "cell"),
              left == 0 ? "" : format(" ({} of them do not fit and are not included)", left), jobs,
              format_bytes(total.most), format_bytes(total.disk), format_seconds(total.seconds));

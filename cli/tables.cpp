@@ -51,8 +51,8 @@ std::string range(const std::string& size, const std::string& up_to) {
 std::string why_no_larger(const pipeline::Largest& largest) {
   if (!largest.next.empty()) return format("{} does not fit: {}\n", largest.next, largest.limit);
   if (largest.dimension == pipeline::Dimension::batch)
-    return "larger ones were not tried: each would only add one more sample and takes long to plan\n";
-  return "the other keys of the experiment allow no larger one\n";
+    return "larger batches were not tried: each adds only one sample and takes long to plan\n";
+  return "other keys of the experiment allow no larger size\n";
 }
 
 }  // namespace
@@ -79,8 +79,8 @@ std::string largest_text(const std::vector<pipeline::Largest>& all) {
     cells.push_back(row);
   }
   return format(
-      "largest {}\n\n{}\nstep: predicted; overhead: step time / compute time; at most 2x: "
-      "the largest whose step takes at most twice its compute time\n\n{}",
+      "largest {}\n\n{}\nstep: predicted time; overhead: step time / compute time; at most 2x: largest size "
+      "whose overhead is at most 2\n\n{}",
       name_of(all.front().dimension), table(cells), why_no_larger(all.back()));
 }
 

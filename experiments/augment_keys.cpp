@@ -23,7 +23,7 @@ Key preset() {
   };
   return {path,
           "none | nnunet",
-          "Preset for augmentation (\"augment: nnunet\" is short for it)",
+          "Augmentation preset (short form: \"augment: nnunet\")",
           read,
           [](const pipeline::RunOptions& o) { return o.training.augment.preset; },
           Key::Shape::value,
@@ -31,7 +31,7 @@ Key preset() {
 }
 
 Key flip() {
-  const std::string path = section + "flip", expected = "a probability or three of them, [x, y, z]";
+  const std::string path = section + "flip", expected = "a probability, or one per axis as [x, y, z]";
   const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
     auto& flips = o.training.augment.flip;
     if (value.kind == Yaml::Kind::scalar) return flips.fill(read_number(value, path, {0, 1}));
@@ -142,31 +142,33 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range b
 std::vector<Key> augment_keys() {
   std::vector<Key> table;
   table.push_back(preset());
-  table.push_back(on_off(section + "symmetries", "Random symmetry of the cube, one of 48", AT(symmetries)));
+  table.push_back(on_off(section + "symmetries", "Random symmetry of the cube (48 rotations and reflections)",
+                         AT(symmetries)));
   table.push_back(flip());
   table.push_back(
       draw("rotation", "Rotation about each axis in degrees", Short::around_zero, {-180, 180}, AT(rotation)));
-  table.push_back(real(section + "scale", "Scale factor per axis, from N(1, a)", AT(scale), {0, 1}));
+  table.push_back(real(section + "scale", "Scale factor per axis, drawn from N(1, a)", AT(scale), {0, 1}));
   table.push_back(draw("zoom", "Scale factor of all axes", Short::around_one, {0.1, 10}, AT(zoom)));
   table.push_back(draw("elastic", "Elastic deformation in mm", Short::up_to, {0, 1000}, AT(elastic)));
-  table.push_back(real(section + "elastic_grid", "Distance of the control points of elastic in mm",
+  table.push_back(real(section + "elastic_grid", "Distance between control points of elastic in mm",
                        AT(elastic_grid), {1, 1000}));
+  table.push_back(draw("noise", "Standard deviation of Gaussian noise on normalized images", Short::up_to,
+                       {0, 100}, AT(noise)));
   table.push_back(
-      draw("noise", "Deviation of Gaussian noise on normalized images", Short::up_to, {0, 100}, AT(noise)));
-  table.push_back(draw("blur", "Sigma of a Gaussian blur in voxels", Short::up_to, {0, 20}, AT(blur)));
+      draw("blur", "Standard deviation of a Gaussian blur in voxels", Short::up_to, {0, 20}, AT(blur)));
   table.push_back(real(section + "intensity",
-                       "Deviation of a random factor and shift of intensities, per channel", AT(intensity),
+                       "Standard deviation of a random intensity scale and shift, per channel", AT(intensity),
                        {0, 1}));
   table.push_back(
       draw("brightness", "Brightness factor per channel", Short::around_one, {0, 100}, AT(brightness)));
   table.push_back(draw("contrast", "Contrast factor per channel", Short::around_one, {0, 100}, AT(contrast)));
-  table.push_back(draw("low_resolution", "Simulated lower resolution as a fraction", Short::down_to,
+  table.push_back(draw("low_resolution", "Zoom factor of simulated low resolution", Short::down_to,
                        {0, 1, true}, AT(low_resolution)));
   table.push_back(draw("inverted_gamma", "Gamma exponent on the inverted image", Short::around_one,
                        {0, 10, true}, AT(inverted_gamma)));
   table.push_back(draw("gamma", "Gamma exponent", Short::around_one, {0, 10, true}, AT(gamma)));
   table.push_back(real(section + "channel_dropout",
-                       "Probability of setting a channel to 0, never all channels", AT(channel_dropout),
+                       "Probability of setting a channel to 0 (never all channels)", AT(channel_dropout),
                        {0, 1, false, true}));
   return table;
 }

@@ -96,14 +96,14 @@ std::vector<Choice> data_choices(const Fingerprint& fingerprint, const Configure
     std::vector<std::string> labels;
     for (const auto& [name, value] : dataset.labels) labels.push_back(format("{}: {}", name, value));
     choices.push_back({"data.labels", "{" + join(labels, ", ") + "}",
-                       "values in the label maps, which the data set does not name; rename them here"});
+                       "values found in the label maps; replace these generated names"});
   }
   if (folds > 1) {
+    choices.push_back({"data.split.folds", std::to_string(folds),
+                       format("{}-fold cross-validation: each case is validated once", folds)});
     choices.push_back(
-        {"data.split.folds", std::to_string(folds),
-         format("cross-validation: every case validates in one of {}", counted(folds, "fold"))});
-    choices.push_back({"data.split.fold", "0",
-                       format("validation fold of this run; a sweep over 0 to {} trains all", folds - 1)});
+        {"data.split.fold", "0",
+         format("validation fold of this run; a sweep over folds 0 to {} trains all", folds - 1)});
   }
   return choices;
 }
@@ -135,11 +135,11 @@ std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resi
   std::vector<Choice> choices;
   if (2 * in_corners > static_cast<std::int64_t>(fingerprint.cases.size()))
     choices.push_back({"preprocess.background", "corner",
-                       format("in {} of {} the corners have one value, which is not 0", in_corners,
+                       format("in {} of {} all corners have the same value, which is not 0", in_corners,
                               counted(fingerprint.cases.size(), "case"))});
   choices.push_back({"preprocess.crop", crop ? "foreground" : "none", share});
   const Size3 median = crop ? fingerprint.median_foreground() : fingerprint.median_size();
-  const std::string halved = format("the median {}, {}, with sides that the network can halve",
+  const std::string halved = format("median {}, {}, rounded up to sides that the network can halve",
                                     crop ? "foreground" : "case", list_text(median));
   if (dataset.images)
     choices.push_back({"preprocess.resolution", list_text(multiple_of_image(median)), halved});
@@ -150,11 +150,11 @@ std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resi
     choices.push_back({"preprocess.spacing", value_types::spacing_text(fingerprint.target_spacing()),
                        "median voxel size, mm; finer along an axis with thick slices, as in nnU-Net"});
   if (ct) {
-    choices.push_back({"preprocess.normalize", "ct", "Hounsfield units mean the same in every image"});
+    choices.push_back({"preprocess.normalize", "ct", "Hounsfield units are comparable between images"});
   } else {
     const bool masked = crop && away >= mostly_background;
     choices.push_back({"preprocess.normalize", masked ? "masked" : "image",
-                       format("intensities have no unit: mean and deviation of each image{}",
+                       format("intensities have no unit: mean and standard deviation of each image{}",
                               masked ? "'s foreground; the background stays 0" : "")});
   }
   return choices;
@@ -167,32 +167,31 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
                                   [](const auto& region) { return region.second.size() > 1; });
   std::vector<Choice> choices = {
       {"network.name", network_name(dataset),
-       dataset.classes  ? "images with one class each"
+       dataset.classes  ? "image classification"
        : dataset.images ? "2D images with labels per pixel"
                         : "as in nnU-Net"},
       {"network.base_filters", on_gpu ? "32" : "16",
        on_gpu ? "as in nnU-Net" : "half of nnU-Net's 32, for speed on a CPU"},
       {"training.optimizer.learning_rate", "0.001",
-       "for Adam, which was ahead of nnU-Net's SGD after 16 epochs"},
+       "for Adam, more accurate than nnU-Net's SGD after 16 epochs"},
       {"training.schedule.name", "cosine", "the learning rate falls to 0 by the last epoch"},
       {"training.early_stop", "0", "off: training follows the schedule to its last epoch"},
       {"training.precision", "auto", "the fastest that is safe on the device"},
       {"memory.budget", request.memory ? format("{}B", *request.memory) : "auto",
-       request.memory ? "from --memory" : "what is free, less a reserve"}};
+       request.memory ? "from --memory" : "free memory minus a reserve"}};
   choices.push_back({"training.loss", dataset.classes ? "softmax_cross_entropy" : "dice_cross_entropy",
                      dataset.classes ? "one class per image" : "Dice and cross-entropy, as in nnU-Net"});
   if (nested && !dataset.classes)
-    choices.push_back({"training.targets", "regions", "regions are scored, and some hold several labels"});
+    choices.push_back({"training.targets", "regions", "regions are scored, and some contain several labels"});
   if (dataset.images) return choices;
-  choices.push_back({"training.augment.preset", "nnunet", "as in nnU-Net, but for the keys below"});
-  choices.push_back({"training.augment.flip", names_a_side(fingerprint) ? "0" : "[0.5, 0, 0]",
-                     names_a_side(fingerprint) ? "a label names a side of the body"
-                                               : "left and right look alike; other directions do not"});
+  choices.push_back({"training.augment.preset", "nnunet", "as in nnU-Net, except for the keys below"});
+  choices.push_back(
+      {"training.augment.flip", names_a_side(fingerprint) ? "0" : "[0.5, 0, 0]",
+       names_a_side(fingerprint) ? "labels distinguish left and right" : "anatomy is left-right symmetric"});
   if (!names_a_side(fingerprint))
-    choices.push_back(
-        {"evaluate.tta", "true", "predictions are averaged over mirrored inputs, as in nnU-Net"});
+    choices.push_back({"evaluate.tta", "true", "predictions averaged over mirrored inputs, as in nnU-Net"});
   choices.push_back({"training.augment.rotation", "{range: [-20, 20], probability: 0.5}",
-                     "in half of the samples; in nnU-Net, with its 1000 epochs, in a fifth"});
+                     "probability 0.5 instead of nnU-Net's 0.2, which is chosen for 1000 epochs"});
   choices.push_back({"training.augment.zoom", "{range: [0.8, 1.25], probability: 0.5}", "as rotation"});
   return choices;
 }
@@ -210,7 +209,7 @@ Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid,
   candidate.median = grid.median;
   candidate.choices.push_back(
       {"training.batch_size", std::to_string(batch),
-       "a larger batch means fewer steps: chosen only if it saves a tenth of the time per voxel"});
+       "a larger batch means fewer steps: chosen only if it takes 10 % less time per voxel"});
   if (fingerprint.dataset.images) return candidate;
   for (std::int64_t& side : candidate.size) {
     const double part =
@@ -226,15 +225,15 @@ Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid,
   candidate.choices.push_back({"training.patch", whole ? "none" : list_text(candidate.size), ""});
   candidate.choices.push_back(
       {"network.depth", std::to_string(depth),
-       format("sides are halved until 4 voxels are left, {} at most", counted(most_levels, "level"))});
+       format("sides are halved down to 4 voxels, at most {}", counted(most_levels, "level"))});
   if (!all_are(levels.strides, 1, 2))
     candidate.choices.push_back({"network.strides", value_types::print_levels(levels.strides),
-                                 "axes with thick slices or with few voxels left are not halved"});
+                                 "axes with thick slices or few voxels are not halved"});
   if (!all_are(levels.kernels, 0, 3))
     candidate.choices.push_back({"network.kernels", value_types::print_levels(levels.kernels),
-                                 "no convolution along an axis while its voxels are much longer"});
+                                 "kernel size 1 along an axis while its voxels are much longer"});
   candidate.choices.push_back({"training.deep_supervision", "[" + join(weights, ", ") + "]",
-                               "weight of the loss per level, halved with every level, as in nnU-Net"});
+                               "loss weight per level, halved at every level, as in nnU-Net"});
   return candidate;
 }
 

@@ -87,13 +87,13 @@ class Chooser {
     for (Choice& choice : result_.choices)
       if (choice.key == "training.patch")
         choice.why =
-            format("the largest context that fits and takes at most {} times the fastest time per voxel",
+            format("largest context that fits and takes at most {} times the shortest time per voxel",
                    most_time_per_voxel);
     if (!split_.empty()) {
       std::erase_if(result_.choices, [](const Choice& one) { return one.key == "data.split.folds"; });
       result_.choices.push_back(
           {"data.split.file", yaml_scalar(fs::absolute(split_).string()),
-           format("{} cannot be read and is left out", counted(fingerprint_.unreadable.size(), "case"))});
+           format("split without unreadable cases ({})", counted(fingerprint_.unreadable.size(), "case"))});
     }
     write_down();
     return std::move(result_);
@@ -196,7 +196,7 @@ class Chooser {
           result_.candidates.begin(), result_.candidates.end(), [](const auto& a, const auto& b) {
             return a.voxels() * static_cast<double>(a.batch) < b.voxels() * static_cast<double>(b.batch);
           });
-      fail(Exit::does_not_fit, "no candidate fits into the memory. Of the smallest ({}, batch {}): {}",
+      fail(Exit::does_not_fit, "no candidate fits into memory. The smallest ({}, batch {}): {}",
            list_text(least.size), least.batch, least.why_not);
     }
   }
@@ -239,8 +239,8 @@ class Chooser {
     const Candidate& chosen = result_.candidates[result_.chosen];
     if (small_part * chosen.voxels() < chosen.median_voxels())
       log::warn(
-          "patches of {} are all that fits into the memory: {:.0f} of them make the median case, so the "
-          "network sees little of it at a time. A larger --memory allows larger patches",
+          "only patches of {} fit into memory. The median case is {:.0f} times as large, so the network sees "
+          "little context. Set a larger --memory for larger patches",
           list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
   }
 
@@ -257,9 +257,10 @@ class Chooser {
         possible_epochs(candidate) * candidate.epoch_steps / steps_of_a_network, 1, most_networks);
     if (networks_ == 1) return;
     add({{key::training_repeats, std::to_string(networks_),
-          format("networks that make {} or more each: beyond that a further network gains more",
+          format("networks to train for at least {} each: beyond that, another network improves more than "
+                 "longer training",
                  counted(steps_of_a_network, "step"))},
-         {"evaluate.ensemble", "true", "the mean of all networks is predicted and scored"}});
+         {"evaluate.ensemble", "true", "predictions of all networks are averaged"}});
   }
 
   Choice epochs_of(const Candidate& candidate) const {
@@ -273,7 +274,7 @@ class Chooser {
     return {"training.epochs", std::to_string(epochs),
             epochs < possible
                 ? "as many as in nnU-Net"
-                : format("epochs of {} that fit into {}{}, less {:.0f} % for preparing and predicting",
+                : format("epochs of {} fit into {}{}, minus {:.0f} % for preprocessing and prediction",
                          format_seconds(candidate.epoch_seconds), format_seconds(request_.hours * 3600),
                          networks_ == 1 ? "" : " for " + counted(networks_, "network"), 100 * for_the_rest)};
   }
@@ -283,11 +284,10 @@ class Chooser {
     const std::int64_t steps =
         std::min(possible_epochs(candidate) / networks_, most_epochs) * candidate.epoch_steps;
     if (steps >= fewest_steps) return;
-    log::warn(
-        "--hours {}: there is time for {} of training, which teach a network next to nothing. {} take {}",
-        number(request_.hours), counted(steps, "step"), counted(fewest_steps, "step"),
-        format_seconds(static_cast<double>(fewest_steps * networks_) * candidate.epoch_seconds /
-                       static_cast<double>(candidate.epoch_steps)));
+    log::warn("--hours {}: only {} of training fit, too few to train a network. Set more hours: {} take {}",
+              number(request_.hours), counted(steps, "step"), counted(fewest_steps, "step"),
+              format_seconds(static_cast<double>(fewest_steps * networks_) * candidate.epoch_seconds /
+                             static_cast<double>(candidate.epoch_steps)));
   }
 
   // The section `sweep` of the file: choices of each candidate except those set by the user.
@@ -323,7 +323,7 @@ class Chooser {
                                result_.candidates[result_.chosen].epoch_seconds;
     std::map<std::string, std::string> comments;
     for (const Choice& choice : result_.choices) comments[choice.key] = choice.why;
-    for (const auto& [key, value] : asked_) comments[key] = "as given on the command line";
+    for (const auto& [key, value] : asked_) comments[key] = "set on the command line";
     pipeline::SettingList written;
     result_.choices.clear();
     for (const pipeline::Setting& setting : options.settings) {

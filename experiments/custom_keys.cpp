@@ -77,7 +77,7 @@ Key spacing() {
   return {
       path,
       "none | auto | [x, y, z]",
-      "Voxel size in mm that cases are resampled to (auto: the median, as nnU-Net's)",
+      "Voxel size in mm to resample cases to (auto: the median, as in nnU-Net)",
       read,
       print,
       Key::Shape::value,

@@ -77,8 +77,8 @@ fs::path from_home(const PathKey& key, const fs::path& path) {
   const char* const home = std::getenv("HOME");
   if (home == nullptr || *home == '\0' || (text != "~" && text[1] != '/'))
     fail(Exit::usage,
-         "{}: {}: only ~/ is replaced, by the folder that HOME names. Write the whole path, or ./{} for "
-         "a folder of this name",
+         "{}: {}: only ~/ is expanded, to the folder HOME. Write the full path, or ./{} for a folder with "
+         "this name",
          key.key, text, text);
   return home + text.substr(1);
 }

@@ -130,7 +130,7 @@ Key combinations() {
   };
   return {"sweep",
           "a map",
-          "Keys and the values that voxswap sweep combines",
+          "Keys with lists of values that voxswap sweep combines",
           read,
           [](const pipeline::RunOptions&) { return std::string("{}"); },
           Key::Shape::map};
@@ -149,44 +149,45 @@ void add_data(std::vector<Key>& table) {
   add(table, Decides::name, experiment_name());
   add(table, Decides::source, place("data.root", "Folder of the data set", AT(data.root)));
   add(table, Decides::data,
-      choice("data.layout", "How the data set is laid out on disk", AT(data.layout), layouts()));
+      choice("data.layout", "Layout of the data set on disk", AT(data.layout), layouts()));
   add(table, Decides::data, modalities("data.modalities"));
   add(table, Decides::data, file_patterns("data.files"));
   add(table, Decides::data, labels("data.labels"));
   add(table, Decides::data, regions("data.regions"));
   add(table, Decides::data, ignore_label());
   add(table, Decides::data,
-      on_off("data.align", "Resample channels with different grids onto the grid of the first",
+      on_off("data.align", "Resampling of channels with different grids onto the grid of the first channel",
              AT(data.align)));
   add(table, Decides::data,
-      on_off("data.missing_modalities", "Allow cases to lack channels, which are then filled with 0",
+      on_off("data.missing_modalities", "Accept cases with missing channels, which are filled with 0",
              AT(data.missing_modalities)));
   add(table, Decides::source,
       place_or_none("data.annotated",
                     "CSV with columns case,labels: which labels were annotated in each case (separated by ;)",
                     AT(data.annotated)));
   add(table, Decides::data,
-      real("data.split.validation", "Share of the cases kept for validation", AT(split.validation),
+      real("data.split.validation", "Fraction of the cases used for validation", AT(split.validation),
            {0, 1, true, true}));
   add(table, Decides::data, seed("data.split.seed", "Seed of the random split", AT(split.seed)));
   add(table, Decides::source,
-      place_or_none("data.split.file", "Split from a CSV (columns case,part) or nnU-Net's splits_final.json",
+      place_or_none("data.split.file",
+                    "Split file: CSV with columns case,part, or nnU-Net's splits_final.json",
                     AT(split.file)));
   add(table, Decides::data,
       whole("data.split.folds", "Number of folds for cross-validation (0: a single split)", AT(split.folds),
             {0, 1e6}));
   add(table, Decides::fold,
-      whole("data.split.fold", "Fold that validates, counted from 0", AT(split.fold), {0, 1e6}));
+      whole("data.split.fold", "Validation fold, counted from 0", AT(split.fold), {0, 1e6}));
   add(table, Decides::source,
-      place_or_none("data.split.table", "CSV with a column case and the columns for stratify and patient",
+      place_or_none("data.split.table", "CSV with column case and the columns named by stratify and patient",
                     AT(split.table)));
   add(table, Decides::data,
       text_or_none("data.split.stratify", "foreground | a column",
-                   "Balance the folds by this column, or by the size of the labelled foreground",
+                   "Column by which folds are balanced, or foreground: size of the labelled foreground",
                    AT(split.stratify)));
   add(table, Decides::data,
       text_or_none("data.split.patient", "a column | a pattern",
-                   "Keep a patient's cases together: a column, or a name pattern such as \"{patient}_*\"",
+                   "Grouping by patient: a column, or a name pattern such as \"{patient}_*\"",
                    AT(split.patient)));
   add(table, Decides::nothing, place_or_none("data.cache", "Folder for prepared volumes", AT(cache)));
 }
@@ -197,12 +198,11 @@ void add_preprocess(std::vector<Key>& table) {
   add(table, Decides::data,
       choice("preprocess.slices", "Train a 2D network on the axial slices of volumes",
              AT(preprocess.slices)));
-  add(table, Decides::data, choice("preprocess.crop", "Part of the image to keep", AT(preprocess.crop)));
+  add(table, Decides::data, choice("preprocess.crop", "Part of each image to keep", AT(preprocess.crop)));
   add(table, Decides::data, bias_correction());
   add(table, Decides::data, clip());
   add(table, Decides::data,
-      choice("preprocess.normalize",
-             "Normalize by mean and deviation of the training set, the foreground or the image",
+      choice("preprocess.normalize", "Normalization by mean and SD of training set, foreground or image",
              AT(preprocess.normalize)));
   add(table, Decides::data, background());
 }
@@ -230,7 +230,7 @@ void add_network(std::vector<Key>& table) {
              AT(network.heads)));
   add(table, Decides::model, choice("network.upsampling", "Upsampling of unet3d", AT(network.upsampling)));
   add(table, Decides::model,
-      choice("network.output_stride", "Ratio of image size to feature map size (deeplabv3)",
+      choice("network.output_stride", "Output stride: ratio of image size to feature map size (deeplabv3)",
              AT(network.output_stride)));
   for (Key& key : level_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::source,
@@ -251,7 +251,7 @@ void add_training(std::vector<Key>& table) {
            {0, any_size, true}));
   add(table, Decides::model,
       choice("training.optimizer.rate_scaling",
-             "Scale the learning rate with batch_size / reference_batch or its square root",
+             "Learning rate scaling with batch_size / reference_batch or its square root",
              AT(training.rate.scaling)));
   add(table, Decides::model,
       whole("training.optimizer.reference_batch", "Batch size for which learning_rate was chosen",
@@ -263,17 +263,18 @@ void add_training(std::vector<Key>& table) {
       real("training.optimizer.momentum", "Nesterov momentum (SGD only)", AT(training.optimizer.momentum),
            {0, 1}));
   add(table, Decides::model,
-      real("training.optimizer.clip", "Largest norm of the gradient of all parameters (0: no clipping)",
+      real("training.optimizer.clip", "Gradient clipping: largest norm over all parameters (0: off)",
            AT(training.optimizer.clip), {0, any_size}));
   add(table, Decides::model,
       choice("training.schedule.name", "Learning rate schedule", AT(training.schedule.name)));
   add(table, Decides::model,
       real("training.schedule.warm_up", "Epochs of linear warm-up", AT(training.schedule.warm_up), {0, 1e9}));
   add(table, Decides::model,
-      real("training.schedule.factor", "Factor that lowers the learning rate (plateau)",
-           AT(training.schedule.factor), {0, 1, true, true}));
+      real("training.schedule.factor", "Learning rate decay factor (plateau)", AT(training.schedule.factor),
+           {0, 1, true, true}));
   add(table, Decides::model,
-      whole("training.schedule.patience", "Epochs without improvement before the rate is lowered (plateau)",
+      whole("training.schedule.patience",
+            "Patience: epochs without improvement before the rate is lowered (plateau)",
             AT(training.schedule.patience), {0, 1e9}));
   add(table, Decides::model,
       choice("training.averaging.name",
@@ -287,7 +288,7 @@ void add_training(std::vector<Key>& table) {
             "First epoch that is averaged (0: the first for ema, the last quarter for swa)",
             AT(training.averaging.start), {0, 1e9}));
   add(table, Decides::stop,
-      whole("training.early_stop", "Stop after this many epochs without improvement (0: never)",
+      whole("training.early_stop", "Early stopping after this many epochs without improvement (0: never)",
             AT(training.early_stop), {0, 1e9}));
   add(table, Decides::model, choice("training.loss", "Loss function", AT(training.loss)));
   for (Key& key : loss_keys()) add(table, Decides::model, std::move(key));
@@ -301,10 +302,11 @@ void add_training(std::vector<Key>& table) {
   for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
   add(table, Decides::model, patch());
   add(table, Decides::model,
-      real("training.foreground", "Share of patches centred on a labelled voxel", AT(training.foreground),
+      real("training.foreground", "Fraction of patches centred on a labelled voxel", AT(training.foreground),
            {0, 1}));
   add(table, Decides::nothing,
-      whole("training.loader_threads", "Threads that prepare samples (0: as many as the device leaves free)",
+      whole("training.loader_threads",
+            "Number of data loading threads (0: as many cores as the device leaves free)",
             AT(training.loader_threads), {0, 1024}));
   add(table, Decides::chance,
       seed("training.seed", "Seed of weights, dropout, order and augmentation", AT(training.seed)));
@@ -313,7 +315,7 @@ void add_training(std::vector<Key>& table) {
              "Bit-reproducible training (CPUs always are, a GPU may be faster without)",
              AT(training.deterministic)));
   add(table, Decides::chance,
-      whole("training.repeats", "Models to train, with seeds seed, seed+1, …", AT(training.repeats),
+      whole("training.repeats", "Number of models to train, with seeds seed, seed+1, …", AT(training.repeats),
             {1, 10000}));
   add(table, Decides::nothing,
       real("training.checkpoint_minutes", "Longest time between checkpoints in minutes",
@@ -324,7 +326,7 @@ void add_training(std::vector<Key>& table) {
 void add_rest(std::vector<Key>& table) {
   add(table, Decides::shown, evaluated_at());
   add(table, Decides::scores,
-      choice("evaluate.empty", "Score of regions that are absent from a case (BraTS's or nnU-Net's rule)",
+      choice("evaluate.empty", "Scoring rule for regions that are absent from a case (BraTS's or nnU-Net's)",
              AT(evaluate.empty), {"brats", "nnunet"}));
   add(table, Decides::shown, scored_metrics());
   add(table, Decides::scores,
@@ -337,10 +339,10 @@ void add_rest(std::vector<Key>& table) {
       real("evaluate.lesions.volume", "Volume up to which lesions are ignored, in mm^3 (lesion_wise)",
            AT(evaluate.lesions.volume), {0, any_size}));
   add(table, Decides::scores,
-      on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times as long)",
+      on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times slower)",
              AT(evaluate.tta)));
   add(table, Decides::scores,
-      on_off("evaluate.ensemble", "Average predictions over the repeats instead of scoring each alone",
+      on_off("evaluate.ensemble", "Average predictions over the repeats instead of scoring each repeat",
              AT(evaluate.ensemble)));
   add(table, Decides::shown,
       choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",

@@ -82,13 +82,13 @@ Key ignore_label() {
 }
 
 std::vector<Key> loss_keys() {
-  return {
-      real("training.label_smoothing", "Label smoothing of cross entropy", AT(training.label_smoothing),
-           {0, 1, false, true}),
-      real("training.focal_gamma", "Exponent of the focal loss (0: plain cross entropy)",
-           AT(training.focal_gamma), {0, 10}),
-      on_off("training.batch_dice", "Compute the Dice loss over the whole batch", AT(training.batch_dice)),
-      class_weights()};
+  return {real("training.label_smoothing", "Label smoothing of cross entropy", AT(training.label_smoothing),
+               {0, 1, false, true}),
+          real("training.focal_gamma", "Exponent of the focal loss (0: plain cross entropy)",
+               AT(training.focal_gamma), {0, 10}),
+          on_off("training.batch_dice", "Dice loss over the whole batch instead of per sample",
+                 AT(training.batch_dice)),
+          class_weights()};
 }
 
 }  // namespace voxswap::experiments

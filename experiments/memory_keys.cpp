@@ -44,7 +44,7 @@ Key device() {
   };
   return {path,
           "auto | cpu | cuda | cuda:N | reference",
-          "Device that computes (reference: double precision, slow, for checks)",
+          "Compute device (reference: double precision, slow, for checks)",
           read,
           [](const pipeline::RunOptions& o) {
             return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
@@ -63,7 +63,7 @@ Key budget() {
   const auto print = [](const pipeline::RunOptions& o) {
     return o.memory.budget_bytes ? size_text(*o.memory.budget_bytes) : "auto";
   };
-  return {path,  "auto | a size (16GiB)", "Device memory to use (auto: what is free, less a reserve)",  read,
+  return {path,  "auto | a size (16GiB)", "Device memory to use (auto: free memory minus a reserve)",   read,
           print, Key::Shape::value,       allowed::any_of({allowed::choice({"auto"}), allowed::size()})};
 }
 
@@ -88,7 +88,7 @@ Key host() {
   };
   return {path,
           "auto | none | a size (64GiB)",
-          "Host memory for swapped values (auto: what is free beside the budget)",
+          "Host memory for swapped values (auto: free memory beyond the budget)",
           read,
           print,
           Key::Shape::value,
@@ -200,7 +200,7 @@ Key slabs() {
   };
   return {path,
           "auto | none | planes per slab",
-          "Split volumes into slabs of this many planes along the depth axis",
+          "Slab thickness in planes along the depth axis (changes rounding; none: whole volumes)",
           read,
           print,
           Key::Shape::value,
@@ -232,7 +232,7 @@ Key lms_threshold() {
   };
   return {path,
           "a size (8MiB)",
-          "Size above which a value is stored in host memory (lms-threshold)",
+          "Size above which a value is swapped to host memory (lms-threshold)",
           read,
           [](const pipeline::RunOptions& o) { return size_text(o.memory.lms_threshold); },
           Key::Shape::value,

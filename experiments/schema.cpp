@@ -113,7 +113,7 @@ Json schema() {
     if (definition.is_object() && definition.size() == 1 && definition.contains("properties"))
       close_section(definitions[path], path);
   definitions["sweep"] = sweep_schema(definitions);
-  properties["ran_with"] = {{"type", "object"}, {"description", "what a run recorded about itself"}};
+  properties["ran_with"] = {{"type", "object"}, {"description", "information that a run recorded"}};
   return {{"$schema", "http://json-schema.org/draft-07/schema#"},
           {"title", "An experiment of voxswap"},
           {"type", {"object", "null"}},

@@ -98,7 +98,7 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
     if (!pipeline::may_change(setting.decides, experiment.run)) changed.push_back(setting.key);
   if (!changed.empty())
     fail(Exit::usage,
-         "{}: --resume: the run there was started with other values of {}. Set them back, or choose another "
+         "{}: --resume: the run there was started with other values of {}. Restore them, or choose another "
          "folder with --out DIR{}",
          folder.string(), join(changed, ", "), why_length_matters(changed, experiment.run));
   check_epochs(folder, experiment.run.training.epochs);

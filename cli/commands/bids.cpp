@@ -82,7 +82,7 @@ Exit bids_command(const Arguments& arguments) {
   app.add_option("--run", runs, "Folder of a finished run; several are averaged (participant)");
   app.add_option("--participant-label,--participant_label", how.subjects,
                  "Predict only these participants, without sub-");
-  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times as long)");
+  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times slower)");
   app.add_flag("--probabilities", how.probabilities, "Also write probabilities, one file per output");
   add_force(app, how.force);
   add_common(app, common);

@@ -57,7 +57,7 @@ Exit check_command(const Arguments& arguments) {
   CommonOptions common;
   std::string path, layout, background;
   bool strict = false;
-  app.add_option("DATASET", path, "Folder of the data set, or an experiment file")->required();
+  app.add_option("DATASET", path, "Folder of a data set, or an experiment file")->required();
   app.add_option("--layout", layout, "auto (the default) or one of " + join(data::layout_names(), ", "));
   app.add_option("--background", background, "Background intensity: a value (default: 0) or corner");
   app.add_flag("--strict", strict, "Treat warnings as errors (exit code 3)");

@@ -26,13 +26,13 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
   for (const swap::DeviceRates& device : swap::known_devices()) devices.push_back(device.name);
   experiments::ConfigureRequest& request = arguments.request;
   app.add_option("DATASET", arguments.root, "Folder of the data set")->required();
-  app.add_option("key=value", request.overrides, "Keys whose values are not to be chosen");
+  app.add_option("key=value", request.overrides, "Keys to set instead of choosing their values");
   app.add_option("--out", arguments.out, "Experiment file to write; must not exist")->capture_default_str();
-  app.add_option("--memory", arguments.memory, "Memory for training, e.g. 16GiB (default: what is free)");
-  app.add_option("--hours", request.hours, "Hours that training may take")
+  app.add_option("--memory", arguments.memory, "Memory for training, e.g. 16GiB (default: free memory)");
+  app.add_option("--hours", request.hours, "Time limit of training in hours")
       ->capture_default_str()
       ->check(CLI::Range(1e-3, 1e4));
-  app.add_option("--as", request.as, "Plan for this device instead of the one here")
+  app.add_option("--as", request.as, "Device to plan for instead of the one of this machine")
       ->type_name("TEXT:{" + join(devices, ",") + "}");
   app.add_option("--folds", request.folds, "Number of folds for cross-validation")
       ->capture_default_str()
@@ -42,8 +42,8 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
       ->check(CLI::Range(1, 100));
   app.add_option("--page", arguments.page,
                  "HTML file to write with the tables and histograms of intensities");
-  app.add_flag("--estimate", request.estimate, "Use typical costs instead of measuring");
-  app.add_flag("--leave-out", arguments.leave_out, "Leave out cases that cannot be read or lack files");
+  app.add_flag("--estimate", request.estimate, "Plan with typical costs instead of measured ones");
+  app.add_flag("--leave-out", arguments.leave_out, "Skip cases that cannot be read or lack files");
   add_common(app, arguments.common, true);
 }
 
@@ -64,7 +64,7 @@ std::string next_commands(const experiments::Configuration& configuration, const
 
 Exit configure_command(const Arguments& words) {
   CLI::App app(
-      "Look at every case of a data set and write an experiment for it, with a reason for every key.",
+      "Analyse every case of a data set and write an experiment for it, with a reason for every key.",
       "voxswap configure");
   ConfigureArguments arguments;
   declare(app, arguments);

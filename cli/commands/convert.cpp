@@ -32,7 +32,7 @@ Exit convert_command(const Arguments& arguments) {
   CommonOptions common;
   std::string path, layout, out, to = "nnunet";
   bool as_regions = false, force = false;
-  app.add_option("DATASET", path, "Folder of the data set, or an experiment file")->required();
+  app.add_option("DATASET", path, "Folder of a data set, or an experiment file")->required();
   app.add_option("--out", out, "Folder to write to, e.g. nnUNet_raw/Dataset501_Tumours")->required();
   app.add_option("--to", to, "Target format")->check(CLI::IsMember({"nnunet"}))->capture_default_str();
   app.add_option("--layout", layout, "auto (the default) or one of " + join(data::layout_names(), ", "));

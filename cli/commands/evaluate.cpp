@@ -128,7 +128,7 @@ Exit evaluate_command(const Arguments& arguments) {
                  "Volume up to which lesions are ignored, in mm^3 (lesion_wise; BraTS: 50)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_flag("--partial", how.partial, "Skip cases without a prediction instead of failing");
+  app.add_flag("--partial", how.partial, "Skip cases without a prediction instead of stopping with an error");
   bool force = false;
   add_force(app, force);
   add_common(app, common, true);

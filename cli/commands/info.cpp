@@ -145,7 +145,7 @@ Exit info_command(const Arguments& arguments) {
   CLI::App app("Print version, libraries, devices, memory, measured link rates and ranks.", "voxswap info");
   CommonOptions common;
   bool report = false;
-  app.add_flag("--report", report, "Print what a bug report needs, in Markdown");
+  app.add_flag("--report", report, "Print the information for a bug report, in Markdown");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
 

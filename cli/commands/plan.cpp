@@ -47,9 +47,9 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_flag("--max-resolution", arguments.resolution, "Find the largest preprocess.resolution that fits");
   app.add_flag("--max-batch", arguments.batch, "Find the largest training.batch_size that fits");
   app.add_flag("--max-depth", arguments.depth, "Find the largest network.depth that fits");
-  app.add_flag("--estimate", arguments.how.estimate, "Use typical costs instead of measuring");
+  app.add_flag("--estimate", arguments.how.estimate, "Plan with typical costs instead of measured ones");
   app.add_option("--as", arguments.how.as,
-                 "Plan for this device instead of the one here, from its published rates")
+                 "Device to plan for, with its published rates, instead of the one of this machine")
       ->type_name("TEXT:{" + join(devices, ",") + "}");
   const auto count = CLI::Range(1, 1024);
   app.add_option("--devices", arguments.sharing.devices,

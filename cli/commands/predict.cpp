@@ -51,8 +51,8 @@ Exit predict_command(const Arguments& arguments) {
       ->excludes(folder);
   app.add_flag("--slicer-progress,--slicer_progress", slicer_progress,
                "Print progress for 3D Slicer, and warnings only (with --label-map)");
-  app.add_flag("--xml", xml, "Describe the parameters for 3D Slicer, as XML (alone)");
-  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times as long)");
+  app.add_flag("--xml", xml, "Print the parameters for 3D Slicer as XML (no other arguments)");
+  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times slower)");
   app.add_flag("--ensemble", how.ensemble, "Average over the run's repeats instead of a folder for each");
   app.add_option("--window", window, "Window size in voxels: whole, N or X,Y,Z (default: as in training)");
   app.add_option("--overlap", how.overlap, "Overlap of windows, as a fraction")

@@ -16,7 +16,7 @@ Exit quickstart_command(const Arguments& words) {
   std::string folder = "voxswap-quickstart";
   double minutes = 3;
   app.add_option("FOLDER", folder, "Folder for data and results")->capture_default_str();
-  app.add_option("--minutes", minutes, "Minutes that training may take")
+  app.add_option("--minutes", minutes, "Time limit of training in minutes")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 1e4));
   add_common(app, common);

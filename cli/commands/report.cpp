@@ -39,8 +39,7 @@ Exit report_command(const Arguments& arguments) {
   app.add_option("RUN_DIR", folders, "Folders of finished runs or sweeps")->required();
   app.add_option("--out", out, "Folder for the report (default: that of the run, or ./report for several)");
   ReportOptions options;
-  app.add_flag("--ensembles", options.ensembles,
-               "Predict validation cases with every two models, and rank these ensembles too");
+  app.add_flag("--ensembles", options.ensembles, "Also predict and rank the ensemble of every two models");
   add_force(app, options.force);
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;

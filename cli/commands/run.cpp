@@ -65,11 +65,11 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   bool dry_run = false;
   TrainingOptions how;
   add_experiment(app, where);
-  app.get_option("EXPERIMENT")->description("Experiment file (YAML), or a data set to choose one for");
+  app.get_option("EXPERIMENT")->description("Experiment file (YAML), or a data set folder to choose one for");
   app.add_option("--out", where.out, "Folder of the run (output.dir)");
   app.add_flag("--resume", how.resume, "Resume the run in that folder, or start it");
   app.add_flag("--dry-run", dry_run,
-               "Print the resolved experiment with its memory, disk and time, and stop");
+               "Print the resolved experiment with its memory, disk and time, without running it");
   app.add_flag("--trace", how.trace, "Write timeline.json of one step, for Perfetto");
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;

@@ -55,9 +55,11 @@ void declare(CLI::App& app, SweepArguments& arguments) {
   app.add_option("--part", arguments.part,
                  "K/N: run every N-th cell, starting with the K-th (for job arrays)");
   app.add_option("--memory", arguments.memory,
-                 "Memory for all cells together, e.g. 12GiB (default: what is free, less a reserve)");
-  app.add_flag("--dry-run", arguments.dry_run, "Print the cells with their memory, disk and time, and stop");
-  app.add_flag("--estimate", arguments.estimate, "Use typical costs instead of measuring (dry runs)");
+                 "Memory for all cells together, e.g. 12GiB (default: free memory minus a reserve)");
+  app.add_flag("--dry-run", arguments.dry_run,
+               "Print the cells with their memory, disk and time, without running them");
+  app.add_flag("--estimate", arguments.estimate,
+               "Plan with typical costs instead of measured ones (dry runs)");
   add_common(app, arguments.common, true);
 }
 
@@ -102,7 +104,8 @@ void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults&
   const std::string best = pipeline::best_cell(results);
   if (best.empty()) return;
   write_file(experiments::split_file(sweep), read_file(sweep.base.run.output / best / "split.csv"));
-  log::info("{}: has the highest Dice; its split is now {}", best, experiments::split_file(sweep).string());
+  log::info("{} has the highest Dice: its split is saved as {}", best,
+            experiments::split_file(sweep).string());
 }
 
 // Logs failures and returns their exit code: that of the cells if they agree.

@@ -18,7 +18,7 @@ void check_address_space(int, char**, char**) {
     ::munmap(room, least);
     return;
   }
-  constexpr std::string_view message = "error: too little memory may be used. Raise the limit (ulimit -v)\n";
+  constexpr std::string_view message = "error: the memory limit is too low. Raise it (ulimit -v)\n";
   static_cast<void>(!::write(STDERR_FILENO, message.data(), message.size()));
   ::_exit(static_cast<int>(Exit::does_not_fit));
 }

@@ -17,7 +17,7 @@ namespace voxswap::data {
 std::string other_volumes(const fs::path& path, std::int64_t volumes, const Dataset& dataset) {
   const std::size_t channels = dataset.all_modalities.size();
   if (dataset.images && volumes != static_cast<std::int64_t>(channels))
-    return format("{}: is {}, but the data set's first image is {}. Convert all of them to one kind",
+    return format("{}: is {}, but the data set's first image is {}. Convert all images to one kind",
                   path.string(), volumes == 1 ? "greyscale" : "colour",
                   channels == 1 ? "greyscale" : "colour");
   if (channels == 0 || volumes <= static_cast<std::int64_t>(channels)) return {};

@@ -31,23 +31,23 @@ void check_truths(CheckReport& report) {
   if (without == 0) return;
   const auto first = std::find_if(cases.begin(), cases.end(), has_none);
   note(report,
-       format("{} of {} without ground truth, the first is {}", without, counted(cases.size(), "case"),
-              first->id),
-       "nothing, if intended: they can be predicted, but neither train nor validate");
+       format("{} of {} without ground truth, e.g. {}", without, counted(cases.size(), "case"), first->id),
+       "nothing, if intended: these cases can be predicted, but are not used for training or validation");
 }
 
 // Notes data that is incomplete by intention.
 void check_completeness(CheckReport& report) {
   if (const std::string missing = missing_text(report.dataset); !missing.empty())
     note(report, format("missing channel files: {}; they are replaced by 0", missing),
-         format("nothing, if intended: {} is true. Set {} so that the network learns to do without",
+         format("nothing, if intended: {} is true. Set {} to train the network for missing channels",
                 key::data_missing_modalities, key::training_augment_channel_dropout));
   const auto& cases = report.dataset.cases;
   const auto partly = std::count_if(cases.begin(), cases.end(),
                                     [](const CaseFiles& files) { return files.told.has_value(); });
   if (partly > 0)
-    note(report, format("only some labels are annotated in {} of {}", partly, counted(cases.size(), "case")),
-         format("nothing, if intended: {} says so. The other labels give no loss and no score there",
+    note(report, format("{} of {} are partially annotated", partly, counted(cases.size(), "case")),
+         format("nothing, if intended: {} lists these cases. Their other labels are excluded from loss and "
+                "scores",
                 key::data_annotated));
 }
 
@@ -61,7 +61,7 @@ void check_labels(CheckReport& report) {
   if (occurring.empty()) return;
   for (const auto& [name, value] : report.dataset.labels) {
     if (!occurring.contains(value))
-      note(report, format("the label {} ({}) occurs in no case", value, name),
+      note(report, format("label {} ({}) does not occur in any case", value, name),
            format("check that {} fits this data set", key::data_labels));
   }
 }

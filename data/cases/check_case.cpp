@@ -107,8 +107,8 @@ class CaseChecker {
     image = canonical(std::move(image));
     if (!check_grid(path, image.geometry) || !nonfinite.empty()) return;
     if (is_constant(image)) {
-      note(warning, format("{}: every voxel has the value {:g}", path.string(), image.voxels.front()),
-           "look at the image; it contains no information");
+      note(warning, format("{}: all voxels have the value {:g}", path.string(), image.voxels.front()),
+           "inspect the image: it contains no information");
     } else {
       facts_.contents[i] = hash_of(image);
     }
@@ -149,7 +149,7 @@ class CaseChecker {
            "correct the spacing in the header");
     } else if (*most > 3.5 * *least) {
       note(warning, format("{}: anisotropic voxels of {} ({:.1f} : 1)", path.string(), sides, *most / *least),
-           "expect lower accuracy along the long side; isotropic scans work better");
+           "expect lower accuracy along the long side of the voxels");
     }
   }
 
@@ -200,8 +200,7 @@ class CaseChecker {
     const auto odd = std::find_if(stored.voxels.begin(), stored.voxels.end(),
                                   [](float value) { return value != std::round(value); });
     if (odd != stored.voxels.end())
-      note(warning,
-           format("{}: its labels are rounded to whole numbers, e.g. {:.6g}", files_.truth.string(), *odd),
+      note(warning, format("{}: non-integer labels are rounded, e.g. {:.6g}", files_.truth.string(), *odd),
            "check that it is a label map; if so, nothing needs to be done");
   }
 
@@ -236,7 +235,7 @@ class CaseChecker {
                              [&](float value) { return value != backgrounds_[c]; });
     }
     if (!anything) {
-      note(error, format("case {}: every voxel of every channel equals the background", files_.id),
+      note(error, format("case {}: all channels contain only background", files_.id),
            format("replace the case, or correct {}", key::preprocess_background));
       return;
     }

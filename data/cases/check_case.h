@@ -17,7 +17,7 @@ struct Problem {
   std::string case_id;        // empty: the data set as a whole
   std::string severity;       // error | warning
   std::string what;           // one sentence, naming the file
-  std::string fix;            // what to do about it
+  std::string fix;            // recommended action
   bool does_not_fit = false;  // not enough memory to find out
 };
 

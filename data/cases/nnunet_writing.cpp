@@ -93,9 +93,7 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
          dataset.root.string());
   for (const CaseFiles& files : dataset.cases)
     if (files.told)
-      fail(Exit::usage,
-           "{}: the ground truth of case {} is annotated for some labels only. nnU-Net's format has no way "
-           "to store that",
+      fail(Exit::usage, "{}: case {} is partially annotated, which nnU-Net's format cannot store",
            key::data_annotated, files.id);
   const fs::path description = out / "dataset.json";
   std::size_t trained = 0;

@@ -129,7 +129,7 @@ void DecoderProcess::crashed(const fs::path& path) {
          path.string());
   const bool slow = signal == SIGXCPU || signal == SIGALRM;
   fail(Exit::bad_data, "{}: is damaged: its decoder {}. Fetch or copy the file again", path.string(),
-       slow         ? "did not end within its time"
+       slow         ? "exceeded its time limit"
        : signal > 0 ? format("ended by signal {} ({})", signal, ::strsignal(signal))
                     : format("ended with {}", code));
 }

@@ -104,7 +104,7 @@ void serve(const DecodeRequest& request) {
     send(Exit::done, content);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit || !limit_memory(0)) return send(error.exit(), error.what());
-    send(Exit::bad_data, format("{}: is damaged: it takes far more memory than its pixels. Fetch or copy the "
+    send(Exit::bad_data, format("{}: is damaged: it needs far more memory than its pixels. Fetch or copy the "
                                 "file again",
                                 request.path));
   }

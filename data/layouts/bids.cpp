@@ -165,9 +165,9 @@ void leave_out_other_data(const fs::path& root, const std::vector<Place>& all, D
   for (const Place& place : all)
     for (const std::string& kind : entries(root / place.below))
       if (kind != "anat" && !kind.starts_with("ses-"))
-        leave_out(root / place.below / kind, "data of another kind than anat");
+        leave_out(root / place.below / kind, "not anatomical images (anat)");
   for (const char* name : {"sourcedata", "code", "stimuli", "phenotype"})
-    leave_out(root / name, "no images of cases, by the rules of BIDS");
+    leave_out(root / name, "not images of cases according to BIDS");
   for (const fs::path& derivative : derivatives_of(root))
     if (derivative.filename() != "derivatives") leave_out(derivative, "a derivative without ground truth");
 }

@@ -193,7 +193,7 @@ std::string reason(const std::vector<CaseFolder>& found) {
   }
   std::string text = format("{} named as in BraTS {}, e.g. {}", counted(found.size() - others, "case folder"),
                             years_of(found, most), first->folder.filename().string());
-  if (others > 0) text += format("; {} named as in years whose labels mean something else", others);
+  if (others > 0) text += format("; {} named as in years whose labels differ in meaning", others);
   return text;
 }
 
@@ -230,9 +230,8 @@ Dataset list_brats(const DatasetOptions& options) {
     CaseFiles files = case_in(one);
     const bool same = one.naming->meaning == most;
     if (!same && options.labels.empty())
-      files.truth_unclear =
-          format("is named as in BraTS {}, whose labels mean something else than those of {}",
-                 one.naming->years, years_of(found, most));
+      files.truth_unclear = format("is named as in BraTS {}, whose labels differ in meaning from those of {}",
+                                   one.naming->years, years_of(found, most));
     (same ? dataset.cases : others).push_back(std::move(files));
   }
   std::sort(dataset.cases.begin(), dataset.cases.end(),

@@ -75,7 +75,7 @@ void match(const fs::path& folder, const std::vector<std::string>& parts, std::s
 Matches match(const fs::path& root, const std::string& channel, const std::string& pattern) {
   if (pattern.find("{case}") == std::string::npos) {
     fail(Exit::usage,
-         "{}.{}: \"{}\" does not show where the name of the case is. Write {{case}} there, e.g. "
+         "{}.{}: \"{}\" has no placeholder for the name of the case. Write {{case}} in its place, e.g. "
          "\"{{case}}/Flair*.nii.gz\"",
          key::data_files, channel, pattern);
   }

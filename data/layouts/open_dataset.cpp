@@ -191,7 +191,7 @@ void log_guesses(const Dataset& dataset) {
     log::info("series \"{}\" ({}) is used as {}", guess.written, counted(guess.cases, "case"), guess.channel);
   }
   if (dataset.guesses.size() > most)
-    log::info("{} recognised; `voxswap check` lists all",
+    log::info("{} used; `voxswap check` lists all",
               counted(dataset.guesses.size() - most, "other series name"));
 }
 

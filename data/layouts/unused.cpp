@@ -40,8 +40,7 @@ class Walk {
     for (const CaseFiles& files : dataset_.cases) {
       if (!files.labelled())
         found_.push_back(
-            {note, files.channels.front(),
-             "an image without ground truth: it can be predicted, but neither trains nor validates"});
+            {note, files.channels.front(), "an image without ground truth, used for prediction only"});
     }
     return std::move(found_);
   }
@@ -87,7 +86,7 @@ class Walk {
     if (is_of_a_case(path)) return tell(note, path, "a folder with images that its case does not use");
     // Explicit patterns define what a case is; in other layouts the name may be misspelt.
     tell(dataset_.layout == "files" ? warning : error, path,
-         format("a folder with images, but none is named as layout {} requires", dataset_.layout));
+         format("a folder with images, none of which is named as layout {} requires", dataset_.layout));
   }
 
   // The common folder of all images of a case.

@@ -58,7 +58,7 @@ const std::array<Naming, 8> namings{{
      {"_t1.nii.gz", "_t1ce.nii.gz", "_t2.nii.gz", "_flair.nii.gz", "_seg.nii.gz"},
      same_values},
     {"brats2018",
-     "the same, not compressed: …_t1.nii",
+     "as brats, uncompressed: …_t1.nii",
      [](int i) { return in_folder(format("Brats18_TCIA_{:03}_1", i), grade(i)); },
      {"_t1.nii", "_t1ce.nii", "_t2.nii", "_flair.nii", "_seg.nii"},
      same_values},
@@ -327,7 +327,7 @@ std::span<const PhantomLayout> phantom_layouts() {
     rows.push_back({"msd",
                     "imagesTr/BRATS_001.nii.gz in 4D, labelsTr and dataset.json, as Task01_BrainTumour",
                     msd_files, write_msd_case, msd_description});
-    rows.push_back({"ct", "the same with one CT image in Hounsfield units in place of four sequences",
+    rows.push_back({"ct", "as msd, with one CT image in Hounsfield units instead of four sequences",
                     msd_files, write_ct_case, ct_description,
                     /*of_slices=*/false,
                     /*of_ct=*/true});

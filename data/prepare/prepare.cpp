@@ -403,12 +403,12 @@ std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregr
         std::any_of(advice.begin(), advice.end(), [&](const auto& one) { return one.size == size; });
     if (!known) advice.push_back(judged(size, why, foregrounds));
   };
-  add(largest, "box in which no case loses detail");
-  add(median, "box that fits the median case");
+  add(largest, "smallest box without loss of detail");
+  add(median, "box of the median foreground");
   for (const double part : {0.5, 0.75, 1.0}) {  // cubes, as in the published study: 144^3 and 192^3
     const std::int64_t side =
         round_up(static_cast<std::int64_t>(part * static_cast<double>(cube_of_all)), multiple);
-    add({side, side, side}, side == cube_of_all ? "cube in which no case loses detail" : "smaller cube");
+    add({side, side, side}, side == cube_of_all ? "smallest cube without loss of detail" : "smaller cube");
   }
   std::sort(advice.begin(), advice.end(), [](const auto& a, const auto& b) {
     return a.size[0] * a.size[1] * a.size[2] < b.size[0] * b.size[1] * b.size[2];

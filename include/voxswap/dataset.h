@@ -13,7 +13,7 @@ struct Problem {
   std::string case_id;   // empty: the data set as a whole
   std::string severity;  // error | warning
   std::string what;      // one sentence that names the file
-  std::string fix;       // what to do about it
+  std::string fix;       // recommended action
 };
 
 struct DatasetReport {

@@ -28,7 +28,7 @@ std::string nothing_is_missing() {
 constexpr Row cuda_row = {"cuda", make_cuda_backend, cuda_device_count, why_no_cuda_device};
 #else
 std::string no_cuda_in_this_build() {
-  return "this build has no CUDA backend, because the CUDA toolkit was not found when it was made";
+  return "this build has no CUDA backend, because the CUDA toolkit was not found when it was built";
 }
 constexpr Row cuda_row = {"cuda",
                           [](const BackendOptions&) -> std::unique_ptr<Backend> {

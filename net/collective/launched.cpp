@@ -91,7 +91,7 @@ Ranks& join() {
   // mpirun for the MPI of a container.
   if (const int joined = mpi.ranks->count(); joined != launched_count())
     fail(Exit::failed,
-         "launched with {}, but MPI joins {}: the launcher's MPI does not fit the library that was loaded. "
+         "launched with {}, but MPI joins {}: the launcher's MPI does not match the loaded library. "
          "Use the mpirun of the same installation, in a container the one inside it",
          counted(launched_count(), "rank"), joined);
   return *mpi.ranks;

@@ -15,8 +15,10 @@ class Alone final : public Ranks {
   int rank() const override { return 0; }
   int count() const override { return 1; }
   int on_this_machine() const override { return 1; }
-  void send(int, const void*, std::int64_t) override { assert(false && "there is nobody to send to"); }
-  void receive(int, void*, std::int64_t) override { assert(false && "there is nobody to receive from"); }
+  void send(int, const void*, std::int64_t) override { assert(false && "there is no other rank to send to"); }
+  void receive(int, void*, std::int64_t) override {
+    assert(false && "there is no other rank to receive from");
+  }
   bool has_sent(int) override { return false; }
 };
 

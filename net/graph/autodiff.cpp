@@ -63,7 +63,8 @@ std::vector<ValueId> differentiate(Graph& graph, const std::vector<std::pair<Val
       needed = needed || wanted.back();
     }
     if (!reached || !needed) continue;
-    assert(node.operation->gradient != nullptr && "what lies between outputs and wrt is differentiable");
+    assert(node.operation->gradient != nullptr &&
+           "all operations between outputs and wrt are differentiable");
     const std::vector<ValueId> made = node.operation->gradient(graph, id, output_gradients, wanted);
     assert(made.size() == node.inputs.size());
     for (std::size_t i = 0; i < made.size(); ++i)

@@ -73,7 +73,7 @@ void Graph::replace_nodes(std::vector<Node> nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (ValueId input : nodes[i].inputs)
       assert((!made_by_node[static_cast<std::size_t>(input)] || value(input).producer != none) &&
-             "a node reads only what was made before");
+             "a node reads only values of earlier nodes");
     for (ValueId output : nodes[i].outputs)
       values_[static_cast<std::size_t>(output)].producer = static_cast<NodeId>(i);
   }

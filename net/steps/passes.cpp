@@ -62,7 +62,7 @@ void update_early(Graph& graph) {
     NodeId position = none;
     for (const std::vector<ValueId>* ids : {&node.inputs, &node.updates})
       for (ValueId id : *ids) position = std::max(position, last_use[static_cast<std::size_t>(id)]);
-    assert(position != none && "an update reads a gradient that some node makes");
+    assert(position != none && "an update reads a gradient that a node computes");
     after[static_cast<std::size_t>(position)].push_back(node);
   }
   std::vector<Node> order;

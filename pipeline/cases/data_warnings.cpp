@@ -105,15 +105,15 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
       {"",
        format("{} leaves out {} of {} that have ground truth: {}{}", options.split.file.string(), count,
               counted(dataset.cases.size(), "case"), join(left_out, ", "), count > most ? " and others" : ""),
-       "add them to the file if they should take part"});
+       "add them to the file to use them"});
 }
 
 }  // namespace
 
 const std::vector<CsvColumn>& warning_columns() {
-  static const std::vector<CsvColumn> columns = {{"case", "name of the case; empty: of the whole data set"},
-                                                 {"problem", "what is unusual, and in which file"},
-                                                 {"what_to_do", "what to do about it"}};
+  static const std::vector<CsvColumn> columns = {{"case", "name of the case (empty: the whole data set)"},
+                                                 {"problem", "problem and file"},
+                                                 {"what_to_do", "recommended action"}};
   return columns;
 }
 

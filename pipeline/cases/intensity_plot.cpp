@@ -56,8 +56,8 @@ std::string lines_of(const Density& density, const Range& range) {
 }  // namespace
 
 Picture intensity_plot(const Fingerprint& fingerprint) {
-  Figure figure{.title = "Intensities of the foreground",
-                .heading = "% of the foreground's voxels; thin lines: cases, thick lines: their mean"};
+  Figure figure{.title = "Foreground intensities",
+                .heading = "% of foreground voxels; thin lines: cases, thick lines: mean"};
   const std::vector<std::string>& channels = fingerprint.dataset.modalities;
   figure.columns = channels.size() > 1 ? 2 : 1;
   figure.width = figure.columns == 2 ? 760 : 560;

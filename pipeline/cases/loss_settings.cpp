@@ -14,8 +14,7 @@ namespace voxswap::pipeline {
 void resolve_loss(TrainingOptions& training, const data::Dataset& dataset) {
   training.unknown = unknown_in(dataset);
   if (training.unknown == net::Unknown::outputs && net::loss_options(training.loss).classes)
-    fail(Exit::usage,
-         "{}: {} needs exclusive labels, but some cases are annotated for some labels only ({}). Use {}",
+    fail(Exit::usage, "{}: {} needs exclusive labels, but some cases are partially annotated ({}). Use {}",
          key::training_loss, choice_name(training.loss), key::data_annotated,
          choice_name(net::Loss::dice_cross_entropy));
   const auto& given = training.class_weights.by_name;

@@ -163,7 +163,7 @@ data::Dataset open_dataset(const RunOptions& options) {
     return !named.contains(files.id) && data::lacks_a_file(dataset, files);
   });
   if (left_out > 0)
-    log::info("{} with missing files left out: {} does not name them",
+    log::info("{} with missing files skipped: {} does not list them",
               counted(static_cast<std::int64_t>(left_out), "case"), options.split.file.string());
   data::check_files(dataset);
   return dataset;

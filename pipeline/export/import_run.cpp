@@ -106,7 +106,7 @@ std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGra
   if (!other.empty()) troubles.push_back("has tensors of other shapes: " + listed(other));
   if (!unknown.empty()) troubles.push_back("has tensors that the network does not have: " + listed(unknown));
   if (!troubles.empty())
-    fail(Exit::bad_data, "{}: does not hold the weights of the run's network: it {}", file.string(),
+    fail(Exit::bad_data, "{}: does not contain the weights of the run's network: it {}", file.string(),
          join(troubles, "; it "));
   return weights;
 }

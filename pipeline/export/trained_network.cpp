@@ -90,7 +90,7 @@ Json of_inference(const RunOptions& run) {
     if (axes[axis]) mirror.push_back(std::string(1, "xyz"[axis]));
   const std::int64_t networks = predict_together({run}, how) ? run.training.repeats : 1;
   if (networks > 1)
-    log::warn("predict averages {} of this run, but one file holds one network",
+    log::warn("predict averages {} of this run, but an exported file contains one network",
               counted(networks, "network"));
   return {{"window", input_size(run)},
           {"overlap", how.overlap},
@@ -130,9 +130,10 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
       {"preprocess", text(of_preprocess(run))},
       {"normalization", text(of_normalization(network.weights.normalization))},
       {"inference", text(of_inference(run))},
-      {"spacing", run.preprocess.by_spacing()
-                      ? "that of preprocess, as nearly as whole voxels of the crop allow"
-                      : "of each case by itself: the sides of its crop in mm over the voxels of the image"},
+      {"spacing",
+       run.preprocess.by_spacing()
+           ? "that of preprocess, to the nearest whole voxel of the crop"
+           : "different for each case: sides of its crop in mm divided by the voxels of the image"},
       {"axes", network.images ? "sample, channel, y, x"
                               : "sample, channel, z, y, x; x to the left, y to the "
                                 "back, z to the head (LPS)"},

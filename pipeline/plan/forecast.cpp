@@ -261,7 +261,7 @@ std::unique_ptr<net::Ranks> planned_ranks(int count, int slabs) {
 }
 
 std::string RanksForecast::limit() const {
-  if (exposed_seconds() < 0.001 * step_seconds) return "computing: the exchange is hidden behind it";
+  if (exposed_seconds() < 0.001 * step_seconds) return "computation: communication is fully overlapped";
   swap::Network instant = network;
   instant.message_seconds = 0;
   const double by_rate = swap::exchange_seconds(exchanged_bytes, instant);
@@ -270,8 +270,9 @@ std::string RanksForecast::limit() const {
                                ? network.machines > 1 ? "network bandwidth" : "link bandwidth"
                                : "latency of messages, once per level of the tree";
   return exchange_seconds > alone_seconds
-             ? format("{}: the exchange takes longer than computing", what)
-             : format("{}: {} of the exchange come after computing", what, format_seconds(exposed_seconds()));
+             ? format("{}: communication takes longer than computation", what)
+             : format("{}: {} of communication are not overlapped with computation", what,
+                      format_seconds(exposed_seconds()));
 }
 
 RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,

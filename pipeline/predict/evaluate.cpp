@@ -167,7 +167,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
   std::set<int> values, only_predicted;
   for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
   if (values.empty())
-    fail(Exit::bad_data, "{}: the ground truth is background only in all of its {}",
+    fail(Exit::bad_data, "{}: the ground truth of all {} contains only background",
          paths.front().truth.parent_path().string(), counted(cases.size(), "case"));
   data::LabelMap nothing;
   nothing.geometry.size = {1, 1, 1};
@@ -189,7 +189,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
     cases[i].rows = std::move(rows);
   }
   for (int value : only_predicted)
-    log::warn("label {} is predicted, but is in no ground truth. It gets no score of its own", value);
+    log::warn("label {} is predicted, but occurs in no ground truth, so it is not scored", value);
 }
 
 // A value that occurs nowhere is probably a typing error.
@@ -205,7 +205,7 @@ void warn_of_absent_values(const std::vector<CaseScores>& cases, const data::Reg
   for (const auto& [name, values] : regions) {
     for (const int value : values) {
       if (in_truth.contains(value)) continue;
-      log::warn("{}: the label {} is in no ground truth{}. The labels there: {}", name, value,
+      log::warn("{}: the label {} occurs in no ground truth{}. Labels in the ground truth: {}", name, value,
                 anywhere.contains(value) ? ", although it is predicted" : " and in no prediction",
                 there.empty() ? "none" : join(there, ", "));
     }

@@ -318,10 +318,10 @@ void write_postprocessing(const std::vector<RunOptions>& runs, const data::Datas
   write_file(folder / postprocessing_file, postprocessing_json(found));
   for (const Postprocessing::Gain& gain : found.gains)
     if (gain.holding < fewest_cases)
-      log::info("post-processing: {} is in {}; it is searched from {}", gain.region,
+      log::info("post-processing: {} is in {}, too few to select steps (at least {})", gain.region,
                 counted(gain.holding, "validation case"), fewest_cases);
   if (found.steps.empty())
-    return log::info("post-processing: no step improves the Dice of the {} beyond its interval",
+    return log::info("post-processing: no step improves the Dice of the {} significantly",
                      counted(found.cases, "validation case"));
   double before = 0, after = 0;
   for (const Postprocessing::Gain& gain : found.gains) {

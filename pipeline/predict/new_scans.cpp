@@ -197,7 +197,7 @@ PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOpti
   }
   if (!missing.empty() && run.training.augment.channel_dropout == 0)
     log::warn(
-        "{} was 0, so the network was never trained without a channel, unless its own cases lacked some",
+        "{} was 0, so the network was not trained for missing channels, unless training cases lacked some",
         key::training_augment_channel_dropout);
   return missing;
 }

@@ -32,7 +32,7 @@ bool holds_checkpoints(const fs::path& folder) {
 void check_tables(const fs::path& folder) {
   if (const auto names = tables_without_note(folder); !names.empty())
     fail(Exit::bad_data,
-         "{}: lacks the checksum of {}, so nobody can tell whether that file was changed. Restore "
+         "{}: lacks the checksum of {}, so changes to that file cannot be detected. Restore "
          "checksums.json as the run wrote it, or start another run with --out DIR",
          (folder / "checksums.json").string(), join(names, " and "));
   for (const std::string& name : changed_files(folder)) {
@@ -50,7 +50,7 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Data
   if (!has_identity(folder)) {
     if (!holds_checkpoints(folder)) return std::nullopt;  // killed before training began
     fail(Exit::bad_data,
-         "{}: contains no identity.json, as runs of versions before 0.2, so data and split cannot be "
+         "{}: contains no identity.json, as in runs of versions before 0.2, so data and split cannot be "
          "verified. Predict with it, or start another run with --out DIR",
          folder.string());
   }

@@ -159,10 +159,10 @@ std::string marks_text(const std::vector<BoxRow>& boxes) {
   const auto is_few = [&](const BoxRow& box) { return box.statistics.n > 0 && !is_box(box); };
   std::string text;
   if (std::any_of(boxes.begin(), boxes.end(), is_box))
-    text = "box: quartiles   bar: median   diamond: mean   whiskers: 1.5 IQR   dots: cases";
+    text = "box: quartiles   line: median   diamond: mean   whiskers: 1.5 IQR   dots: cases";
   if (std::any_of(boxes.begin(), boxes.end(), is_few))
-    text += format("{}{} for a box: large dots: cases   bar: median", text.empty() ? "" : "\n",
-                   text.empty() ? "too few cases" : "where there are too few cases");
+    text += format("{}fewer than {} cases: large dots: cases   line: median", text.empty() ? "" : "\n",
+                   least_values_of_a_box);
   return text;
 }
 

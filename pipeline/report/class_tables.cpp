@@ -57,7 +57,7 @@ const Columns<AccuracyRow>& columns<AccuracyRow>() {
         resolution<Row>(),
         count("epoch", "epoch, counted from 1", &Row::epoch, 1),
         seconds("trained_seconds", "duration of the epochs so far, in s", &Row::trained_seconds),
-        real("accuracy", "fraction of the validation images with the right class", &Row::accuracy,
+        real("accuracy", "fraction of the validation images with the correct class", &Row::accuracy,
              known_share)};
     all[4].write = [](const Row& row) { return format("{:.6f}", row.trained_seconds); };
     return all;

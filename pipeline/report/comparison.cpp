@@ -269,8 +269,8 @@ std::string worse_than_best(const RankedGroup& group, std::size_t compared) {
   constexpr double doubt = 0.05;
   // The smallest possible p is 2 / 2^n, and Holm multiplies the smallest one by the number of comparisons.
   const double least = 2 * std::pow(0.5, static_cast<double>(group.differences.size()));
-  if (least * static_cast<double>(compared) >= doubt) return "too few cases to tell";
-  return group.p_holm < doubt && group.interval.low > 0 ? "yes" : "not shown";
+  if (least * static_cast<double>(compared) >= doubt) return "too few cases for a test";
+  return group.p_holm < doubt && group.interval.low > 0 ? "yes" : "no";
 }
 
 }  // namespace voxswap::pipeline

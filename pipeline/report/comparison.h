@@ -60,7 +60,7 @@ struct Ranking {
 Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows,
              std::size_t ensembles = 0);
 
-// Whether a group is significantly worse than the best: "yes", "not shown" or "too few cases to tell".
+// Whether a group is significantly worse than the best: "yes", "no" or "too few cases for a test".
 // Significant: corrected p below 0.05 and an interval that excludes 0.
 std::string worse_than_best(const RankedGroup& group, std::size_t compared);
 

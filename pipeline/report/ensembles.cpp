@@ -91,8 +91,8 @@ Ensembles ensembles_of(const std::vector<RunFolder>& runs, const std::vector<Run
     }
   if (all.empty())
     fail(Exit::usage,
-         "--ensembles: no two groups of runs held out the same cases. Train them on one split, as the cells "
-         "of a sweep are");
+         "--ensembles: no two groups of runs have the same validation cases. Train them on one split, like "
+         "the cells of a sweep");
   std::vector<fs::path> folders;
   for (const RunFolder& run : runs) folders.push_back(run.path);
   std::vector<EnsembleScores> scores = score(folders, pairs);

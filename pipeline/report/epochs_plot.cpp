@@ -65,7 +65,7 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
     return format("lc rgb '{}' dt {} lw {}", one ? plot_color(kind.color) : color,
                   one && &kind == &training ? "1" : kind.dash, kind.width);
   };
-  Figure figure{.title = "Training over its epochs", .legend = group_legend(groups)};
+  Figure figure{.title = "Training curves", .legend = group_legend(groups)};
   // Adds points if there are few epochs, since a line through one point is invisible.
   const auto add = [&](Panel& panel, const auto& of, auto epoch, auto value, const Kind& kind) {
     return add_curves(figure, panel, of, groups, epoch, value, [&](std::size_t group) {
@@ -89,9 +89,7 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
 
   using Mean = ValidationRow;
   std::vector<Mean> means = means_over_regions(validation);
-  Panel dice{.title = "Mean Dice of the validation cases, training grid",
-             .y = number_axis({0, 1}, 5),
-             .height = 130};
+  Panel dice{.title = "Mean validation Dice, training grid", .y = number_axis({0, 1}, 5), .height = 130};
   add(dice, means, &Mean::epoch, &Mean::dice, validated);
   add(dice, means, &Mean::epoch, &Mean::averaged_dice, averaged);
   std::erase_if(means, [&](const Mean& mean) {
@@ -111,7 +109,7 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
   for (const Kind* kind : {&training, &validated, &averaged})
     if (kind != &averaged || !average.empty())
       figure.legend.push_back({kind->name, "lines " + style(*kind, plot_ink)});
-  figure.legend.push_back({"best epoch, kept", format("{} lc rgb '{}'", ring, plot_ink)});
+  figure.legend.push_back({"best epoch", format("{} lc rgb '{}'", ring, plot_ink)});
   return figure.draw();
 }
 

@@ -88,9 +88,10 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
   double seconds = 0;
   for (const MemoryRow& row : steps) seconds = std::max(seconds, row.seconds);
   const double scale = seconds < 1 ? 1000 : 1;
-  const Axis time = number_axis({0, seconds > 0 ? scale * seconds : 1}, 8,
-                                format("{} of a step, as planned", scale > 1 ? "milliseconds" : "seconds"));
-  Figure figure{.title = "Memory over a step", .legend = group_legend(groups)};
+  const Axis time =
+      number_axis({0, seconds > 0 ? scale * seconds : 1}, 8,
+                  format("{} within a step (predicted)", scale > 1 ? "milliseconds" : "seconds"));
+  Figure figure{.title = "Memory over one step", .legend = group_legend(groups)};
   for (const Memory& memory : memories) {
     std::int64_t most = 0;
     for (const MemoryRow& row : steps) most = std::max(most, row.*memory.bytes);

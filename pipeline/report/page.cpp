@@ -14,7 +14,7 @@ std::string notes_section(const ReportParts& parts) {
   if (!parts.plot_problem.empty()) notes.push_back(parts.plot_problem);
   for (const RunFolder& run : parts.runs) {
     if (const std::string state = run.state(); state.starts_with("stopped"))
-      notes.push_back(format("{} {}: this page shows what it had reached", run.name, state));
+      notes.push_back(format("{} {}: this page shows the results until then", run.name, state));
   }
   std::string html;
   for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
@@ -49,7 +49,7 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
   }
   return html_section("files", "Files",
                       "<p>Tables in this page:</p>\n<ul class=\"files\">\n" + items +
-                          "</ul>\n<p>In its folder: " + join(beside, ", ") + "</p>\n");
+                          "</ul>\n<p>Files beside this page: " + join(beside, ", ") + "</p>\n");
 }
 
 }  // namespace

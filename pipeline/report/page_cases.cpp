@@ -70,7 +70,7 @@ std::string three_cases(const std::vector<ShownRun>& runs, bool has_names) {
   std::vector<std::pair<std::string, std::size_t>> chosen = {
       {"Worst", 0}, {"Median", (cases.size() - 1) / 2}, {"Best", cases.size() - 1}};
   if (cases.size() < 3) chosen.erase(chosen.begin() + 1);
-  if (cases.size() < 2) chosen = {{"The only", 0}};
+  if (cases.size() < 2) chosen = {{"Only", 0}};
   std::string html;
   for (const auto& [name, index] : chosen) {
     html += format("<div><h3>{} case: {}</h3>\n<div class=\"views\">\n", name, xml_escaped(cases[index]));
@@ -126,7 +126,7 @@ void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen
       if (seen.insert(cells).second) rows.push_back(cells);
     }
   } catch (const Error& error) {
-    rows.push_back({"(all)", error.what(), "none: the run itself is not affected"});
+    rows.push_back({"(all)", error.what(), "nothing: the run is not affected"});
   }
 }
 
@@ -138,7 +138,7 @@ std::string data_section(const ReportParts& parts) {
   for (const RunFolder& run : parts.runs) add_warnings(run.path / warnings_file, seen, rows);
   if (rows.size() == 1) return {};
   const std::string words =
-      format("<p><code>voxswap check</code> gives {} for the cases of these runs.</p>\n",
+      format("<p><code>voxswap check</code> reports {} for the cases of these runs.</p>\n",
              counted(rows.size() - 1, "warning"));
   Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
   return html_section("warnings", "Data warnings", words + table_section(rows, warnings_file, csv));

@@ -32,7 +32,7 @@ const RunGroup& ranked_group(const ReportParts& parts, const RankedGroup& ranked
   return ranked.group < groups ? parts.groups[ranked.group] : parts.ensembles.groups[ranked.group - groups];
 }
 
-// "Best: A, mean Dice 0.871 …. Ahead of the next, B, by 0.012 (…): …."
+// "Best: A, mean Dice 0.871 …. Lead over B: 0.012 (…), …."
 std::string answer_words(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
   const auto name = [&](std::size_t i) { return ranked_group(parts, ranked[i]).name; };
@@ -43,14 +43,13 @@ std::string answer_words(const ReportParts& parts) {
   }
   const RankedGroup& next = ranked[1];
   const std::string lead = format("Best: {}, {}.", name(0), dice_words(parts.ranking, ranked[0]));
-  if (next.differences.empty()) return format("{} Next: {}, on other cases.", lead, name(1));
+  if (next.differences.empty()) return format("{} Next: {}, scored on other cases.", lead, name(1));
   const std::string verdict = worse_than_best(next, ranked.size() - 1);
-  return format("{} Ahead of the next, {}, by {:.3f} (95 % interval {}): {}.", lead, name(1), next.difference,
+  return format("{} Lead over {}: {:.3f} (95 % interval {}), {}.", lead, name(1), next.difference,
                 interval_text(next.interval),
-                verdict == "yes" ? "beyond chance"
-                : verdict == "not shown"
-                    ? "not beyond chance"
-                    : format("{}: too few to tell", counted(next.differences.size(), "case")));
+                verdict == "yes"  ? "statistically significant"
+                : verdict == "no" ? "not statistically significant"
+                                  : format("too few cases for a test ({})", next.differences.size()));
 }
 
 // Quotes text for a shell command line.
@@ -78,16 +77,16 @@ std::string predict_command(const std::vector<const RunFolder*>& runs) {
 
 std::string ranking_table(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
-  Rows rows(1, {"Group", "Mean Dice", "Behind the best", "95 % interval", "p, corrected",
-                "Worse beyond chance", "Cases compared"});
+  Rows rows(1, {"Group", "Mean Dice", "Gap to best", "95 % interval", "p, corrected", "Significantly worse",
+                "Cases compared"});
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     const RankedGroup& group = ranked[i];
     const bool compared = i > 0 && !group.differences.empty();
     rows.push_back({ranked_group(parts, group).name, decimals(group.dice), "",
                     compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
                     compared ? worse_than_best(group, ranked.size() - 1)
-                    : i == 0 ? "the best"
-                             : "scored on other cases",
+                    : i == 0 ? "no"
+                             : "no common cases",
                     compared ? std::to_string(group.differences.size()) : ""});
     if (compared) rows.back()[2] = format("{:.3f}", group.difference);
   }
@@ -102,15 +101,18 @@ std::string unshared_note(const std::vector<ComparisonRow>& rows) {
   }
   if (most == 0) return {};
   return format(
-      "<p class=\"note\">Some cases have a score on one side only: comparisons leave out up to {} of them "
-      "(column unpaired of comparison.csv).</p>\n",
+      "<p class=\"note\">Comparisons exclude up to {} cases that have a score in only one group (column "
+      "unpaired of comparison.csv).</p>\n",
       most);
 }
 
-// "preprocess.resolution+memory.planner" -> "Resolution, voxels and Planner"
+// "preprocess.resolution+memory.planner" -> "resolution and planner"
 std::string compared_words(const std::string& keys) {
   std::vector<std::string> words;
-  for (const std::string& key : split(keys, '+')) words.push_back(heading_of(key));
+  for (const std::string& key : split(keys, '+')) {
+    const std::string heading = heading_of(key);
+    words.push_back(lower(heading.substr(0, heading.find(','))));
+  }
   return join(words, " and ");
 }
 
@@ -161,15 +163,14 @@ std::string ranking_section(const ReportParts& parts) {
       ranking_table(parts) +
       "<p>The score of a case is its mean over the regions. Differences are between the same cases, with "
       "bootstrap intervals. p: Wilcoxon signed-rank test against the best group, Holm-corrected for the "
-      "number of groups. Variation between trainings shows only in groups with several repeats.</p>\n";
+      "number of groups. Only groups with several repeats include the variation between trainings.</p>\n";
   const auto ensembles = parts.ensembles.groups.size();
   if (ensembles > 0)
     html +=
-        "<p>An ensemble is the mean of the probabilities of two groups. Being twice as slow, it is the best "
-        "only "
-        "if its Dice is higher by 0.0005 or more.</p>\n";
+        "<p>An ensemble averages the probabilities of two groups. It takes twice as long to predict, so it "
+        "is ranked first only if its Dice is higher by 0.0005 or more.</p>\n";
   if (const std::size_t without = parts.groups.size() + ensembles - ranked.size(); without > 0)
-    html += format("<p class=\"note\">{} without a score: not in this table.</p>\n",
+    html += format("<p class=\"note\">{} not ranked, because no score is available.</p>\n",
                    without == 1 ? "One group is" : format("{} are", counted(without, "group")));
   return html;
 }
@@ -177,8 +178,9 @@ std::string ranking_section(const ReportParts& parts) {
 std::string dice_section(const ReportParts& parts) {
   if (parts.dice.empty() && !parts.classes.empty()) return {};
   if (parts.dice.empty())
-    return html_section("dice", "Dice", "<p>These runs only trained: nothing was predicted or scored.</p>\n");
-  Rows rows(1, {"Group", "Scored on grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
+    return html_section("dice", "Dice",
+                        "<p>These runs were only trained: there are no predictions and scores.</p>\n");
+  Rows rows(1, {"Group", "Scoring grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
                 "Mean HD95, mm"});
   for (const BoxRow& box : parts.boxes) {
     const metrics::BoxStatistics& of = box.statistics;
@@ -189,19 +191,20 @@ std::string dice_section(const ReportParts& parts) {
                     std::to_string(of.n), ""});
   }
   take_out_common(rows, "Group");
-  take_out_common(rows, "Scored on grid");
+  take_out_common(rows, "Scoring grid");
   const std::string plot =
       picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer.");
-  const std::string table = table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
-                            "<p>A case predicted by several repeats counts once: with the mean of their "
-                            "scores or, of an ensemble, with the score of their mean.</p>\n";
+  const std::string table =
+      table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
+      "<p>A case predicted by several repeats counts once: with the mean of their scores, or with the score "
+      "of their averaged prediction if they form an ensemble.</p>\n";
   // Names of groups are long, so their table needs the full width.
   return html_section("dice", "Dice", parts.groups.size() > 1 ? plot + table : html_beside(plot, table));
 }
 
 std::string comparison_section(const ReportParts& parts) {
-  Rows rows(1, {"Compared", "From", "To", "Scored on grid", "Region", "Difference", "95 % interval",
-                "p, corrected", "From, Dice", "To, Dice", "Cases"});
+  Rows rows(1, {"Groups differ in", "Group A", "Group B", "Scoring grid", "Region", "Difference",
+                "95 % interval", "p, corrected", "Dice A", "Dice B", "Cases"});
   std::set<std::string> also;
   for (const ComparisonRow& row : parts.comparisons) {
     if (row.metric != "dice") continue;
@@ -212,19 +215,19 @@ std::string comparison_section(const ReportParts& parts) {
                     decimals(row.mean_a), decimals(row.mean_b), std::to_string(row.differences.size())});
   }
   if (rows.size() == 1) return {};
-  const std::string what = take_out_common(rows, "Compared");  // the value is the same in all rows
-  take_out_common(rows, "Scored on grid");
+  const std::string what = take_out_common(rows, "Groups differ in");  // the value is the same in all rows
+  take_out_common(rows, "Scoring grid");
   std::string html;
-  if (!what.empty()) html += format("<p>Compared: {}.</p>\n", xml_escaped(what));
+  if (!what.empty()) html += format("<p>Groups differ in {}.</p>\n", xml_escaped(what));
   html +=
       table_section(rows, "comparison.csv", csv_of(parts.comparisons)) +
-      "<p>Paired differences of Dice, To minus From, for the same cases on the same grid. Intervals are "
+      "<p>Difference: Dice B minus Dice A, paired by case, on the same grid. Intervals are "
       "bootstrap intervals of the mean difference (BCa, 9999 resamples). p: two-sided Wilcoxon signed-rank "
       "test, Holm-corrected for the regions of a comparison; exact up to 50 differences without zeros and "
       "ties, otherwise the normal approximation; nan where no case differs. comparison.csv has the other "
       "metrics.</p>\n";
   if (!also.empty()) {
-    html += format("<p class=\"note\">Some of the compared groups also differ in {}.</p>\n",
+    html += format("<p class=\"note\">Some of these groups also differ in {}.</p>\n",
                    xml_escaped(join({also.begin(), also.end()}, "; ")));
   }
   return html_section("differences", "Differences", html + unshared_note(parts.comparisons));
@@ -252,7 +255,7 @@ double accuracy_of_last_epoch(const std::vector<AccuracyRow>& rows, const Confus
 std::string matrix_of(const Confusion& one, bool several) {
   Rows rows(1, {"Ground truth"});
   for (const std::string& name : one.classes) rows.front().push_back("Predicted " + name);
-  rows.front().push_back("Right");
+  rows.front().push_back("Recall");
   for (std::size_t t = 0; t < one.classes.size(); ++t) {
     std::vector<std::string>& row = rows.emplace_back(1, one.classes[t]);
     std::int64_t all = 0;
@@ -273,8 +276,8 @@ std::string matrix_of(const Confusion& one, bool several) {
 std::string classes_section(const ReportParts& parts) {
   if (parts.classes.empty()) return {};
   const std::vector<Confusion> all = confusions(parts.classes);
-  Rows rows(1, {"Run", "Resolution", "Repeat", "Accuracy", "95 % interval", "Right", "Images",
-                "After the last epoch"});
+  Rows rows(1, {"Run", "Resolution", "Repeat", "Accuracy", "95 % interval", "Correct", "Images",
+                "Accuracy, last epoch"});
   for (const Confusion& one : all)
     rows.push_back({one.run, one.resolution, std::to_string(one.repeat), decimals(one.accuracy()),
                     interval_of(one.right(), one.all()), std::to_string(one.right()),

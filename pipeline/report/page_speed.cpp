@@ -57,7 +57,7 @@ std::string timing_table(const ReportParts& parts) {
   return table_section(rows, "timing.csv", csv_of(parts.timing)) +
          "<p>Overhead: median step time divided by the compute time, with nothing swapped or "
          "recomputed. Lower bound: no memory plan can be faster." +
-         (all_are_bounded ? "" : " -: not known, because other programs ran when costs were measured.") +
+         (all_are_bounded ? "" : " -: unknown, because other programs ran when costs were measured.") +
          "</p>\n";
 }
 
@@ -98,12 +98,11 @@ std::string memory_section(const ReportParts& parts) {
       left_out.push_back(name);
       continue;
     }
-    html += format(
-        "<details{}><summary>The arena of {}</summary>\n{}</details>\n", first ? " open=\"\"" : "",
-        xml_escaped(name),
-        html_image(svg,
-                   "Memory allocations of one step: kernels across, offsets up. Point at a rectangle of "
-                   "arena.svg in the run's folder to see its name and size."));
+    html += format("<details{}><summary>Memory arena of {}</summary>\n{}</details>\n",
+                   first ? " open=\"\"" : "", xml_escaped(name),
+                   html_image(svg,
+                              "Memory allocations of one step: x axis kernels, y axis offsets. In arena.svg "
+                              "in the run's folder, hover over a rectangle to see its name and size."));
     first = false;
   }
   if (!left_out.empty())

@@ -40,10 +40,12 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
       const std::size_t holding = dice.value("cases", least);
       searched = searched || holding >= least;
       if (holding < least)
-        rows.push_back({name, region, format("not searched: fewer than {} hold it", counted(least, "case")),
-                        "", "", std::to_string(holding)});
+        rows.push_back({name, region,
+                        format("not searched: fewer than {} contain it", counted(least, "case")), "", "",
+                        std::to_string(holding)});
     }
-    if (json.at("steps").empty() && searched) rows.push_back({name, "", "no step helped", "", "", cases});
+    if (json.at("steps").empty() && searched)
+      rows.push_back({name, "", "no step improves the Dice", "", "", cases});
   } catch (const Json::exception&) {
     rows.push_back({name, "", "unreadable", "", "", ""});
   }
@@ -53,26 +55,26 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
 
 std::string folds_section(const ReportParts& parts) {
   if (parts.folds.rows.empty()) return {};
-  Rows rows(1, {"Group", "Scored on grid", "Region", "Fold", "Mean Dice", "SD", "Cases"});
+  Rows rows(1, {"Group", "Scoring grid", "Region", "Fold", "Mean Dice", "SD", "Cases"});
   for (const FoldRow& row : parts.folds.rows)
     if (row.metric == "dice")
       rows.push_back({group_name(parts.groups, row.resolution, row.setting), row.evaluated_at, row.region,
                       row.fold, decimals(row.mean), decimals(row.sd), std::to_string(row.cases)});
   take_out_common(rows, "Group");
-  take_out_common(rows, "Scored on grid");
+  take_out_common(rows, "Scoring grid");
   std::string html = table_section(rows, "folds.csv", csv_of(parts.folds.rows)) +
-                     "<p>all: every case once, scored by the fold that held it out.</p>\n";
+                     "<p>Fold \"all\": each case once, scored by the fold that held it out.</p>\n";
   for (const std::string& note : parts.folds.notes)
     html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
   return html_section("folds", "Folds", html, "half");
 }
 
 std::string postprocessing_section(const ReportParts& parts, const fs::path& out) {
-  Rows rows(1, {"Run", "Region", "Removed", "Below, mm³", "Gain of mean Dice", "Cases"});
+  Rows rows(1, {"Run", "Region", "Removed", "Below, mm³", "Gain in mean Dice", "Cases"});
   for (const RunFolder& run : parts.runs) add_postprocessing(run.name, run.path / postprocessing_file, rows);
   const bool in_place =
       parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
-  if (!in_place) add_postprocessing("all steps together", out / postprocessing_file, rows);
+  if (!in_place) add_postprocessing("all runs together", out / postprocessing_file, rows);
   if (rows.size() == 1) return {};
   return html_section(
       "postprocessing", "Post-processing",

@@ -152,15 +152,15 @@ constexpr Key keys[] = {{"wheel, sliders, \u2191 \u2193, page keys", "change the
                         {"tap", "move the crosshair"},
                         {"swipe sideways", "change the slice"},
                         {"dot of the box plot", "open its case"},
-                        {"?", "show or hide this list"}};
+                        {"?", "show or hide this help"}};
 
 // Collapsed until ? is clicked or pressed.
 std::string list_of_keys() {
   std::string html =
-      "<details class=\"keys\"><summary aria-label=\"Mouse, keys and touch\" title=\"Mouse, keys and "
-      "touch\">?</summary>\n<dl>\n";
+      "<details class=\"keys\"><summary aria-label=\"Mouse, keyboard and touch controls\" title=\"Mouse, "
+      "keyboard and touch controls\">?</summary>\n<dl>\n";
   for (const auto& [how, what] : keys) html += format("<div><dt>{}</dt><dd>{}</dd></div>\n", how, what);
-  return html + "</dl>\n<p>Letters and arrow keys work after a click on a slice.</p></details>\n";
+  return html + "</dl>\n<p>Click on a slice before using letter and arrow keys.</p></details>\n";
 }
 
 }  // namespace

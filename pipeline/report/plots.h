@@ -24,7 +24,7 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
 // Memory use over a step.
 Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups);
 
-// Time of epochs and steps by group of runs: seconds, overhead, utilisation and link rates over what was
+// Epoch and step times by group of runs: seconds, overhead, utilisation and link rates over what was
 // varied (number of voxels, link, budget, or names). Empty if fewer than two groups have timings.
 Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGroup>& groups);
 

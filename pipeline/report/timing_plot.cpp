@@ -1,4 +1,4 @@
-// Time of epochs and steps by group of runs: seconds, overhead, utilisation, and copy rates.
+// Epoch and step times by group of runs: seconds, overhead, utilisation, and copy rates.
 #include <algorithm>
 #include <map>
 
@@ -71,7 +71,7 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   if (rows.empty()) return {};
   const Timings timings = timings_of(rows, groups);
   if (timings.table.rows.size() < 2) return {};
-  Figure figure{.title = "Time of epochs and steps", .width = 660};
+  Figure figure{.title = "Epoch and step times", .width = 660};
   figure.columns = 2;
   const auto add = [&](const char* title, const char* column) {
     add_chart(figure, timings.table, {"x", column, {"setting"}}, {.title = title}, timings.x_title);

@@ -19,8 +19,8 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
   const double unit = seconds.high < 120 ? 1 : 60;
   Axis time = axis_from_zero(seconds.high / unit, 5);
   time.title = unit > 1 ? "minutes of training" : "seconds of training";
-  Figure figure{.title = "Dice of the validation cases over the time of training",
-                .heading = "Mean Dice of the validation cases, training grid",
+  Figure figure{.title = "Validation Dice over training time",
+                .heading = "Mean validation Dice, training grid",
                 .legend = group_legend(groups)};
   figure.columns = regions.size() > 1 ? 2 : 1;
   figure.width = figure.columns == 2 ? 660 : 520;

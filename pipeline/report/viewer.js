@@ -155,7 +155,7 @@ class Viewer {
       this.layOut();
       await this.load();
     } catch (error) {
-      this.message.textContent = `This browser cannot unpack the volumes (${error.message}); the pictures below show some of the cases.`;
+      this.message.textContent = `This browser cannot decompress the volumes (${error.message}); the pictures below show some of the cases.`;
     }
   }
 
@@ -202,7 +202,7 @@ class Viewer {
       const found = study.regions.filter(({ labels }) => labels.includes(bytes[at])).map((region) => region.name.replaceAll("_", " "));
       return found.length ? found.join(", ") : "background";
     };
-    const parts = [this.id, `${name} about ${+grey.toPrecision(3)}`];
+    const parts = [this.id, `${name} ≈ ${+grey.toPrecision(3)}`];
     if (volumes.truth) parts.push("ground truth: " + words(volumes.truth));
     return [...parts, "prediction: " + words(volumes.prediction)].join(" · ");
   }
@@ -235,8 +235,8 @@ class Viewer {
       }, color))),
       study.truth !== null && tick("errors", view.errors, (errors) => this.change({ errors })),
       study.truth !== null && view.errors && element("span", { class: "key" },
-        element("span", { class: "swatch", style: `background: ${view.colors.missed}` }), " missed ",
-        element("span", { class: "swatch", style: `background: ${view.colors.false}` }), " false"),
+        element("span", { class: "swatch", style: `background: ${view.colors.missed}` }), " false negative ",
+        element("span", { class: "swatch", style: `background: ${view.colors.false}` }), " false positive"),
     ];
     this.controls.replaceChildren(...rows.filter(Boolean));
     if (focused) this.controls.querySelector(`[aria-label="${focused}"]`)?.focus();

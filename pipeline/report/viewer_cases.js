@@ -89,7 +89,7 @@ class CaseList {
       const [, ...numbers] = cells;
       return element("tr", { "data-id": id, "aria-current": id === chosen && "true", click: () => there && this.select(id) },
         element("td", {}, element("button", { type: "button", disabled: !there,
-          title: there ? "" : "its volumes are not in this page" }, id)),
+          title: there ? "" : "no volumes in this page" }, id)),
         ...numbers.map((n) => element("td", { class: "number" }, n === null ? "nan" : n.toFixed(3))));
     }));
   }

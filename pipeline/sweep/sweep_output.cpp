@@ -138,7 +138,7 @@ std::string figures_table(const SweepResults& results, const Csv& figures) {
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
   std::string table = figures_table(results, figures);
   if (results.command == "plan")
-    table += "<p>Planned and simulated, not measured. The column costs of sweep.csv has their source.</p>\n";
+    table += "<p>Planned and simulated, not measured. Column costs of sweep.csv gives their source.</p>\n";
   for (const std::string& failure : results.failures)
     table += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
   const std::string figure = plot.svg.empty() ? "" : html_figure(inline_svg(plot.svg, "sweep"), "");

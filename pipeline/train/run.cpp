@@ -123,7 +123,7 @@ void compare_with_forecast(const TimingRow& row, Session& session) {
   if (found == 0 || agrees_with_plan(found, planned)) return;
   const bool disproved = disproves_costs(found, planned);
   if (disproved) session.forget_costs();
-  log::info("a step took {}, but {} were predicted: {}", format_seconds(found), format_seconds(planned),
+  log::info("a step took {} instead of the predicted {}: {}", format_seconds(found), format_seconds(planned),
             disproved ? "other programs ran when the costs were measured. The next run measures them again"
                       : "other programs may have slowed it down");
 }
@@ -132,8 +132,8 @@ void compare_with_forecast(const TimingRow& row, Session& session) {
 std::string plan_line(const Session& session) {
   const swap::Plan& plan = session.plan();
   const swap::PlanTotals moved = swap::totals(plan);
-  std::string line = format("planner {}: arena {} of {}", plan.planner, format_bytes(session.arena_bytes()),
-                            format_bytes(session.budgets().device));
+  std::string line = format("planner {}: {} planned, {} available", plan.planner,
+                            format_bytes(session.arena_bytes()), format_bytes(session.budgets().device));
   if (plan.host_bytes > 0) line += format(", host pool {}", format_bytes(plan.host_bytes));
   if (plan.streamed_bytes > 0) line += format(", {} streamed", format_bytes(plan.streamed_bytes));
   if (plan.disk_bytes > 0) line += format(", disk {}", format_bytes(plan.disk_bytes));
@@ -143,7 +143,7 @@ std::string plan_line(const Session& session) {
   if (moved.recomputed_nodes > 0) line += format("; {} recomputed", counted(moved.recomputed_nodes, "node"));
   const double bound = session.bound().seconds;
   return line + format("; predicted step time {} (lower bound {})", format_seconds(plan.predicted_seconds),
-                       std::isnan(bound) ? "not known: the costs are noisy" : format_seconds(bound));
+                       std::isnan(bound) ? "unknown: the costs are noisy" : format_seconds(bound));
 }
 
 // Writes the plan as JSON, and its picture and table for the report.

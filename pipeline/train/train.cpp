@@ -247,8 +247,8 @@ class Trainer {
     if (agrees)
       log::info("measuring the costs again, because other programs ran when they were measured");
     else
-      log::info("a step takes {}, but {} were predicted: measuring the costs again", format_seconds(found),
-                format_seconds(planned));
+      log::info("a step takes {} instead of the predicted {}: measuring the costs again",
+                format_seconds(found), format_seconds(planned));
     session_.measure_again();
     log::info("predicted step time {}; costs {}", format_seconds(session_.plan().predicted_seconds),
               session_.costs().source);

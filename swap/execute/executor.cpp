@@ -176,8 +176,8 @@ struct Executor::State {
       if (std::exchange(warned, true)) return;
       const auto name = [&](std::size_t i) { return graph.node(plan.instructions[i].node).name; };
       log::warn(
-          "the kernels from {} to {} could not be recorded as one graph ({}). They, and others with the same "
-          "problem, are launched one by one, which is slower and gives the same results",
+          "the kernels from {} to {} could not be captured as one CUDA graph ({}). These kernels and others "
+          "with the same problem are launched individually, which is slower and gives identical results",
           name(group.instructions.front()), name(group.instructions.back()), error.what());
     }
   }

@@ -66,14 +66,14 @@ void check_apart(const net::Backend& backend, const Sizes& sizes, bool host_as_a
   const std::int64_t free = backend.free_host_bytes();
   if (sizes.paged_out() > free)
     fail(Exit::does_not_fit,
-         "host memory: {} of the arena do not fit into {}, but {} are free {}. Set {} to what may be used "
-         "anyway, use a larger {}, or end other programs",
+         "host memory: {} of the arena do not fit into {}, but {} are free {}. Set {} explicitly to use more "
+         "than that, set a larger {}, or end other programs",
          format_bytes(sizes.paged_out()), key::memory_budget, format_bytes(free), within_cgroup,
          key::memory_host, key::memory_budget);
   if (sizes.host + sizes.streamed > free)
     fail(Exit::does_not_fit,
-         "host memory: a pool of {}{} is needed, but {} are free {}. Set {} to what may be used anyway, or "
-         "to less (the rest then goes to {}), or end other programs",
+         "host memory: a pool of {}{} is needed, but {} are free {}. Set {} explicitly to use more than "
+         "that, set it to less (the rest then goes to {}), or end other programs",
          format_bytes(sizes.host), beside_text(sizes), format_bytes(free), within_cgroup, key::memory_host,
          key::memory_disk);
 }

@@ -46,7 +46,7 @@ void WorkspaceGuards::check() const {
     const auto changed = std::find_if(guard.host, guard.host + guard_bytes,
                                       [](std::byte byte) { return byte != std::byte{0xff}; });
     if (changed != guard.host + guard_bytes)
-      fail(Exit::failed, "the kernel of '{}' wrote behind its workspace, at byte {} after its end",
+      fail(Exit::failed, "the kernel of '{}' wrote beyond its workspace, at byte {} after its end",
            graph_.node(guard.node).name, changed - guard.host);
   }
 }

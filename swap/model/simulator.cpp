@@ -184,7 +184,7 @@ class Simulator {
     const auto done = [](const Activity& lane) { return lane.instruction == net::none; };
     const auto running = [](const Activity& lane) { return lane.running; };
     const bool all_done = std::all_of(std::begin(lanes), std::end(lanes), done);
-    assert((all_done || std::any_of(std::begin(lanes), std::end(lanes), running)) && "no wait is a cycle");
+    assert((all_done || std::any_of(std::begin(lanes), std::end(lanes), running)) && "waits form no cycle");
     Simulation simulation;
     simulation.seconds = all_done ? group.finished : infinity;
     simulation.compute_seconds = group.busy[compute];

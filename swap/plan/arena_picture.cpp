@@ -162,7 +162,7 @@ class Picture {
       result += text_at(x0 + 17, row + 10, "", styles[i].label);
     }
     if (!volumes_.empty()) {
-      const char* note = "slabs of a volume share a shade; point at one to highlight all";
+      const char* note = "slabs of a volume share a shade; hover over one to highlight all";
       const double x0 = room_for(0, note);
       result += text_at(x0, row + 10, "", note);
     }

@@ -123,20 +123,21 @@ std::string work_text(const Plan& plan) {
       text += format("{:<20}{:>12}   in {} copies{}\n", label, format_bytes(bytes), copies, remark);
   };
   if (plan.streamed_bytes > 0)
-    text += format("{:<20}{:>12}   of the step's inputs and outputs, in host memory besides the pool\n",
-                   "streamed", format_bytes(plan.streamed_bytes));
+    text +=
+        format("{:<20}{:>12}   of the step's inputs and outputs, in host memory in addition to the pool\n",
+               "streamed", format_bytes(plan.streamed_bytes));
   line(Lane::to_host, "device to host", sums.out_bytes,
        format(", {} swapped out", counted(sums.values_out, "value")));
   line(Lane::to_device, "host to device", sums.in_bytes, "");
   line(Lane::to_disk, "host to disk", sums.disk_out_bytes, "");
   line(Lane::from_disk, "disk to host", sums.disk_in_bytes, "");
   if (const std::int64_t exchanges = count[static_cast<std::size_t>(Lane::exchange)]; exchanges > 0)
-    text += format("{:<20}{:>12}   with other ranks, concurrent with computing\n", "exchanges", exchanges);
+    text += format("{:<20}{:>12}   with other ranks, overlapped with computation\n", "exchanges", exchanges);
   if (recomputations > 0)
     text += format("{:<20}{:>12}   recomputed, {} in total\n", "recomputed",
                    counted(sums.recomputed_nodes, "node"), counted(recomputations, "time"));
   if (plan.predicted_seconds > 0)
-    text += format("{:<20}{:>12}   predicted\n", "a step", format_seconds(plan.predicted_seconds));
+    text += format("{:<20}{:>12}   predicted\n", "step time", format_seconds(plan.predicted_seconds));
   return text;
 }
 
@@ -201,7 +202,7 @@ std::string fullest_text(const net::Graph& graph, const Plan& plan) {
     rows.push_back({live[i].name_text(), live[i].role, live[i].shape, format_bytes(live[i].bytes),
                     percent(live[i].bytes, plan.live_peak_bytes, 1),
                     format("{}-{}", live[i].first, live[i].last)});
-  return format("memory peaks at instruction {}: {}. The largest of {} live there:\n", at,
+  return format("peak memory at instruction {}: {}. Largest of {} live then:\n", at,
                 describe(graph, plan, at), counted(live.size(), "value")) +
          table(rows);
 }

@@ -109,7 +109,7 @@ TEST_F(Configure, WarnsOfLabelsThatFewCasesHave) {
 TEST_F(Configure, TakesWhatTheUserHasDecided) {
   ASSERT_EQ(configure({"training.epochs=7", "network.base_filters=4"}).code, 0);
   const std::string text = bytes("mine.yaml");
-  EXPECT_TRUE(contains(text, "# as given on the command line\n  epochs: 7\n", "base_filters: 4\n"));
+  EXPECT_TRUE(contains(text, "# set on the command line\n  epochs: 7\n", "base_filters: 4\n"));
 }
 
 TEST_F(Configure, TrainsSeveralNetworksWhereTheHoursHaveRoom) {
@@ -145,7 +145,7 @@ TEST_F(Configure, DoesNotAdviseToLeaveOutAllCases) {
     damage(id);
   const Outcome refused = configure({"--leave-out"});
   EXPECT_EQ(refused.code, 3);
-  EXPECT_TRUE(contains(refused.errors, "4 of 4 cases cannot be read", "No case is left"));
+  EXPECT_TRUE(contains(refused.errors, "4 of 4 cases cannot be read", "No readable case remains"));
   EXPECT_FALSE(contains(refused.errors, "leave them out")) << refused.errors;
 }
 
@@ -204,7 +204,7 @@ TEST_F(Configure, LeavesOutCasesWithMissingFiles) {
   EXPECT_FALSE(contains(bytes("mine_splits.json"), "BraTS2021_00001"));
   const Outcome run =
       done({"run", path("mine.yaml"), "--out", path("r"), "training.epochs=1", "network.base_filters=2"});
-  EXPECT_TRUE(contains(run.output + run.errors, "1 case with missing files left out"));
+  EXPECT_TRUE(contains(run.output + run.errors, "1 case with missing files skipped"));
   fs::remove(folder_ / "mine.yaml");
   fs::remove(folder_ / "mine_splits.json");
   EXPECT_EQ(configure({"data.missing_modalities=true"}).code, 0);
@@ -244,10 +244,10 @@ TEST_F(Configure, SaysHowManyHoursAnEpochTakesWhereThereAreTooFew) {
 TEST_F(Configure, SaysWhereTheHoursAllowNextToNoTraining) {
   const Outcome few = configure({"--hours", "0.001", "network.base_filters=32"});
   ASSERT_EQ(few.code, 0) << few.errors;
-  EXPECT_TRUE(contains(few.errors, "--hours 0.001: there is time for ", "next to nothing")) << few.errors;
+  EXPECT_TRUE(contains(few.errors, "--hours 0.001: only ", "too few to train a network")) << few.errors;
   fs::remove(folder_ / "mine.yaml");
   const Outcome decided = configure({"--hours", "0.001", "network.base_filters=32", "training.epochs=1"});
-  EXPECT_FALSE(contains(decided.errors, "next to nothing")) << decided.errors;
+  EXPECT_FALSE(contains(decided.errors, "too few to train")) << decided.errors;
 }
 
 TEST_F(Configure, TakesNoCandidateFromOneOutlier) {
@@ -292,7 +292,7 @@ TEST_F(Configure, LeavesLongVoxelsUnhalvedAndChoosesForAnotherDevice) {
 TEST_F(Configure, IsDoneByRunWhereItIsGivenADataSet) {
   const Words words = {"run",     path("data"),        "--out",
                        path("r"), "training.epochs=1", "network.base_filters=2"};
-  EXPECT_TRUE(contains(done(words).output, "is a data set, configured: "));
+  EXPECT_TRUE(contains(done(words).output, ": experiment configured for this data set: "));
   EXPECT_TRUE(fs::exists(folder_ / "r/dice.csv"));
   EXPECT_TRUE(contains(bytes("r/experiment.yaml"), "base_filters: 2"));
   refused(2, words);  // the run exists

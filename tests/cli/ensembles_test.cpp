@@ -86,7 +86,7 @@ TEST_F(RankedEnsembles, AreNotMadeOfRunsThatCannotPredictTogether) {
   refused(2, {"report", path("small"), path("large"), "--out", path("none"), "--ensembles"},
           "cannot predict together: preprocess.resolution is 8 and 16");
   refused(2, {"report", path("large"), path("other"), "--out", path("none"), "--ensembles"},
-          "no two groups of runs held out the same cases");
+          "no two groups of runs have the same validation cases");
 }
 
 }  // namespace

@@ -128,8 +128,9 @@ TEST_F(Scans, WithClinicalNamesArePredictedWhenItIsSaidWhichIsWhich) {
 TEST_F(Scans, WithALabelThatOccursNowhereAreWarnedOfWhenScored) {
   const Outcome scored = done({"evaluate", "--truth", path("msd/labelsTr"), "--prediction",
                                path("msd/labelsTr"), "--out", path("scores.csv"), "--regions", "x=9;core=2"});
-  EXPECT_TRUE(contains(scored.output,
-                       "x: the label 9 is in no ground truth and in no prediction. The labels there: 1, 2"));
+  EXPECT_TRUE(contains(
+      scored.output,
+      "x: the label 9 occurs in no ground truth and in no prediction. Labels in the ground truth: 1, 2"));
   EXPECT_FALSE(contains(scored.output, "core: the label"));
 }
 

@@ -146,9 +146,9 @@ TEST(CudaGraphs, ThatAGpuRefusesAreDoneWithoutAndToldOfOnce) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(found == expected);
   EXPECT_EQ(launched, none);
-  const std::size_t first = said.find("launched one by one");
+  const std::size_t first = said.find("launched individually");
   EXPECT_NE(first, std::string::npos) << said;
-  EXPECT_EQ(said.find("launched one by one", first + 1), std::string::npos) << said;
+  EXPECT_EQ(said.find("launched individually", first + 1), std::string::npos) << said;
   EXPECT_NE(said.find("cudaGraphUpload"), std::string::npos) << said;
 }
 

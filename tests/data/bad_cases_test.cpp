@@ -138,7 +138,7 @@ TEST_F(BadCases, AllOfThemAreToldAtOnce) {
   write_image(file("BraTS2021_00000", "t1"), Image{grid, std::vector<float>(512, 0)});
   fs::remove(file("BraTS2021_00000", "seg"));
   for (const char* what : {"t1ce is missing", "truncated", "label 7"}) expect_checked("error", {what});
-  for (const char* what : {"every voxel has the value 0", "1 of 2 cases without ground truth", "necrosis"})
+  for (const char* what : {"all voxels have the value 0", "1 of 2 cases without ground truth", "necrosis"})
     expect_checked("warning", {what});
 }
 

@@ -107,8 +107,8 @@ TEST_F(Checking, FindsAnEmptyForeground) {
   for (const char* channel : {"t1", "t2"})
     write_image(file("b", channel),
                 Image{case_grid, std::vector<float>(static_cast<std::size_t>(case_grid.count()), 0)});
-  expect_problem("error", {"b: ", "every voxel of every channel equals the background"});
-  expect_problem("warning", {"b_t1.nii.gz: every voxel has the value 0"});
+  expect_problem("error", {"b: ", "all channels contain only background"});
+  expect_problem("warning", {"b_t1.nii.gz: all voxels have the value 0"});
 }
 
 TEST_F(Checking, FindsLabelsBesideTheHead) {
@@ -127,7 +127,7 @@ TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
     EXPECT_EQ(problem.what.find("a_truth"), std::string::npos) << problem.what;
   stored.voxels[0] = 0.9999f;
   write_image(file("a", "truth"), stored);
-  expect_problem("warning", {"a_truth.nii.gz", "rounded to whole numbers, e.g. 0.9999"});
+  expect_problem("warning", {"a_truth.nii.gz", "non-integer labels are rounded, e.g. 0.9999"});
   for (const char* what : {"t1", "t2"}) {
     Image image = block(17 + static_cast<std::uint64_t>(what[1]));
     image.geometry.spacing = {1, 1, 5};
@@ -163,7 +163,7 @@ TEST_F(Checking, GoesOnAfterEveryKindOfBadFile) {
   const auto errors = std::count_if(report.problems.begin(), report.problems.end(),
                                     [](const Problem& problem) { return problem.severity == "error"; });
   EXPECT_EQ(errors, 3);
-  expect_problem("warning", {"1 of 3 cases without ground truth, the first is c"});
+  expect_problem("warning", {"1 of 3 cases without ground truth, e.g. c"});
   for (const CaseFacts& facts : report.cases) EXPECT_TRUE(facts.grid) << facts.id;
 }
 

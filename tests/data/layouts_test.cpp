@@ -135,8 +135,8 @@ TEST(BratsOfTwoYears, AreCasesAlikeIfTheirLabelsMeanTheSame) {
   EXPECT_TRUE(contains(dataset.recognised, "3 case folders named as in BraTS 2020, 2021"));
   write_case(folder / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", gli, ".nii", 3);
   expect_failure([&] { open(folder.path()); }, Exit::bad_data,
-                 {"case BraTS-GLI-00001-000 is named as in BraTS 2023/2024, whose labels mean something else "
-                  "than those of 2020, 2021",
+                 {"case BraTS-GLI-00001-000 is named as in BraTS 2023/2024, whose labels differ in meaning "
+                  "from those of 2020, 2021",
                   "a folder of their own", "data.labels"});
   DatasetOptions options = at(folder.path());
   options.labels = labels_to_2021;

@@ -63,7 +63,7 @@ TEST(Unused, OfBratsAreFoldersOfNoCaseAndFilesBesideIt) {
   const Dataset dataset = list_dataset(at(folder.path()));
   ASSERT_EQ(dataset.cases.size(), 2U);
   const std::vector<Unused> unused = unused_in(dataset);
-  expect_unused(unused, folder / "my_patient", "error", "none is named as layout brats requires");
+  expect_unused(unused, folder / "my_patient", "error", "none of which is named as layout brats requires");
   expect_unused(unused, folder / "BraTS-GLI-00001-000/registered", "note", "its case does not use");
   expect_unused(unused, folder / "BraTS-GLI-00002-000", "warning", "an empty folder");
   expect_unused(unused, folder / "BraTS-GLI-00001-000/mask.nii.gz", "note",

@@ -95,7 +95,7 @@ TEST(GraphsDeathTest, RefuseAnOrderInWhichANodeReadsWhatIsMadeLater) {
   const ValueId y = graph.apply("sigmoid", "y", {x});
   graph.apply("sigmoid", "z", {y});
   std::vector<Node> swapped = {graph.node(1), graph.node(0)};
-  EXPECT_DEATH(graph.replace_nodes(swapped), "made before");
+  EXPECT_DEATH(graph.replace_nodes(swapped), "earlier nodes");
 }
 
 TEST(Operations, HaveNamesOfTheirOwnAndCasesThatTheyAccept) {

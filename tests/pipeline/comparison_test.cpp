@@ -232,7 +232,7 @@ TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
   EXPECT_NEAR(ranking.groups[0].dice, 0.555, 1e-12);
   EXPECT_EQ(ranking.groups[1].group, 2u);
   EXPECT_NEAR(ranking.groups[1].difference, 0.0005, 1e-12);  // five times 0.02, five times -0.019
-  EXPECT_EQ(worse_than_best(ranking.groups[1], 2), "not shown");
+  EXPECT_EQ(worse_than_best(ranking.groups[1], 2), "no");
   const RankedGroup& last = ranking.groups[2];
   EXPECT_EQ(last.group, 0u);
   EXPECT_NEAR(last.difference, 0.055, 1e-12);
@@ -249,7 +249,7 @@ TEST(Ranking, SaysWhereTheCasesAreTooFew) {
     rows.push_back(score("run_b", "64", format("case_{}", i), 0.9));
   }
   const auto ranking = rank(groups({"a", "b"}), rows);
-  EXPECT_EQ(worse_than_best(ranking.groups[1], 1), "too few cases to tell");
+  EXPECT_EQ(worse_than_best(ranking.groups[1], 1), "too few cases for a test");
 }
 
 TEST(Ranking, ComparesOnlyWhatTheGroupsShare) {

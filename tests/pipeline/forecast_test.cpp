@@ -237,7 +237,7 @@ TEST(RanksForecast, TellsEfficiencyAndWhatLimitsIt) {
   EXPECT_LE(fast.efficiency(), 1);
   EXPECT_LT(slow.efficiency(), fast.efficiency());
   EXPECT_GE(slow.step_seconds, slow.exchange_seconds);
-  EXPECT_TRUE(contains(slow.limit(), "network bandwidth", "longer than computing"));
+  EXPECT_TRUE(contains(slow.limit(), "network bandwidth", "longer than computation"));
 }
 
 }  // namespace

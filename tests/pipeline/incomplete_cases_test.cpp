@@ -185,7 +185,7 @@ TEST_F(IncompleteCases, AreToldByTheCheckAsWarnings) {
     EXPECT_NE(problem.severity, "error") << problem.what;
     told += problem.what + "\n";
   }
-  EXPECT_TRUE(contains(told, "t2 in 1 of 4 cases", "only some labels are annotated in 1 of 4 cases"));
+  EXPECT_TRUE(contains(told, "t2 in 1 of 4 cases", "1 of 4 cases are partially annotated"));
 }
 
 // Runs everything: unknown regions are not scored, and a prediction's record lists missing channels.

@@ -140,7 +140,7 @@ TEST(BoxPlot, OfFewerThanFiveCasesShowsTheCasesInsteadOfABox) {
   EXPECT_EQ(boxes_of(two).size(), 0u);
   EXPECT_EQ(points_of(two, 7), 2u);
   EXPECT_EQ(points_of(two, 13), 0u);  // two cases have no mean
-  EXPECT_NE(two.find("too few cases for a box: large dots: cases   bar: median"), std::string::npos);
+  EXPECT_NE(two.find("fewer than 5 cases: large dots: cases   line: median"), std::string::npos);
   EXPECT_EQ(boxes_of(five).size(), 1u);
 }
 
@@ -217,8 +217,7 @@ TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
   }
   const std::string svg = epochs_plot(rows, validation, group_runs({{"a", "64", {}}})).svg;
   EXPECT_EQ(points_of(svg, 7), 5u * 3u);  // both losses, Dice, learning rate, seconds
-  for (const char* text :
-       {"Mean Dice of the validation cases, training grid", "Learning rate", "best epoch, kept"})
+  for (const char* text : {"Mean validation Dice, training grid", "Learning rate", "best epoch"})
     EXPECT_TRUE(has_text(svg, text)) << text;
   double second = nan;
   for (const test::Text& text : texts_of(svg)) {
@@ -312,7 +311,7 @@ TEST(MemoryPlot, HasAPanelForEveryMemoryThatIsUsed) {
   const std::vector<RunGroup> one = group_runs({{"a", "64", {}}});
   std::string svg = memory_plot(rows, one).svg;
   EXPECT_TRUE(has_text(svg, "Device arena, MiB"));
-  EXPECT_TRUE(has_text(svg, "milliseconds of a step, as planned"));
+  EXPECT_TRUE(has_text(svg, "milliseconds within a step (predicted)"));
   EXPECT_EQ(svg.find("Host pool"), std::string::npos);
   rows[0].host_bytes = 4096;
   svg = memory_plot(rows, one).svg;

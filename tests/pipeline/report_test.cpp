@@ -115,7 +115,7 @@ TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
   EXPECT_EQ(csv.rows[0][csv.column("unpaired", "")], "2");
   const std::string html = read_file(out / "report.html");
   expect_well_formed(html);
-  EXPECT_NE(html.find("comparisons leave out up to 2 of them"), std::string::npos);
+  EXPECT_NE(html.find("Comparisons exclude up to 2 cases"), std::string::npos);
   EXPECT_NE(html.find("other_region"), std::string::npos);
 }
 

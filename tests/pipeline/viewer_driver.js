@@ -88,7 +88,7 @@ addEventListener("load", async () => {
     set(select("Prediction"), "off");
     check("without errors none is coloured", !["255,48,48", "32,224,255"].some((color) => colors(canvases[0]).has(color)));
     changes("errors are shown", () => select(" errors").click());
-    check("errors are told apart", root.querySelector(".key").textContent.includes("missed"));
+    check("errors are told apart", root.querySelector(".key").textContent.includes("false negative"));
     select(" errors").click();
     const before = picture(canvases[0]);
     set(select("Channel"), "1");

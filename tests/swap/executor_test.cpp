@@ -234,7 +234,7 @@ TEST(Executor, NamesAKernelThatWritesBehindItsWorkspaceWhenPoisoned) {
       Executor executor(compiled, plan, allocate_tiers(backend, {&plan}, {}));
       const auto run = [&] { executor.run({5, 1, 0}); };
       if (poisoned && node == guilty)
-        test::expect_failure(run, Exit::failed, {guilty, "wrote behind its workspace, at byte 5"});
+        test::expect_failure(run, Exit::failed, {guilty, "wrote beyond its workspace, at byte 5"});
       else
         EXPECT_NO_THROW(run()) << poisoned << node;
     }

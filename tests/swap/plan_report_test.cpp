@@ -31,7 +31,7 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
 TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
   const test::Small small;
   const std::string text = plan_text(small.graph, make_plan("keep", small.request));
-  expect_parts(text, {"1.50 KiB", "unlimited", "0.00 % above", "memory peaks at instruction 2: 'c'",
+  expect_parts(text, {"1.50 KiB", "unlimited", "0.00 % above", "peak memory at instruction 2: 'c'",
                       "workspace of c", "1x4x4x4x4 f32", "1-2"});
   for (const char* part : {"host", "disk", "scratch", "recomputed", "predicted"})
     EXPECT_EQ(text.find(part), std::string::npos) << part << " has no place in a plan of keep:\n" << text;
@@ -85,7 +85,7 @@ TEST(PlanText, TellsTheSlabsOfAVolumeInOneLine) {
   const std::string text = plan_text(step.graph, plan);
   expect_parts(text, {", 4 slabs"});
   std::map<std::string, int> lines;
-  for (const std::string& line : split(text.substr(text.find("live there:")), '\n'))
+  for (const std::string& line : split(text.substr(text.find("live then:")), '\n'))
     if (const std::size_t end = line.find(", 4 slabs"); end != line.npos) ++lines[line.substr(0, end)];
   EXPECT_GE(lines.size(), 3u);
   for (const auto& [volume, count] : lines) EXPECT_EQ(count, 1) << volume;
@@ -99,7 +99,7 @@ TEST(PlanText, TellsTheFullestMomentEvenWhenItIsACopy) {
   plan.live_bytes[copy] = plan.live_peak_bytes + 64;
   const net::ValueId value = plan.instructions[copy].value;
   expect_parts(plan_text(swapped.step.graph, plan),
-               {format("memory peaks at instruction {}: copy_in of '{}' before '", copy,
+               {format("peak memory at instruction {}: copy_in of '{}' before '", copy,
                        swapped.step.graph.value(value).name)});
 }
 

@@ -22,7 +22,7 @@ std::string what_helps(cudaError_t status) {
     case cudaErrorInvalidDevice:
       return "; `voxswap info` lists the devices";
     case cudaErrorNoKernelImageForDevice:
-      return "; this build holds no code for this GPU: build with CMAKE_CUDA_ARCHITECTURES set to it";
+      return "; this build contains no code for this GPU: build with CMAKE_CUDA_ARCHITECTURES set to it";
     default:
       return "";
   }
