@@ -137,7 +137,7 @@ Part part_of(const std::string& text) {
   if (text.empty()) return {};
   const std::size_t slash = text.find('/');
   const auto number = parse_number<std::size_t>(text.substr(0, slash));
-  const auto of = slash == text.npos ? std::nullopt : parse_number<std::size_t>(text.substr(slash + 1));
+  const auto of = parse_number<std::size_t>(slash == text.npos ? "" : text.substr(slash + 1));
   if (!number || !of || *number < 1 || *number > *of)
     fail(Exit::usage, "--part: expected K/N with K from 1 to N, such as 2/8, found '{}'", text);
   return {*number, *of};

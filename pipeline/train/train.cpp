@@ -255,7 +255,7 @@ class Trainer {
     if (given_) session_.give(batch_.image, batch_.target);
     replanned_ = true;
     moved_per_step_ = swap::totals(session_.plan());
-    steps_ = {.compute_seconds = steps_.compute_seconds};
+    steps_ = {.seconds = {}, .compute_seconds = steps_.compute_seconds};
     return Clock::now() - begun;
   }
 
