@@ -200,7 +200,7 @@ Key slabs() {
   };
   return {path,
           "auto | none | planes per slab",
-          "Slab thickness in planes along the depth axis (changes rounding; none: whole volumes)",
+          "Slab thickness in planes along the depth axis (none: whole volumes)",
           read,
           print,
           Key::Shape::value,

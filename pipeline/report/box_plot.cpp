@@ -161,8 +161,8 @@ std::string marks_text(const std::vector<BoxRow>& boxes) {
   if (std::any_of(boxes.begin(), boxes.end(), is_box))
     text = "box: quartiles   line: median   diamond: mean   whiskers: 1.5 IQR   dots: cases";
   if (std::any_of(boxes.begin(), boxes.end(), is_few))
-    text += format("{}fewer than {} cases: large dots: cases   line: median", text.empty() ? "" : "\n",
-                   least_values_of_a_box);
+    text += format("{}fewer than {}: large dots: cases   line: median", text.empty() ? "" : "\n",
+                   counted(least_values_of_a_box, "case"));
   return text;
 }
 

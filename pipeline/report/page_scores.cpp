@@ -101,9 +101,9 @@ std::string unshared_note(const std::vector<ComparisonRow>& rows) {
   }
   if (most == 0) return {};
   return format(
-      "<p class=\"note\">Comparisons exclude up to {} cases that have a score in only one group (column "
-      "unpaired of comparison.csv).</p>\n",
-      most);
+      "<p class=\"note\">Comparisons exclude up to {} with a score in only one group (column unpaired of "
+      "comparison.csv).</p>\n",
+      counted(most, "case"));
 }
 
 // "preprocess.resolution+memory.planner" -> "resolution and planner"

@@ -71,7 +71,7 @@ class SegmentFinder {
       volume.bytes += static_cast<double>(value.bytes());
     }
     for (MovedVolume& volume : volumes)
-      if (volume.bytes > small_volume * room_) add_volume(std::move(volume));
+      if (!volume.slabs.empty() && volume.bytes > small_volume * room_) add_volume(std::move(volume));
   }
 
   void add_volume(MovedVolume volume) {

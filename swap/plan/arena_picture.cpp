@@ -111,11 +111,11 @@ class Picture {
         volume = static_cast<std::int32_t>(volumes_.size());
         volumes_.push_back({volumes_.size() % shades, 0});
       }
-      volume_of_[id] = volume;
       ++volumes_[index(volume)].slabs;
     }
+    for (std::size_t id = 0; id < numbers.size(); ++id) volume_of_[id] = known[index(numbers[id])];
   }
-  const Volume* volume(const Residency& r) const {  // null: not a slab
+  const Volume* volume(const Residency& r) const {  // null: not in slabs
     if (r.value == net::none) return nullptr;
     const std::int32_t volume = volume_of_[index(r.value)];
     return volume == net::none ? nullptr : &volumes_[index(volume)];
@@ -257,7 +257,7 @@ class Picture {
     const net::Value& value = graph_.value(r.value);
     const Volume* const whole = volume(r);
     return format("{}{}\n{} {}, {}\n{}", value.name,
-                  whole == nullptr ? "" : format(", one of {}", counted(whole->slabs, "slab")),
+                  value.origin.slab == net::none ? "" : format(", one of {}", counted(whole->slabs, "slab")),
                   value.shape.text(), net::element_name(value.type), style(fate(r)).label, where);
   }
 
@@ -391,7 +391,7 @@ class Picture {
   int slots_ = 1;
   std::vector<Fate> fate_;               // of every value
   std::vector<Volume> volumes_;          // those in slabs
-  std::vector<std::int32_t> volume_of_;  // per value: index into volumes_, or none
+  std::vector<std::int32_t> volume_of_;  // per value: index into volumes_; none: not in slabs
   double scale_bytes_ = 1;               // at the top of the plot
 };
 

@@ -161,7 +161,7 @@ TEST_F(Outside, ATildeIsTheHomeFolderAndNotAFolderOfThatName) {
   EXPECT_EQ(shell(home + "--dry-run 'data.root=~/nothing' >log 2>&1"), 3);
   EXPECT_TRUE(contains(read_file(log_), path("home/nothing")));
   EXPECT_EQ(shell(home + "'output.dir=~other/results' >log 2>&1"), 2);
-  EXPECT_TRUE(contains(read_file(log_), "output.dir: ~other/results: only ~/ is replaced"));
+  EXPECT_TRUE(contains(read_file(log_), "output.dir: ~other/results: only ~/ is expanded"));
   EXPECT_EQ(shell(home + "'--out=~/results' >log 2>&1"), 2);
   EXPECT_TRUE(contains(read_file(log_), "Write --out ~/results"));
   EXPECT_FALSE(fs::exists(folder_ / "~"));

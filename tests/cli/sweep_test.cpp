@@ -239,7 +239,7 @@ TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
 TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
   const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.output;
-  EXPECT_TRUE(contains(dry.output, "seed-1", "memory, peak", "2 cells, 1 at a time"));
+  EXPECT_TRUE(contains(dry.output, "seed-1", "memory, peak", "2 cells, 1 in parallel"));
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
   // Sums include only cells that fit; if none does, there are no sums.
   const Outcome one = sweep("dry", {"memory.budget=8KiB,64MiB", "--dry-run"});

@@ -74,7 +74,8 @@ template <int states>
 struct Table {
   Arrays<states> row[100];
 };
-static_assert(sizeof(Table<2>) + sizeof(Extras) + sizeof(Adam) <= 4096, "kernel arguments take at most 4 KiB");
+static_assert(sizeof(Table<2>) + sizeof(Extras) + sizeof(Adam) <= 4096,
+              "kernel arguments take at most 4 KiB");
 
 // The first threads also process the remainder after the last whole vector.
 template <class Rule>
