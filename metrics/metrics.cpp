@@ -21,34 +21,35 @@ const std::vector<Metric>& metrics() {
   using In = const MetricInput&;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   static const std::vector<Metric> table = {
-      {"dice", "2 |T and P| / (|T| + |P|)", LooksAt::counts,
+      {"dice", "2 |T and P| / (|T| + |P|)", MetricNeeds::counts,
        [](In in) { return dice(in.overlap, in.options.empty); }},
-      {"hd95", "larger of the two 95th percentiles of surface distance, in mm", LooksAt::surfaces,
+      {"hd95", "larger of the two 95th percentiles of surface distance, in mm", MetricNeeds::surfaces,
        [](In in) { return hd95(in.surfaces, in.options.empty); }, 0, infinity},
-      {"sensitivity", "|T and P| / |T|", LooksAt::counts,
+      {"sensitivity", "|T and P| / |T|", MetricNeeds::counts,
        [](In in) { return sensitivity(in.overlap, in.options.empty); }},
-      {"specificity", "fraction of voxels outside T that are outside P", LooksAt::counts,
+      {"specificity", "fraction of voxels outside T that are outside P", MetricNeeds::counts,
        [](In in) { return specificity(in.overlap, in.voxels, in.options.empty); }},
-      {"precision", "|T and P| / |P|", LooksAt::counts,
+      {"precision", "|T and P| / |P|", MetricNeeds::counts,
        [](In in) { return precision(in.overlap, in.options.empty); }},
-      {"volume_difference", "|P| - |T| in ml", LooksAt::counts, volume_difference, -infinity, infinity},
-      {"hausdorff", "largest distance between the surfaces, in mm", LooksAt::surfaces,
+      {"volume_difference", "|P| - |T| in ml", MetricNeeds::counts, volume_difference, -infinity, infinity},
+      {"hausdorff", "largest distance between the surfaces, in mm", MetricNeeds::surfaces,
        [](In in) { return hausdorff(in.surfaces, in.options.empty); }, 0, infinity},
-      {"average_surface_distance", "mean distance between the surfaces, both ways, in mm", LooksAt::surfaces,
-       [](In in) { return average_surface_distance(in.surfaces, in.options.empty); }, 0, infinity},
+      {"average_surface_distance", "mean distance between the surfaces, both ways, in mm",
+       MetricNeeds::surfaces, [](In in) { return average_surface_distance(in.surfaces, in.options.empty); },
+       0, infinity},
       {"surface_dice", "fraction of both surfaces within the tolerance of the other surface",
-       LooksAt::surfaces,
+       MetricNeeds::surfaces,
        [](In in) { return surface_dice(in.surfaces, in.options.surface_tolerance, in.options.empty); }},
       {"lesion_wise_dice", "mean Dice over lesions and false positives, as in BraTS since 2023",
-       LooksAt::lesions, [](In in) { return in.lesions.dice; }},
-      {"lesion_wise_hd95", "mean HD95 over lesions and false positives, in mm", LooksAt::lesions,
+       MetricNeeds::lesions, [](In in) { return in.lesions.dice; }},
+      {"lesion_wise_hd95", "mean HD95 over lesions and false positives, in mm", MetricNeeds::lesions,
        [](In in) { return in.lesions.hd95; }, 0, infinity},
       {"boundary_iou", "intersection over union of the boundary bands, as wide as the tolerance",
-       LooksAt::boundaries, [](In in) { return boundary_iou(in.rims, in.options.empty); }},
-      {"detection_f1", "F1 of detected lesions (intersection over union above 0.5)", LooksAt::instances,
+       MetricNeeds::boundaries, [](In in) { return boundary_iou(in.rims, in.options.empty); }},
+      {"detection_f1", "F1 of detected lesions (intersection over union above 0.5)", MetricNeeds::instances,
        [](In in) { return detection_f1(in.instances, in.options.empty); }},
       {"panoptic_quality", "detection_f1 times the mean intersection over union of detected lesions",
-       LooksAt::instances, [](In in) { return panoptic_quality(in.instances, in.options.empty); }},
+       MetricNeeds::instances, [](In in) { return panoptic_quality(in.instances, in.options.empty); }},
   };
   return table;
 }
@@ -93,11 +94,11 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> given_trut
   const auto prediction = left_out > 0 ? std::span<const std::int16_t>(known_prediction) : given_prediction;
   std::vector<const Metric*> chosen;
   for (const std::string& name : wanted) chosen.push_back(&metric(name));
-  const auto look_at = [&](LooksAt what) {
-    return std::any_of(chosen.begin(), chosen.end(), [&](auto* metric) { return metric->looks_at == what; });
+  const auto any_needs = [&](MetricNeeds what) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](auto* metric) { return metric->needs == what; });
   };
-  const bool surfaces = look_at(LooksAt::surfaces), lesions = look_at(LooksAt::lesions);
-  const bool boundaries = look_at(LooksAt::boundaries), instances = look_at(LooksAt::instances);
+  const bool surfaces = any_needs(MetricNeeds::surfaces), lesions = any_needs(MetricNeeds::lesions);
+  const bool boundaries = any_needs(MetricNeeds::boundaries), instances = any_needs(MetricNeeds::instances);
   const std::vector<LabelPair> pairs = label_pairs(truth, prediction, size);
   std::vector<RegionScores> scores;
   for (const std::vector<int>& region : regions) {

@@ -35,12 +35,12 @@ struct MetricInput {
   InstanceCounts instances;   // for metrics of instances
 };
 
-enum class LooksAt { counts, surfaces, lesions, boundaries, instances };
+enum class MetricNeeds { counts, surfaces, lesions, boundaries, instances };
 
 struct Metric {
   const char* name;
   const char* meaning;  // for help texts
-  LooksAt looks_at;
+  MetricNeeds needs;
   double (*score)(const MetricInput& input);
   double least = 0, most = 1;  // range of the score, apart from nan
 };
