@@ -172,9 +172,9 @@ class PeerBackend {
  public:
   virtual ~PeerBackend() = default;
   virtual std::string why_no_peers() const = 0;  // for people; empty if it can reach other GPUs
-  // One rank creates the bytes; all ranks pass them to meet(), which returns when all have called it.
-  virtual std::string new_meeting() = 0;
-  virtual std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count) = 0;
+  // One rank creates the bytes; all ranks pass them to join(), which returns when all have called it.
+  virtual std::string create_rendezvous() = 0;
+  virtual std::unique_ptr<Peers> join(const std::string& rendezvous, int rank, int count) = 0;
 };
 
 }  // namespace voxswap::net

@@ -348,8 +348,8 @@ std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend) {
       log::info("gradients are exchanged through host memory, not directly between GPUs: {}", why);
       return nullptr;
     }
-  const std::string meeting = broadcast(ranks, ranks.is_first() ? device->new_meeting() : "");
-  return std::make_unique<DeviceCarrier>(backend, device->meet(meeting, ranks.rank(), ranks.count()));
+  const std::string rendezvous = broadcast(ranks, ranks.is_first() ? device->create_rendezvous() : "");
+  return std::make_unique<DeviceCarrier>(backend, device->join(rendezvous, ranks.rank(), ranks.count()));
 }
 
 }  // namespace voxswap::net

@@ -161,9 +161,9 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker, public P
     return std::make_unique<CudaEvent>(device_.ordinal, flags_, /*timed=*/false);
   }
   std::string why_no_peers() const override { return cuda::why_no_peers(); }
-  std::string new_meeting() override { return cuda::new_meeting(); }
-  std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count) override {
-    return cuda::meet(meeting, rank, count, device_.ordinal);
+  std::string create_rendezvous() override { return cuda::create_rendezvous(); }
+  std::unique_ptr<Peers> join(const std::string& rendezvous, int rank, int count) override {
+    return cuda::join_rendezvous(rendezvous, rank, count, device_.ordinal);
   }
   std::string routines() const override { return convolutions_.text(); }
   void take_routines(const std::string& earlier) override { convolutions_.take(earlier); }

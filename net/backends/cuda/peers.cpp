@@ -62,11 +62,11 @@ void check_nccl(ncclResult_t result, const char* call) {
 
 class NcclPeers final : public Peers {
  public:
-  NcclPeers(const std::string& meeting, int rank, int count, int ordinal) {
+  NcclPeers(const std::string& rendezvous, int rank, int count, int ordinal) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     ncclUniqueId id;
-    if (meeting.size() != sizeof id) fail(Exit::failed, "NCCL: the ranks have different ids");
-    std::memcpy(&id, meeting.data(), sizeof id);
+    if (rendezvous.size() != sizeof id) fail(Exit::failed, "NCCL: the ranks have different ids");
+    std::memcpy(&id, rendezvous.data(), sizeof id);
     const ncclResult_t result = nccl().init_rank(&communicator_, count, id, rank);
     if (result == ncclInvalidUsage)
       fail(Exit::usage,
@@ -119,14 +119,14 @@ std::string why_no_peers() {
   }
 }
 
-std::string new_meeting() {
+std::string create_rendezvous() {
   ncclUniqueId id;
   check_nccl(nccl().get_unique_id(&id), "ncclGetUniqueId");
   return {reinterpret_cast<const char*>(&id), sizeof id};
 }
 
-std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count, int ordinal) {
-  return std::make_unique<NcclPeers>(meeting, rank, count, ordinal);
+std::unique_ptr<Peers> join_rendezvous(const std::string& rendezvous, int rank, int count, int ordinal) {
+  return std::make_unique<NcclPeers>(rendezvous, rank, count, ordinal);
 }
 
 #else
@@ -134,10 +134,10 @@ std::unique_ptr<Peers> meet(const std::string& meeting, int rank, int count, int
 std::string why_no_peers() {
   return "this voxswap was built without NCCL's header";
 }
-std::string new_meeting() {
+std::string create_rendezvous() {
   fail(Exit::failed, "{}", why_no_peers());
 }
-std::unique_ptr<Peers> meet(const std::string&, int, int, int) {
+std::unique_ptr<Peers> join_rendezvous(const std::string&, int, int, int) {
   fail(Exit::failed, "{}", why_no_peers());
 }
 
