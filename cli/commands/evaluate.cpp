@@ -140,7 +140,7 @@ Exit evaluate_command(const Arguments& arguments) {
   add_regions(how.regions, "--labels", labels, true);
   add_regions(how.regions, "--regions", regions, false);
   if (!annotated.empty())
-    how.told = data::read_told(annotated, "--annotated", [&](const std::string& label) {
+    how.annotated = data::read_annotated_labels(annotated, "--annotated", [&](const std::string& label) {
       return annotated_label(how.regions, label, annotated);
     });
   Outputs outputs(force);

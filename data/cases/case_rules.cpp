@@ -124,10 +124,10 @@ std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Da
                 join(found, ", "), join(listed, ", "), key::data_labels);
 }
 
-std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset) {
-  if (!files.told) return {};
+std::string unannotated_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset) {
+  if (!files.annotated) return {};
   for (const auto& [name, value] : dataset.labels)
-    if (!files.told->contains(value) &&
+    if (!files.annotated->contains(value) &&
         std::find(truth.voxels.begin(), truth.voxels.end(), value) != truth.voxels.end())
       return format(
           "{}: contains the label {}, which is not annotated in this case according to {}. Correct one of "

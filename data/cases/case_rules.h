@@ -27,7 +27,7 @@ FileTrouble grid_trouble(const fs::path& path, const Geometry& grid, const fs::p
                          const Geometry& reference);
 
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset);
-// Labels in a ground truth that are not among its annotated ones (CaseFiles::told).
-std::string untold_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset);
+// Labels in a ground truth that are not among its annotated ones (CaseFiles::annotated).
+std::string unannotated_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset);
 
 }  // namespace voxswap::data

@@ -43,7 +43,7 @@ void check_completeness(CheckReport& report) {
                 key::data_missing_modalities, key::training_augment_channel_dropout));
   const auto& cases = report.dataset.cases;
   const auto partly = std::count_if(cases.begin(), cases.end(),
-                                    [](const CaseFiles& files) { return files.told.has_value(); });
+                                    [](const CaseFiles& files) { return files.annotated.has_value(); });
   if (partly > 0)
     note(report, format("{} of {} are partially annotated", partly, counted(cases.size(), "case")),
          format("nothing, if intended: {} lists these cases. Their other labels are excluded from loss and "

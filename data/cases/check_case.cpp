@@ -179,7 +179,7 @@ class CaseChecker {
     if (header.element.starts_with("float") || header.element == "double") check_whole_numbers();
     note(error, unknown_labels(files_.truth, truth, dataset_),
          format("correct {} or the file", key::data_labels));
-    note(error, untold_labels(files_, truth, dataset_),
+    note(error, unannotated_labels(files_, truth, dataset_),
          format("correct {} or the file", key::data_annotated));
     for (const std::int16_t value : truth.voxels) {
       if (value != 0) ++facts_.labels[value];

@@ -92,7 +92,7 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
     fail(Exit::usage, "{}: is a data set of 2D images. Only volumes can be converted to nnU-Net's format",
          dataset.root.string());
   for (const CaseFiles& files : dataset.cases)
-    if (files.told)
+    if (files.annotated)
       fail(Exit::usage, "{}: case {} is partially annotated, which nnU-Net's format cannot store",
            key::data_annotated, files.id);
   const fs::path description = out / "dataset.json";

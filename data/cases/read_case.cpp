@@ -97,7 +97,7 @@ LabelMap read_truth(const Dataset& dataset, const CaseFiles& files, const Geomet
   stop_if(grid_trouble(files.truth, truth.geometry, files.first_channel(), grid));
   truth.geometry = grid;
   stop_if(unknown_labels(files.truth, truth, dataset));
-  stop_if(untold_labels(files, truth, dataset));
+  stop_if(unannotated_labels(files, truth, dataset));
   return truth;
 }
 

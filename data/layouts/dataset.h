@@ -41,10 +41,10 @@ struct CaseFiles {
   int label = 0;                   // class of the whole image; 0: unknown, or not a data set of classes
   // Per channel, why the choice of file is ambiguous, and what to do; empty if clear.
   std::vector<std::string> unclear{};
-  std::vector<std::string> hints{};     // per channel, which file it may be if it is missing; or empty
-  std::string truth_unclear{};          // why the meaning of the ground truth's labels is unknown
-  std::vector<bool> missing{};          // per channel, whether its file is missing; empty: none
-  std::optional<std::set<int>> told{};  // the labels annotated in the ground truth; nullopt: all
+  std::vector<std::string> hints{};          // per channel, which file it may be if it is missing; or empty
+  std::string truth_unclear{};               // why the meaning of the ground truth's labels is unknown
+  std::vector<bool> missing{};               // per channel, whether its file is missing; empty: none
+  std::optional<std::set<int>> annotated{};  // the labels annotated in the ground truth; nullopt: all
 
   bool lacks(std::size_t channel) const { return !missing.empty() && missing[channel]; }
   // The first channel with a file; its grid is the grid of the case.
@@ -53,9 +53,9 @@ struct CaseFiles {
                                              missing.begin())];
   }
   // Whether the ground truth annotates all of these labels.
-  bool tells(const std::vector<int>& values) const {
-    return !told ||
-           std::all_of(values.begin(), values.end(), [&](int value) { return told->contains(value); });
+  bool is_annotated(const std::vector<int>& values) const {
+    return !annotated ||
+           std::all_of(values.begin(), values.end(), [&](int value) { return annotated->contains(value); });
   }
   bool labelled() const { return !truth.empty() || label != 0; }  // can be trained on and scored
 };

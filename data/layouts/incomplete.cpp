@@ -26,13 +26,13 @@ int value_named(const Dataset& dataset, const std::string& name, const fs::path&
 
 }  // namespace
 
-std::map<std::string, std::set<int>> read_told(const fs::path& table, const std::string& asked_by,
-                                               const LabelValue& value) {
+std::map<std::string, std::set<int>> read_annotated_labels(const fs::path& table, const std::string& asked_by,
+                                                           const LabelValue& value) {
   const Csv csv = read_csv(table);
   const std::size_t id = csv.column("case", table.string()), labels = csv.column("labels", table.string());
-  std::map<std::string, std::set<int>> told;
+  std::map<std::string, std::set<int>> annotated;
   for (const auto& row : csv.rows) {
-    const auto [found, fresh] = told.try_emplace(row[id]);
+    const auto [found, fresh] = annotated.try_emplace(row[id]);
     if (!fresh) fail(Exit::bad_data, "{}: {}: case '{}' is listed twice", asked_by, table.string(), row[id]);
     for (const std::string& part : split(row[labels], ';'))
       if (const std::string label = trim(part); !label.empty()) found->second.insert(value(label));
@@ -41,20 +41,21 @@ std::map<std::string, std::set<int>> read_told(const fs::path& table, const std:
            "{}: {}: case '{}' has no label. Remove its ground truth, or list the labels that were annotated",
            asked_by, table.string(), row[id]);
   }
-  return told;
+  return annotated;
 }
 
 void read_annotated(Dataset& dataset, const fs::path& table) {
   if (table.empty()) return;
-  const auto told = read_told(table, key::data_annotated,
-                              [&](const std::string& label) { return value_named(dataset, label, table); });
-  for (const auto& [id, labels] : told) {
+  const auto annotated = read_annotated_labels(table, key::data_annotated, [&](const std::string& label) {
+    return value_named(dataset, label, table);
+  });
+  for (const auto& [id, labels] : annotated) {
     const auto found = std::find_if(dataset.cases.begin(), dataset.cases.end(),
                                     [&](const CaseFiles& files) { return files.id == id; });
     if (found == dataset.cases.end())
       fail(Exit::bad_data, "{}: {}: case '{}' is not in the data set at {}", key::data_annotated,
            table.string(), id, dataset.root.string());
-    if (labels.size() < dataset.labels.size()) found->told = labels;
+    if (labels.size() < dataset.labels.size()) found->annotated = labels;
   }
 }
 

@@ -17,11 +17,11 @@ namespace voxswap::data {
 // case. `value` returns the value of a label; `asked_by` is a key or an option, named in errors. Throws
 // Exit::bad_data for a case without labels or listed twice.
 using LabelValue = std::function<int(const std::string& label)>;
-std::map<std::string, std::set<int>> read_told(const fs::path& table, const std::string& asked_by,
-                                               const LabelValue& value);
+std::map<std::string, std::set<int>> read_annotated_labels(const fs::path& table, const std::string& asked_by,
+                                                           const LabelValue& value);
 
-// Reads data.annotated, such a table with names of labels. Throws like read_told(), and Exit::bad_data or
-// Exit::usage for an unknown case or label.
+// Reads data.annotated, such a table with names of labels. Throws like read_annotated_labels(), and
+// Exit::bad_data or Exit::usage for an unknown case or label.
 void read_annotated(Dataset& dataset, const fs::path& table);
 
 // Marks the channels without a file. A case without any file is not marked.

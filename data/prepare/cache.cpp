@@ -189,8 +189,8 @@ std::string PreparedCache::content(const CaseFiles& files) const {
     previous = path;
   }
   if (!files.truth.empty()) hasher.add(files.truth.filename().string()).add_file(files.truth);
-  if (files.told) hasher.add("tells of");
-  for (const int value : files.told.value_or(std::set<int>())) add_value(hasher, value);
+  if (files.annotated) hasher.add("tells of");
+  for (const int value : files.annotated.value_or(std::set<int>())) add_value(hasher, value);
   const std::lock_guard lock(mutex_);
   return contents_[files.id] = hasher.digest();
 }

@@ -86,7 +86,7 @@ std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& t
 
 net::Unknown unknown_in(const data::Dataset& dataset) {
   const bool partly = std::any_of(dataset.cases.begin(), dataset.cases.end(),
-                                  [](const data::CaseFiles& files) { return files.told.has_value(); });
+                                  [](const data::CaseFiles& files) { return files.annotated.has_value(); });
   if (partly) return net::Unknown::outputs;
   return dataset.ignore_label != 0 ? net::Unknown::voxels : net::Unknown::nothing;
 }
@@ -251,20 +251,20 @@ data::Sample Cases::encoded(std::size_t index, data::NormalizedCase part) const 
   else if (net::loss_options(options_.training.loss).classes)
     sample.target = data::target_classes(part.truth, classes_);
   else
-    sample.target = with_untold(index, data::target_bits(part.truth, classes_));
+    sample.target = with_unannotated(index, data::target_bits(part.truth, classes_));
   sample.image = std::move(part.image);
   return sample;
 }
 
 // Sets the "unannotated" bits, which follow the bits of all outputs, for outputs not annotated in this case.
-std::vector<std::uint8_t> Cases::with_untold(std::size_t index, std::vector<std::uint8_t> bits) const {
+std::vector<std::uint8_t> Cases::with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const {
   const data::CaseFiles& files = dataset().cases[index];
-  if (!files.told) return bits;
-  std::vector<std::uint8_t> untold((classes_.size() + 7) / 8);
+  if (!files.annotated) return bits;
+  std::vector<std::uint8_t> unannotated((classes_.size() + 7) / 8);
   for (std::size_t c = 0; c < outputs_; ++c)
-    if (!files.tells(classes_[c]))
-      untold[(outputs_ + c) / 8] |= static_cast<std::uint8_t>(1U << (outputs_ + c) % 8);
-  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] |= untold[i % untold.size()];
+    if (!files.is_annotated(classes_[c]))
+      unannotated[(outputs_ + c) / 8] |= static_cast<std::uint8_t>(1U << (outputs_ + c) % 8);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] |= unannotated[i % unannotated.size()];
   return bits;
 }
 

@@ -60,7 +60,7 @@ class Cases {
   data::NormalizedCase augmented(std::size_t index, data::NormalizedCase part,
                                  const data::AugmentOptions& options, const data::AugmentKey& key) const;
   data::Sample encoded(std::size_t index, data::NormalizedCase part) const;
-  std::vector<std::uint8_t> with_untold(std::size_t index, std::vector<std::uint8_t> bits) const;
+  std::vector<std::uint8_t> with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
 

@@ -47,7 +47,7 @@ void weigh_by_frequency(TrainingOptions& training, Cases& cases, const std::vect
     if (ignored != 0) voxels[static_cast<std::uint16_t>(ignored)] = 0;
     const auto counted = static_cast<double>(std::accumulate(voxels.begin(), voxels.end(), std::int64_t{0}));
     for (std::size_t c = 0; c < outputs.size(); ++c) {
-      if (!files.tells(outputs[c])) continue;
+      if (!files.is_annotated(outputs[c])) continue;
       all[c] += counted;
       for (const int value : outputs[c])
         own[c] += static_cast<double>(voxels[static_cast<std::uint16_t>(value)]);

@@ -36,7 +36,7 @@ std::vector<DiceRow> case_scores(const RunOptions& options, std::int64_t repeat,
     std::vector<DiceRow> found =
         score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      DiceRow row = files.tells(dataset.regions[i].second) ? std::move(found[i]) : DiceRow();
+      DiceRow row = files.is_annotated(dataset.regions[i].second) ? std::move(found[i]) : DiceRow();
       row.case_id = files.id;
       row.region = dataset.regions[i].first;
       row.run = options.name;

@@ -131,10 +131,11 @@ std::set<int> values_in(const data::LabelMap& labels) {
   return values;
 }
 
-bool tells(const FolderOptions& options, const std::string& id, const std::vector<int>& values) {
-  const auto told = options.told.find(id);
-  return told == options.told.end() ||
-         std::all_of(values.begin(), values.end(), [&](int value) { return told->second.contains(value); });
+bool is_annotated(const FolderOptions& options, const std::string& id, const std::vector<int>& values) {
+  const auto annotated = options.annotated.find(id);
+  return annotated == options.annotated.end() || std::all_of(values.begin(), values.end(), [&](int value) {
+           return annotated->second.contains(value);
+         });
 }
 
 CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
@@ -145,7 +146,7 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
   for (std::set<int>* values : {&scores.in_truth, &scores.in_prediction})
     values->erase(options.evaluate.ignored);
   for (const int value : scores.in_truth) {
-    if (!tells(options, paths.id, {value}))
+    if (!is_annotated(options, paths.id, {value}))
       fail(Exit::bad_data, "{}: contains the label {}, which is not annotated in case '{}'",
            paths.truth.string(), value, paths.id);
   }
@@ -155,7 +156,7 @@ CaseScores score_case(const CasePaths& paths, const FolderOptions& options) {
     values.insert(scores.in_prediction.begin(), scores.in_prediction.end());
     for (int value : values) regions.push_back(label_region(value));
   }
-  std::erase_if(regions, [&](const auto& region) { return !tells(options, paths.id, region.second); });
+  std::erase_if(regions, [&](const auto& region) { return !is_annotated(options, paths.id, region.second); });
   scores.rows = score(paths.id, truth, prediction, regions, options.evaluate);
   return scores;
 }
@@ -179,7 +180,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
     std::vector<DiceRow> rows;
     for (int value : values) {
       const auto region = label_region(value);
-      if (!tells(options, paths[i].id, region.second)) continue;
+      if (!is_annotated(options, paths[i].id, region.second)) continue;
       const auto found = std::find_if(cases[i].rows.begin(), cases[i].rows.end(),
                                       [&](const DiceRow& row) { return row.region == region.first; });
       rows.push_back(found != cases[i].rows.end()
@@ -257,9 +258,9 @@ std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& p
 std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
                                       const FolderOptions& options) {
   const std::vector<CasePaths> paths = matched(truth, prediction, options.partial);
-  if (!options.told.empty()) {
+  if (!options.annotated.empty()) {
     const auto truths = label_maps(truth);
-    for (const auto& [id, labels] : options.told)
+    for (const auto& [id, labels] : options.annotated)
       if (!truths.contains(id))
         fail(Exit::bad_data, "case '{}' is listed with the labels annotated in it, but is not in {}", id,
              truth.string());

@@ -27,7 +27,7 @@ struct FolderOptions {
   EvaluateOptions evaluate;  // `at` is ignored: uses the grid of the ground truth
   // Annotated labels by case; cases not listed are fully annotated. Regions with other labels are not scored
   // in that case.
-  std::map<std::string, std::set<int>> told{};
+  std::map<std::string, std::set<int>> annotated{};
 };
 
 // The files that evaluate_folders() reads.

@@ -270,8 +270,9 @@ std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& 
       fail(Exit::bad_data, "{}: case '{}' is not in the data set at {}", split.string(), row[id],
            dataset.root.string());
     const data::CaseFiles& files = *found->second;
-    const bool has_all_regions = std::all_of(dataset.regions.begin(), dataset.regions.end(),
-                                             [&](const auto& region) { return files.tells(region.second); });
+    const bool has_all_regions =
+        std::all_of(dataset.regions.begin(), dataset.regions.end(),
+                    [&](const auto& region) { return files.is_annotated(region.second); });
     if (!has_all_regions) continue;
     for (const Team& team : predicting_teams(run))
       all.push_back({files.truth, prediction_folder(run, team) / label_map_name(dataset, row[id]), row[id]});

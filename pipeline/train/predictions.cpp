@@ -64,14 +64,14 @@ class Reliability {
         bytes_((outputs.size() + 7) / 8),
         ignored_(ignored),
         found_(outputs.size()) {
-    for (const std::vector<int>& values : outputs) told_.push_back(files.tells(values) ? 1 : 0);
+    for (const std::vector<int>& values : outputs) annotated_.push_back(files.is_annotated(values) ? 1 : 0);
   }
 
   void add(std::span<const float> planes) {
     for (std::size_t i = 0; i < planes.size(); i += found_.size(), ++voxel_) {
       if (ignored_ != 0 && truth_[voxel_] == ignored_) continue;
       for (std::size_t c = 0; c < found_.size(); ++c)
-        if (told_[c] != 0)
+        if (annotated_[c] != 0)
           found_[c].add(static_cast<double>(planes[i + c]),
                         (bits_[voxel_ * bytes_ + c / 8] >> c % 8 & 1U) != 0);
     }
@@ -83,7 +83,7 @@ class Reliability {
   std::vector<std::uint8_t> bits_;  // of the ground truth
   std::size_t bytes_, voxel_ = 0;   // bytes per voxel; number of voxels processed
   int ignored_;
-  std::vector<char> told_;  // per output
+  std::vector<char> annotated_;  // per output
   std::vector<metrics::Calibration> found_;
 };
 

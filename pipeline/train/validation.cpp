@@ -18,16 +18,17 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr double untold = std::numeric_limits<double>::quiet_NaN();  // Dice of regions that are not annotated
+// Dice of regions that are not annotated.
+constexpr double not_annotated = std::numeric_limits<double>::quiet_NaN();
 
-double mean_of_told(const std::vector<double>& values) {
+double mean_of_annotated(const std::vector<double>& values) {
   double sum = 0, count = 0;
   for (const double value : values) {
     if (std::isnan(value)) continue;
     sum += value;
     ++count;
   }
-  return count == 0 ? untold : sum / count;
+  return count == 0 ? not_annotated : sum / count;
 }
 
 }  // namespace
@@ -91,9 +92,9 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i) {
     const std::vector<int>& region = dataset_.regions[i].second;
-    numbers[1 + i] = dataset_.cases[index].tells(region)
+    numbers[1 + i] = dataset_.cases[index].is_annotated(region)
                          ? metrics::dice(metrics::overlap(pairs, region), metrics::EmptyRule::brats)
-                         : untold;
+                         : not_annotated;
   }
   if (look) look(*prepared, std::move(truth), std::move(labels));
 }
@@ -127,7 +128,7 @@ void Validation::gather() {
 double Validation::mean(std::size_t number) const {
   std::vector<double> found;
   for (std::size_t at = number; at < numbers_.size(); at += width_) found.push_back(numbers_[at]);
-  return mean_of_told(found);
+  return mean_of_annotated(found);
 }
 
 double Validation::loss() const {
@@ -145,7 +146,7 @@ std::vector<std::pair<std::string, double>> Validation::dice() const {
 double Validation::mean_dice() const {
   std::vector<double> found;
   for (const auto& [region, value] : dice()) found.push_back(value);
-  return mean_of_told(found);
+  return mean_of_annotated(found);
 }
 
 double Validation::accuracy() const {

@@ -148,7 +148,7 @@ TEST_F(Evaluation, LeavesOutWhatATruthDoesNotTellOf) {
   for (const char* name : {"a.nii.gz", "b.nii.gz"}) data::write_label_map(prediction() / name, both);
   const auto scored = [&](const data::Regions& regions) {
     FolderOptions options = with_regions(regions);
-    options.told = {{"b", {1}}};
+    options.annotated = {{"b", {1}}};
     std::string text;
     for (const DiceRow& row : evaluate_folders(truth(), prediction(), options))
       text += format("{} {} {}; ", row.case_id, row.region, row.dice);
@@ -161,9 +161,9 @@ TEST_F(Evaluation, LeavesOutWhatATruthDoesNotTellOf) {
 TEST_F(Evaluation, RefusesTruthsThatTellOfMoreThanTheyAreSaidTo) {
   given("a.nii.gz", slab(0, 1), slab(0, 1));
   FolderOptions options;
-  options.told = {{"a", {2}}};
+  options.annotated = {{"a", {2}}};
   expect_bad_data("contains the label 1, which is not annotated in case 'a'", options);
-  options.told = {{"c", {1}}};
+  options.annotated = {{"c", {1}}};
   expect_bad_data("case 'c' is listed with the labels annotated in it, but is not in", options);
 }
 
