@@ -38,8 +38,8 @@ struct Voice {
 };
 
 void report_gaps(const std::string& why) {
-  static std::atomic<bool> told = false;
-  if (told.exchange(true)) return;
+  static std::atomic<bool> warned = false;
+  if (warned.exchange(true)) return;
   std::fputs(printable("warning: the log file is incomplete: " + why + "\n").c_str(), stderr);
 }
 

@@ -93,18 +93,18 @@ std::unique_ptr<CellRunner> run_on_rank(net::Ranks& ranks, int rank) {
 }
 
 void serve_cells(net::Ranks& ranks, CellRunner& here) {
-  for (bool told = false, must_stop = false;; std::this_thread::sleep_for(poll_interval)) {
+  for (bool interrupt_sent = false, must_stop = false;; std::this_thread::sleep_for(poll_interval)) {
     if (ranks.has_sent(0)) {
       std::int64_t what = 0;
       ranks.receive(0, &what, sizeof what);
       if (what == go_home) return;
       if (what >= 0) here.start(static_cast<std::size_t>(what));
-      told = told && what < 0;
+      interrupt_sent = interrupt_sent && what < 0;
       must_stop = what == stop;
     }
-    if ((must_stop || interrupted()) && !told) {
+    if ((must_stop || interrupted()) && !interrupt_sent) {
       here.interrupt();
-      told = true;
+      interrupt_sent = true;
     }
     if (const std::optional<int> exit = here.poll()) {
       const Ending ending = {*exit, interrupted() ? 1 : 0};

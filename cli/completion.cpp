@@ -131,12 +131,12 @@ std::string of_zsh(const std::vector<CommandDescription>& commands) {
     cases += format("    {})\n      _arguments", command.name);
     for (const OptionDescription& option : command.options) {
       if (option.positional) continue;
-      const std::string told = option.names[0] + "[" + plain_line(option.meaning) + "]";
+      const std::string spec = option.names[0] + "[" + plain_line(option.meaning) + "]";
       const std::string value = is_flag(option) ? ""
                                 : option.choices.empty()
                                     ? ":" + option.value + ":_files"
                                     : ":" + option.value + ":(" + join(option.choices, " ") + ")";
-      cases += " \\\n        " + quoted(told + value);
+      cases += " \\\n        " + quoted(spec + value);
     }
     cases +=
         format(" \\\n        '*:argument:{}'\n      ;;\n", command.takes_keys ? "_voxswap_keys" : "_files");

@@ -38,7 +38,7 @@ OptionDescription description_of(const CLI::Option& option) {
 
 }  // namespace
 
-bool told_instead(const CLI::App& app) {
+bool record_description(const CLI::App& app) {
   if (asked == nullptr) return false;
   asked->text = app.get_description();
   for (const CLI::Option* option : app.get_options()) {

@@ -34,7 +34,7 @@ std::vector<CommandDescription> describe_commands();
 
 // Called with a command's options before it parses its arguments. True: the options were recorded for
 // describe(), and the command must end.
-bool told_instead(const CLI::App& app);
+bool record_description(const CLI::App& app);
 
 struct ExitCode {
   Exit code;

@@ -83,7 +83,7 @@ void add_force(CLI::App& app, bool& force) {
 }
 
 bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) {
-  if (told_instead(app)) return false;
+  if (record_description(app)) return false;
   Arguments arguments = given;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse order
   const bool has_keys = app.get_option_no_throw("EXPERIMENT") != nullptr;

@@ -40,14 +40,14 @@ CellForecast forecast_cell(const experiments::Sweep& sweep, const experiments::S
   CellForecast result;
   try {
     const pipeline::StepForecast step(options, data, {.estimate = estimate, .as = "", .remember = false});
-    const pipeline::Forecast told = pipeline::forecast(step, data, options);
+    const pipeline::Forecast forecast = pipeline::forecast(step, data, options);
     const bool runs = sweep.command == "run";
-    result.memory = told.arena_bytes;
-    result.host = told.plan.host_bytes;
-    result.disk = told.plan.disk_bytes + (runs ? told.output_bytes : 0);
-    result.seconds = runs ? pipeline::epoch_seconds(told, options) *
+    result.memory = forecast.arena_bytes;
+    result.host = forecast.plan.host_bytes;
+    result.disk = forecast.plan.disk_bytes + (runs ? forecast.output_bytes : 0);
+    result.seconds = runs ? pipeline::epoch_seconds(forecast, options) *
                                 static_cast<double>(options.training.epochs * options.training.repeats)
-                          : told.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
+                          : forecast.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     result.fits = false;
@@ -84,14 +84,14 @@ std::string total_text(const Total& total, std::size_t jobs) {
 }
 
 // Values are null if the cell does not fit.
-Json forecast_json(const experiments::SweepCell& cell, const CellForecast& told) {
-  const auto known = [&](auto value) { return told.fits ? Json(value) : Json(nullptr); };
+Json forecast_json(const experiments::SweepCell& cell, const CellForecast& forecast) {
+  const auto known = [&](auto value) { return forecast.fits ? Json(value) : Json(nullptr); };
   return {{"cell", cell.name},
-          {"fits", told.fits},
-          {"memory_bytes", known(told.memory)},
-          {"host_bytes", known(told.host)},
-          {"disk_bytes", known(told.disk)},
-          {"seconds", known(told.seconds)}};
+          {"fits", forecast.fits},
+          {"memory_bytes", known(forecast.memory)},
+          {"host_bytes", known(forecast.host)},
+          {"disk_bytes", known(forecast.disk)},
+          {"seconds", known(forecast.seconds)}};
 }
 
 std::string names_json(const experiments::Sweep& sweep) {
@@ -112,18 +112,18 @@ std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& s
   total.cells = sweep.cells.size();
   for (const experiments::SweepCell& cell : sweep.cells) {
     throw_if_interrupted();
-    const CellForecast told = forecast_cell(sweep, cell, shares, estimate);
-    list.push_back(forecast_json(cell, told));
-    if (!told.fits) {
+    const CellForecast forecast = forecast_cell(sweep, cell, shares, estimate);
+    list.push_back(forecast_json(cell, forecast));
+    if (!forecast.fits) {
       rows.push_back({cell.name, "does not fit", "-", "-", "-"});
       continue;
     }
-    rows.push_back({cell.name, format_bytes(told.memory), format_bytes(told.host), format_bytes(told.disk),
-                    format_seconds(told.seconds)});
+    rows.push_back({cell.name, format_bytes(forecast.memory), format_bytes(forecast.host),
+                    format_bytes(forecast.disk), format_seconds(forecast.seconds)});
     ++total.fitting;
-    total.most = std::max(total.most, told.memory + told.host);
-    total.disk += told.disk;
-    total.seconds += told.seconds;
+    total.most = std::max(total.most, forecast.memory + forecast.host);
+    total.disk += forecast.disk;
+    total.seconds += forecast.seconds;
   }
   if (json) return list.dump(2) + "\n";
   return table(rows) + "\n" + total_text(total, shares.shares.size());

@@ -183,9 +183,9 @@ void merge(const experiments::Sweep& sweep, bool json) {
   if (sweep.command == "run" && results.failures.empty()) find_postprocessing(sweep);
   pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
   if (json) {
-    const Json told = {{"report", (out / "report.html").string()},
-                       {"cells", table_json(read_csv(out / "sweep.csv"))}};
-    print_exactly(told.dump(2) + "\n");
+    const Json summary = {{"report", (out / "report.html").string()},
+                          {"cells", table_json(read_csv(out / "sweep.csv"))}};
+    print_exactly(summary.dump(2) + "\n");
     return;
   }
   for (const char* name : {"sweep.csv", "report.html"}) print("{}\n", (out / name).string());

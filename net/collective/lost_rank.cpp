@@ -40,7 +40,7 @@ void describe_this_process(Member& member, int rank) {
   member.process_numbers = process_numbers();
   member.rank = rank;
   member.parted = false;
-  member.lost_is_told = false;
+  member.lost_rank_reported = false;
 }
 
 LostRankWatch::LostRankWatch(std::vector<Member*> members, std::size_t mine)
@@ -70,7 +70,8 @@ void LostRankWatch::watch() {
       if (waiting[i].revents == 0) continue;
       waiting[i].fd = ~waiting[i].fd;  // poll() skips it
       waiting[i].revents = 0;
-      if (!watched[i]->parted && !members_.front()->lost_is_told.exchange(true)) write_message(*watched[i]);
+      if (!watched[i]->parted && !members_.front()->lost_rank_reported.exchange(true))
+        write_message(*watched[i]);
     }
   for (std::size_t i = 1; i < waiting.size(); ++i)
     ::close(waiting[i].fd < 0 ? ~waiting[i].fd : waiting[i].fd);

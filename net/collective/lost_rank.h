@@ -16,10 +16,10 @@ namespace voxswap::net {
 // In shared memory, one per rank on a machine.
 struct Member {
   pid_t process = 0;
-  ino_t process_numbers = 0;       // PID namespace of `process`
-  int rank = 0;                    // among those of all machines
-  std::atomic<bool> parted;        // needs no message: it left, or reported why it ends
-  std::atomic<bool> lost_is_told;  // in the first member: a lost rank of this machine was reported
+  ino_t process_numbers = 0;             // PID namespace of `process`
+  int rank = 0;                          // among those of all machines
+  std::atomic<bool> parted;              // needs no message: it left, or reported why it ends
+  std::atomic<bool> lost_rank_reported;  // in the first member: a lost rank of this machine was reported
 };
 void describe_this_process(Member& member, int rank);
 

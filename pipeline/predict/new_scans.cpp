@@ -125,15 +125,15 @@ Outputs outputs_beside(const data::Dataset& dataset, const fs::path& input,
 // Columns case,predicted,probability_NAME,…: the true class is unknown, and prediction.json names the run.
 Csv classes_of_scans(const std::vector<ClassRow>& rows) {
   const Csv csv = csv_of(rows);
-  Csv told;
-  told.rows.resize(csv.rows.size());
+  Csv result;
+  result.rows.resize(csv.rows.size());
   for (std::size_t c = 0; c < csv.header.size(); ++c) {
     const std::string& column = csv.header[c];
     if (column != "case" && column != "predicted" && !column.starts_with("probability_")) continue;
-    told.header.push_back(column);
-    for (std::size_t i = 0; i < csv.rows.size(); ++i) told.rows[i].push_back(csv.rows[i][c]);
+    result.header.push_back(column);
+    for (std::size_t i = 0; i < csv.rows.size(); ++i) result.rows[i].push_back(csv.rows[i][c]);
   }
-  return told;
+  return result;
 }
 
 // Rejects options that need label maps.

@@ -79,9 +79,9 @@ struct Usable {
 };
 
 // Empty if the metadata has no such digest.
-std::string told_digest(const Checkpoint& last, const char* name) {
-  const auto told = last.metadata.find(name);
-  return told == last.metadata.end() ? "" : told->second;
+std::string digest_in(const Checkpoint& last, const char* name) {
+  const auto entry = last.metadata.find(name);
+  return entry == last.metadata.end() ? "" : entry->second;
 }
 
 Usable read_generation(const fs::path& folder, const fs::path& file, const Generations::Check& check_last,
@@ -90,7 +90,7 @@ Usable read_generation(const fs::path& folder, const fs::path& file, const Gener
   check_last(usable.last, file.string());
   usable.last.text(best_weights_name, file.string());  // required
   for (std::size_t i = 0; i < kept_names.size(); ++i) {
-    const std::string digest = told_digest(usable.last, kept_names[i]);
+    const std::string digest = digest_in(usable.last, kept_names[i]);
     if (digest.empty()) continue;
     usable.files[i] = find_kept(folder, kept_names[i], digest);
     check_best(read_checkpoint(usable.files[i]), usable.files[i].string());
@@ -122,8 +122,8 @@ std::optional<Checkpoint> Generations::resume(const Check& check_last, const Che
         const fs::path named = kept(folder_, kept_names[i]);
         if (!usable.files[i].empty() && usable.files[i] != named) give_name(usable.files[i], named);
       }
-      best_digest_ = told_digest(usable.last, best_weights_name);
-      averaged_digest_ = told_digest(usable.last, averaged_weights_name);
+      best_digest_ = digest_in(usable.last, best_weights_name);
+      averaged_digest_ = digest_in(usable.last, averaged_weights_name);
       return std::move(usable.last);
     } catch (const Error& error) {
       if (error.exit() != Exit::bad_data) throw;
@@ -171,7 +171,7 @@ std::optional<Checkpoint> newest_last(const fs::path& folder, std::string& troub
 bool has_averaged(const fs::path& folder) {
   std::string trouble;
   const std::optional<Checkpoint> last = newest_last(folder, trouble);
-  return last ? !told_digest(*last, averaged_weights_name).empty()
+  return last ? !digest_in(*last, averaged_weights_name).empty()
               : is_there(kept(folder, averaged_weights_name));
 }
 
@@ -189,12 +189,12 @@ Checkpoint read_best(const fs::path& folder, const Generations::Check& check, co
   fs::path file = best;
   const bool of_others = is_there(best) && digest_of(best) == "";
   if (last && !of_others) {
-    const auto told = last->metadata.find(name);
-    if (told != last->metadata.end() && told->second.empty())
+    const auto entry = last->metadata.find(name);
+    if (entry != last->metadata.end() && entry->second.empty())
       fail(Exit::bad_data,
            "{}: no epoch of this run is finished yet. Continue it with voxswap run ... --resume",
            folder.string());
-    if (told != last->metadata.end()) file = find_kept(folder, name, told->second);
+    if (entry != last->metadata.end()) file = find_kept(folder, name, entry->second);
     if (!is_there(file)) fail_missing(file);
   }
   Checkpoint read = read_checkpoint(file);

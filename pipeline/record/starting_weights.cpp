@@ -174,12 +174,12 @@ std::string StartingWeights::table() const {
   std::string text = format("{}: {} of {} are initialised from {}", key::network_init, count(Fate::taken),
                             counted(tensors.size(), "parameter"), file.string());
   for (const Fate fate : {Fate::by_channel, Fate::other_shape, Fate::missing, Fate::unused}) {
-    std::size_t told = 0;
+    std::size_t listed = 0;
     for (const Row& row : rows)
-      if (row.fate == fate && told++ < most_mismatches)
+      if (row.fate == fate && listed++ < most_mismatches)
         text += format("\n  {:<12} {}  {}", fates[static_cast<std::size_t>(fate)], row.name, row.remark);
-    if (told > most_mismatches)
-      text += format("\n  {:<12} {} more", fates[static_cast<std::size_t>(fate)], told - most_mismatches);
+    if (listed > most_mismatches)
+      text += format("\n  {:<12} {} more", fates[static_cast<std::size_t>(fate)], listed - most_mismatches);
   }
   return text;
 }

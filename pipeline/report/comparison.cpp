@@ -35,7 +35,7 @@ std::vector<Pair> pairs_of(const std::vector<RunGroup>& groups) {
     for (std::size_t j = i + 1; j < groups.size(); ++j) {
       Pair pair{&groups[i], &groups[j], {}, {}};
       if (pair.a->resolution != pair.b->resolution) pair.compared.push_back(key::preprocess_resolution);
-      for (const std::string& key : differing(*pair.a, *pair.b, pair.a->told_by))
+      for (const std::string& key : differing(*pair.a, *pair.b, pair.a->distinguishing_keys))
         pair.compared.push_back(key);
       if (pair.compared.size() > 1 && groups.size() > few_groups) continue;
       for (const auto& [key, value] : pair.a->keys) {

@@ -81,7 +81,7 @@ std::string part_of_setting(const std::string& key, std::string value) {
   return name == unknown ? value : format("{} {}", name, value);
 }
 
-// All keys that distinguish the group, told_by first. For data sets, the folder is sufficient.
+// All keys that distinguish the group, distinguishing_keys first. For data sets, the folder is sufficient.
 std::string full_setting(const RunGroup& group) {
   constexpr std::size_t most_keys = 5;
   std::vector<std::string> parts;
@@ -89,10 +89,11 @@ std::string full_setting(const RunGroup& group) {
     const std::string& value = group.keys.at(key);
     if (!value.empty() && key != unknown) parts.push_back(part_of_setting(key, value));
   };
-  for (const std::string& key : group.told_by) add(key);
+  for (const std::string& key : group.distinguishing_keys) add(key);
   for (const auto& [key, value] : group.keys) {
-    const bool told = std::find(group.told_by.begin(), group.told_by.end(), key) != group.told_by.end();
-    if (!told && !key.starts_with(key::data_section)) add(key);
+    const bool added = std::find(group.distinguishing_keys.begin(), group.distinguishing_keys.end(), key) !=
+                       group.distinguishing_keys.end();
+    if (!added && !key.starts_with(key::data_section)) add(key);
   }
   if (parts.size() <= most_keys) return join(parts, ", ");
   const std::size_t more = parts.size() - most_keys;
@@ -102,10 +103,10 @@ std::string full_setting(const RunGroup& group) {
 
 // True if the run's name is made from its setting, as for cells of a sweep ("resolution-64_planner-tflms").
 bool is_named_by_its_setting(const RunGroup& group, const std::string& run) {
-  if (group.told_by.empty()) return run == "resolution-" + group.resolution;
-  return std::all_of(group.told_by.begin(), group.told_by.end(), [&](const std::string& key) {
-    return run.find(key.substr(key.rfind('.') + 1) + "-") != run.npos;
-  });
+  if (group.distinguishing_keys.empty()) return run == "resolution-" + group.resolution;
+  return std::all_of(
+      group.distinguishing_keys.begin(), group.distinguishing_keys.end(),
+      [&](const std::string& key) { return run.find(key.substr(key.rfind('.') + 1) + "-") != run.npos; });
 }
 
 std::string full_name(const RunGroup& group, bool resolutions_differ) {
@@ -123,7 +124,8 @@ std::string full_name(const RunGroup& group, bool resolutions_differ) {
 }  // namespace
 
 std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
-  const std::vector<std::string> differing = differing_keys(runs), told_by = enough(runs, differing);
+  const std::vector<std::string> differing = differing_keys(runs),
+                                 distinguishing_keys = enough(runs, differing);
   std::vector<RunGroup> groups;
   std::map<Values, std::size_t> places;
   for (const RunInTable& run : runs) {
@@ -131,7 +133,7 @@ std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
     if (fresh) {
       RunGroup& group = groups.emplace_back();
       group.resolution = run.resolution;
-      group.told_by = told_by;
+      group.distinguishing_keys = distinguishing_keys;
       for (const std::string& key : differing) group.keys[key] = value_of(run, key);
       group.setting = setting_text(group);
     }
@@ -150,7 +152,7 @@ std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
 
 std::string setting_text(const RunGroup& group, const std::string& without) {
   std::vector<std::string> parts;
-  for (const std::string& key : group.told_by) {
+  for (const std::string& key : group.distinguishing_keys) {
     const std::string& value = group.keys.at(key);
     if (!key.starts_with(without) && !value.empty()) parts.push_back(part_of_setting(key, value));
   }

@@ -22,7 +22,7 @@ struct RunGroup {
   std::map<std::string, std::string>
       keys;  // all keys that differ among the runs, except preprocess.resolution
   std::vector<std::string>
-      told_by;  // a subset of `keys` that is sufficient to distinguish groups of equal resolution
+      distinguishing_keys;  // a subset of `keys` that is sufficient to distinguish groups of equal resolution
   std::vector<std::string> runs;
   std::string name;  // full name for display: "finer (resolution 64, planner tflms, budget 2GiB)"
 };

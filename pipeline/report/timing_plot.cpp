@@ -14,7 +14,7 @@ namespace {
 
 bool varies(const std::vector<RunGroup>& groups, const std::string& prefix) {
   return std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
-    return std::any_of(group.told_by.begin(), group.told_by.end(),
+    return std::any_of(group.distinguishing_keys.begin(), group.distinguishing_keys.end(),
                        [&](const std::string& key) { return key.starts_with(prefix); });
   });
 }
@@ -30,13 +30,13 @@ Timings timings_of(const std::vector<TimingRow>& rows, const std::vector<RunGrou
   const std::string& coarsest = groups.front().resolution;
   const bool resolutions = coarsest != groups.back().resolution;
   const bool link = varies(groups, key::memory_link), budget = varies(groups, key::memory_budget);
-  const std::vector<std::string>& told_by = groups.front().told_by;
-  const bool one_key = told_by.size() == 1;  // the axis title names it
+  const std::vector<std::string>& distinguishing_keys = groups.front().distinguishing_keys;
+  const bool one_key = distinguishing_keys.size() == 1;  // the axis title names it
   Timings result;
   result.x_title = resolutions ? format("voxels, relative to {}", coarsest)
                    : link      ? "link to the host, GB/s"
                    : budget    ? "budget, GiB"
-                   : one_key   ? heading_of(told_by.front())
+                   : one_key   ? heading_of(distinguishing_keys.front())
                                : "";
   std::map<std::size_t, std::vector<TimingRow>> by_group;
   for (const TimingRow& row : rows) by_group[group_of(groups, row.run, row.resolution)].push_back(row);
@@ -51,7 +51,7 @@ Timings timings_of(const std::vector<TimingRow>& rows, const std::vector<RunGrou
                               ? number(resolution_voxels(group.resolution) / resolution_voxels(coarsest))
                           : link    ? mean(&TimingRow::link_to_host_gbps)
                           : budget  ? mean(&TimingRow::budget_bytes, 1.0 / (1 << 30))
-                          : one_key ? group.keys.at(told_by.front())
+                          : one_key ? group.keys.at(distinguishing_keys.front())
                                     : group.setting;
     const std::string line = resolutions ? setting_text(group)
                              : link      ? setting_text(group, key::memory_link)

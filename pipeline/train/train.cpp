@@ -154,8 +154,8 @@ class Trainer {
   void epoch() {
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
-    if (!told_of_slow_rank_)
-      told_of_slow_rank_ = warn_of_slow_rank(ranks_, std::exchange(kernel_seconds_, 0));
+    if (!warned_of_slow_rank_)
+      warned_of_slow_rank_ = warn_of_slow_rank(ranks_, std::exchange(kernel_seconds_, 0));
     average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
     const std::optional<Validation> validation =
@@ -312,10 +312,11 @@ class Trainer {
     if (averaged && average_.finish_epoch(position_.epoch, averaged->loss()) && ranks_.is_first())
       best_average_ = average_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch, average_.best_epoch());
-    const std::string line = format("{}  train {:.4f}  {}{}  {}", title(), row.train_loss,
-                                    told("validation", validation, position_.schedule.best_epoch),
-                                    averaged ? "  " + told("averaged", *averaged, average_.best_epoch()) : "",
-                                    format_seconds(row.seconds));
+    const std::string line =
+        format("{}  train {:.4f}  {}{}  {}", title(), row.train_loss,
+               progress_of("validation", validation, position_.schedule.best_epoch),
+               averaged ? "  " + progress_of("averaged", *averaged, average_.best_epoch()) : "",
+               format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
@@ -336,7 +337,7 @@ class Trainer {
   }
 
   // "validation 0.3021 (best)  Dice 0.871"
-  std::string told(const char* what, const Validation& validation, std::int64_t best_epoch) const {
+  std::string progress_of(const char* what, const Validation& validation, std::int64_t best_epoch) const {
     return format("{} {:.4f}{}  {}", what, validation.loss(), best_epoch == position_.epoch ? " (best)" : "",
                   validation.summary());
   }
@@ -410,7 +411,7 @@ class Trainer {
   data::Sample batch_;  // last batch given to the session
   bool given_ = false;  // the batch has not been used by a step
   double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
-  bool told_of_slow_rank_ = false, replanned_ = false;
+  bool warned_of_slow_rank_ = false, replanned_ = false;
   Clock::time_point saved_;
   std::unique_ptr<data::Prefetcher> loader_;  // last: its threads use other members
 };

@@ -95,7 +95,7 @@ TEST(RunGroups, AreNamedByTheFewestKeysThatTellThemApart) {
   ASSERT_EQ(groups.size(), 4u);
   EXPECT_EQ(groups[0].setting, "planner keep, patch none");
   EXPECT_EQ(groups[3].setting, "planner hybrid, patch [32, 32, 32]");
-  EXPECT_EQ(groups[3].told_by, (std::vector<std::string>{"memory.planner", "training.patch"}));
+  EXPECT_EQ(groups[3].distinguishing_keys, (std::vector<std::string>{"memory.planner", "training.patch"}));
 }
 
 TEST(RunGroups, OfRunsWithoutAnExperimentAreEachByThemselves) {
