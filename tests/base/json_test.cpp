@@ -58,14 +58,14 @@ TEST(Json, IsDestroyedWhereNoMemoryIsLeft) {
 
 TEST(Json, TellsOfALackOfMemoryThatTheReserveCannotMend) {
   test::Heap::empty = true;
-  bool told = false;
+  bool caught = false;
   try {
     give_back(take_or_reserve(std::size_t{2} << 20));
   } catch (const std::bad_alloc&) {
-    told = true;
+    caught = true;
   }
   test::Heap::empty = false;
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(caught);
 }
 
 // Compared with a list of pairs that is searched linearly.

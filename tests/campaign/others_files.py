@@ -87,5 +87,5 @@ def trial(bench, random):
     if outcome.code != 0 and outcome.code not in REFUSED:
         complaints.append(f"exit code {outcome.code}: {outcome.stderr[-300:]!r}")
     shutil.rmtree(outside)
-    told = ", ".join(map(str, kept or [path.name for path in gone]))
-    return 1, f"{command} with {kind} files ({told[:200]}): {outcome.code}", complaints, folder
+    names_of_files = ", ".join(map(str, kept or [path.name for path in gone]))
+    return 1, f"{command} with {kind} files ({names_of_files[:200]}): {outcome.code}", complaints, folder

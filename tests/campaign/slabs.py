@@ -102,20 +102,20 @@ def trial(bench, random):
     precision = random.choice(["f32", "bf16"])
     seconds, wanted = expected(bench, precision)
     folder = bench.trial_folder()
-    kills, told, complaints = 0, [], []
+    kills, events, complaints = 0, [], []
     if random.random() < 0.3:
         for file in (folder / "cache").rglob("*.prepared"):
             file.unlink()  # so that preparing is a phase, too
     for _ in range(random.choice([1, 2, 3])):
         killed, what, found, outcome = strike(bench, folder, random, precision, random.uniform(0, seconds))
         kills += killed > 0
-        told.append(what)
+        events.append(what)
         complaints += found
         if outcome.code == 0 or complaints:
             break
     if not complaints:
         count, slabs = random.choice(RESUMED)
-        told.append(f"then {count} ranks, {slabs} to a volume")
+        events.append(f"then {count} ranks, {slabs} to a volume")
         outcome = bench.finish(start(bench, folder, count, slabs, precision), time.monotonic(), ranks.LIMIT_SECONDS)
         complaints += ranks.complaints_of_resumed(outcome, folder, wanted)
-    return kills, ", ".join(told), complaints, folder
+    return kills, ", ".join(events), complaints, folder

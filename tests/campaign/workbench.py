@@ -41,8 +41,8 @@ class Outcome:
         found = []
         if self.code not in promised:
             found.append(f"exit code {self.code} is none of {sorted(promised)}: {self.stderr[-300:]!r}")
-        told = len(self.errors()) == 1 or (tables and self.code in (3, 4) and self.stdout)
-        if self.code in (1, 2, 3, 4) and not told:
+        one_message = len(self.errors()) == 1 or (tables and self.code in (3, 4) and self.stdout)
+        if self.code in (1, 2, 3, 4) and not one_message:
             found.append(f"exit code {self.code} with {len(self.errors())} messages: {self.stderr[-300:]!r}")
         if self.code == 0 and self.errors():
             found.append(f"exit code 0 and {self.errors()[0]!r}")

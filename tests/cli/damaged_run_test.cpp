@@ -282,14 +282,14 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
 }
 
 TEST_F(DamagedRun, ReportTellsWhichTablesWereChanged) {
-  const std::string told = "changed after the run wrote it: ";
+  const std::string changed_tables = "changed after the run wrote it: ";
   const Outcome before = done({"report", run_.string()});
-  EXPECT_FALSE(contains(before.output, told));
+  EXPECT_FALSE(contains(before.output, changed_tables));
   replace(run_ / "dice.csv", ",native,", ",training,");  // a table that a run could have written
   replace(run_ / "epochs.csv", "tiny,1,8,1,", "tiny,1,8,1,1");
   const Outcome after = done({"report", run_.string()});
-  EXPECT_TRUE(contains(after.output, told + "epochs.csv, dice.csv"));
-  EXPECT_TRUE(contains(read_file(run_ / "report.html"), told + "epochs.csv, dice.csv"));
+  EXPECT_TRUE(contains(after.output, changed_tables + "epochs.csv, dice.csv"));
+  EXPECT_TRUE(contains(read_file(run_ / "report.html"), changed_tables + "epochs.csv, dice.csv"));
 }
 
 TEST_F(DamagedRun, IsNotWrittenToByTwo) {

@@ -42,11 +42,11 @@ TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
   ASSERT_EQ(resumed.code, 0) << resumed.output;
   EXPECT_EQ(bytes("again/classes.csv"), bytes("out/classes.csv"));
 
-  const fs::path folder = folder_ / "data/tumor", out = folder_ / "told";
+  const fs::path folder = folder_ / "data/tumor", out = folder_ / "predicted";
   ASSERT_EQ(program({"predict", path("out"), "--input", folder.string(), "--out", out.string()}).code, 0);
-  const Csv told = read_csv(out / "classes.csv");
-  EXPECT_EQ(told.rows.size(), 4U);
-  EXPECT_EQ(told.header,
+  const Csv predicted = read_csv(out / "classes.csv");
+  EXPECT_EQ(predicted.rows.size(), 4U);
+  EXPECT_EQ(predicted.header,
             (std::vector<std::string>{"case", "predicted", "probability_healthy", "probability_tumor"}));
 }
 

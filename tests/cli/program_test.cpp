@@ -106,9 +106,10 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --metrics dice,hd59"), 2,
                  "--metrics: unknown metric 'hd59'. Did you mean 'hd95'?");
   expect_refusal(call("evaluate --truth a --prediction b --out c.csv --empty monai"), 2, "--empty");
-  write("told.csv", "case,labels\nx,2;edma\n");
-  expect_refusal(call("evaluate --truth a --prediction b --out c.csv --labels edema=2 --annotated told.csv"),
-                 2, "--annotated: told.csv: 'edma' is neither a label value nor a name in --labels");
+  write("annotated.csv", "case,labels\nx,2;edma\n");
+  expect_refusal(
+      call("evaluate --truth a --prediction b --out c.csv --labels edema=2 --annotated annotated.csv"), 2,
+      "--annotated: annotated.csv: 'edma' is neither a label value nor a name in --labels");
 }
 
 TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
@@ -396,9 +397,11 @@ TEST_F(Program, TakesPhantomsToScoresAndContinuesOnlyTheSameExperiment) {
   const Outcome table = call("evaluate --truth p --prediction q --quiet");
   EXPECT_EQ(table.code, 0) << table.errors;
   EXPECT_TRUE(contains(table.output, "label_4"));
-  write("told.csv", "case,labels\nBraTS2021_00002,1;2;4\n");
-  EXPECT_EQ(call("evaluate --truth p --prediction q --out told_scores.csv --annotated told.csv --quiet").code,
-            0);
+  write("annotated.csv", "case,labels\nBraTS2021_00002,1;2;4\n");
+  EXPECT_EQ(
+      call("evaluate --truth p --prediction q --out annotated_scores.csv --annotated annotated.csv --quiet")
+          .code,
+      0);
   fs::remove(folder_ / "q/BraTS2021_00001.nii.gz");
   expect_refusal(call("evaluate --truth p --prediction q --out some.csv --quiet"), 3, "--partial");
   EXPECT_EQ(call("evaluate --truth p --prediction q --out some.csv --partial --quiet").code, 0);

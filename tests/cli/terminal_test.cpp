@@ -104,9 +104,9 @@ TEST_F(Terminal, IsSparedByQuietButTheRecordIsNot) {
 }
 
 TEST_F(Terminal, IsToldMoreWithLogLevelDebug) {
-  const Outcome told = done(train_into("out", {"--log-level", "debug"}));
+  const Outcome debug = done(train_into("out", {"--log-level", "debug"}));
   for (const char* words : {"epoch 1 step 3/3: loss ", "last.safetensors: written", "prepared"}) {
-    EXPECT_TRUE(contains(told.output, words));
+    EXPECT_TRUE(contains(debug.output, words));
     EXPECT_TRUE(contains(bytes("out/run.log"), words));
   }
   const Outcome usual = program(train_into("other"));

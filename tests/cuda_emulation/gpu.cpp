@@ -96,7 +96,7 @@ CUresult stream_wait_value(CUstream stream, CUdeviceptr address, cuuint32_t valu
 
 }  // namespace
 
-cudaError_t told(cudaError_t status) {
+cudaError_t record_error(cudaError_t status) {
   if (status == cudaSuccess) status = broken;
   if (status != cudaSuccess) last_error = status;
   return status;
@@ -142,7 +142,7 @@ bool in_device_memory(const void* begin, std::int64_t bytes) {
 using voxswap::emulation::breaks_capture;
 using voxswap::emulation::Gpu;
 using voxswap::emulation::Place;
-using voxswap::emulation::told;
+using voxswap::emulation::record_error;
 
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
@@ -172,69 +172,69 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return told(cudaErrorInvalidDevice);
+  if (device != 0) return record_error(cudaErrorInvalidDevice);
   *properties = {"emulated GPU", static_cast<std::size_t>(voxswap::emulation::device_bytes), 9, 0, 132};
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaSetDevice(int device) {
-  return told(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  return record_error(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = static_cast<std::size_t>(voxswap::emulation::device_bytes);
   *free = *total - Gpu::get().memory.used();
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(Gpu::get().idle_memory().take_device(data, bytes));
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(Gpu::get().idle_memory().take_device(data, bytes));
 }
 cudaError_t cudaMallocManaged(void** data, std::size_t bytes, unsigned flags) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(flags == cudaMemAttachGlobal ? Gpu::get().idle_memory().take_managed(data, bytes)
-                                           : cudaErrorInvalidValue);
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(flags == cudaMemAttachGlobal ? Gpu::get().idle_memory().take_managed(data, bytes)
+                                                   : cudaErrorInvalidValue);
 }
 cudaError_t cudaFree(void* data) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(Gpu::get().idle_memory().give_back(data, true));
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(Gpu::get().idle_memory().give_back(data, true));
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(Gpu::get().idle_memory().take_host(data, bytes));
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(Gpu::get().idle_memory().take_host(data, bytes));
 }
 cudaError_t cudaFreeHost(void* data) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(Gpu::get().idle_memory().give_back(data, false));
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(Gpu::get().idle_memory().give_back(data, false));
 }
 cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(Gpu::get().idle_memory().pin(data, bytes));
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(Gpu::get().idle_memory().pin(data, bytes));
 }
 cudaError_t cudaHostUnregister(void* data) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
-  return told(Gpu::get().idle_memory().unpin(data));
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
+  return record_error(Gpu::get().idle_memory().unpin(data));
 }
 cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned flags) {
   Place place = Place::unpinned;
   if (flags != 0 || !Gpu::get().memory.find(on_host, 1, place) || place != Place::pinned)
-    return told(cudaErrorInvalidValue);
+    return record_error(cudaErrorInvalidValue);
   *on_device = on_host;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  if (bytes == 0) return told(cudaSuccess);
+  if (bytes == 0) return record_error(cudaSuccess);
   Place target = Place::unpinned, source = Place::unpinned;
   if (!Gpu::get().memory.find(to, bytes, target) || !Gpu::get().memory.find(from, bytes, source))
-    return told(cudaErrorInvalidValue);
+    return record_error(cudaErrorInvalidValue);
   // A kernel without a stream runs on the host, where its memory is (emulated_backend.h).
   if (kind == cudaMemcpyDeviceToDevice && stream != nullptr &&
       (target != Place::device || source != Place::device))
-    return told(cudaErrorInvalidValue);
+    return record_error(cudaErrorInvalidValue);
   const bool waits = stream != nullptr && (target == Place::unpinned || source == Place::unpinned);
   if (waits)
-    if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
+    if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
   const auto copy = [=] {
     std::memcpy(to, from, bytes);
     Gpu::get().bytes_copied += static_cast<std::int64_t>(bytes);
@@ -247,43 +247,43 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     ++Gpu::get().unpinned_copies;
     stream->drain();
   }
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
-  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return told(status);
+  if (const cudaError_t status = breaks_capture(); status != cudaSuccess) return record_error(status);
   Place place = Place::unpinned;
   if (!Gpu::get().memory.find(data, bytes, place) || place != Place::device)
-    return told(cudaErrorInvalidValue);
+    return record_error(cudaErrorInvalidValue);
   std::memset(data, value, bytes);
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  if (flags != cudaStreamNonBlocking) return told(cudaErrorInvalidValue);
+  if (flags != cudaStreamNonBlocking) return record_error(cudaErrorInvalidValue);
   *stream = Gpu::get().make_stream();
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   Gpu::get().end_stream(stream);
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
   stream->drain();
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const cudaError_t status = breaks_capture(stream, cudaErrorStreamCaptureIsolation);
       status != cudaSuccess)
-    return told(status);
+    return record_error(status);
   const auto state = event->state;
   const std::lock_guard lock(state->mutex);
   stream->enqueue([state, record = state->recorded] { state->wait(record); });
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new CUevent_st;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   const cudaError_t status = cudaEventCreate(event);
@@ -292,14 +292,14 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
   const auto state = event->state;
   const std::lock_guard lock(state->mutex);
   stream->enqueue([state, record = ++state->recorded] { state->happen(record); });
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const auto state = event->state;
@@ -309,20 +309,20 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     record = state->recorded;
   }
   state->wait(record);
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  if (!from->timed || !to->timed) return told(cudaErrorInvalidResourceHandle);
+  if (!from->timed || !to->timed) return record_error(cudaErrorInvalidResourceHandle);
   voxswap::emulation::Clock::time_point times[2];
   cudaEvent_t events[2] = {from, to};
   for (int i = 0; i < 2; ++i) {
     const std::lock_guard lock(events[i]->state->mutex);
-    if (events[i]->state->recorded == 0) return told(cudaErrorInvalidValue);
-    if (events[i]->state->happened != events[i]->state->recorded) return told(cudaErrorNotReady);
+    if (events[i]->state->recorded == 0) return record_error(cudaErrorInvalidValue);
+    if (events[i]->state->happened != events[i]->state->recorded) return record_error(cudaErrorNotReady);
     times[i] = events[i]->state->time;
   }
   *milliseconds = std::chrono::duration<float, std::milli>(times[1] - times[0]).count();
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
@@ -330,5 +330,5 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
   const bool known = std::string_view(name) == "cuStreamWaitValue32";
   *found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   *function = known ? reinterpret_cast<void*>(voxswap::emulation::stream_wait_value) : nullptr;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }

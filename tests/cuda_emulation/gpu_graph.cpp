@@ -61,48 +61,48 @@ GraphsRefused::~GraphsRefused() {
 
 using voxswap::emulation::breaks_capture;
 using voxswap::emulation::captured_here;
-using voxswap::emulation::told;
+using voxswap::emulation::record_error;
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  if (mode != cudaStreamCaptureModeThreadLocal) return told(cudaErrorInvalidValue);
-  if (captured_here != nullptr || stream->captured) return told(cudaErrorIllegalState);
+  if (mode != cudaStreamCaptureModeThreadLocal) return record_error(cudaErrorInvalidValue);
+  if (captured_here != nullptr || stream->captured) return record_error(cudaErrorIllegalState);
   captured_here = stream;
   stream->recorded.clear();
   stream->capture_is_broken = false;
   stream->captured = true;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = nullptr;
-  if (captured_here != stream) return told(cudaErrorIllegalState);
+  if (captured_here != stream) return record_error(cudaErrorIllegalState);
   captured_here = nullptr;
   stream->captured = false;
-  if (stream->capture_is_broken) return told(cudaErrorStreamCaptureInvalidated);
+  if (stream->capture_is_broken) return record_error(cudaErrorStreamCaptureInvalidated);
   *graph = new CUgraph_st{std::move(stream->recorded)};
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
-  if (flags != 0) return told(cudaErrorInvalidValue);
+  if (flags != 0) return record_error(cudaErrorInvalidValue);
   *executable = new CUgraphExec_st{graph->commands};
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   delete executable;
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t stream) {
-  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
-  return told(voxswap::emulation::refusals > 0 ? cudaErrorMemoryAllocation : cudaSuccess);
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
+  return record_error(voxswap::emulation::refusals > 0 ? cudaErrorMemoryAllocation : cudaSuccess);
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return told(status);
+  if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
   ++voxswap::emulation::launches;
   for (const std::function<void()>& command : executable->commands) stream->enqueue(command);
-  return told(cudaSuccess);
+  return record_error(cudaSuccess);
 }

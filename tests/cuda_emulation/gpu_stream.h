@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 extern std::atomic<cudaError_t> broken;  // the error that all later calls return
 
-cudaError_t told(cudaError_t status);  // notes errors for cudaGetLastError()
+cudaError_t record_error(cudaError_t status);  // notes errors for cudaGetLastError()
 
 // Invalidates the capture of the stream or, for calls without a stream, of the calling thread, because the
 // call is not allowed in captures. Returns cudaSuccess if there is no capture.

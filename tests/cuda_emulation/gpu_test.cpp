@@ -159,9 +159,9 @@ TEST(EmulatedGpuDeathTest, IsBrokenForAllCallsAfterAKernelThatFailed) {
     configuration.blockDim = dim3(32);
     configuration.stream = stream.stream;
     cudaLaunchKernelEx(&configuration, wait_for_nobody, static_cast<char*>(data));
-    const bool told = cudaStreamSynchronize(stream.stream) == cudaErrorLaunchFailure &&
-                      cudaFree(data) == cudaErrorLaunchFailure;
-    std::_Exit(told ? 7 : 0);
+    const bool failed = cudaStreamSynchronize(stream.stream) == cudaErrorLaunchFailure &&
+                        cudaFree(data) == cudaErrorLaunchFailure;
+    std::_Exit(failed ? 7 : 0);
   };
   testing::FLAGS_gtest_death_test_style = "threadsafe";  // streams are threads, which do not survive a fork
   EXPECT_EXIT(breaks(), testing::ExitedWithCode(7), "__syncthreads");

@@ -46,14 +46,14 @@ class BadCases : public testing::Test {
   }
   void expect_checked(const std::string& severity, const std::vector<std::string>& parts) const {
     const CheckReport report = check_dataset({options(), false, 0});
-    const bool told =
+    const bool reported =
         std::any_of(report.problems.begin(), report.problems.end(), [&](const Problem& problem) {
           return problem.severity == severity &&
                  std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
                    return problem.what.find(part) != std::string::npos;
                  });
         });
-    EXPECT_TRUE(told) << parts.front();
+    EXPECT_TRUE(reported) << parts.front();
   }
   TemporaryFolder folder_;
 };

@@ -133,16 +133,16 @@ TEST(Pictures, CarryWordsThatChangeNoPixel) {
   const TemporaryFolder folder;
   const std::vector<std::uint8_t> bytes = bytes_of({9, 7, 1}, 3, 5);
   const std::string plain = png_bytes(9, 7, bytes);
-  const std::string told =
+  const std::string with_text =
       with_png_text(with_png_text(plain, "Description", "axial, Gr\u00f6\u00dfe"), "Comment", "orange");
-  EXPECT_EQ(png_text(told, "Description"), "axial, Gr\u00f6\u00dfe");
-  EXPECT_EQ(png_text(told, "Comment"), "orange");
-  EXPECT_EQ(png_text(told, "Title"), "");
+  EXPECT_EQ(png_text(with_text, "Description"), "axial, Gr\u00f6\u00dfe");
+  EXPECT_EQ(png_text(with_text, "Comment"), "orange");
+  EXPECT_EQ(png_text(with_text, "Title"), "");
   write_file(folder / "plain.png", plain);
-  write_file(folder / "told.png", told);
-  EXPECT_EQ(read_image(folder / "told.png", 1).voxels, read_image(folder / "plain.png", 1).voxels);
-  for (std::size_t end = 0; end < told.size(); ++end)
-    EXPECT_TRUE(std::string("orange").starts_with(png_text(told.substr(0, end), "Comment")));
+  write_file(folder / "with_text.png", with_text);
+  EXPECT_EQ(read_image(folder / "with_text.png", 1).voxels, read_image(folder / "plain.png", 1).voxels);
+  for (std::size_t end = 0; end < with_text.size(); ++end)
+    EXPECT_TRUE(std::string("orange").starts_with(png_text(with_text.substr(0, end), "Comment")));
 }
 
 TEST(Pictures, ThatAreCutOffAreRefusedWhereverTheyEnd) {

@@ -8,14 +8,14 @@
 namespace voxswap::data {
 namespace {
 
-std::string told(const std::string& name) {
+std::string sequence_text(const std::string& name) {
   const SequenceName found = sequence_of(name);
   return found.certain ? join(found.could_be, "/") : "unclear: " + join(found.could_be, "/");
 }
 
 // For comma-separated names.
 void expect_all(const std::string& sequence, const std::string& names) {
-  for (const std::string& name : split(names, ',')) EXPECT_EQ(told(trim(name)), sequence) << name;
+  for (const std::string& name : split(names, ',')) EXPECT_EQ(sequence_text(trim(name)), sequence) << name;
 }
 
 TEST(Sequences, WithoutContrastAreT1WhateverWordSaysSo) {

@@ -50,9 +50,9 @@ class IncompleteCases : public test::InAFolder {
     std::replace_if(
         truth.voxels.begin(), truth.voxels.end(), [](std::int16_t label) { return label != 2; }, 0);
     data::write_label_map(file(2, "seg"), truth);
-    write_file(folder_ / "told.csv", "case,labels\nBraTS2021_00002, oedema\n");
+    write_file(folder_ / "annotated.csv", "case,labels\nBraTS2021_00002, oedema\n");
     options_.data.missing_modalities = true;
-    options_.data.annotated = folder_ / "told.csv";
+    options_.data.annotated = folder_ / "annotated.csv";
   }
   void expect_refusal(Exit exit, const std::vector<std::string>& parts) const {
     const auto prepare = [&] {
@@ -154,7 +154,7 @@ TEST_F(IncompleteCases, AreRefusedWhereTheirTableDoesNotMatchTheDataSet) {
            {"BraTS2021_7,oedema", Exit::bad_data, "'BraTS2021_7' is not in the data set"},
            {"BraTS2021_00002,", Exit::bad_data, "has no label"}}) {
     SCOPED_TRACE(row);
-    write_file(folder_ / "told.csv", "case,labels\n" + row + "\n");
+    write_file(folder_ / "annotated.csv", "case,labels\n" + row + "\n");
     expect_refusal(exit, {says});
   }
 }
@@ -180,12 +180,12 @@ TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
 TEST_F(IncompleteCases, AreToldByTheCheckAsWarnings) {
   take_away();
   const data::CheckReport report = data::check_dataset({options_.data, false, 0});
-  std::string told;
+  std::string messages;
   for (const data::Problem& problem : report.problems) {
     EXPECT_NE(problem.severity, "error") << problem.what;
-    told += problem.what + "\n";
+    messages += problem.what + "\n";
   }
-  EXPECT_TRUE(contains(told, "t2 in 1 of 4 cases", "1 of 4 cases are partially annotated"));
+  EXPECT_TRUE(contains(messages, "t2 in 1 of 4 cases", "1 of 4 cases are partially annotated"));
 }
 
 // Runs everything: unknown regions are not scored, and a prediction's record lists missing channels.

@@ -100,13 +100,13 @@ class Package(unittest.TestCase):
     def test_the_module_of_slicer_gives_the_same_labels(self):
         image, affine = self.case()
         nibabel.save(nibabel.Nifti1Image(image.T, affine), "both.nii.gz")
-        told = subprocess.run([PROGRAM, "predict", "--input", "both.nii.gz", "--label_map", "map.nii.gz", "--tta",
+        done = subprocess.run([PROGRAM, "predict", "--input", "both.nii.gz", "--label_map", "map.nii.gz", "--tta",
                                "--slicer_progress", "runs/tiny"], check=True, capture_output=True, text=True)
-        self.assertIn("<filter-progress>0.9</filter-progress>", told.stdout)
-        self.assertEqual(told.stderr, "")  # Slicer shows it as errors
+        self.assertIn("<filter-progress>0.9</filter-progress>", done.stdout)
+        self.assertEqual(done.stderr, "")  # Slicer shows it as errors
         for name in ("progress", "name", "start", "end"):  # as Slicer takes its tags out of the output
-            told.stdout = re.sub(f"<filter-{name}>[^<]*</filter-{name}>\\s*", "", told.stdout)
-        self.assertEqual(told.stdout, "")
+            done.stdout = re.sub(f"<filter-{name}>[^<]*</filter-{name}>\\s*", "", done.stdout)
+        self.assertEqual(done.stdout, "")
         labels = numpy.asarray(nibabel.load("map.nii.gz").dataobj).T
         network = voxswap.Network("runs/tiny", mirror=True)
         self.assertTrue(numpy.array_equal(labels, network.predict(image, axes="zyx", affine=affine)))
@@ -212,8 +212,8 @@ class Package(unittest.TestCase):
                 "voxswap.run('tiny.yaml', ['output.dir=runs/' + sys.argv[1], 'training.epochs=1'], quiet=quiet); "
                 "voxswap.predict('runs/' + sys.argv[1], %r, quiet=quiet)" % self.paths())
         for how in ("quiet", "loud"):
-            told = subprocess.run([sys.executable, "-c", code, how], check=True, capture_output=True, text=True)
-            self.assertEqual("" == told.stderr, how == "quiet", told.stderr)
+            done = subprocess.run([sys.executable, "-c", code, how], check=True, capture_output=True, text=True)
+            self.assertEqual("" == done.stderr, how == "quiet", done.stderr)
 
     def test_the_examples_of_the_page_run(self):
         page = (Path(__file__).parents[2] / "docs/how_to/python.md").read_text()
