@@ -100,8 +100,8 @@ void by_four(const Row& row, float n, float f, float (&y)[voxels]) {
 }
 
 template <class Make>
-void measure(const std::vector<Row>& rows, const char* numbers, const char* way, double one, const Make& make,
-             double* error) {
+void measure(const std::vector<Row>& rows, const char* numbers, const char* method, double one,
+             const Make& make, double* error) {
   double squares = 0, scale = 0;
   for (const Row& row : rows) {
     float y[voxels] = {};
@@ -112,7 +112,7 @@ void measure(const std::vector<Row>& rows, const char* numbers, const char* way,
     }
   }
   *error = std::sqrt(squares / scale);
-  std::printf("%s,%s,%.3g,%.2f\n", numbers, way, *error, one == 0 ? 1.0 : *error / one);
+  std::printf("%s,%s,%.3g,%.2f\n", numbers, method, *error, one == 0 ? 1.0 : *error / one);
 }
 
 }  // namespace
@@ -136,10 +136,10 @@ int main(int count, char** arguments) {
     measure(rows, numbers, "one by one", 0, one_by_one, &one);
     measure(rows, numbers, "F(2 3)", one, by_two, &other);
     for (const auto& [near, far] : points) {
-      char way[64];
-      std::snprintf(way, sizeof way, "F(4 3) with %g and %g", near, far);
+      char method[64];
+      std::snprintf(method, sizeof method, "F(4 3) with %g and %g", near, far);
       measure(
-          rows, numbers, way, one,
+          rows, numbers, method, one,
           [near = near, far = far](const Row& row, float(&y)[voxels]) { by_four(row, near, far, y); },
           &other);
     }

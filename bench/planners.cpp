@@ -168,19 +168,19 @@ constexpr StudyRow study_rows[] = {
 // and loads it a level ahead, like the defaults of TFLMS v1 (n_tensors -1, lb 1). The budget is the card's 16
 // GiB or, if tight, what 144^3 needs without swapping: as tight for this graph as the card was for the
 // study's framework, which kept more per voxel.
-struct Way {
+struct StudyPlanner {
   const char* name;
   const char* planner;
   bool tight;
   swap::TflmsOptions tflms;
 };
-const Way study_ways[] = {{"keep", "keep", false, {}},
-                          {"tflms", "tflms", false, {}},
-                          {"tflms all", "tflms", false, {1, 1, 0, 0}},
-                          {"lms-threshold", "lms-threshold", false, {}},
-                          {"tflms", "tflms", true, {}},
-                          {"checkpoint", "checkpoint", true, {}},
-                          {"hybrid", "hybrid", true, {}}};
+const StudyPlanner study_planners[] = {{"keep", "keep", false, {}},
+                                       {"tflms", "tflms", false, {}},
+                                       {"tflms all", "tflms", false, {1, 1, 0, 0}},
+                                       {"lms-threshold", "lms-threshold", false, {}},
+                                       {"tflms", "tflms", true, {}},
+                                       {"checkpoint", "checkpoint", true, {}},
+                                       {"hybrid", "hybrid", true, {}}};
 
 void study() {
   fmt::print(
@@ -189,22 +189,22 @@ void study() {
   const Problem small({"v100-study", 12e9, net::ElementType::f32, 144, 0});
   const std::int64_t tight = swap::make_plan("keep", small.request).peak_bytes;
   const double voxels = std::pow(192.0 / 144.0, 3);
-  for (const Way& way : study_ways)
+  for (const StudyPlanner& candidate : study_planners)
     for (const StudyRow& row : study_rows) {
-      const std::int64_t budget = way.tight ? tight : 16 * gib;
+      const std::int64_t budget = candidate.tight ? tight : 16 * gib;
       const Problem alone({"v100-study", row.link, net::ElementType::f32, 192, budget});
       // Planned with the device's share of the link while all devices use it.
       Problem problem(
           {"v100-study", row.link / row.sharing.devices_per_link, net::ElementType::f32, 192, budget});
-      problem.request.tflms = way.tflms;
-      const Outcome outcome = plan(problem, way.planner);
+      problem.request.tflms = candidate.tflms;
+      const Outcome outcome = plan(problem, candidate.planner);
       swap::Simulation simulation;
       if (outcome.fits) simulation = swap::simulate(outcome.plan, alone.costs, row.sharing);
       const double seconds = outcome.fits ? simulation.seconds : NAN;
       const swap::PlanTotals sums = swap::totals(outcome.plan);
       fmt::print("{},{},{},{:g},{},{},{},{:.6f},{:.4f},{:.4f},{:.4f},{},{},{}\n", row.machine,
                  row.sharing.devices, row.sharing.devices_per_link, row.link / 1e9, problem.cell.budget,
-                 way.name, outcome.fits ? "yes" : "no", seconds, seconds / small.keep_seconds / voxels,
+                 candidate.name, outcome.fits ? "yes" : "no", seconds, seconds / small.keep_seconds / voxels,
                  row.epoch_seconds / row.epoch_seconds_144 / voxels,
                  outcome.fits ? simulation.utilization() : NAN, sums.out_bytes, sums.in_bytes,
                  sums.recomputed_nodes);

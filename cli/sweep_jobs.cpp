@@ -179,12 +179,12 @@ SweepLock::SweepLock(const fs::path& folder, const std::string& name, bool waits
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT, 0666);
   if (descriptor_ < 0) fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
   for (int tenths = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++tenths) {
-    const bool lives = holder_lives();
-    if ((lives && !waits) || tenths > patience)
+    const bool alive = holder_is_alive();
+    if ((alive && !waits) || tenths > patience)
       fail(Exit::failed,
            "{}: another sweep is writing there. Wait until it ends, or choose another folder with --out",
            folder.string());
-    if (tenths == 0 && !lives) log::info("waiting for the running cells of a killed sweep");
+    if (tenths == 0 && !alive) log::info("waiting for the running cells of a killed sweep");
     throw_if_interrupted();
     ::usleep(100000);
   }
@@ -197,7 +197,7 @@ SweepLock::~SweepLock() {
   ::close(descriptor_);
 }
 
-bool SweepLock::holder_lives() const {
+bool SweepLock::holder_is_alive() const {
   const pid_t holder = std::atoi(read_file(file_).c_str());
   return holder > 0 && (::kill(holder, 0) == 0 || errno == EPERM);
 }

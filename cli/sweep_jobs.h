@@ -43,7 +43,7 @@ class SweepLock {
   SweepLock& operator=(const SweepLock&) = delete;
 
  private:
-  bool holder_lives() const;
+  bool holder_is_alive() const;
 
   fs::path file_;
   int descriptor_ = -1;

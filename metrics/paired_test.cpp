@@ -42,14 +42,14 @@ Ranks ranks_of(const std::vector<double>& magnitudes) {
 // Counts how many of the 2^n sign combinations give each rank sum, one rank at a time. Exact in doubles: at
 // most 2^50.
 double exact_p(std::size_t n, double rank_sum) {
-  std::vector<double> ways(n * (n + 1) / 2 + 1, 0);
-  ways[0] = 1;
+  std::vector<double> counts(n * (n + 1) / 2 + 1, 0);
+  counts[0] = 1;
   for (std::size_t rank = 1, largest = 0; rank <= n; ++rank) {
     largest += rank;
-    for (std::size_t sum = largest; sum >= rank; --sum) ways[sum] += ways[sum - rank];
+    for (std::size_t sum = largest; sum >= rank; --sum) counts[sum] += counts[sum - rank];
   }
-  const auto last = ways.begin() + static_cast<std::ptrdiff_t>(rank_sum) + 1;
-  const double tail = std::accumulate(ways.begin(), last, 0.0);
+  const auto last = counts.begin() + static_cast<std::ptrdiff_t>(rank_sum) + 1;
+  const double tail = std::accumulate(counts.begin(), last, 0.0);
   return std::min(1.0, 2 * tail / std::exp2(static_cast<double>(n)));
 }
 

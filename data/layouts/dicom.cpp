@@ -44,9 +44,9 @@ SequenceName by_patterns(const std::map<std::string, std::string>& patterns, con
   SequenceName found{{}, true, true, format("it matches no pattern in {}", key::data_files)};
   for (const auto& [channel, pattern] : patterns) {
     if (channel == truth_key) continue;
-    const std::vector<std::string> ways = split(pattern, '|');
-    if (std::any_of(ways.begin(), ways.end(), [&](const std::string& way) {
-          return fits_pattern(description, trim(way)) || fits_pattern(folder, trim(way));
+    const std::vector<std::string> alternatives = split(pattern, '|');
+    if (std::any_of(alternatives.begin(), alternatives.end(), [&](const std::string& alternative) {
+          return fits_pattern(description, trim(alternative)) || fits_pattern(folder, trim(alternative));
         }))
       found.could_be.push_back(channel);
   }

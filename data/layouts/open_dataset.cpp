@@ -24,9 +24,9 @@ const Layout& layout_named(const std::string& name) {
     if (layout.name == name) return layout;
   }
   std::vector<std::string> known = layout_names();
-  const std::string meant = nearest(name, known);
+  const std::string guess = nearest(name, known);
   fail(Exit::usage, "{}: unknown layout \"{}\".{} There are {}", key::data_layout, name,
-       meant.empty() ? "" : format(" Did you mean {}?", meant), join(known, ", "));
+       guess.empty() ? "" : format(" Did you mean {}?", guess), join(known, ", "));
 }
 
 // The first layout that recognises the folder; its reason becomes Dataset::recognised.

@@ -91,13 +91,13 @@ class Planner {
     for (const Use& use : uses) bounds.insert(bounds.end(), {use.begin, use.end});
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
-    const std::vector<ByteRange> heirs = written_over(r);
+    const std::vector<ByteRange> successors = written_over(r);
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
       const std::int32_t last = safe_last_use(uses, bounds[i], bounds[i + 1]);
       if (last == net::none) continue;
       std::vector<ByteRange> kept_from;
-      for (const ByteRange& heir : heirs)
-        kept_from.push_back({heir.offset - r.offset - bounds[i], heir.bytes});
+      for (const ByteRange& successor : successors)
+        kept_from.push_back({successor.offset - r.offset - bounds[i], successor.bytes});
       for (const ByteRange& dead : gaps(kept_from, bounds[i + 1] - bounds[i]))
         result_.after[index(last)].push_back({r.offset + bounds[i] + dead.offset, dead.bytes});
     }
@@ -119,14 +119,15 @@ class Planner {
 
   // The output that the last instruction of `r` writes in place.
   std::vector<ByteRange> written_over(const Residency& r) const {
-    std::vector<ByteRange> heirs;
+    std::vector<ByteRange> successors;
     const Instruction& instruction = plan_.instructions[index(r.last)];
-    if (instruction.kind != Instruction::Kind::run) return heirs;
+    if (instruction.kind != Instruction::Kind::run) return successors;
     for (const net::ValueId output : graph_.node(instruction.node).outputs) {
-      const Residency* heir = places_.of_value(output, r.last);
-      if (heir != nullptr && heir != &r) heirs.push_back({heir->offset, heir->bytes});
+      const Residency* successor = places_.of_value(output, r.last);
+      if (successor != nullptr && successor != &r)
+        successors.push_back({successor->offset, successor->bytes});
     }
-    return heirs;
+    return successors;
   }
 
   const net::Graph& graph_;

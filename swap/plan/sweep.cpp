@@ -157,18 +157,19 @@ std::vector<Rule> rules(const std::vector<Interval>& intervals, bool thorough) {
 
 std::vector<std::int64_t> sweep(const std::vector<Interval>& intervals, std::int64_t aim, bool thorough) {
   const std::vector<Interval> slots = in_slots(intervals);
-  const std::vector<Interval> ways[] = {backwards(slots), slots, backwards(intervals), intervals};
-  std::vector<std::size_t> orders[std::size(ways)];
-  for (std::size_t way = 0; way < std::size(ways); ++way) orders[way] = in_time(ways[way]);
+  const std::vector<Interval> sequences[] = {backwards(slots), slots, backwards(intervals), intervals};
+  std::vector<std::size_t> orders[std::size(sequences)];
+  for (std::size_t sequence = 0; sequence < std::size(sequences); ++sequence)
+    orders[sequence] = in_time(sequences[sequence]);
   std::vector<std::int64_t> best;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const Rule& rule : rules(intervals, thorough))
-    for (std::size_t way = 0; way < std::size(ways); ++way) {
+    for (std::size_t sequence = 0; sequence < std::size(sequences); ++sequence) {
       Free free(rule, aim);
       std::vector<std::int64_t> offsets(intervals.size());
       std::int64_t height = 0;
-      for (auto i = orders[way].begin(); i != orders[way].end() && height < least; ++i) {
-        offsets[*i] = free.place(ways[way][*i]);
+      for (auto i = orders[sequence].begin(); i != orders[sequence].end() && height < least; ++i) {
+        offsets[*i] = free.place(sequences[sequence][*i]);
         height = std::max(height, offsets[*i] + intervals[*i].bytes);
       }
       if (height >= least) continue;

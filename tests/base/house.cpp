@@ -272,12 +272,12 @@ std::vector<std::string> circles_of_units(const std::vector<SourceFile>& files) 
   std::vector<std::string> circles;
   for (trim(units); !units.empty(); trim(units)) {
     // Every remaining unit leads into a cycle, along any path.
-    std::vector<std::string> way{units.begin()->first};
-    auto begin = way.end();
-    while ((begin = std::find(way.begin(), way.end() - 1, way.back())) == way.end() - 1)
-      way.push_back(*units.at(way.back()).begin());
-    circles.push_back(join({begin, way.end()}, " includes "));
-    remove(std::string(way.back()), units);
+    std::vector<std::string> path{units.begin()->first};
+    auto begin = path.end();
+    while ((begin = std::find(path.begin(), path.end() - 1, path.back())) == path.end() - 1)
+      path.push_back(*units.at(path.back()).begin());
+    circles.push_back(join({begin, path.end()}, " includes "));
+    remove(std::string(path.back()), units);
   }
   return circles;
 }

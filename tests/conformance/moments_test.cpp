@@ -54,7 +54,7 @@ TEST_P(Moments, AreThoseOfTheReference) {
   }
   Backend& backend = own ? own->backend() : *library;
   const bool is_alone = own && own->is_alone();
-  std::set<std::string> ways;  // how moments are summed: while parts are in cache, or in a separate pass
+  std::set<std::string> passes;  // how moments are summed: while parts are in cache, or in a separate pass
   for (const char* name : {"conv3d", "conv3d_sum", "windowed_conv3d", "windowed_conv3d_sum"}) {
     const Operation& operation = find_operation(name);
     if (operation.inner != nullptr && GetParam() != choices().back()) continue;  // windows take any kernel
@@ -74,11 +74,11 @@ TEST_P(Moments, AreThoseOfTheReference) {
         expect_only_outputs_are_written(check, graph);
         expect_the_same_bits_in_place(check, graph);
         const auto kernel = backend.compile(graph.graph, graph.graph.node(graph.node));
-        ways.insert(kernel->implementation().ends_with("then moments") ? "then" : "near");
+        passes.insert(kernel->implementation().ends_with("then moments") ? "then" : "near");
       }
   }
-  EXPECT_EQ(ways.contains("then"), !is_alone);  // by the library, for kernels with one tap
-  EXPECT_EQ(ways.contains("near"), own.has_value());
+  EXPECT_EQ(passes.contains("then"), !is_alone);  // by the library, for kernels with one tap
+  EXPECT_EQ(passes.contains("near"), own.has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Moments, testing::ValuesIn(choices()), [](const auto& choice) {

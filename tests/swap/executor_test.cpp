@@ -38,13 +38,13 @@ TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
       const test::SmallStep step = test::random_step(seed, 25, test::volume_of({"", {}, large}));
       const Results expected = without_plan(of(step), 3);
-      for (const test::Way& way : test::ways())
+      for (const test::PlanVariant& variant : test::plan_variants())
         for (const bool poisoned : {false, true})
           for (const bool serial : {false, true}) {
-            if (way.large != large) continue;
+            if (variant.large != large) continue;
             const Poisoned setting(poisoned);
-            EXPECT_EQ(test::trained(of(step), way.options, 3, {.serial = serial}), expected)
-                << way.name << ", seed " << seed << (poisoned ? ", poisoned" : "")
+            EXPECT_EQ(test::trained(of(step), variant.options, 3, {.serial = serial}), expected)
+                << variant.name << ", seed " << seed << (poisoned ? ", poisoned" : "")
                 << (serial ? ", serial" : "");
           }
     }
@@ -60,11 +60,11 @@ TEST(Executor, TrainsNetworksToTheSameBits) {
       EXPECT_TRUE(std::isfinite(loss)) << network;
     }
     EXPECT_NE(expected[0], expected[2]) << "nothing is learnt: " << network;
-    for (const test::Way& way : test::ways())
+    for (const test::PlanVariant& variant : test::plan_variants())
       for (const bool poisoned : {false, true}) {
         const Poisoned setting(poisoned);
-        EXPECT_EQ(test::trained(of(step), way.options, 3), expected)
-            << way.name << ", " << network << (poisoned ? ", poisoned" : "");
+        EXPECT_EQ(test::trained(of(step), variant.options, 3), expected)
+            << variant.name << ", " << network << (poisoned ? ", poisoned" : "");
       }
   }
 }
@@ -164,10 +164,10 @@ TEST(Executor, StopsAtAFullDiskWithTheReasonAndIsOfNoFurtherUse) {
 
 TEST(Executor, PoisonIsEverywhereAfterAStepExceptInWhatOutlivesIt) {
   const Poisoned setting(true);
-  for (const test::Way& way : test::ways())
+  for (const test::PlanVariant& variant : test::plan_variants())
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
-      const test::SmallStep step = test::random_step(seed, 25, test::volume_of(way));
-      Ready swapping(of(step), way.options, {.serial = true});
+      const test::SmallStep step = test::random_step(seed, 25, test::volume_of(variant));
+      Ready swapping(of(step), variant.options, {.serial = true});
       test::train(swapping.executor, step.graph, step.inputs, step.kept, 2);
       std::vector<bool> alive(static_cast<std::size_t>(swapping.plan.peak_bytes), false);
       for (const Residency& r : swapping.plan.residencies) {
@@ -180,7 +180,7 @@ TEST(Executor, PoisonIsEverywhereAfterAStepExceptInWhatOutlivesIt) {
       std::int64_t not_poisoned = 0;
       for (std::size_t i = 0; i < alive.size(); ++i)
         not_poisoned += !alive[i] && swapping.tiers.arena->data()[i] != std::byte{0xff};
-      EXPECT_EQ(not_poisoned, 0) << way.name << ", seed " << seed;
+      EXPECT_EQ(not_poisoned, 0) << variant.name << ", seed " << seed;
     }
 }
 

@@ -238,9 +238,9 @@ std::vector<std::vector<std::byte>> train(Runner& runner, const net::Graph& grap
 inline int written_over_while_away(const swap::Plan& plan) {
   int count = 0;
   for (const swap::Residency& old : plan.residencies)
-    for (const swap::Residency& heir : plan.residencies) {
-      if (old.value == net::none || heir.value == net::none || old.value == heir.value) continue;
-      if (heir.first != old.last || heir.offset != old.offset) continue;
+    for (const swap::Residency& successor : plan.residencies) {
+      if (old.value == net::none || successor.value == net::none || old.value == successor.value) continue;
+      if (successor.first != old.last || successor.offset != old.offset) continue;
       for (const swap::Residency& later : plan.residencies)
         count += later.value == old.value && later.first > old.last;
     }

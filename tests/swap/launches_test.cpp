@@ -73,7 +73,7 @@ TEST_P(LaunchGroups, MakeStretchesThatBeginWhereTheLaneWaits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, LaunchGroups, testing::Bool(),
-                         [](const auto& way) { return way.param ? "swapping" : "keeping"; });
+                         [](const auto& parameters) { return parameters.param ? "swapping" : "keeping"; });
 
 TEST(LaunchGroupsOfAStepThatStays, AreFew) {
   const Planned planned(false);

@@ -52,13 +52,13 @@ inline net::StepOptions tiny(const std::string& network) {
 }
 
 // Kinds of plans that tests iterate over.
-struct Way {
+struct PlanVariant {
   const char* name;
   std::optional<SwapOptions> options;  // none: the planner keep
   bool large = false;                  // values of two disk accesses, the second of less than a block
 };
-inline const std::vector<Way>& ways() {
-  static const std::vector<Way> list = {
+inline const std::vector<PlanVariant>& plan_variants() {
+  static const std::vector<PlanVariant> list = {
       {"keep", std::nullopt},
       {"host", SwapOptions{.chunk = 48}},
       {"host, whole values, apart", SwapOptions{.in_place = false}},
@@ -76,8 +76,8 @@ inline const std::vector<Way>& ways() {
   };
   return list;
 }
-inline Shape volume_of(const Way& way) {
-  return way.large ? Shape{1, 8, 8, 5, 4} : Shape{1, 2, 2, 2, 4};
+inline Shape volume_of(const PlanVariant& variant) {
+  return variant.large ? Shape{1, 8, 8, 5, 4} : Shape{1, 2, 2, 2, 4};
 }
 inline swap::Plan plan_by(const std::optional<SwapOptions>& options, const net::Graph& graph,
                           const std::vector<std::int64_t>& workspaces,

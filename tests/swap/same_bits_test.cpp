@@ -173,9 +173,9 @@ INSTANTIATE_TEST_SUITE_P(Networks, SameBits,
                                           testing::Values("isensee2017", "unet3d", "plain_unet",
                                                           "resenc_unet", "resnet3d", "resnet18"),
                                           testing::Values(net::whole_volumes, std::int64_t{2})),
-                         [](const auto& way) {
-                           return std::get<0>(way.param) + "_" + std::get<1>(way.param) +
-                                  (std::get<2>(way.param) == net::whole_volumes ? "" : "_in_slabs");
+                         [](const auto& parameters) {
+                           return std::get<0>(parameters.param) + "_" + std::get<1>(parameters.param) +
+                                  (std::get<2>(parameters.param) == net::whole_volumes ? "" : "_in_slabs");
                          });
 
 }  // namespace

@@ -21,9 +21,9 @@ namespace {
 
 using test::Adversary;
 using test::Mutation;
+using test::plan_variants;
+using test::PlanVariant;
 using test::SmallStep;
-using test::Way;
-using test::ways;
 
 bool same_places(const Plan& a, const Plan& b) {
   const auto same = [](const Residency& x, const Residency& y) {
@@ -42,12 +42,12 @@ struct Planned {
   Plan plan;
 };
 
-Planned planned(std::uint64_t seed, int nodes, const Way& way = ways()[0]) {
-  Planned result{test::random_step(seed, nodes, test::volume_of(way)), {}, {}};
+Planned planned(std::uint64_t seed, int nodes, const PlanVariant& variant = plan_variants()[0]) {
+  Planned result{test::random_step(seed, nodes, test::volume_of(variant)), {}, {}};
   const Philox random(seed, 3);
   for (std::size_t i = 0; i < result.step.graph.nodes().size(); ++i)
     result.workspaces.push_back(random.word(i) % 3 == 0 ? 100 + random.word(i) % 500 : 0);
-  result.plan = test::plan_by(way.options, result.step.graph, result.workspaces, result.step.kept);
+  result.plan = test::plan_by(variant.options, result.step.graph, result.workspaces, result.step.kept);
   return result;
 }
 
@@ -59,18 +59,18 @@ std::vector<std::string> violations(const Planned& p) {
 }
 
 TEST(Verify, FindsNothingInGoodPlans) {
-  for (const Way& way : ways())
+  for (const PlanVariant& variant : plan_variants())
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-      const Planned p = planned(seed, 3 + static_cast<int>(seed % 20), way);
-      EXPECT_EQ(violations(p), std::vector<std::string>()) << way.name << ", seed " << seed;
+      const Planned p = planned(seed, 3 + static_cast<int>(seed % 20), variant);
+      EXPECT_EQ(violations(p), std::vector<std::string>()) << variant.name << ", seed " << seed;
     }
 }
 
 TEST(Verify, GoodPlansSurviveEveryOrderThatTheAdversaryTries) {
-  for (const Way& way : ways())
+  for (const PlanVariant& variant : plan_variants())
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      const Planned p = planned(seed, 3 + 2 * static_cast<int>(seed), way);
-      EXPECT_TRUE(adversary(p).survives_everything(seed)) << way.name << ", seed " << seed;
+      const Planned p = planned(seed, 3 + 2 * static_cast<int>(seed), variant);
+      EXPECT_TRUE(adversary(p).survives_everything(seed)) << variant.name << ", seed " << seed;
     }
 }
 
@@ -111,9 +111,9 @@ TEST(Verify, LetsNoMutantThroughThatTheAdversaryCanBreak) {
   int all = 0, all_rejected = 0;
   for (const Mutation& mutation : test::mutations()) {
     int mutants = 0, rejected = 0, harmful = 0;
-    for (std::size_t w = 0; w < ways().size(); ++w)
+    for (std::size_t w = 0; w < plan_variants().size(); ++w)
       for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        Planned p = planned(seed % 10, 6 + static_cast<int>(seed % 7), ways()[w]);
+        Planned p = planned(seed % 10, 6 + static_cast<int>(seed % 7), plan_variants()[w]);
         const Plan good = p.plan;
         const Philox random(seed, 4, static_cast<std::uint32_t>(w));
         std::uint64_t at = 0;
@@ -123,7 +123,7 @@ TEST(Verify, LetsNoMutantThroughThatTheAdversaryCanBreak) {
         ++mutants;
         if (violations(p).empty()) {
           EXPECT_TRUE(adversary(p).survives_everything(seed))
-              << mutation.name << ", " << ways()[w].name << ", seed " << seed;
+              << mutation.name << ", " << plan_variants()[w].name << ", seed " << seed;
           continue;
         }
         ++rejected;
@@ -142,9 +142,9 @@ TEST(Verify, LetsNoMutantThroughThatTheAdversaryCanBreak) {
 // All mutations, one by one.
 TEST(Verify, KnowsOfEveryWaitWhetherItCanBeLeftOut) {
   int waits = 0, needed = 0;
-  for (const Way& way : ways())
+  for (const PlanVariant& variant : plan_variants())
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      Planned p = planned(seed, 6, way);
+      Planned p = planned(seed, 6, variant);
       for (Instruction& instruction : p.plan.instructions)
         for (std::size_t k = 0; k < instruction.waits.size(); ++k) {
           const std::vector<std::int32_t> before = instruction.waits;
@@ -154,7 +154,7 @@ TEST(Verify, KnowsOfEveryWaitWhetherItCanBeLeftOut) {
             ++needed;
           else
             EXPECT_TRUE(adversary(p).survives_everything(seed))
-                << way.name << ", seed " << seed << ", wait for " << before[k];
+                << variant.name << ", seed " << seed << ", wait for " << before[k];
           instruction.waits = before;
         }
     }
@@ -246,7 +246,7 @@ TEST(Verify, NamesWhatIsWrong) {
        "has written it to bytes 0 to 48 of the host pool"}};
   for (const Row& row : rows)
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      Planned p = planned(seed, row.swaps ? 8 : 10, ways()[row.swaps ? 1 : 0]);
+      Planned p = planned(seed, row.swaps ? 8 : 10, plan_variants()[row.swaps ? 1 : 0]);
       p.plan.budget_bytes = p.plan.peak_bytes;
       ASSERT_TRUE(violations(p).empty());
       row.act(p);
