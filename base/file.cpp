@@ -37,7 +37,7 @@ Exit exit_of_reading(int system_error) {
 
 // Passes the bytes of a file, at most `most`, to `take` in chunks.
 template <class Take>
-void read_pieces(const fs::path& path, std::size_t most, Take take) {
+void read_chunks(const fs::path& path, std::size_t most, Take take) {
   const Descriptor file = open_file(path);
   std::vector<char> buffer(std::min<std::size_t>(most, 1 << 20));
   while (most > 0) {
@@ -91,7 +91,7 @@ std::string read_file(const fs::path& path, std::size_t most_bytes) {
   error_code ignored;
   if (const auto size = fs::file_size(path, ignored); !ignored)
     content.reserve(std::min<std::uintmax_t>(size, most_bytes));
-  read_pieces(path, most_bytes, [&](const char* bytes, std::size_t size) { content.append(bytes, size); });
+  read_chunks(path, most_bytes, [&](const char* bytes, std::size_t size) { content.append(bytes, size); });
   return content;
 }
 
@@ -156,7 +156,7 @@ Hasher& Hasher::add(std::string_view text) {
 }
 
 Hasher& Hasher::add_file(const fs::path& path) {
-  read_pieces(path, std::numeric_limits<std::size_t>::max(),
+  read_chunks(path, std::numeric_limits<std::size_t>::max(),
               [&](const char* bytes, std::size_t size) { add(bytes, size); });
   return *this;
 }

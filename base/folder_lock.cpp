@@ -64,12 +64,12 @@ FolderLock::~FolderLock() {
 bool FolderLock::try_to_hold() {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
-  const int held = uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); });
-  if (held != 0 && errno == EWOULDBLOCK)
+  const int status = uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); });
+  if (status != 0 && errno == EWOULDBLOCK)
     fail(Exit::failed,
          "{}: another voxswap{} is writing there. Wait until it ends, or choose another folder with --out",
          folder_.string(), holder_of(descriptor_));
-  if (held != 0)
+  if (status != 0)
     log::warn("{}: cannot be locked: {}. Make sure that no other program writes there", folder_.string(),
               std::strerror(errno));
   if (!has_name(descriptor_, file_)) {

@@ -33,7 +33,7 @@ bool is_too_deep(std::string_view text) {
 // Memory is allocated from the beginning, and reset once all allocations have been freed.
 struct Reserve {
   std::mutex mutex;  // guards everything below
-  std::size_t taken = 0, pieces = 0;
+  std::size_t taken = 0, allocations = 0;
   alignas(std::max_align_t) std::array<std::byte, 1 << 20> bytes;
 };
 
@@ -56,7 +56,7 @@ void* take_or_reserve(std::size_t bytes) {
   if (bytes > reserve.bytes.size() - reserve.taken) throw std::bad_alloc();
   std::byte* const memory = reserve.bytes.data() + reserve.taken;
   reserve.taken += (bytes + unit - 1) / unit * unit;
-  ++reserve.pieces;
+  ++reserve.allocations;
   return memory;
 }
 
@@ -67,7 +67,7 @@ void give_back(void* memory) noexcept {
     return;
   }
   const std::lock_guard lock(reserve.mutex);
-  if (--reserve.pieces == 0) reserve.taken = 0;
+  if (--reserve.allocations == 0) reserve.taken = 0;
 }
 
 }  // namespace voxswap

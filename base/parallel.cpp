@@ -22,7 +22,7 @@ namespace {
 // Tasks start in order, so every task below a failed one has started, and its error will be reported.
 struct Work {
   std::size_t count;
-  const std::function<void(std::size_t)>& piece;
+  const std::function<void(std::size_t)>& task;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex{};  // guards the two members below
@@ -34,7 +34,7 @@ struct Work {
       const std::size_t i = next++;
       if (i >= count) return;
       try {
-        piece(i);
+        task(i);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!error || i < failed_at) {

@@ -97,7 +97,7 @@ Json step_figures(const pipeline::Forecast& forecast) {
                    {"parameters", forecast.parameters},
                    {"trained_parameters", forecast.trained},
                    {"arena_bytes", forecast.arena_bytes},
-                   {"averaged_weights_bytes", forecast.held_bytes},
+                   {"averaged_weights_bytes", forecast.averaged_weights_bytes},
                    {"step_flops", forecast.step_flops}});
   return json;
 }
@@ -137,8 +137,9 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   if (options.training.patch)
     rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*options.training.patch)});
   add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
-  if (forecast.held_bytes > 0)
-    rows.push_back({"memory, averaged weights", format_bytes(forecast.held_bytes) + " of host memory"});
+  if (forecast.averaged_weights_bytes > 0)
+    rows.push_back(
+        {"memory, averaged weights", format_bytes(forecast.averaged_weights_bytes) + " of host memory"});
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
     rows.push_back(

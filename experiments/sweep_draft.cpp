@@ -33,10 +33,10 @@ std::vector<SweptValue> values_of(const std::string& path, const Yaml& entry) {
 
 std::vector<SweptValue> values_on_the_line(const std::string& path, const std::string& text) {
   std::vector<SweptValue> values;
-  for (const std::string& piece : split_values(text)) {
+  for (const std::string& value_text : split_values(text)) {
     const bool question = is_sweep_question(path);
     const Yaml value =
-        question ? parse_yaml_value(piece, on_the_line) : setting_value(path, piece, on_the_line);
+        question ? parse_yaml_value(value_text, on_the_line) : setting_value(path, value_text, on_the_line);
     values.push_back({label_of(value), value});
   }
   return values;
@@ -104,7 +104,7 @@ void check_axes(const Draft& draft) {
 }  // namespace
 
 std::vector<std::string> split_values(const std::string& text) {
-  std::vector<std::string> pieces(1);
+  std::vector<std::string> values(1);
   int depth = 0;
   char quote = 0;
   for (const char c : text) {
@@ -117,18 +117,18 @@ std::vector<std::string> split_values(const std::string& text) {
     } else if (c == ']' || c == '}') {
       --depth;
     } else if (c == ',' && depth <= 0) {
-      pieces.emplace_back();
+      values.emplace_back();
       continue;
     }
-    pieces.back() += c;
+    values.back() += c;
   }
-  for (std::string& piece : pieces) {
-    piece = trim(piece);
-    if (piece.size() >= 2 && (piece[0] == '"' || piece[0] == '\'') &&
-        piece.find(piece[0], 1) == piece.size() - 1)
-      piece = piece.substr(1, piece.size() - 2);
+  for (std::string& value : values) {
+    value = trim(value);
+    if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') &&
+        value.find(value[0], 1) == value.size() - 1)
+      value = value.substr(1, value.size() - 2);
   }
-  return pieces;
+  return values;
 }
 
 std::string label_of(const Yaml& value) {

@@ -12,7 +12,7 @@ namespace voxswap::data {
 
 namespace {
 
-constexpr std::int64_t piece_size = 1 << 14;
+constexpr std::int64_t buffer_bytes = 1 << 14;
 
 }  // namespace
 
@@ -32,17 +32,17 @@ std::int64_t FileBytes::take(char* bytes, std::int64_t size) {
 
 bool FileBytes::read(void* bytes, std::int64_t size) {
   if (ended_) return false;
-  if (size >= piece_size) {  // long reads bypass the buffer
+  if (size >= buffer_bytes) {  // long reads bypass the buffer
     ended_ = take(static_cast<char*>(bytes), size) < size;
   } else {
-    const auto held = [&] { return piece_begin_ + static_cast<std::int64_t>(piece_.size()); };
-    if (at_ < piece_begin_ || at_ + size > held()) {
-      piece_.resize(piece_size);
-      piece_.resize(static_cast<std::size_t>(take(piece_.data(), piece_size)));
-      piece_begin_ = at_;
+    const auto buffer_end = [&] { return buffer_begin_ + static_cast<std::int64_t>(buffer_.size()); };
+    if (at_ < buffer_begin_ || at_ + size > buffer_end()) {
+      buffer_.resize(buffer_bytes);
+      buffer_.resize(static_cast<std::size_t>(take(buffer_.data(), buffer_bytes)));
+      buffer_begin_ = at_;
     }
-    ended_ = at_ + size > held();
-    if (!ended_) std::memcpy(bytes, piece_.data() + (at_ - piece_begin_), static_cast<std::size_t>(size));
+    ended_ = at_ + size > buffer_end();
+    if (!ended_) std::memcpy(bytes, buffer_.data() + (at_ - buffer_begin_), static_cast<std::size_t>(size));
   }
   if (!ended_) at_ += size;
   return !ended_;

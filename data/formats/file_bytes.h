@@ -29,8 +29,8 @@ class FileBytes {
 
   fs::path path_;
   Descriptor file_;
-  std::vector<char> piece_;  // buffered bytes from piece_begin_
-  std::int64_t piece_begin_ = 0, at_ = 0;
+  std::vector<char> buffer_;  // buffered bytes from buffer_begin_
+  std::int64_t buffer_begin_ = 0, at_ = 0;
   bool ended_ = false;
 };
 

@@ -37,9 +37,9 @@ File open(const fs::path& path) {
 
 // Reads up to `size` more bytes, fewer at the end of the file.
 void unpack_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::string& bytes) {
-  constexpr std::size_t piece = std::size_t{1} << 22;
+  constexpr std::size_t chunk = std::size_t{1} << 22;
   while (size > 0) {
-    const std::size_t before = bytes.size(), wanted = size < 2 * piece ? size : piece;
+    const std::size_t before = bytes.size(), wanted = size < 2 * chunk ? size : chunk;
     bytes.resize(before + wanted);
     const int got = gzread(file, bytes.data() + before, static_cast<unsigned>(wanted));
     bytes.resize(before + static_cast<std::size_t>(std::max(got, 0)));
@@ -105,9 +105,9 @@ void unpack_at_once(const fs::path& path, std::size_t promised, NiftiFile& file)
 // Reads and discards bytes after the voxels, up to a limit, so that gzip's checksum is verified.
 void read_past_end(const fs::path& path, gzFile_s* file) {
   for (std::size_t left = 64 * allowance; left > 0;) {
-    std::string piece;
-    unpack_up_to(path, file, allowance, piece);
-    if (piece.size() < allowance) return;
+    std::string chunk;
+    unpack_up_to(path, file, allowance, chunk);
+    if (chunk.size() < allowance) return;
     left -= allowance;
   }
 }

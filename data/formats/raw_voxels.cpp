@@ -68,12 +68,12 @@ std::string unpacked(const fs::path& path, const VoxelFile& file, std::size_t si
       stream.next_in = reinterpret_cast<Bytef*>(packed.data());
       stream.avail_in = static_cast<uInt>(file.read(packed.data(), packed.size()));
     }
-    const std::size_t before = bytes.size(), piece = std::min<std::size_t>(size - before, 1 << 22);
-    bytes.resize(before + piece);
+    const std::size_t before = bytes.size(), chunk = std::min<std::size_t>(size - before, 1 << 22);
+    bytes.resize(before + chunk);
     stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + before);
-    stream.avail_out = static_cast<uInt>(piece);
+    stream.avail_out = static_cast<uInt>(chunk);
     status = inflate(&stream, Z_NO_FLUSH);
-    bytes.resize(before + piece - stream.avail_out);
+    bytes.resize(before + chunk - stream.avail_out);
   }
   if (status == Z_OK || status == Z_STREAM_END) return bytes;
   if (status == Z_MEM_ERROR) no_memory_for(path);

@@ -69,14 +69,14 @@ void check_options(const PrepareOptions& options) {
 // Channels last, in blocks small enough that all channels stay in the cache.
 std::vector<float> interleaved(const std::vector<Image>& images) {
   const std::size_t channels = images.size(), count = images.front().voxels.size();
-  std::vector<float> result, piece;
+  std::vector<float> result, block;
   result.reserve(count * channels);
   for (std::size_t first = 0; first < count; first += 1024) {
     const std::size_t voxels = std::min<std::size_t>(1024, count - first);
-    piece.resize(voxels * channels);
+    block.resize(voxels * channels);
     for (std::size_t c = 0; c < channels; ++c)
-      for (std::size_t i = 0; i < voxels; ++i) piece[i * channels + c] = images[c].voxels[first + i];
-    result.insert(result.end(), piece.begin(), piece.end());
+      for (std::size_t i = 0; i < voxels; ++i) block[i * channels + c] = images[c].voxels[first + i];
+    result.insert(result.end(), block.begin(), block.end());
   }
   return result;
 }

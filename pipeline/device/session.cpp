@@ -171,7 +171,7 @@ Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t 
   const bool together = !ranks.is_alone() && (trains || slabs > 1);
   take_routines(*s.target.backend, options, !trains || options.resume, together);
   s.steps = build_steps(options, channels, outputs, s.target, trains);
-  leave_room(s.target, options.memory, held_beside(options, s.steps));
+  leave_room(s.target, options.memory, averaged_weights_bytes(options, s.steps));
   if (trains && !ranks.is_alone()) s.target.network = network_of(options, *s.target.backend);
   if (trains || slabs > 1) {
     s.exchange.emplace(ranks, s.target.backend.get(), static_cast<int>(slabs));

@@ -116,8 +116,8 @@ StepForecast::StepForecast(const RunOptions& options, const DataShape& data, con
   }
   if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false, /*together=*/false);
   Steps steps = build_steps(options_, data.channels, data.outputs, target_, true);
-  held_beside_ = pipeline::held_beside(options, steps);
-  leave_room(target_, options.memory, held_beside_);
+  averaged_weights_bytes_ = pipeline::averaged_weights_bytes(options, steps);
+  leave_room(target_, options.memory, averaged_weights_bytes_);
   for (const net::ValueId id : steps.training->trained)
     trained_ += steps.training->graph.value(id).shape.count();
   inference_ = plannable_inference(target_, options.memory, steps.inference, &exchange_);
@@ -169,7 +169,7 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.parameters = net::parameter_count(step.graph());
   forecast.free_bytes = target.backend ? target.backend->free_bytes() : 0;
   forecast.trained = step.trained();
-  forecast.held_bytes = step.held_beside();
+  forecast.averaged_weights_bytes = step.averaged_weights_bytes();
   forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
   const Size3& side = options.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];

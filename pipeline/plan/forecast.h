@@ -49,7 +49,7 @@ class StepForecast {
   // Plans the training step; throws Exit::does_not_fit. `quick`: less search, enough to check what fits.
   swap::Plan plan(const std::string& planner, bool quick = false) const;
   std::int64_t inference_peak(bool quick = false) const;  // also throws Exit::does_not_fit
-  std::int64_t held_beside() const { return held_beside_; }
+  std::int64_t averaged_weights_bytes() const { return averaged_weights_bytes_; }
   std::int64_t trained() const { return trained_; }  // number of trained parameters
   double compute_seconds() const;                    // of the training step with unlimited memory
   swap::Bound bound() const { return bound_of(training_.problem); }
@@ -57,7 +57,7 @@ class StepForecast {
  private:
   RunOptions options_;
   Target target_;
-  std::int64_t held_beside_ = 0, trained_ = 0;
+  std::int64_t averaged_weights_bytes_ = 0, trained_ = 0;
   net::Exchange exchange_;  // never connected
   PlannableStep training_, inference_;
 };
@@ -79,7 +79,7 @@ struct Forecast {
   std::int64_t parameters = 0, trained = 0;  // counts; biases before norms are not trained
   std::int64_t free_bytes = 0;               // of the device; 0 if it is not in this machine
   std::int64_t arena_bytes = 0;              // shared by training and validation
-  std::int64_t held_bytes = 0;               // host memory outside the plan, for averaged weights
+  std::int64_t averaged_weights_bytes = 0;   // host memory outside the plan, for averaged weights
   std::int64_t cache_bytes = 0;              // prepared volumes on disk
   std::int64_t output_bytes = 0;             // approximate size of checkpoints and predictions
   double step_flops = 0;

@@ -67,7 +67,7 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   return steps;
 }
 
-std::int64_t held_beside(const RunOptions& options, const Steps& steps) {
+std::int64_t averaged_weights_bytes(const RunOptions& options, const Steps& steps) {
   if (!steps.training || options.training.averaging.name == Averaging::none) return 0;
   std::int64_t bytes = 0, largest = 0;  // of the average, and of the parameter being transferred
   for (const net::ValueId id : steps.training->parameters) {
@@ -106,12 +106,12 @@ std::vector<MemoryRow> step_memory(const net::Graph& graph, const swap::Plan& pl
                                    const swap::CostModel& costs, const std::string& run,
                                    const std::string& resolution, std::int64_t host_budget) {
   const swap::Simulation simulation = swap::simulate(plan, costs);
-  const swap::Occupancy held = swap::occupancy(graph, plan, simulation.begin, simulation.end);
+  const swap::Occupancy occupied = swap::occupancy(graph, plan, simulation.begin, simulation.end);
   std::set<double> times;
-  for (const auto* levels : {&held.device, &held.host, &held.disk}) {
+  for (const auto* levels : {&occupied.device, &occupied.host, &occupied.disk}) {
     for (const swap::BytesFrom& level : *levels) times.insert(level.seconds);
   }
-  Reader device(held.device), host(held.host), disk(held.disk);
+  Reader device(occupied.device), host(occupied.host), disk(occupied.disk);
   std::vector<MemoryRow> rows;
   for (const double seconds : times)
     rows.push_back({run, resolution, plan.planner, seconds, device.at(seconds), host.at(seconds),

@@ -27,7 +27,7 @@ struct Steps {
 Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains);
 // Host memory that training needs outside all plans: the average of the weights, if enabled.
-std::int64_t held_beside(const RunOptions& options, const Steps& steps);
+std::int64_t averaged_weights_bytes(const RunOptions& options, const Steps& steps);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
 
 // Rows of memory.csv: planned contents of each memory over the predicted time of a step. `host_budget`: limit

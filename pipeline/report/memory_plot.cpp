@@ -98,11 +98,11 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
     if (most == 0) continue;
     const Unit unit = unit_for(most);
     Panel panel{.title = format("{}, {}", memory.title, unit.name), .x = time, .height = 176};
-    const Range held = add_curves(
+    const Range range = add_curves(
         figure, panel, steps, groups, [&](const MemoryRow& row) { return scale * row.seconds; },
         [&](const MemoryRow& row) { return static_cast<double>(row.*memory.bytes) / unit.bytes; },
         [](std::size_t group) { return format("steps lc rgb '{}' lw 1.5", plot_color(group)); });
-    add_budgets(panel, memory, unit, held.high, steps, groups);
+    add_budgets(panel, memory, unit, range.high, steps, groups);
     figure.panels.push_back(std::move(panel));
   }
   return figure.panels.empty() ? Picture{} : figure.draw();

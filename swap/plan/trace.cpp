@@ -77,7 +77,7 @@ class Timeline {
   }
 
   void add_counters() {
-    const Occupancy held = occupancy(graph_, plan_, begin_, end_);
+    const Occupancy occupied = occupancy(graph_, plan_, begin_, end_);
     const auto add = [&](const char* name, const std::vector<BytesFrom>& levels) {
       for (const BytesFrom& level : levels)
         events_.push_back({{"name", name},
@@ -86,9 +86,9 @@ class Timeline {
                            {"ts", microseconds(level.seconds)},
                            {"args", {{"bytes", level.bytes}}}});
     };
-    add("device bytes", held.device);
-    add("host bytes", held.host);
-    add("disk bytes", held.disk);
+    add("device bytes", occupied.device);
+    add("host bytes", occupied.host);
+    add("disk bytes", occupied.disk);
   }
 
   const net::Graph& graph_;

@@ -244,7 +244,7 @@ TEST(CudaBackend, LeavesTheDriverJustTheRoomThatAPagedArenaMayTake) {
   {
     const auto unified = backend->allocate_unified(arena, resident);
     EXPECT_EQ(unified->bytes(), arena);
-    EXPECT_EQ(backend->free_bytes(), resident + cuda::held_for_driver);
+    EXPECT_EQ(backend->free_bytes(), resident + cuda::reserved_for_driver);
   }
   EXPECT_EQ(backend->free_bytes(), before);
   test::expect_failure([&] { backend->allocate_unified(before + 1, resident); }, Exit::does_not_fit,

@@ -22,10 +22,10 @@ double slowly(const Image& example, std::array<double, 3> at) {
     std::int64_t offset = 0, stride = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::int64_t last = example.geometry.size[axis] - 1;
-      const double held = std::clamp(at[axis], 0.0, static_cast<double>(last));
-      const auto low = static_cast<std::int64_t>(held);
+      const double clamped = std::clamp(at[axis], 0.0, static_cast<double>(last));
+      const auto low = static_cast<std::int64_t>(clamped);
       const bool upper = (corner >> axis & 1) != 0;
-      weight *= upper ? held - static_cast<double>(low) : 1 - held + static_cast<double>(low);
+      weight *= upper ? clamped - static_cast<double>(low) : 1 - clamped + static_cast<double>(low);
       offset += std::min(low + (upper ? 1 : 0), last) * stride;
       stride *= example.geometry.size[axis];
     }

@@ -22,11 +22,11 @@ inline std::string gunzipped(const std::string& packed) {
   std::string bytes;
   int state = Z_OK;
   while (state == Z_OK) {
-    std::string piece(1 << 16, '\0');
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(piece.size());
+    std::string chunk(1 << 16, '\0');
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
     state = inflate(&stream, Z_NO_FLUSH);
-    bytes += piece.substr(0, piece.size() - stream.avail_out);
+    bytes += chunk.substr(0, chunk.size() - stream.avail_out);
   }
   inflateEnd(&stream);
   EXPECT_EQ(state, Z_STREAM_END);

@@ -152,12 +152,12 @@ TEST_F(WeightAverages, AreCountedByTheBudgetThatNobodyGave) {
   options_.memory.budget_bytes.reset();
   Target target = open_target(options_);
   const Steps steps = build_steps(options_, 1, 1, target, true);
-  EXPECT_EQ(held_beside(options_, steps), average.bytes());
+  EXPECT_EQ(averaged_weights_bytes(options_, steps), average.bytes());
   const std::int64_t free = target.budgets.device;
   leave_room(target, options_.memory, average.bytes());
   EXPECT_EQ(target.budgets.device, free - average.bytes());
   training.averaging.name = Averaging::none;
-  EXPECT_EQ(held_beside(options_, steps), 0);
+  EXPECT_EQ(averaged_weights_bytes(options_, steps), 0);
 }
 
 }  // namespace

@@ -228,14 +228,14 @@ std::string touch(std::byte* begin, std::int64_t bytes) {
 }  // namespace
 
 std::unique_ptr<Memory> allocate_touched_host(std::int64_t bytes, const TakingHost& how) {
-  constexpr std::int64_t piece = std::int64_t{256} << 20;
+  constexpr std::int64_t chunk = std::int64_t{256} << 20;
   const std::int64_t left = how.believes_estimate ? free_host_bytes(how.root) : left_by_cgroups(how.root);
   if (bytes > left)
     fail_to_take(bytes, 0,
                  format("{} are free, of the machine or within its cgroup's limit", format_bytes(left)));
   auto memory = std::make_unique<HostMemory>(bytes);
-  for (std::int64_t taken = 0; taken < bytes; taken += piece) {
-    const std::int64_t next = std::min(piece, bytes - taken);
+  for (std::int64_t taken = 0; taken < bytes; taken += chunk) {
+    const std::int64_t next = std::min(chunk, bytes - taken);
     if (!comes_free(next, how))
       fail_to_take(bytes, taken, format("then {} were free", format_bytes(free_host_bytes(how.root))));
     if (const std::string wrong = touch(memory->data() + taken, next); !wrong.empty())

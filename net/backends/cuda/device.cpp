@@ -175,7 +175,7 @@ std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes, std::i
   void* data = nullptr;
   check(cudaMallocManaged(&data, at_least_one(bytes), cudaMemAttachGlobal), "cudaMallocManaged");
   auto managed = std::make_unique<CudaMemory>(data, bytes);
-  const std::int64_t ballast = free_device_bytes(ordinal) - resident_bytes - held_for_driver;
+  const std::int64_t ballast = free_device_bytes(ordinal) - resident_bytes - reserved_for_driver;
   if (bytes <= resident_bytes || ballast <= 0) return managed;
   return std::make_unique<PagedMemory>(std::move(managed), allocate_device(ordinal, ballast));
 }

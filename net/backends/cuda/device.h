@@ -45,10 +45,10 @@ std::string version_text(int version);  // "13.0" of 13000
 std::unique_ptr<Memory> allocate_device(int ordinal, std::int64_t bytes);  // throws Exit::does_not_fit
 std::unique_ptr<Memory> allocate_pinned(int ordinal, std::int64_t bytes);  // likewise
 // Managed memory of which `resident_bytes` fit on the device. The rest of its free memory, except
-// `held_for_driver` for kernels and graphs, is reserved by a ballast block of the same lifetime. Never
+// `reserved_for_driver` for kernels and graphs, is reserved by a ballast block of the same lifetime. Never
 // exceeds the device memory that was free before: a GPU can hang if it does.
 std::unique_ptr<Memory> allocate_managed(int ordinal, std::int64_t bytes, std::int64_t resident_bytes);
-constexpr std::int64_t held_for_driver = std::int64_t{64} << 20;
+constexpr std::int64_t reserved_for_driver = std::int64_t{64} << 20;
 std::int64_t free_device_bytes(int ordinal);
 
 }  // namespace voxswap::net::cuda
