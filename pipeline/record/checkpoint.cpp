@@ -111,13 +111,13 @@ std::size_t bytes_of_shape(const std::string& name, const Shape& shape, std::siz
   return count * of_number;
 }
 
-struct Piece {  // byte range of a tensor's data
+struct TensorRange {  // byte range of a tensor's data
   std::size_t begin, end;
   std::string name;
 };
 
 Tensor read_tensor(const std::string& name, const Json& entry, std::string_view data,
-                   std::vector<Piece>& pieces) {
+                   std::vector<TensorRange>& ranges) {
   const auto type = entry.at("dtype").get<std::string>();
   const std::optional<std::size_t> of_number = stored_bytes(type);
   if (!of_number)
@@ -128,7 +128,7 @@ Tensor read_tensor(const std::string& name, const Json& entry, std::string_view 
   if (end > data.size() || begin > end || end - begin != bytes)
     throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
   tensor.values = read_numbers(type, data.substr(begin, bytes));
-  pieces.push_back({begin, end, name});
+  ranges.push_back({begin, end, name});
   return tensor;
 }
 
@@ -137,7 +137,7 @@ bool is_counter(const std::string& name, const Json& entry) {
   return ends_with(name, "num_batches_tracked") && entry.at("dtype").get<std::string>() == "I64";
 }
 
-Piece place_of(const std::string& name, const Json& entry, std::string_view data) {
+TensorRange place_of(const std::string& name, const Json& entry, std::string_view data) {
   const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
   if (end > data.size() || end - begin != sizeof(std::int64_t))
     throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
@@ -145,15 +145,15 @@ Piece place_of(const std::string& name, const Json& entry, std::string_view data
 }
 
 // The format allows neither gaps nor overlapping tensors.
-void check_coverage(std::vector<Piece> pieces, std::size_t size) {
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+void check_coverage(std::vector<TensorRange> ranges, std::size_t size) {
+  std::sort(ranges.begin(), ranges.end(), [](const TensorRange& a, const TensorRange& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
   std::size_t reached = 0;
-  for (const Piece& piece : pieces) {
-    if (piece.begin < reached) throw Unreadable("tensor '" + piece.name + "' overlaps another");
-    if (piece.begin > reached) throw Unreadable("there are unused bytes before tensor '" + piece.name + "'");
-    reached = piece.end;
+  for (const TensorRange& range : ranges) {
+    if (range.begin < reached) throw Unreadable("tensor '" + range.name + "' overlaps another");
+    if (range.begin > reached) throw Unreadable("there are unused bytes before tensor '" + range.name + "'");
+    reached = range.end;
   }
   if (reached != size)
     throw Unreadable(format("it has {} that belong to no tensor", counted(size - reached, "byte")));
@@ -248,15 +248,15 @@ Checkpoint read_checkpoint(const fs::path& path) {
     std::map<std::string, std::string> checksums;
     const Json header = parse_header(all.substr(sizeof size, size), checkpoint, checksums);
     const std::string_view data = all.substr(sizeof size + size);
-    std::vector<Piece> pieces;
+    std::vector<TensorRange> ranges;
     for (const auto& [name, entry] : header.items()) {
       if (name == "__metadata__") continue;
       if (is_counter(name, entry))
-        pieces.push_back(place_of(name, entry, data));
+        ranges.push_back(place_of(name, entry, data));
       else
-        checkpoint.tensors.push_back(read_tensor(name, entry, data, pieces));
+        checkpoint.tensors.push_back(read_tensor(name, entry, data, ranges));
     }
-    check_coverage(std::move(pieces), data.size());
+    check_coverage(std::move(ranges), data.size());
     check_values(checkpoint, checksums);
     return checkpoint;
   });

@@ -36,10 +36,10 @@ std::vector<int> core_list(const fs::path& file) {
   std::string line;
   std::getline(stream, line);
   std::vector<int> cores;
-  for (const std::string& piece : split(trim(line), ',')) {
-    const std::size_t dash = piece.find('-');
-    const auto first = parse_number<int>(piece.substr(0, dash));
-    const auto last = dash == piece.npos ? first : parse_number<int>(piece.substr(dash + 1));
+  for (const std::string& range : split(trim(line), ',')) {
+    const std::size_t dash = range.find('-');
+    const auto first = parse_number<int>(range.substr(0, dash));
+    const auto last = dash == range.npos ? first : parse_number<int>(range.substr(dash + 1));
     if (!first || !last) return {};
     for (int core = *first; core <= *last; ++core) cores.push_back(core);
   }
@@ -75,8 +75,8 @@ std::vector<Gpu> visible_gpus(const fs::path& root) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible == nullptr) return gpus;
   std::vector<Gpu> left;
-  for (const std::string& piece : split(visible, ',')) {
-    const std::string id = trim(piece);
+  for (const std::string& entry : split(visible, ',')) {
+    const std::string id = trim(entry);
     const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.id == id; });
     if (id.empty() || id.starts_with('-')) break;  // like CUDA: ignores all entries after an invalid one
     left.push_back(found == gpus.end() ? Gpu{id, {}} : *found);
@@ -145,14 +145,14 @@ std::vector<int> by_node(std::vector<int> cores, const fs::path& root) {
 
 std::string core_text(std::vector<int> cores) {
   std::sort(cores.begin(), cores.end());
-  std::vector<std::string> pieces;
+  std::vector<std::string> ranges;
   for (std::size_t first = 0, last = 0; first < cores.size(); first = last + 1) {
     last = first;
     while (last + 1 < cores.size() && cores[last + 1] == cores[last] + 1) ++last;
-    pieces.push_back(first == last ? std::to_string(cores[first])
+    ranges.push_back(first == last ? std::to_string(cores[first])
                                    : format("{}-{}", cores[first], cores[last]));
   }
-  return join(pieces, ",");
+  return join(ranges, ",");
 }
 
 std::vector<MachineShare> share_out(const Machine& machine, std::int64_t jobs, bool on_gpus) {

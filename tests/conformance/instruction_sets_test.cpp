@@ -52,11 +52,11 @@ std::vector<Sized> sized_volumes() {
   all.push_back({{1, 2, 6, 8, 130}, 70, cube(3, 2, 1)});
   all.push_back({{1, 2, 3, 38, 40}, 4, cube(3, 2, 1)});
   all.push_back({{1, 4, 6, 8, 3}, 18, cube(2, 2, 0)});
-  KernelAxes piece = cube(3, 1, 1);
-  piece[0].behind = 0;
-  all.push_back({{1, 4, 3, 9, 4}, 16, piece});
-  piece[0] = {3, 2, 0, 1, 1};
-  all.push_back({{1, 5, 3, 9, 4}, 16, piece});
+  KernelAxes slab = cube(3, 1, 1);
+  slab[0].behind = 0;
+  all.push_back({{1, 4, 3, 9, 4}, 16, slab});
+  slab[0] = {3, 2, 0, 1, 1};
+  all.push_back({{1, 5, 3, 9, 4}, 16, slab});
   return all;
 }
 
@@ -75,9 +75,9 @@ std::vector<Sized> sized_filtered() {
   all.push_back({{1, 3, 9, 150, 32}, 16, cube(3, 1, 1)});
   all.push_back({{2, 1, 30, 70, 16}, 20, square(3, 1, 1)});
   all.push_back({{1, 4, 1, 40, 16}, 16, of_rows(3, 1, 1)});
-  KernelAxes piece = cube(3, 1, 1);
-  piece[0].behind = 0;
-  all.push_back({{1, 4, 9, 9, 16}, 16, piece});
+  KernelAxes slab = cube(3, 1, 1);
+  slab[0].behind = 0;
+  all.push_back({{1, 4, 9, 9, 16}, 16, slab});
   return all;
 }
 
@@ -214,17 +214,17 @@ std::vector<double> made_of(Backend& backend, ElementType type, const char* oper
   return run.get(made);
 }
 
-TEST_P(InstructionSets, GiveTheSameBitsInPiecesOfAVolume) {
+TEST_P(InstructionSets, ComputeTheSameBitsInSlabsOfAVolume) {
   for (const char* const operation : {"conv3d", "conv3d_data_gradient"})
     for (const ElementType type : types())
       for (const std::int64_t inputs : {6, 18}) {
-        const Shape x = {1, 9, 5, 26, inputs}, piece = {1, 5, 5, 26, inputs};
+        const Shape x = {1, 9, 5, 26, inputs}, slab = {1, 5, 5, 26, inputs};
         const std::vector<double> values = fill_values(Fill::normal, x.count(), 0);
         const std::int64_t outputs = 20, read = 5 * 26 * inputs, made = 5 * 26 * outputs;
         const auto whole = made_of(backend_, type, operation, x, values, outputs, true);
-        const auto of_piece =
-            made_of(backend_, type, operation, piece, planes_of(values, read, 2, 7), outputs, false);
-        EXPECT_EQ(of_piece, planes_of(whole, made, 3, 6)) << operation << " " << element_name(type);
+        const auto of_slab =
+            made_of(backend_, type, operation, slab, planes_of(values, read, 2, 7), outputs, false);
+        EXPECT_EQ(of_slab, planes_of(whole, made, 3, 6)) << operation << " " << element_name(type);
       }
 }
 

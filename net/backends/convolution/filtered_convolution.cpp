@@ -152,11 +152,10 @@ class FilteredConvolution final : public ObservableKernel {
   void run_observed(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<float>(arguments, 0);
     const std::int64_t block = 2 * maker_.lanes, chunks = parts_of(sizes_.inputs, arranged_together),
-                       pieces = parts_of(sizes_.outputs, block) * chunks;
-#pragma omp parallel for schedule(dynamic) if (pieces > 1)
-    for (std::int64_t piece = 0; piece < pieces; ++piece)
-      arrange(input<float>(arguments, 1), piece / chunks * block, piece % chunks * arranged_together,
-              weights);
+                       tasks = parts_of(sizes_.outputs, block) * chunks;
+#pragma omp parallel for schedule(dynamic) if (tasks > 1)
+    for (std::int64_t task = 0; task < tasks; ++task)
+      arrange(input<float>(arguments, 1), task / chunks * block, task % chunks * arranged_together, weights);
     const float* const bias = added_ == Added::bias ? input<float>(arguments, 2) : nullptr;
     const float* const start = added_ == Added::volume ? input<float>(arguments, 2) : nullptr;
     const std::int64_t units = cut_.units(sizes_);

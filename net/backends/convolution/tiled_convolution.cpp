@@ -74,14 +74,14 @@ class TiledConvolution final : public ObservableKernel {
     auto* const weights = place<std::uint32_t>(arguments, 0);
     const VolumeSizes& s = sizes_.sizes;
     const std::int64_t chunks = parts_of(s.inputs, arranged_together),
-                       tiles = parts_of(s.outputs, tile_lanes), pieces = tiles * chunks;
+                       tiles = parts_of(s.outputs, tile_lanes), tasks = tiles * chunks;
 #pragma omp parallel for schedule(dynamic) if (tiles > 1)
     for (std::int64_t tile = 0; tile < tiles; ++tile)
       std::fill_n(weights + tile * sizes_.block, sizes_.block, 0u);
-#pragma omp parallel for schedule(dynamic) if (pieces > 1)
-    for (std::int64_t piece = 0; piece < pieces; ++piece)
-      arrange(input<float>(arguments, 1), piece / chunks * tile_lanes, piece % chunks * arranged_together,
-              weights + piece / chunks * sizes_.block);
+#pragma omp parallel for schedule(dynamic) if (tasks > 1)
+    for (std::int64_t task = 0; task < tasks; ++task)
+      arrange(input<float>(arguments, 1), task / chunks * tile_lanes, task % chunks * arranged_together,
+              weights + task / chunks * sizes_.block);
     const float* const bias = added_ == Added::bias ? input<float>(arguments, 2) : nullptr;
     const void* const start = added_ == Added::volume ? arguments.inputs[2] : nullptr;
     const std::int64_t units = cut_.units();

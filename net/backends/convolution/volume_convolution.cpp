@@ -112,10 +112,10 @@ class VolumeConvolution final : public ObservableKernel {
   void run_observed(const KernelArguments& arguments, const PartMade* made) override {
     auto* const weights = place<std::uint32_t>(arguments, 0);
     const std::int64_t chunks = parts_of(words_, arranged_together),
-                       pieces = parts_of(sizes_.outputs, cut_.tile) * chunks;
-#pragma omp parallel for schedule(dynamic) if (pieces > 1)
-    for (std::int64_t piece = 0; piece < pieces; ++piece)
-      arrange(input<float>(arguments, 1), piece / chunks * cut_.tile, piece % chunks * arranged_together,
+                       tasks = parts_of(sizes_.outputs, cut_.tile) * chunks;
+#pragma omp parallel for schedule(dynamic) if (tasks > 1)
+    for (std::int64_t task = 0; task < tasks; ++task)
+      arrange(input<float>(arguments, 1), task / chunks * cut_.tile, task % chunks * arranged_together,
               weights);
     const float* const bias = added_ == Added::bias ? input<float>(arguments, 2) : nullptr;
     const void* const start = added_ == Added::volume ? arguments.inputs[2] : nullptr;

@@ -29,10 +29,10 @@ std::unique_ptr<Kernel> make_pass(Function function, std::int64_t workspace = 0)
 // core shared with other programs does fewer.
 template <class Task>
 void parallel(std::int64_t count, std::int64_t grain, const Task& task) {
-  const std::int64_t pieces = (count + grain - 1) / grain;
-#pragma omp parallel for schedule(dynamic) if (pieces > 1)
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    run_task(task, piece * grain, std::min(count, (piece + 1) * grain));
+  const std::int64_t parts = (count + grain - 1) / grain;
+#pragma omp parallel for schedule(dynamic) if (parts > 1)
+  for (std::int64_t part = 0; part < parts; ++part) {
+    run_task(task, part * grain, std::min(count, (part + 1) * grain));
   }
 }
 

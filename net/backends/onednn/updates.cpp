@@ -46,47 +46,48 @@ struct Sgd {
 };
 
 // Elements [begin, end) of parameter number `parameter` of the node.
-struct Piece {
+struct ParameterRange {
   std::size_t parameter;
   std::int64_t begin, end;
 };
-constexpr std::int64_t piece_elements = 1 << 16;
+constexpr std::int64_t block_elements = 1 << 16;
 
-std::vector<Piece> cut(const Graph& graph, const Node& node, std::size_t parameters) {
-  std::vector<Piece> pieces;
+std::vector<ParameterRange> cut(const Graph& graph, const Node& node, std::size_t parameters) {
+  std::vector<ParameterRange> ranges;
   for (std::size_t i = 0; i < parameters; ++i) {
     const std::int64_t count = input_shape(graph, node, i).count();
-    for (std::int64_t begin = 0; begin < count; begin += piece_elements)
-      pieces.push_back({i, begin, std::min(count, begin + piece_elements)});
+    for (std::int64_t begin = 0; begin < count; begin += block_elements)
+      ranges.push_back({i, begin, std::min(count, begin + block_elements)});
   }
-  return pieces;
+  return ranges;
 }
 
 template <class Rule>
 struct Update {
   const Rule& rule;
   float factor;  // multiplies the gradients
-  const std::vector<Piece>& pieces;
+  const std::vector<ParameterRange>& ranges;
   const KernelArguments& arguments;
 
   template <class V>
-  VOXSWAP_INLINE void go(const Rule& own, const Piece& piece, std::int64_t begin, std::int64_t end) const {
+  VOXSWAP_INLINE void go(const Rule& own, const ParameterRange& range, std::int64_t begin,
+                         std::int64_t end) const {
     constexpr std::size_t each = 1 + Rule::states;
-    const float* gradient = static_cast<const float*>(arguments.inputs[piece.parameter]);
-    float* parameter = static_cast<float*>(arguments.updates[each * piece.parameter]);
+    const float* gradient = static_cast<const float*>(arguments.inputs[range.parameter]);
+    float* parameter = static_cast<float*>(arguments.updates[each * range.parameter]);
     std::array<float*, Rule::states> state;
     for (std::size_t k = 0; k < Rule::states; ++k)
-      state[k] = static_cast<float*>(arguments.updates[each * piece.parameter + 1 + k]);
+      state[k] = static_cast<float*>(arguments.updates[each * range.parameter + 1 + k]);
     for (std::int64_t i = begin; i < end; i += lanes<V>)
       own.template update<V>(load<V>(gradient + i) * factor, parameter, state, i);
   }
   VOXSWAP_INLINE void operator()(std::int64_t first, std::int64_t last) const {
     const Rule own = rule;  // a copy that no store can alias stays in registers
     for (std::int64_t i = first; i < last; ++i) {
-      const Piece& piece = pieces[static_cast<std::size_t>(i)];
-      const std::int64_t whole = piece.end - (piece.end - piece.begin) % lanes<Floats>;
-      go<Floats>(own, piece, piece.begin, whole);
-      go<float>(own, piece, whole, piece.end);
+      const ParameterRange& range = ranges[static_cast<std::size_t>(i)];
+      const std::int64_t whole = range.end - (range.end - range.begin) % lanes<Floats>;
+      go<Floats>(own, range, range.begin, whole);
+      go<float>(own, range, whole, range.end);
     }
   }
 };
@@ -102,10 +103,10 @@ std::unique_ptr<Kernel> make_update(const Graph& graph, const Node& node, MakeRu
   const std::size_t more = node.inputs.size() - parameters;
   if (more >= 2)
     return by_reference(graph, node);  // loss scaling is only for f16, which this backend does not support
-  return make_pass([=, pieces = cut(graph, node, parameters)](const KernelArguments& arguments) {
+  return make_pass([=, ranges = cut(graph, node, parameters)](const KernelArguments& arguments) {
     const Rule rule = make_rule(*arguments.context);
     const float factor = more == 0 ? 1 : *input<float>(arguments, parameters);  // 1 changes no bit
-    parallel(static_cast<std::int64_t>(pieces.size()), 1, Update<Rule>{rule, factor, pieces, arguments});
+    parallel(static_cast<std::int64_t>(ranges.size()), 1, Update<Rule>{rule, factor, ranges, arguments});
   });
 }
 
@@ -166,12 +167,12 @@ std::unique_ptr<Kernel> make_sgd(const Graph& graph, const Node& node) {
 
 std::unique_ptr<Kernel> make_sum_of_squares(const Graph& graph, const Node& node) {
   const std::int64_t count = input_shape(graph, node).count();
-  const std::int64_t blocks = (count + piece_elements - 1) / piece_elements;
+  const std::int64_t blocks = (count + block_elements - 1) / block_elements;
   const bool first = node.inputs.size() == 1;
   return make_pass(
       [=](const KernelArguments& arguments) {
         double* sums = place<double>(arguments, 0);
-        parallel(blocks, 1, Squares{input<float>(arguments, 0), sums, count, piece_elements});
+        parallel(blocks, 1, Squares{input<float>(arguments, 0), sums, count, block_elements});
         double sum = first ? 0 : *input<float>(arguments, 1);
         for (std::int64_t i = 0; i < blocks; ++i) sum += sums[i];
         *output<float>(arguments) = narrow(sum);

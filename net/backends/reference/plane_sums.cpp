@@ -21,10 +21,10 @@ double plane_sum(const Array& x, std::int64_t n, std::int64_t z, std::int64_t c)
 
 // Calls visit(element) for the sums of sample n, channel c and kind 0, plane by plane over all slabs.
 template <class Visit>
-void for_each_plane(const std::vector<Array>& pieces, std::int64_t n, std::int64_t c, Visit visit) {
-  for (const Array& piece : pieces) {
-    const std::int64_t depth = piece.shape[1], channels = piece.shape[2], kinds = piece.shape[3];
-    for (std::int64_t z = 0; z < depth; ++z) visit(piece.data + ((n * depth + z) * channels + c) * kinds);
+void for_each_plane(const std::vector<Array>& slabs, std::int64_t n, std::int64_t c, Visit visit) {
+  for (const Array& slab : slabs) {
+    const std::int64_t depth = slab.shape[1], channels = slab.shape[2], kinds = slab.shape[3];
+    for (std::int64_t z = 0; z < depth; ++z) visit(slab.data + ((n * depth + z) * channels + c) * kinds);
   }
 }
 

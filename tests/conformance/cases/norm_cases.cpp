@@ -50,7 +50,7 @@ Cases cases_backward(bool with_sums) {
     cases.push_back(std::move(example));
     if (!with_sums || e.scale) continue;
     cases.push_back(cases.back());
-    cases.back().name += ", piece of a larger volume";
+    cases.back().name += ", slab of a larger volume";
     cases.back().attributes.set("voxels", 3.0 * static_cast<double>(voxels(e.x)));
   }
   return cases;

@@ -20,23 +20,22 @@ Cases channel_plane_sums() {
 }
 
 Cases mean_of_planes() {
-  return {
-      {"one plane", {planes({1, 1, 3, 1})}, {{"voxels", 7}}, {}},
-      {"two pieces, batch of two", {planes({2, 5, 16, 1}), planes({2, 3, 16, 1})}, {{"voxels", 240}}, {}}};
+  return {{"one plane", {planes({1, 1, 3, 1})}, {{"voxels", 7}}, {}},
+          {"two slabs, batch of two", {planes({2, 5, 16, 1}), planes({2, 3, 16, 1})}, {{"voxels", 240}}, {}}};
 }
 
 Cases add_planes() {
-  return {{"one piece, one kind", {planes({2, 5, 3, 1})}, {}, {}},
-          {"three pieces, the last is shorter",
+  return {{"one slab, one kind", {planes({2, 5, 3, 1})}, {}, {}},
+          {"three slabs, the last is shorter",
            {planes({1, 4, 16, 2}), planes({1, 4, 16, 2}), planes({1, 1, 16, 2})},
            {},
            {}},
-          {"two pieces, four kinds, batch of two", {planes({2, 3, 8, 4}), planes({2, 2, 8, 4})}, {}, {}}};
+          {"two slabs, four kinds, batch of two", {planes({2, 3, 8, 4}), planes({2, 2, 8, 4})}, {}, {}}};
 }
 
 Cases statistics_of_planes() {
   return {{"one plane", {planes({1, 1, 3, 2}, Fill::positive)}, {{"epsilon", 1e-5}, {"plane_voxels", 7}}, {}},
-          {"two pieces, batch of two",
+          {"two slabs, batch of two",
            {planes({2, 5, 16, 2}, Fill::positive), planes({2, 3, 16, 2}, Fill::positive)},
            {{"epsilon", 1e-5}, {"plane_voxels", 30}},
            {}}};

@@ -31,7 +31,7 @@ OperationCase part_of(const Operation& inner, const OperationCase& example, Plan
 
   const auto at = static_cast<std::size_t>(inner.cut.input);
   const std::int64_t first = window.read.from / planes, last = (window.read.to - 1) / planes;
-  OperationCase part{format("{}, planes {} to {} of pieces of {}", example.name, made.from, made.to, planes),
+  OperationCase part{format("{}, planes {} to {} of slabs of {}", example.name, made.from, made.to, planes),
                      {},
                      windowed_attributes(window.attributes, last - first + 1,
                                          window.read.from - first * planes, window.read.count()),
@@ -42,10 +42,10 @@ OperationCase part_of(const Operation& inner, const OperationCase& example, Plan
     if (static_cast<int>(i) == inner.cut.along) part.inputs.back().shape[1] = made.count();
   }
   for (std::size_t i = at; inner.cut.reads_window(i); ++i)
-    for (std::int64_t piece = first; piece <= last; ++piece) {
+    for (std::int64_t slab = first; slab <= last; ++slab) {
       part.inputs.push_back(example.inputs[i]);
       Shape& shape = part.inputs.back().shape;
-      shape[1] = std::min(planes, shape[1] - piece * planes);
+      shape[1] = std::min(planes, shape[1] - slab * planes);
     }
   return part;
 }
