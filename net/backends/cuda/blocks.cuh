@@ -9,14 +9,14 @@ namespace voxswap::net::cuda {
 // Both volumes in units of vectors, `columns` per voxel.
 template <class Index>
 struct Blocks {
-  Index pieces;  // of the coarse volume
+  Index units;  // of the coarse volume
   Index height, width, columns;
 
   // Index of the first fine unit of a coarse one; the others are row() and plane() away.
-  __device__ std::int64_t first_below(Index piece) const {
-    const std::int64_t column = take_axis(piece, columns), x = take_axis(piece, width),
-                       y = take_axis(piece, height);
-    const std::int64_t z = static_cast<std::int64_t>(piece);  // numbered over all samples
+  __device__ std::int64_t first_below(Index unit) const {
+    const std::int64_t column = take_axis(unit, columns), x = take_axis(unit, width),
+                       y = take_axis(unit, height);
+    const std::int64_t z = static_cast<std::int64_t>(unit);  // numbered over all samples
     return 2 * z * plane() + 2 * y * row() + 2 * x * static_cast<std::int64_t>(columns) + column;
   }
   __device__ std::int64_t row() const {
@@ -53,14 +53,14 @@ std::unique_ptr<Kernel> make_for_blocks(const Shape& coarse, const Node& node, E
                                         Start start) {
   return for_type(type, node.name, [&]<class T>(T) {
     const bool whole = coarse[4] % full_width<T> == 0;
-    const std::int64_t size = whole ? full_width<T> : 1, pieces = coarse.count() / size;
+    const std::int64_t size = whole ? full_width<T> : 1, units = coarse.count() / size;
     return make_own([=](const KernelArguments& arguments) {
-      for_index(pieces, [&]<class Index>() {
+      for_index(units, [&]<class Index>() {
         const Blocks<Index> blocks = blocks_below<Index>(coarse, size);
         if (whole) {
-          start.template operator()<full_width<T>, T, Index>(blocks, arguments, blocks_for(pieces));
+          start.template operator()<full_width<T>, T, Index>(blocks, arguments, blocks_for(units));
         } else {
-          start.template operator()<1, T, Index>(blocks, arguments, blocks_for(pieces));
+          start.template operator()<1, T, Index>(blocks, arguments, blocks_for(units));
         }
       });
     });

@@ -9,15 +9,15 @@ namespace voxswap::net::cuda {
 namespace {
 
 // Rows of `a` and `b` together form rows of `whole`. One thread per unit of it.
-template <bool joins, class Piece, class Index>
-__global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Piece* b, Piece* whole) {
+template <bool joins, class Unit, class Index>
+__global__ void move(Index units, Index row_of_a, Index row_of_b, Unit* a, Unit* b, Unit* whole) {
   const std::int64_t at = index_of_thread();
-  if (at >= static_cast<std::int64_t>(pieces)) return;
+  if (at >= static_cast<std::int64_t>(units)) return;
   Index row = static_cast<Index>(at);
   const std::int64_t column = take_axis(row, static_cast<Index>(row_of_a + row_of_b));
   const std::int64_t r = static_cast<std::int64_t>(row), wide_a = static_cast<std::int64_t>(row_of_a),
                      wide_b = static_cast<std::int64_t>(row_of_b);
-  Piece& part = column < wide_a ? a[r * wide_a + column] : b[r * wide_b + column - wide_a];
+  Unit& part = column < wide_a ? a[r * wide_a + column] : b[r * wide_b + column - wide_a];
   if constexpr (joins) {
     whole[at] = part;
   } else {
@@ -26,13 +26,13 @@ __global__ void move(Index pieces, Index row_of_a, Index row_of_b, Piece* a, Pie
 }
 
 // Rows of y are rows of x followed by zeros. One thread per unit of y.
-template <class Piece, class Index>
-__global__ void zero_pad(Index pieces, Index row_of_x, Index row_of_y, const Piece* x, Piece* y) {
+template <class Unit, class Index>
+__global__ void zero_pad(Index units, Index row_of_x, Index row_of_y, const Unit* x, Unit* y) {
   const std::int64_t at = index_of_thread();
-  if (at >= static_cast<std::int64_t>(pieces)) return;
+  if (at >= static_cast<std::int64_t>(units)) return;
   Index row = static_cast<Index>(at);
   const std::int64_t column = take_axis(row, row_of_y), wide = static_cast<std::int64_t>(row_of_x);
-  y[at] = column < wide ? x[static_cast<std::int64_t>(row) * wide + column] : Piece{};
+  y[at] = column < wide ? x[static_cast<std::int64_t>(row) * wide + column] : Unit{};
 }
 
 template <bool joins>
@@ -41,15 +41,15 @@ std::unique_ptr<Kernel> make_move(const Shape& a, const Shape& b, ElementType ty
   const std::int64_t bytes_b = b.count_from(axis) * element_bytes(type);
   const std::int64_t bytes = (a.count() + b.count()) * element_bytes(type);
   return make_own([=](const KernelArguments& arguments) {
-    for_piece(std::gcd(bytes_a, bytes_b), [&]<class Piece>(Piece) {
-      const std::int64_t size = sizeof(Piece), pieces = bytes / size;
+    for_unit(std::gcd(bytes_a, bytes_b), [&]<class Unit>(Unit) {
+      const std::int64_t size = sizeof(Unit), units = bytes / size;
       const auto part = [&](std::size_t i) {
-        return static_cast<Piece*>(joins ? arguments.inputs[i] : arguments.outputs[i]);
+        return static_cast<Unit*>(joins ? arguments.inputs[i] : arguments.outputs[i]);
       };
-      Piece* whole = static_cast<Piece*>(joins ? arguments.outputs[0] : arguments.inputs[0]);
-      for_index(pieces, [&]<class Index>() {
-        launch(joins ? "concat" : "split", move<joins, Piece, Index>, blocks_for(pieces), block_threads,
-               pieces, bytes_a / size, bytes_b / size, part(0), part(1), whole);
+      Unit* whole = static_cast<Unit*>(joins ? arguments.outputs[0] : arguments.inputs[0]);
+      for_index(units, [&]<class Index>() {
+        launch(joins ? "concat" : "split", move<joins, Unit, Index>, blocks_for(units), block_threads, units,
+               bytes_a / size, bytes_b / size, part(0), part(1), whole);
       });
     });
   });
@@ -68,11 +68,11 @@ std::unique_ptr<Kernel> make_zero_pad(const Graph& graph, const Node& node, Devi
   const std::int64_t row_of_y = output_shape(graph, node).count_from(axis) * bytes;
   const std::int64_t all = output_shape(graph, node).count() * bytes;
   return make_own([=](const KernelArguments& arguments) {
-    for_piece(std::gcd(row_of_x, row_of_y), [&]<class Piece>(Piece) {
-      const std::int64_t size = sizeof(Piece), pieces = all / size;
-      for_index(pieces, [&]<class Index>() {
-        launch("zero_pad", zero_pad<Piece, Index>, blocks_for(pieces), block_threads, pieces, row_of_x / size,
-               row_of_y / size, input<Piece>(arguments, 0), output<Piece>(arguments));
+    for_unit(std::gcd(row_of_x, row_of_y), [&]<class Unit>(Unit) {
+      const std::int64_t size = sizeof(Unit), units = all / size;
+      for_index(units, [&]<class Index>() {
+        launch("zero_pad", zero_pad<Unit, Index>, blocks_for(units), block_threads, units, row_of_x / size,
+               row_of_y / size, input<Unit>(arguments, 0), output<Unit>(arguments));
       });
     });
   });

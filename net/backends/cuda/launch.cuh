@@ -134,10 +134,10 @@ __device__ std::int64_t take_axis(Index& index, Index side) {
   return static_cast<std::int64_t>(place);
 }
 
-// Calls start.operator()<Index>() with an integer type that can hold `pieces`.
+// Calls start.operator()<Index>() with an integer type that can hold `units`.
 template <class Start>
-void for_index(std::int64_t pieces, Start start) {
-  if (pieces <= std::numeric_limits<std::uint32_t>::max()) {
+void for_index(std::int64_t units, Start start) {
+  if (units <= std::numeric_limits<std::uint32_t>::max()) {
     start.template operator()<std::uint32_t>();
   } else {
     start.template operator()<std::uint64_t>();
@@ -149,7 +149,7 @@ struct alignas(16) Bytes16 {
   std::uint64_t content[2];
 };
 template <class Start>
-void for_piece(std::int64_t bytes, Start start) {
+void for_unit(std::int64_t bytes, Start start) {
   if (bytes % 16 == 0) {
     start(Bytes16{});
   } else if (bytes % 8 == 0) {

@@ -14,9 +14,9 @@ namespace {
 
 template <int width, class T, class Index>
 __global__ void max_pool(Blocks<Index> blocks, const T* x, T* y) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
-  const Corners<width, T> below(blocks, x, blocks.first_below(static_cast<Index>(piece)));
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(blocks.units)) return;
+  const Corners<width, T> below(blocks, x, blocks.first_below(static_cast<Index>(unit)));
   Vector<T, width> result;
 #pragma unroll
   for (int lane = 0; lane < width; ++lane) {
@@ -27,16 +27,16 @@ __global__ void max_pool(Blocks<Index> blocks, const T* x, T* y) {
     }
     result.lane[lane] = largest;
   }
-  store(y, piece, result);
+  store(y, unit, result);
 }
 
 template <int width, class T, class Index>
 __global__ void max_pool_gradient(Blocks<Index> blocks, const T* x, const T* dy, T* dx) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
-  const std::int64_t first = blocks.first_below(static_cast<Index>(piece));
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(blocks.units)) return;
+  const std::int64_t first = blocks.first_below(static_cast<Index>(unit));
   const Corners<width, T> below(blocks, x, first);
-  const Vector<T, width> gradient = load<width>(dy, piece);
+  const Vector<T, width> gradient = load<width>(dy, unit);
   int winner[width];
 #pragma unroll
   for (int lane = 0; lane < width; ++lane) {
@@ -100,7 +100,7 @@ using Tap = std::uint8_t;
 template <class Index>
 struct Pool {
   PoolAxis z, y, x;
-  Index pieces, columns;  // of the volume whose voxels are assigned to threads; vectors per voxel
+  Index units, columns;  // of the volume whose voxels are assigned to threads; vectors per voxel
 
   __device__ std::int64_t in(std::int64_t n, std::int64_t iz, std::int64_t iy, std::int64_t ix,
                              std::int64_t column) const {
@@ -119,9 +119,9 @@ struct Pool {
 
 template <int width, class T, class Index>
 __global__ void pool_maxima(Pool<Index> pool, const T* x, T* y, Tap* taps) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(pool.pieces)) return;
-  Index rest = static_cast<Index>(piece);
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(pool.units)) return;
+  Index rest = static_cast<Index>(unit);
   const std::int64_t column = take_axis(rest, pool.columns),
                      ox = take_axis(rest, static_cast<Index>(pool.x.output)),
                      oy = take_axis(rest, static_cast<Index>(pool.y.output)),
@@ -143,15 +143,15 @@ __global__ void pool_maxima(Pool<Index> pool, const T* x, T* y, Tap* taps) {
           first.lane[lane] = tap;
         }
       }
-  store(y, piece, most);
-  store(taps, piece, first);
+  store(y, unit, most);
+  store(taps, unit, first);
 }
 
 template <int width, class T, class Index>
 __global__ void pool_gradient(Pool<Index> pool, const T* dy, const Tap* taps, T* dx) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(pool.pieces)) return;
-  Index rest = static_cast<Index>(piece);
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(pool.units)) return;
+  Index rest = static_cast<Index>(unit);
   const std::int64_t column = take_axis(rest, pool.columns),
                      ix = take_axis(rest, static_cast<Index>(pool.x.input)),
                      iy = take_axis(rest, static_cast<Index>(pool.y.input)),
@@ -170,7 +170,7 @@ __global__ void pool_gradient(Pool<Index> pool, const T* dy, const Tap* taps, T*
       }
   Vector<T, width> result;
   for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
-  store(dx, piece, result);
+  store(dx, unit, result);
 }
 
 // Calls start.operator()<width, T, Index>(pool, arguments, blocks); threads are assigned to the voxels of
@@ -183,16 +183,16 @@ std::unique_ptr<Kernel> make_for_pool(const Shape& x, const Shape& y, const Shap
                  x_axis = pool_axis(x, y, axes, 2);
   return for_type(type, node.name, [&]<class T>(T) {
     const bool whole = taken[4] % full_width<T> == 0;
-    const std::int64_t size = whole ? full_width<T> : 1, pieces = taken.count() / size,
+    const std::int64_t size = whole ? full_width<T> : 1, units = taken.count() / size,
                        columns = taken[4] / size;
     return make_own([=](const KernelArguments& arguments) {
-      for_index(pieces, [&]<class Index>() {
-        const Pool<Index> pool = {z_axis, y_axis, x_axis, static_cast<Index>(pieces),
+      for_index(units, [&]<class Index>() {
+        const Pool<Index> pool = {z_axis, y_axis, x_axis, static_cast<Index>(units),
                                   static_cast<Index>(columns)};
         if (whole) {
-          start.template operator()<full_width<T>, T, Index>(pool, arguments, blocks_for(pieces));
+          start.template operator()<full_width<T>, T, Index>(pool, arguments, blocks_for(units));
         } else {
-          start.template operator()<1, T, Index>(pool, arguments, blocks_for(pieces));
+          start.template operator()<1, T, Index>(pool, arguments, blocks_for(units));
         }
       });
     });

@@ -10,21 +10,21 @@ namespace voxswap::net::cuda {
 
 namespace {
 
-template <class Piece, class Index>
-__global__ void upsample_nearest(Blocks<Index> blocks, const Piece* x, Piece* y) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
-  const Piece value = x[piece];
-  Piece* below = y + blocks.first_below(static_cast<Index>(piece));
+template <class Unit, class Index>
+__global__ void upsample_nearest(Blocks<Index> blocks, const Unit* x, Unit* y) {
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(blocks.units)) return;
+  const Unit value = x[unit];
+  Unit* below = y + blocks.first_below(static_cast<Index>(unit));
 #pragma unroll
   for (int i = 0; i < 8; ++i) below[blocks.corner(i)] = value;
 }
 
 template <int width, class T, class Index>
 __global__ void upsample_gradient(Blocks<Index> blocks, const T* dy, T* dx) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(blocks.pieces)) return;
-  const Corners<width, T> below(blocks, dy, blocks.first_below(static_cast<Index>(piece)));
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(blocks.units)) return;
+  const Corners<width, T> below(blocks, dy, blocks.first_below(static_cast<Index>(unit)));
   Vector<T, width> result;
 #pragma unroll
   for (int lane = 0; lane < width; ++lane) {
@@ -32,7 +32,7 @@ __global__ void upsample_gradient(Blocks<Index> blocks, const T* dy, T* dx) {
     for (int i = 0; i < 8; ++i) sum += to_float(below.corner[i].lane[lane]);
     set_rounded(result.lane[lane], sum);
   }
-  store(dx, piece, result);
+  store(dx, unit, result);
 }
 
 struct StartUpsampleGradient {
@@ -48,12 +48,12 @@ std::unique_ptr<Kernel> make_upsample_nearest(const Graph& graph, const Node& no
   const Shape& coarse = input_shape(graph, node);
   const std::int64_t bytes = element_bytes(input_type(graph, node));
   return make_own([=](const KernelArguments& arguments) {
-    for_piece(coarse[4] * bytes, [&]<class Piece>(Piece) {
-      const std::int64_t size = static_cast<std::int64_t>(sizeof(Piece)) / bytes,
-                         pieces = coarse.count() / size;
-      for_index(pieces, [&]<class Index>() {
-        launch("upsample_nearest", upsample_nearest<Piece, Index>, blocks_for(pieces), block_threads,
-               blocks_below<Index>(coarse, size), input<Piece>(arguments, 0), output<Piece>(arguments));
+    for_unit(coarse[4] * bytes, [&]<class Unit>(Unit) {
+      const std::int64_t size = static_cast<std::int64_t>(sizeof(Unit)) / bytes,
+                         units = coarse.count() / size;
+      for_index(units, [&]<class Index>() {
+        launch("upsample_nearest", upsample_nearest<Unit, Index>, blocks_for(units), block_threads,
+               blocks_below<Index>(coarse, size), input<Unit>(arguments, 0), output<Unit>(arguments));
       });
     });
   });
@@ -108,14 +108,14 @@ struct ResizeAxis {
 template <class Index>
 struct Resize {
   ResizeAxis z, y, x;
-  Index pieces, columns;  // of the output volume; vectors per voxel
+  Index units, columns;  // of the output volume; vectors per voxel
 };
 
 template <int width, class T, class Index>
 __global__ void resize(Resize<Index> r, const T* from, T* to) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(r.pieces)) return;
-  Index rest = static_cast<Index>(piece);
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(r.units)) return;
+  Index rest = static_cast<Index>(unit);
   const auto columns = static_cast<std::int64_t>(r.columns);
   const std::int64_t column = take_axis(rest, r.columns),
                      ox = take_axis(rest, static_cast<Index>(r.x.outputs)),
@@ -135,14 +135,14 @@ __global__ void resize(Resize<Index> r, const T* from, T* to) {
   }
   Vector<T, width> result;
   for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
-  store(to, piece, result);
+  store(to, unit, result);
 }
 
 template <int width, class T, class Index>
 __global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
-  const std::int64_t piece = index_of_thread();
-  if (piece >= static_cast<std::int64_t>(r.pieces)) return;
-  Index rest = static_cast<Index>(piece);
+  const std::int64_t unit = index_of_thread();
+  if (unit >= static_cast<std::int64_t>(r.units)) return;
+  Index rest = static_cast<Index>(unit);
   const auto columns = static_cast<std::int64_t>(r.columns);
   const std::int64_t column = take_axis(rest, r.columns), ix = take_axis(rest, static_cast<Index>(r.x.side)),
                      iy = take_axis(rest, static_cast<Index>(r.y.side)),
@@ -168,7 +168,7 @@ __global__ void resize_gradient(Resize<Index> r, const T* dy, T* dx) {
   }
   Vector<T, width> result;
   for (int lane = 0; lane < width; ++lane) set_rounded(result.lane[lane], sums[lane]);
-  store(dx, piece, result);
+  store(dx, unit, result);
 }
 
 // Calls start.operator()<width, T, Index>(resize, arguments, blocks); `made` is the output's shape.
@@ -180,15 +180,15 @@ std::unique_ptr<Kernel> make_for_resize(const Shape& from, const Shape& to, cons
                    y = {from[2], to[2]}, x = {from[3], to[3]};
   return for_type(type, node.name, [&]<class T>(T) {
     const bool whole = made[4] % full_width<T> == 0;
-    const std::int64_t size = whole ? full_width<T> : 1, pieces = made.count() / size,
+    const std::int64_t size = whole ? full_width<T> : 1, units = made.count() / size,
                        columns = made[4] / size;
     return make_own([=](const KernelArguments& arguments) {
-      for_index(pieces, [&]<class Index>() {
-        const Resize<Index> r = {z, y, x, static_cast<Index>(pieces), static_cast<Index>(columns)};
+      for_index(units, [&]<class Index>() {
+        const Resize<Index> r = {z, y, x, static_cast<Index>(units), static_cast<Index>(columns)};
         if (whole) {
-          start.template operator()<full_width<T>, T, Index>(r, arguments, blocks_for(pieces));
+          start.template operator()<full_width<T>, T, Index>(r, arguments, blocks_for(units));
         } else {
-          start.template operator()<1, T, Index>(r, arguments, blocks_for(pieces));
+          start.template operator()<1, T, Index>(r, arguments, blocks_for(units));
         }
       });
     });

@@ -57,10 +57,10 @@ struct Phases {
 
 // One thread per unit of z. y[2 j + p] = z[j + p]: voxel i of z gives phase p to 2 (i - p) + p, if that is
 // inside.
-template <bool scatters, class Piece, class Index>
-__global__ void interleave(Index pieces, Phases<Index> phases, Piece* z, Piece* y) {
+template <bool scatters, class Unit, class Index>
+__global__ void interleave(Index units, Phases<Index> phases, Unit* z, Unit* y) {
   const std::int64_t at = index_of_thread();
-  if (at >= static_cast<std::int64_t>(pieces)) return;
+  if (at >= static_cast<std::int64_t>(units)) return;
   Index rest = static_cast<Index>(at);
   const std::int64_t column = take_axis(rest, phases.columns), phase = take_axis(rest, Index{8});
   const std::int64_t x = take_axis(rest, phases.width), row = take_axis(rest, phases.height);
@@ -75,7 +75,7 @@ __global__ void interleave(Index pieces, Phases<Index> phases, Piece* z, Piece* 
   if constexpr (scatters) {
     if (inside) y[fine] = z[at];
   } else {
-    z[at] = inside ? y[fine] : Piece{};
+    z[at] = inside ? y[fine] : Unit{};
   }
 }
 
@@ -84,16 +84,16 @@ std::unique_ptr<Kernel> make_interleaving(const Shape& z, const Shape& y, std::i
                                           ElementType type) {
   const std::int64_t bytes = element_bytes(type), channels = z[4] / 8, depth = y[1];
   return make_own([=](const KernelArguments& arguments) {
-    for_piece(channels * bytes, [&]<class Piece>(Piece) {
-      const std::int64_t size = static_cast<std::int64_t>(sizeof(Piece)) / bytes, pieces = z.count() / size;
+    for_unit(channels * bytes, [&]<class Unit>(Unit) {
+      const std::int64_t size = static_cast<std::int64_t>(sizeof(Unit)) / bytes, units = z.count() / size;
       void *const from = arguments.inputs[0], *const to = arguments.outputs[0];
-      for_index(pieces, [&]<class Index>() {
+      for_index(units, [&]<class Index>() {
         const auto index = [](std::int64_t value) { return static_cast<Index>(value); };
         const Phases<Index> phases = {index(z[1]), index(z[2]), index(z[3]), index(channels / size),
                                       depth,       shift};
-        launch(scatters ? "interleave" : "interleave_gradient", interleave<scatters, Piece, Index>,
-               blocks_for(pieces), block_threads, pieces, phases, static_cast<Piece*>(scatters ? from : to),
-               static_cast<Piece*>(scatters ? to : from));
+        launch(scatters ? "interleave" : "interleave_gradient", interleave<scatters, Unit, Index>,
+               blocks_for(units), block_threads, units, phases, static_cast<Unit*>(scatters ? from : to),
+               static_cast<Unit*>(scatters ? to : from));
       });
     });
   });
