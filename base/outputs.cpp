@@ -66,8 +66,8 @@ bool are_looks_of(const std::string& entry, const struct stat& status) {
 }
 
 bool lies_below(const fs::path& path, const fs::path& folder) {
-  const auto [rest, end] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return rest == folder.end();
+  const auto [position, end] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return position == folder.end();
 }
 
 [[noreturn]] void refuse_input(const fs::path& output) {

@@ -81,8 +81,8 @@ Owned* owner_of(const fs::path& file) {
   const fs::path place = place_of(file);
   Owned* owner = nullptr;
   for (const auto& one : folders) {
-    const auto rest = std::mismatch(one->root.begin(), one->root.end(), place.begin(), place.end());
-    if (rest.first == one->root.end() && (owner == nullptr || owner->root.size() < one->root.size()))
+    const auto mismatch = std::mismatch(one->root.begin(), one->root.end(), place.begin(), place.end());
+    if (mismatch.first == one->root.end() && (owner == nullptr || owner->root.size() < one->root.size()))
       owner = one.get();
   }
   return owner;

@@ -135,25 +135,25 @@ class Walk {
       case Kind::write_disk:
         read(at, host_, i.host, i.bytes, {i.value, 0, in_host});
         write(at, disk_, i.disk, i.bytes, {i.value, 0, i.disk - i.begin});
-        pass_rest(at, i);
+        pass_padding(at, i);
         return;
       case Kind::read_disk:
         read(at, disk_, i.disk, i.bytes, {i.value, 0, i.disk - i.begin});
         write(at, host_, i.host, i.bytes, {i.value, 0, in_host});
-        pass_rest(at, i);
+        pass_padding(at, i);
         return;
     }
   }
 
   // The padding of the last block of a disk access.
-  void pass_rest(std::int32_t at, const Instruction& i) {
-    const std::int64_t rest = whole_blocks(i.bytes) - i.bytes;
-    if (rest == 0) return;
+  void pass_padding(std::int32_t at, const Instruction& i) {
+    const std::int64_t padding = whole_blocks(i.bytes) - i.bytes;
+    if (padding == 0) return;
     const bool out = i.kind == Kind::write_disk;
     Memory &from = out ? host_ : disk_, &to = out ? disk_ : host_;
     const std::int64_t in_host = i.host + i.bytes, in_file = i.disk + i.bytes;
-    report(at, from, {}, from.shadow.read(out ? in_host : in_file, rest, at, std::nullopt));
-    write(at, to, out ? in_file : in_host, rest, {});
+    report(at, from, {}, from.shadow.read(out ? in_host : in_file, padding, at, std::nullopt));
+    write(at, to, out ? in_file : in_host, padding, {});
   }
 
   void read(std::int32_t at, Memory& memory, std::int64_t begin, std::int64_t bytes,

@@ -62,14 +62,14 @@ struct Terms {
 
 // -log p and -log(1 - p) of a logit, p and 1 - p, and both to the power of the focus.
 struct Focused {
-  float of_true, of_false, p, rest, true_power, false_power;
+  float of_true, of_false, p, complement, true_power, false_power;
 
   __device__ Focused(float x, float focus) {
     const float log = log1pf(expf(-fabsf(x)));
     of_true = fmaxf(-x, 0.0f) + log;
     of_false = fmaxf(x, 0.0f) + log;
     p = probability(x);
-    rest = probability(-x);
+    complement = probability(-x);
     true_power = expf(-focus * of_true);
     false_power = expf(-focus * of_false);
   }
@@ -182,9 +182,9 @@ __global__ void loss_gradient_with_terms(Rows rows, Terms terms, const T* logits
         for (int lane = 0; lane < width; ++lane) {
           const float t = targets.target(bits, lane), soft = terms.soft(t);
           const Focused x(to_float(loaded.lane[lane]), terms.focus);
-          const float entropy = (1 - soft) * x.true_power * (x.p + terms.focus * x.rest * x.of_false) -
-                                soft * x.false_power * (x.rest + terms.focus * x.p * x.of_true);
-          const float all = (d[lane][0] * t + d[lane][2]) * x.p * x.rest + d[lane][3] * entropy;
+          const float entropy = (1 - soft) * x.true_power * (x.p + terms.focus * x.complement * x.of_false) -
+                                soft * x.false_power * (x.complement + terms.focus * x.p * x.of_true);
+          const float all = (d[lane][0] * t + d[lane][2]) * x.p * x.complement + d[lane][3] * entropy;
           set_rounded(result.lane[lane], targets.known(bits, lane) ? all : 0.0f);
         }
         store(dlogits + start, vector, result);

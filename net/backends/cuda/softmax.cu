@@ -104,8 +104,9 @@ struct Terms {
   }
   // Gradient with respect to log p. -log p / (1 - p) is computed by its series if p is almost 1.
   __device__ float gradient(bool is_target, float p, float minus_log) const {
-    const float rest = 1 - p;
-    const float ratio = rest > 1e-3f ? minus_log / rest : 1 + rest * (0.5f + rest / 3);
+    const float complement = 1 - p;
+    const float ratio =
+        complement > 1e-3f ? minus_log / complement : 1 + complement * (0.5f + complement / 3);
     return -wanted(is_target) * power(p) * (1 + focus * p * ratio);
   }
 };

@@ -70,14 +70,14 @@ struct Targets {
 // the power of the focus, which weight the other one's term.
 template <class V>
 struct Focused {
-  V of_true, of_false, rest, p, true_power, false_power;
+  V of_true, of_false, complement, p, true_power, false_power;
 
   VOXSWAP_INLINE Focused(const V& x, float focus) {
     const V e = exp_of_negative<V>(-magnitude(x)), log = log_of_one_plus<V>(e);
     of_true = (x < 0.0f ? -x : V{}) + log;
     of_false = (x > 0.0f ? x : V{}) + log;
     p = sigmoid_from<V>(x, e);
-    rest = sigmoid_from<V>(-x, e);
+    complement = sigmoid_from<V>(-x, e);
     true_power = exp_of_negative<V>(of_true * -focus);
     false_power = exp_of_negative<V>(of_false * -focus);
   }
@@ -185,9 +185,10 @@ struct SumsGradientWithTerms {
         const V known = plain.targets.template known<V>(voxel, c), t = plain.targets.template at<V>(voxel, c);
         const V soft = t * (1.0f - smoothing) + 0.5f * smoothing;
         const Focused<V> x(load<V>(plain.logits + i), focus);
-        const V dice = (load<V>(plain.of_product + q) * t + load<V>(plain.of_probability + q)) * x.p * x.rest;
-        const V entropy = (1.0f - soft) * x.true_power * (x.p + focus * x.rest * x.of_false) -
-                          soft * x.false_power * (x.rest + focus * x.p * x.of_true);
+        const V dice =
+            (load<V>(plain.of_product + q) * t + load<V>(plain.of_probability + q)) * x.p * x.complement;
+        const V entropy = (1.0f - soft) * x.true_power * (x.p + focus * x.complement * x.of_false) -
+                          soft * x.false_power * (x.complement + focus * x.p * x.of_true);
         store(plain.dlogits + i, V(known * (dice + load<V>(plain.of_entropy + q) * entropy)));
       }
     }

@@ -121,8 +121,9 @@ struct Terms {
   }
   // Gradient with respect to log p. -log p / (1 - p) is computed by its series if p is almost 1.
   float gradient(bool is_target, float p, float minus_log) const {
-    const float rest = 1.0f - p;
-    const float ratio = rest > 1e-3f ? minus_log / rest : 1.0f + rest * (0.5f + rest / 3.0f);
+    const float complement = 1.0f - p;
+    const float ratio =
+        complement > 1e-3f ? minus_log / complement : 1.0f + complement * (0.5f + complement / 3.0f);
     return -wanted(is_target) * power(p) * (1.0f + focus * p * ratio);
   }
 };

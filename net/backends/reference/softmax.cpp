@@ -115,10 +115,12 @@ void softmax_loss_sums_gradient(const Call& call) {
     // The gradient with respect to the logarithm of every probability, then to the logits.
     double all = 0;
     for (std::int64_t c = 0; c < channels; ++c) {
-      const double own = p[static_cast<std::size_t>(c)], rest = 1 - own, minus_log = softmax.log_sum - x[c];
-      const double ratio = rest > 1e-8 ? minus_log / rest : 1;  // -log p / (1 - p) if p is almost 1
+      const double own = p[static_cast<std::size_t>(c)], complement = 1 - own,
+                   minus_log = softmax.log_sum - x[c];
+      const double ratio =
+          complement > 1e-8 ? minus_log / complement : 1;  // -log p / (1 - p) if p is almost 1
       to[c] = own * (d[4 * c + 2] + (c == of ? d[4 * c] : 0)) -
-              d[4 * c + 3] * soft_target(c == of, terms, channels) * std::pow(rest, terms.focus) *
+              d[4 * c + 3] * soft_target(c == of, terms, channels) * std::pow(complement, terms.focus) *
                   (1 + terms.focus * own * ratio);
       all += to[c];
     }
