@@ -217,7 +217,7 @@ void Session::allocate() {
   s.allocated = true;
 }
 
-void Session::measure_again() {
+void Session::remeasure() {
   State& s = *state_;
   const std::vector<Tensor> parameters = weights(), state = optimizer_state();
   s.inputs.reset();

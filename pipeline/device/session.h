@@ -63,7 +63,7 @@ class Session {
   // Measures costs again and replans, for steps whose time disproves the prediction. Keeps weights and
   // optimiser state, drops a batch that was given. Takes about two seconds plus five steps and planning.
   // REQUIRES: a training session on a single rank.
-  void measure_again();
+  void remeasure();
   // Removes cached costs, so that the next run of such a step measures them.
   void forget_costs();
 

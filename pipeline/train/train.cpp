@@ -249,7 +249,7 @@ class Trainer {
     else
       log::info("a step takes {} instead of the predicted {}: measuring the costs again",
                 format_seconds(found), format_seconds(planned));
-    session_.measure_again();
+    session_.remeasure();
     log::info("predicted step time {}; costs {}", format_seconds(session_.plan().predicted_seconds),
               session_.costs().source);
     if (given_) session_.give(batch_.image, batch_.target);

@@ -341,8 +341,8 @@ TEST_F(Program, NeverWritesOverWhatItReadsNorUnaskedOverWhatItDidNotWrite) {
   const std::vector<std::string> outputs = {"q/BRATS_002.nii.gz", "s.csv", "f/arena.svg", "t/epochs.csv"};
   for (std::size_t i = 0; i < commands.size(); ++i) {
     EXPECT_EQ(call(commands[i]).code, 0);
-    const Outcome again = call(commands[i]);
-    EXPECT_EQ(again.code, 0) << again.errors;
+    const Outcome second = call(commands[i]);
+    EXPECT_EQ(second.code, 0) << second.errors;
   }
   for (std::size_t i = commands.size(); i-- > 0;) {
     write(outputs[i], "mine");

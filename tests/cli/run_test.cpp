@@ -300,9 +300,9 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   EXPECT_TRUE(contains(bytes("all/prediction.json"), "\"ensemble\": true"));
 
   // Again into the same folder: files of the first prediction that the second one does not write are removed.
-  const Outcome again = predict("all", {});
-  ASSERT_EQ(again.code, 0) << again.output;
-  EXPECT_TRUE(contains(again.output, "2 label maps of 1 case, of 2 repeats each"));
+  const Outcome second = predict("all", {});
+  ASSERT_EQ(second.code, 0) << second.output;
+  EXPECT_TRUE(contains(second.output, "2 label maps of 1 case, of 2 repeats each"));
   EXPECT_FALSE(fs::exists(folder_ / "all" / map));
   EXPECT_FALSE(fs::exists(folder_ / "all/probabilities" / (id + "_oedema.nii.gz")));
   EXPECT_EQ(bytes("all/repeat_2/" + map), bytes("plain/repeat_2/" + map));

@@ -159,10 +159,10 @@ TEST(Operations, ThatDependOnTheStepSayThatTheyDo) {
     for (const OperationCase& example : cases_of(operation->name)) {
       const CaseGraph graph = case_graph(*operation, example, ElementType::f32);
       std::vector<std::vector<std::byte>> found[2];
-      for (const bool again : {false, true}) {
+      for (const bool other_step : {false, true}) {
         Trial trial(*backend, graph, example);
-        trial.graph.run(again ? second : first);
-        for (const ValueId id : results(graph)) found[again ? 1 : 0].push_back(trial.graph.bytes(id));
+        trial.graph.run(other_step ? second : first);
+        for (const ValueId id : results(graph)) found[other_step ? 1 : 0].push_back(trial.graph.bytes(id));
       }
       depends = depends || found[0] != found[1];
     }

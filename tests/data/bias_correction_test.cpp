@@ -68,14 +68,14 @@ TEST(BiasCorrection, TakesMostOfAnImposedFieldAway) {
 TEST(BiasCorrection, LeavesTheBackgroundAndGivesTheSameBitsForAnyNumberOfThreads) {
   const Phantom phantom = ball({24, 24, 20});
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(1);
-  const Image once = correct_bias(phantom.biased, 0, "ball");
+  const Image one_thread = correct_bias(phantom.biased, 0, "ball");
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(3);
-  const Image again = correct_bias(phantom.biased, 0, "ball");
-  EXPECT_EQ(once.voxels, again.voxels);
-  EXPECT_EQ(once.geometry, phantom.biased.geometry);
-  for (std::size_t i = 0; i < once.voxels.size(); ++i) {
-    ASSERT_TRUE(std::isfinite(once.voxels[i]));
-    ASSERT_EQ(once.voxels[i] == 0, phantom.biased.voxels[i] == 0);
+  const Image three_threads = correct_bias(phantom.biased, 0, "ball");
+  EXPECT_EQ(one_thread.voxels, three_threads.voxels);
+  EXPECT_EQ(one_thread.geometry, phantom.biased.geometry);
+  for (std::size_t i = 0; i < one_thread.voxels.size(); ++i) {
+    ASSERT_TRUE(std::isfinite(one_thread.voxels[i]));
+    ASSERT_EQ(one_thread.voxels[i] == 0, phantom.biased.voxels[i] == 0);
   }
 }
 

@@ -53,7 +53,7 @@ TEST(Prefetching, ThrowsInNextWhatTheProducerThrewAfterWhatWasReady) {
   });
   EXPECT_EQ(prefetcher.next().case_index, 0U);
   EXPECT_EQ(prefetcher.next().case_index, 1U);
-  for (int again = 0; again < 2; ++again) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
     try {
       prefetcher.next();
       ADD_FAILURE() << "nothing was thrown";

@@ -25,8 +25,8 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
       "name", "data.root", "data.cache", "data.split.fold", "output.dir", "sweep"};
   for (const Key& key : keys()) {
     if (follow_the_file.contains(key.path)) continue;
-    const pipeline::RunOptions again = load(key.path + ": " + promised.at(key.path).at("default").dump());
-    EXPECT_EQ(key.print(run), key.print(again)) << key.path;
+    const pipeline::RunOptions reloaded = load(key.path + ": " + promised.at(key.path).at("default").dump());
+    EXPECT_EQ(key.print(run), key.print(reloaded)) << key.path;
   }
   EXPECT_TRUE(run.data.labels.empty() && run.data.regions.empty() && run.data.files.empty());
   EXPECT_EQ(run.preprocess.resolution, (Size3{128, 128, 128}));
@@ -239,26 +239,26 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
       "100B\nevaluate: {at: [training, 64], metrics: [dice]}\n");
   fs::create_directories(folder_ / "elsewhere");
   write(run.resolved + "ran_with:\n  voxswap: \"9.9\"\n", "elsewhere/experiment.yaml");
-  const pipeline::RunOptions again = load_experiment(folder_ / "elsewhere/experiment.yaml", {}).run;
-  EXPECT_EQ(again.resolved, run.resolved);
-  EXPECT_TRUE(changed_settings(run, again).empty());
-  EXPECT_EQ(again.data.files, run.data.files);
-  EXPECT_EQ(again.data.modalities, (std::vector<std::string>{"flair", "t1c"}));
-  EXPECT_EQ(again.data.labels, (data::Labels{{"rim", 4}, {"core", 1}}));  // in the order of the file
-  EXPECT_EQ(again.data.regions, (data::Regions{{"whole", {4, 1}}, {"core", {1}}}));
-  EXPECT_EQ(again.data.root, fs::weakly_canonical(folder_ / "some/where"));
-  EXPECT_EQ(again.split.file, fs::weakly_canonical(folder_ / "split.csv"));
-  EXPECT_EQ(again.training.optimizer.learning_rate, 3e-4);
-  EXPECT_EQ(again.training.seed, 18446744073709551615u);
-  EXPECT_EQ(again.memory.budget_bytes, 1610612736);
-  EXPECT_EQ(again.memory.host_bytes, 3 << 20);
-  EXPECT_EQ(again.memory.disk_folder, "/a b");
-  EXPECT_EQ(again.memory.disk_bytes, 1LL << 40);
-  EXPECT_EQ(again.memory.to_host_rate, 0);
-  EXPECT_EQ(again.memory.to_device_rate, 1.5e9);
-  EXPECT_EQ(again.memory.tflms, (swap::TflmsOptions{{}, 3, {}, 2}));
-  EXPECT_EQ(again.memory.lms_threshold, 100);
-  EXPECT_TRUE(again.preprocess.corner_background);
+  const pipeline::RunOptions reloaded = load_experiment(folder_ / "elsewhere/experiment.yaml", {}).run;
+  EXPECT_EQ(reloaded.resolved, run.resolved);
+  EXPECT_TRUE(changed_settings(run, reloaded).empty());
+  EXPECT_EQ(reloaded.data.files, run.data.files);
+  EXPECT_EQ(reloaded.data.modalities, (std::vector<std::string>{"flair", "t1c"}));
+  EXPECT_EQ(reloaded.data.labels, (data::Labels{{"rim", 4}, {"core", 1}}));  // in the order of the file
+  EXPECT_EQ(reloaded.data.regions, (data::Regions{{"whole", {4, 1}}, {"core", {1}}}));
+  EXPECT_EQ(reloaded.data.root, fs::weakly_canonical(folder_ / "some/where"));
+  EXPECT_EQ(reloaded.split.file, fs::weakly_canonical(folder_ / "split.csv"));
+  EXPECT_EQ(reloaded.training.optimizer.learning_rate, 3e-4);
+  EXPECT_EQ(reloaded.training.seed, 18446744073709551615u);
+  EXPECT_EQ(reloaded.memory.budget_bytes, 1610612736);
+  EXPECT_EQ(reloaded.memory.host_bytes, 3 << 20);
+  EXPECT_EQ(reloaded.memory.disk_folder, "/a b");
+  EXPECT_EQ(reloaded.memory.disk_bytes, 1LL << 40);
+  EXPECT_EQ(reloaded.memory.to_host_rate, 0);
+  EXPECT_EQ(reloaded.memory.to_device_rate, 1.5e9);
+  EXPECT_EQ(reloaded.memory.tflms, (swap::TflmsOptions{{}, 3, {}, 2}));
+  EXPECT_EQ(reloaded.memory.lms_threshold, 100);
+  EXPECT_TRUE(reloaded.preprocess.corner_background);
 
   const Experiment finished = load_run(folder_ / "elsewhere");
   EXPECT_EQ(finished.run.output, folder_ / "elsewhere");

@@ -70,9 +70,9 @@ TEST_F(Experiments, TellWhatAPresetSetAndReadItAgainFromTheResolvedFile) {
   EXPECT_TRUE(tells("training.deep_supervision: [1]"));
   EXPECT_FALSE(tells("network.depth: 3")) << "was given";
   EXPECT_TRUE(first.without_effect.empty()) << "nobody asked for patches around labels";
-  const Experiment again = load_experiment(write(first.run.resolved, "resolved.yaml"), {});
-  EXPECT_TRUE(again.preset.empty()) << "every key is given";
-  EXPECT_EQ(again.run.resolved, first.run.resolved);
+  const Experiment reloaded = load_experiment(write(first.run.resolved, "resolved.yaml"), {});
+  EXPECT_TRUE(reloaded.preset.empty()) << "every key is given";
+  EXPECT_EQ(reloaded.run.resolved, first.run.resolved);
 }
 
 TEST_F(Experiments, LeaveNetworksWithoutLevelsOfTheirOwnAsTheyAreUnderAPreset) {

@@ -196,14 +196,14 @@ TEST_P(BackendContract, HostAndDeviceTakeTurnsManyTimesBeforeAnybodyWaits) {
 TEST_P(BackendContract, AHostStreamWaitsForTheRecordThatItWasToldOf) {
   const test::Limit limit;
   const auto device = backend->make_stream(), host = backend->make_host_stream();
-  const auto again = backend->make_event(), let_go = backend->make_event();
+  const auto recorded_twice = backend->make_event(), let_go = backend->make_event();
   FunctionKernel nothing([] {});
-  device->record(*again);
-  host->wait(*again);
+  device->record(*recorded_twice);
+  host->wait(*recorded_twice);
   host->launch(nothing, {});
   host->record(*let_go);
   device->wait(*let_go);
-  device->record(*again);  // occurs only after the host has continued
+  device->record(*recorded_twice);  // occurs only after the host has continued
   device->synchronize();
   host->synchronize();
 }

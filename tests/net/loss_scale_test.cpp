@@ -85,10 +85,10 @@ double apart(Training& one, Training& other) {
 }
 
 TEST(LossScale, LeavesTheGradientsWhatTheyAre) {
-  Training exact(small_scaled(ElementType::f32)), half(scaled(4096)), again(scaled(4096)),
+  Training exact(small_scaled(ElementType::f32)), half(scaled(4096)), smaller(scaled(4096)),
       larger(scaled(16384));
-  EXPECT_LT(apart(exact, half), 0.1);      // rounding to f16 in the forward and backward pass
-  EXPECT_LT(apart(again, larger), 0.005);  // powers of 2 cause no rounding, but less underflow
+  EXPECT_LT(apart(exact, half), 0.1);        // rounding to f16 in the forward and backward pass
+  EXPECT_LT(apart(smaller, larger), 0.005);  // powers of 2 cause no rounding, but less underflow
 }
 
 TEST(LossScale, GradientsThatOverflowChangeNothingButTheScale) {

@@ -67,7 +67,7 @@ Results train(Session& session, swap::StepReport* report = nullptr, bool replans
   for (std::int64_t step = 1; step <= 3; ++step) {
     results.losses.push_back(session.train(image, target, {3, step, 1e-2}, report));
     results.validation.push_back(session.validation_loss(image, target));
-    if (replans && step == 2) session.measure_again();
+    if (replans && step == 2) session.remeasure();
   }
   for (const Tensor& tensor : session.weights())
     results.weights.insert(results.weights.end(), tensor.values.begin(), tensor.values.end());

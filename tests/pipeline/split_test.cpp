@@ -23,8 +23,8 @@ data::Dataset dataset_of(int cases) {
 
 TEST(Split, IsSeededAndEveryCaseIsInExactlyOnePart) {
   const data::Dataset dataset = dataset_of(25);
-  const Split split = make_split(dataset, {0.2, 7, {}, 0}), again = make_split(dataset, {0.2, 7, {}, 0});
-  EXPECT_EQ(split.validation, again.validation);
+  const Split split = make_split(dataset, {0.2, 7, {}, 0}), repeated = make_split(dataset, {0.2, 7, {}, 0});
+  EXPECT_EQ(split.validation, repeated.validation);
   EXPECT_EQ(split.validation.size(), 5u);
   EXPECT_EQ(split.training.size(), 20u);
   std::vector<std::size_t> all = split.training;

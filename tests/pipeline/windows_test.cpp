@@ -79,9 +79,9 @@ TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
   const Size3 size{20, 9, 13};
   const std::vector<float> whole = ramp(20 * 9 * 13 * 2);
   const Windows windows = make_windows(size, {8, 9, 5}, 0.5);
-  const std::vector<float> again =
+  const std::vector<float> stitched =
       stitch(windows, 2, [&](const VoxelBox& box) { return cut(whole, size, box, 2); });
-  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(again[i], whole[i], 1e-6);
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(stitched[i], whole[i], 1e-6);
 }
 
 // nnU-Net's Gaussian: its deviation is an eighth of the window's side.

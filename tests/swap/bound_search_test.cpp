@@ -27,7 +27,7 @@ class Walk {
        std::uint64_t seed)
       : graph_(graph), random_(seed, 3), host_(budgets.host), on_device_(graph.values().size(), false) {
     const auto end = static_cast<net::NodeId>(graph.nodes().size());
-    on_host_ = must_not_be_made_again_ = on_device_;
+    on_host_ = must_not_be_recomputed_ = on_device_;
     made_.assign(on_device_.size(), net::none);
     copied_.assign(on_device_.size(), net::none);
     reads_.resize(on_device_.size());
@@ -35,10 +35,10 @@ class Walk {
     room_ = budgets.device;
     eager_ = chance();
     prefetch_ = chance();
-    remake_ = chance();
+    recompute_ = chance();
     for (net::NodeId id = 0; id < end; ++id) {
       for (const net::ValueId value : graph.node(id).inputs) reads_[index(value)].push_back(id);
-      for (const net::ValueId value : graph.node(id).updates) must_not_be_made_again_[index(value)] = true;
+      for (const net::ValueId value : graph.node(id).updates) must_not_be_recomputed_[index(value)] = true;
     }
     for (const net::ValueId value : kept) reads_[index(value)].push_back(end);
     for (std::size_t id = 0; id < on_device_.size(); ++id) {
@@ -124,11 +124,11 @@ class Walk {
   }
 
   // Whether a value can be recomputed after it was freed without a copy.
-  bool can_be_made_again(net::ValueId value) const {
+  bool can_be_recomputed(net::ValueId value) const {
     const net::NodeId producer = graph_.value(value).producer;
     if (producer == net::none || !graph_.node(producer).updates.empty()) return false;
     return std::none_of(graph_.node(producer).inputs.begin(), graph_.node(producer).inputs.end(),
-                        [&](net::ValueId input) { return must_not_be_made_again_[index(input)]; });
+                        [&](net::ValueId input) { return must_not_be_recomputed_[index(input)]; });
   }
 
   // Frees memory, usually of the values that are read last.
@@ -143,8 +143,8 @@ class Walk {
       }
       if (victim == net::none) return false;
       if (next_read(victim) != net::none && !on_host_[index(victim)]) {
-        const bool again = can_be_made_again(victim) && chance() < remake_;
-        if (!again && !copy_out(victim) && !can_be_made_again(victim)) return false;
+        const bool recompute = can_be_recomputed(victim) && chance() < recompute_;
+        if (!recompute && !copy_out(victim) && !can_be_recomputed(victim)) return false;
       }
       drop(victim);
     }
@@ -154,7 +154,7 @@ class Walk {
   bool bring(net::ValueId value, int depth) {
     if (graph_.value(value).persistent() || on_device_[index(value)]) return true;
     if (!on_host_[index(value)])
-      return depth < 8 && can_be_made_again(value) && make(graph_.value(value).producer, depth + 1);
+      return depth < 8 && can_be_recomputed(value) && make(graph_.value(value).producer, depth + 1);
     if (!make_room(bytes(value))) return false;
     Instruction instruction;
     instruction.kind = Instruction::Kind::copy_in;
@@ -232,9 +232,9 @@ class Walk {
   const Philox random_;
   std::uint64_t draw_ = 0;
   std::int64_t room_ = 0, host_ = 0;
-  double eager_ = 0, prefetch_ = 0, remake_ = 0;
+  double eager_ = 0, prefetch_ = 0, recompute_ = 0;
   net::NodeId now_ = 0;
-  std::vector<bool> on_device_, on_host_, must_not_be_made_again_;
+  std::vector<bool> on_device_, on_host_, must_not_be_recomputed_;
   std::vector<std::int32_t> made_,
       copied_;  // instructions that start the residency, and the copy on the host
   std::vector<std::vector<net::NodeId>> reads_;

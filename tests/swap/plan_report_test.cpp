@@ -110,7 +110,7 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
   EXPECT_EQ(json["host_bytes"], plan.host_bytes);
   EXPECT_EQ(json["disk_budget_bytes"], plan.disk_budget_bytes);
   EXPECT_EQ(json["out_bytes"], totals(plan).out_bytes);
-  std::size_t runs_again = 0, on_disk = 0;
+  std::size_t recomputations = 0, on_disk = 0;
   for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
     const auto& entry = json["instructions"][i];
     const Instruction& instruction = plan.instructions[i];
@@ -120,7 +120,7 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
     if (instruction.kind == Instruction::Kind::run) {
       EXPECT_EQ(entry["node"], instruction.node);
       EXPECT_EQ(entry["recomputed"], instruction.recomputed);
-      runs_again += instruction.recomputed ? 1 : 0;
+      recomputations += instruction.recomputed ? 1 : 0;
       continue;
     }
     EXPECT_EQ(entry["value"], instruction.value);
@@ -133,7 +133,7 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
     EXPECT_EQ(entry["disk"], instruction.disk);
     ++on_disk;
   }
-  EXPECT_GT(runs_again, 0u);
+  EXPECT_GT(recomputations, 0u);
   EXPECT_GT(on_disk, 0u);
 }
 
@@ -149,8 +149,8 @@ TEST(Totals, CountBytesEachWayValuesThatLeaveAndNodesThatRunAgain) {
   move(Kind::copy_in, 1, 300);
   move(Kind::write_disk, 1, 5000);
   move(Kind::read_disk, 1, 70000);
-  for (const bool again : {false, true, true})
-    plan.instructions.push_back({.node = 4, .recomputed = again, .waits = {}});
+  for (const bool recomputed : {false, true, true})
+    plan.instructions.push_back({.node = 4, .recomputed = recomputed, .waits = {}});
   const PlanTotals sums = totals(plan);
   EXPECT_EQ(sums.out_bytes, 70);
   EXPECT_EQ(sums.in_bytes, 300);

@@ -106,11 +106,11 @@ TEST_P(EveryPlanner, GivesTheSamePlanForTheSameRequest) {
   const Case test(network("isensee2017", 16, 3, 4));
   const std::int64_t budget = make_plan("keep", test.request(unlimited)).peak_bytes;
   const StepProblem request = test.request(GetParam() == "keep" ? budget : budget * 3 / 4);
-  const Plan once = make_plan(GetParam(), request), again = make_plan(GetParam(), request);
-  EXPECT_EQ(once.instructions, again.instructions);
-  ASSERT_EQ(once.residencies.size(), again.residencies.size());
+  const Plan once = make_plan(GetParam(), request), repeated = make_plan(GetParam(), request);
+  EXPECT_EQ(once.instructions, repeated.instructions);
+  ASSERT_EQ(once.residencies.size(), repeated.residencies.size());
   for (std::size_t i = 0; i < once.residencies.size(); ++i)
-    EXPECT_EQ(once.residencies[i].offset, again.residencies[i].offset);
+    EXPECT_EQ(once.residencies[i].offset, repeated.residencies[i].offset);
 }
 
 INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, testing::ValuesIn(planner_names()),

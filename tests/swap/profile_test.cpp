@@ -88,9 +88,9 @@ TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
   EXPECT_EQ(files_in(measured.request.cache).size(), 2u);
 
   for (const fs::path& file : files_in(measured.request.cache)) write_file(file, "{\"half\":");
-  const CostModel again = measure_costs(measured.compiled, measured.request);
-  EXPECT_EQ(again.node_seconds.size(), first.node_seconds.size());
-  EXPECT_LT(again.node_seconds.front(), 7);
+  const CostModel second = measure_costs(measured.compiled, measured.request);
+  EXPECT_EQ(second.node_seconds.size(), first.node_seconds.size());
+  EXPECT_LT(second.node_seconds.front(), 7);
 }
 
 TEST(MeasuredCosts, ThatWereDisprovedOrForgottenAreMeasuredAgain) {

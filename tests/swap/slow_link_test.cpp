@@ -71,9 +71,9 @@ TEST(SlowLink, ThatPausedBeginsAnew) {
   for (int i = 0; i < 2; ++i) link.add_copy(2500);
   copy_over(link, *backend, 2500, 0, 1);
   sleepy.now += microseconds(700);
-  const auto again = sleepy.now;
+  const auto resumed_at = sleepy.now;
   copy_over(link, *backend, 2500, 1, 2);
-  EXPECT_EQ(sleepy.now - again, microseconds(500));
+  EXPECT_EQ(sleepy.now - resumed_at, microseconds(500));
 }
 
 }  // namespace

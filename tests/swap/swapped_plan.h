@@ -150,13 +150,14 @@ class SwapEverything {
     state(value).place = -1;
   }
 
-  void run(net::NodeId id, bool again) {
+  void run(net::NodeId id, bool recomputed) {
     const net::Node& node = graph_.node(id);
     std::vector<net::ValueId> taken;
     for (const net::ValueId output : node.outputs) {
       int group = -1;
       for (const net::ValueId input : node.inputs) {
-        if (again || !options_.in_place || group >= 0 || !swap::may_take_over(graph_, node, output, input))
+        if (recomputed || !options_.in_place || group >= 0 ||
+            !swap::may_take_over(graph_, node, output, input))
           continue;
         if (!ends(input, id) || std::find(taken.begin(), taken.end(), input) != taken.end()) continue;
         group = places_[at(state(input).place)].group;
@@ -168,7 +169,7 @@ class SwapEverything {
       places_.push_back({{net::none, id, 0, swap::occupied(workspaces_[at(id)]), now(), now()}, groups_++});
     swap::Instruction instruction;
     instruction.node = id;
-    instruction.recomputed = again;
+    instruction.recomputed = recomputed;
     plan_.instructions.push_back(instruction);
   }
 

@@ -283,11 +283,11 @@ struct Updated {
 
   std::vector<std::string> violations() const { return verify(graph, workspaces, plan); }
   // Runs the node a second time, at the end.
-  void run_again(net::NodeId node) {
-    Instruction again;
-    again.node = node;
-    again.recomputed = true;
-    plan.instructions.push_back(again);
+  void recompute(net::NodeId node) {
+    Instruction instruction;
+    instruction.node = node;
+    instruction.recomputed = true;
+    plan.instructions.push_back(instruction);
     for (Residency& r : plan.residencies)
       if (graph.value(r.value).persistent() || r.value == x || r.value == y || r.value == sum) r.last = 3;
     test::mutate::renew_sums(plan);
@@ -302,17 +302,17 @@ TEST(Verify, CatchesRunsThatReadAnUpdatedParameterUpdateTwiceOrSayWronglyWhether
   };
   for (const Row& row : std::vector<Row>{
            {"nothing", [](Updated&) {}, nullptr},
-           {"the sum, which depends on no parameter, again", [](Updated& u) { u.run_again(0); }, nullptr},
+           {"the sum, which depends on no parameter, again", [](Updated& u) { u.recompute(0); }, nullptr},
            {"the update before the convolution",
             [](Updated& u) { std::swap(u.plan.instructions[1], u.plan.instructions[2]); },
             "after 1 updates instead of 0"},
-           {"the convolution again", [](Updated& u) { u.run_again(1); }, "after 1 updates instead of 0"},
-           {"the update again", [](Updated& u) { u.run_again(u.update); }, "would update its values twice"},
+           {"the convolution again", [](Updated& u) { u.recompute(1); }, "after 1 updates instead of 0"},
+           {"the update again", [](Updated& u) { u.recompute(u.update); }, "would update its values twice"},
            {"a first run that says it is none", [](Updated& u) { u.plan.instructions[0].recomputed = true; },
             "did not run before"},
            {"a second run that does not say so",
             [](Updated& u) {
-              u.run_again(0);
+              u.recompute(0);
               u.plan.instructions.back().recomputed = false;
             },
             "not marked as a recomputation"}}) {
