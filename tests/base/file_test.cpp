@@ -208,7 +208,7 @@ TEST_F(File, IsNeitherAPipeNorASocketNorADevice) {
   EXPECT_NE(read_if_possible("/proc/self/status"), "");
 }
 
-TEST_F(File, IsNotPutIntoAFolderWhoseNameIsNotUtf8) {
+TEST_F(File, IsNotWrittenIntoAFolderWithANameThatIsNotUtf8) {
   test::expect_failure([&] { make_directories(folder_ / "caf\xe9"); }, Exit::usage,
                        {"this name is not UTF-8"});
   make_directories(folder_ / "caf\u00e9");
@@ -221,7 +221,7 @@ TEST_F(File, FoldersInTheWayOfAFileAreAnErrorWithItsName) {
   EXPECT_EQ(exit_code_of([&] { write_file(folder_ / "none" / "a", "x"); }), Exit::failed);
 }
 
-TEST(ExitCode, TellsWhatRanOutFromWhatBroke) {
+TEST(ExitCode, DistinguishesLackOfSpaceFromOtherFailures) {
   for (const int error : {ENOSPC, EDQUOT, EFBIG, ENOMEM}) EXPECT_EQ(exit_of(error), Exit::does_not_fit);
   for (const int error : {EIO, EACCES, EMFILE, EPIPE}) EXPECT_EQ(exit_of(error), Exit::failed);
 }
@@ -274,7 +274,7 @@ TEST(FileSystem, MakesAFolderHoweverItIsSpelt) {
   EXPECT_NO_THROW(make_directories("."));
 }
 
-TEST(FileSystem, MakesFoldersWhoseNamesEndInASeparator) {
+TEST(FileSystem, CreatesFoldersWithNamesThatEndInASeparator) {
   const test::TemporaryFolder own;
   const fs::path folder = own.path(), inner = folder / "a" / "b" / "";
   fs::create_directories(inner);

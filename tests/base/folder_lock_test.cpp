@@ -56,7 +56,7 @@ TEST_F(Locking, MakesTheFolderAndRemovesItWhereNothingWasPutIntoIt) {
   EXPECT_TRUE(fs::exists(folder / "result"));
 }
 
-TEST_F(Locking, KeepsAFolderThatWasRemovedMeanwhileFromBeingMadeAgain) {
+TEST_F(Locking, PreventsThatARemovedFolderIsRecreated) {
   const fs::path folder = folder_ / "run";
   {
     FolderLock lock(folder);

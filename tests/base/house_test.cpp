@@ -55,7 +55,7 @@ TEST(House, FindsATableThatAllowsWhatDoesNotStandAbove) {
                           "cli may include clouds, which is not a folder"));
 }
 
-TEST(House, FindsCirclesOfUnitsWhoseHeadersHaveNone) {
+TEST(House, FindsCyclesOfUnitsWithHeadersWithoutCycles) {
   EXPECT_THAT(
       circles_of_units({file("swap/a.h", {}), file("swap/a.cpp", {"swap/a.h", "swap/b.h"}),
                         file("swap/b.h", {"base/text.h"}), file("swap/b.cpp", {"swap/b.h", "swap/c.h"}),
@@ -64,7 +64,7 @@ TEST(House, FindsCirclesOfUnitsWhoseHeadersHaveNone) {
       ElementsAre("swap/a includes swap/b includes swap/c includes swap/a"));
 }
 
-TEST(House, FindsNoCircleWhereTwoWaysLeadToOneUnit) {
+TEST(House, FindsNoCycleIfTwoPathsLeadToOneUnit) {
   EXPECT_THAT(
       circles_of_units({file("swap/a.cpp", {"swap/b.h", "swap/c.h"}), file("swap/b.cpp", {"swap/d.h"}),
                         file("swap/c.h", {"swap/d.h"}), file("swap/d.cpp", {"swap/d.h"})}),

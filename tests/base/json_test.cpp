@@ -56,7 +56,7 @@ TEST(Json, IsDestroyedWhereNoMemoryIsLeft) {
   }
 }
 
-TEST(Json, TellsOfALackOfMemoryThatTheReserveCannotMend) {
+TEST(Json, ThrowsIfTheReserveOfMemoryIsTooSmall) {
   test::Heap::empty = true;
   bool caught = false;
   try {

@@ -13,7 +13,7 @@
 namespace voxswap {
 namespace {
 
-TEST(ParallelFor, DoesEveryPieceOnceWhateverTheNumberOfThreads) {
+TEST(ParallelFor, RunsEveryTaskOnceForAnyNumberOfThreads) {
   for (unsigned threads : {0U, 1U, 3U, 50U}) {
     std::vector<std::atomic<int>> done(20);
     parallel_for(
@@ -23,7 +23,7 @@ TEST(ParallelFor, DoesEveryPieceOnceWhateverTheNumberOfThreads) {
   parallel_for(0, [](std::size_t) { FAIL() << "there is nothing to do"; });
 }
 
-TEST(ParallelFor, ThrowsTheErrorOfTheLowestPieceAndBeginsNoneAfterIt) {
+TEST(ParallelFor, ThrowsTheErrorOfTheFirstFailedTaskAndStartsNoneAfterIt) {
   for (int round = 0; round < 50; ++round) {
     std::atomic<int> begun{0};
     try {

@@ -12,7 +12,7 @@ ProgressState epoch() {
   return {"epoch 12/60", "steps", 5, 26, 0.8, 725, "loss -0.7112"};
 }
 
-TEST(ProgressLine, TellsEverythingBesideABarOn80Columns) {
+TEST(ProgressLine, ShowsAllFiguresAndABarIn80Columns) {
   EXPECT_EQ(progress_line(epoch(), 79),
             "epoch 12/60 [#........] 5/26 steps, 1.25 s/step, 12 min 05 s left, loss -0.7112");
 }

@@ -26,7 +26,7 @@ TEST(Sizes, AreReadWithBinaryUnitsAndRefusedWithout) {
   EXPECT_EQ(format_bytes(3LL << 30), "3.00 GiB");
 }
 
-TEST(Sizes, AreSuggestedWithTheUnitThatWasMeant) {
+TEST(Sizes, AreSuggestedWithTheIntendedUnit) {
   const auto refusal = [](const auto& parse, const char* text) {
     return test::message_of([&] { parse(text); }, Exit::usage);
   };
@@ -37,7 +37,7 @@ TEST(Sizes, AreSuggestedWithTheUnitThatWasMeant) {
             "'4' is not a size. Write a number followed by one of B, KiB, MiB, GiB, TiB");
 }
 
-TEST(Nearest, FindsTheKeyASlipWasMeantToBe) {
+TEST(Nearest, FindsTheKeyIntendedByATypingError) {
   const std::vector<std::string> keys = {"resolution", "crop", "normalize"};
   EXPECT_EQ(nearest("resolutoin", keys), "resolution");
   EXPECT_EQ(nearest("something_else_entirely", keys), "");

@@ -56,7 +56,7 @@ TEST_F(Completion, IsThereForEveryShellAndNoOther) {
   refused(2, {"completion", "tcsh"});
 }
 
-TEST_F(Completion, AndTheManualPageTellOfWhatTheHelpTells) {
+TEST_F(Completion, AndTheManualPageListTheCommandsAndOptionsOfTheHelp) {
   const Outcome page = done({"help", "--manual"});
   EXPECT_TRUE(page.output.starts_with(".TH VOXSWAP 1"));
   const std::string bash = bytes("completion.bash");

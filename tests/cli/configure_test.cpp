@@ -309,7 +309,7 @@ TEST_F(Configure, WritesASweepOverTheBestCandidates) {
 }
 
 // The candidates have different depths and strides.
-TEST_F(Configure, WritesASweepWhoseCandidatesCanBeEnsembles) {
+TEST_F(Configure, WritesASweepWithEnsemblesAsCandidates) {
   phantoms("4", "40,40,40", {}, "large");
   const Outcome outcome = configure({"--candidates", "3", "network.base_filters=2", "training.epochs=1",
                                      "data.split.folds=2", "output.dir=" + path("s")},

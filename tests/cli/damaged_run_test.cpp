@@ -281,7 +281,7 @@ TEST_F(DamagedRun, IsNotResumedWithOtherData) {
   EXPECT_TRUE(state() == before);
 }
 
-TEST_F(DamagedRun, ReportTellsWhichTablesWereChanged) {
+TEST_F(DamagedRun, ReportListsChangedTables) {
   const std::string changed_tables = "changed after the run wrote it: ";
   const Outcome before = done({"report", run_.string()});
   EXPECT_FALSE(contains(before.output, changed_tables));

@@ -36,7 +36,7 @@ TEST_F(JsonOutput, OfDryRunsHasEveryKeyAndTheForecast) {
   EXPECT_GT(cells[1]["memory_bytes"], 0);
 }
 
-TEST_F(JsonOutput, OfARunHasItsScoresAndWatchTellsThatItIsFinished) {
+TEST_F(JsonOutput, OfARunHasItsScoresAndWatchReportsThatItIsFinished) {
   const Json run = json({"run", tiny_, "--out", run_});
   EXPECT_EQ(run["run"], run_);
   ASSERT_EQ(run["dice"].size(), 3u);  // for one case, one per region

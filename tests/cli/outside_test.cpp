@@ -185,7 +185,7 @@ TEST_F(Outside, ALimitOfTheAddressSpaceIsAMessage) {
   EXPECT_TRUE(was_refused);
 }
 
-TEST_F(Outside, ARunWhoseFolderIsRemovedEndsAndLeavesNothing) {
+TEST_F(Outside, ARunEndsAndLeavesNothingIfItsFolderIsRemoved) {
   const pid_t child =
       start(into("removed", {"training.epochs=100000", "training.early_stop=100000"}), {.log = log_});
   for (int i = 0; i < 6000 && !fs::exists(folder_ / "removed/epochs.csv"); ++i)

@@ -125,7 +125,7 @@ TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
   expect_refusal(call("predict . --input p --out q"), 3, "is not a run");
 }
 
-TEST_F(Program, TellsMissingAndEmptyDataSets) {
+TEST_F(Program, ReportsMissingAndEmptyDataSets) {
   write("study.yaml", tiny);
   EXPECT_EQ(call("run study.yaml").code, 3);
   fs::create_directories(folder_ / "p");

@@ -177,7 +177,7 @@ TEST_F(RanksOfMpi, ListThemselves) {
   EXPECT_FALSE(Json::parse(program({"info", "--json"}).output).contains("ranks"));
 }
 
-TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstTells) {
+TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstReports) {
   const Words bench = {"bench",
                        path("experiment.yaml"),
                        "--steps",

@@ -164,7 +164,7 @@ TEST_F(Run, EqualsOneThatWasNotKilledHoweverOftenItIs) {
 // Planners, budgets and tiers change when and where values are computed, but not the values; the tables
 // contain their figures. The budgets are the planners' minima; lms-threshold moves large values whatever the
 // budget.
-TEST_F(Run, GivesTheSameResultsInLessMemoryAndTellsWhatThatTook) {
+TEST_F(Run, GivesTheSameResultsInLessMemoryAndReportsTheCost) {
   const std::string brief = "training.epochs=2";
   done(into("kept", {brief, "memory.planner=keep"}));
   const double unlimited = figure("kept", "device_peak_bytes");
@@ -353,7 +353,7 @@ TEST_F(Run, GoesOnWhereItWasKilledBeforeItsFirstFileWasWritten) {
   EXPECT_TRUE(fs::exists(folder_ / "begun/report.html"));
 }
 
-TEST_F(Run, ADryRunTellsAndWritesNothing) {
+TEST_F(Run, ADryRunPrintsItsForecastAndWritesNothing) {
   const Outcome outcome = done(into("dry", {"--dry-run"}));
   EXPECT_TRUE(contains(outcome.output, "resolution"));
   EXPECT_FALSE(fs::exists(folder_ / "dry"));

@@ -31,7 +31,7 @@ class Scans : public ProgramInASharedFolder<Scans> {
   }
 };
 
-TEST_F(Scans, ThatAreNotUsedAreToldByCheckAndStrictlyAnError) {
+TEST_F(Scans, ThatAreUnusedAreWarningsOfCheckAndErrorsWithStrict) {
   const Outcome check = done({"check", path("msd")});
   EXPECT_TRUE(contains(check.output, "not used", "labelsTr/orphan.nii.gz", "a label map without an image",
                        "0 errors, 1 warning"));
@@ -41,7 +41,7 @@ TEST_F(Scans, ThatAreNotUsedAreToldByCheckAndStrictlyAnError) {
   done({"check", path("whole"), "--strict"});
 }
 
-TEST_F(Scans, WithTheSameProblemAreToldOnceWithOneRemedy) {
+TEST_F(Scans, WithTheSameProblemAreReportedOnceWithOneRemedy) {
   of_layout("alike", "brats2021", "4");
   for (int i = 0; i < 4; ++i) {
     const std::string id = format("BraTS2021_{:05}", i);

@@ -44,7 +44,7 @@ TEST_F(Streams, ThatAreFullOrGoneAreAnErrorAndNotSilence) {
 }
 
 // The reader of `voxswap run | head` has ended, and the run continues.
-TEST_F(Streams, WhoseReaderIsGoneChangeNoExitCode) {
+TEST_F(Streams, WithoutAReaderChangeNoExitCode) {
   const auto without_reader = [&](const std::string& arguments) {
     return shell("bash -c 'exec 3> >(true); wait $!; " + at(arguments + " >&3 2>log") + "'");
   };

@@ -223,7 +223,7 @@ TEST_F(SweepCommand, PlansAndBenchesWithACsvAPlotAndAPage) {
   EXPECT_GT(std::stod(by_cell("b/sweep.csv", "step_seconds_median").at("planner-hybrid")), 0);
 }
 
-TEST_F(SweepCommand, TellsAsACellsAnswerThatItDoesNotFitWhenItOnlyPlans) {
+TEST_F(SweepCommand, ThatOnlyPlansReportsCellsThatDoNotFit) {
   done(sweep_into("p", {"sweep.command=plan", "sweep.as=v100", "memory.budget=8KiB,64MiB"}));
   EXPECT_EQ(by_cell("p/sweep.csv", "fits"),
             (std::map<std::string, std::string>{{"budget-8KiB", "no"}, {"budget-64MiB", "yes"}}));
@@ -236,7 +236,7 @@ TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
 
-TEST_F(SweepCommand, ADryRunTellsMemoryAndTimeAndWritesNothing) {
+TEST_F(SweepCommand, ADryRunPrintsMemoryAndTimeAndWritesNothing) {
   const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.output;
   EXPECT_TRUE(contains(dry.output, "seed-1", "memory, peak", "2 cells, 1 in parallel"));

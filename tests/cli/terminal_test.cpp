@@ -103,7 +103,7 @@ TEST_F(Terminal, IsSparedByQuietButTheRecordIsNot) {
       << both;
 }
 
-TEST_F(Terminal, IsToldMoreWithLogLevelDebug) {
+TEST_F(Terminal, ShowsMoreWithLogLevelDebug) {
   const Outcome debug = done(train_into("out", {"--log-level", "debug"}));
   for (const char* words : {"epoch 1 step 3/3: loss ", "last.safetensors: written", "prepared"}) {
     EXPECT_TRUE(contains(debug.output, words));

@@ -48,7 +48,7 @@ TEST(CudaEngines, AreOfThoseThatAreSupportedSumInOrderAreThereAndFit) {
 }
 
 // Either engine may be the faster one, so the test sets each as the former choice.
-TEST(CudaEngines, ThatWereChosenBeforeAreTakenAgain) {
+TEST(CudaEngines, ThatWereChosenBeforeAreReused) {
   const auto first = make_cuda_backend({});
   engine(*first, ElementType::bf16, "conv3d");
   const std::string chosen = dynamic_cast<TuningBackend&>(*first).routines();
@@ -72,7 +72,7 @@ std::string log_of(const std::function<void()>& work) {
   return testing::internal::GetCapturedStderr();
 }
 
-TEST(CudaEngines, ThatCannotBeTakenAgainAreNamedAndChosenAnew) {
+TEST(CudaEngines, ThatCannotBeReusedAreNamedAndChosenAgain) {
   const auto first = make_cuda_backend({});
   engine(*first, ElementType::bf16, "conv3d");
   const std::string chosen = dynamic_cast<TuningBackend&>(*first).routines();
@@ -149,7 +149,7 @@ TEST(CudaEngines, ThatAreWrongAreNotTaken) {
 
 // The only error is the rounding of results to bf16 (spacing 2^-8 of their magnitude); few results exceed
 // four times the root of the sum of the squares of their terms.
-TEST(CudaEngines, OfASurveyAreHeldAgainstTheConvolutionInDouble) {
+TEST(CudaEngines, OfASurveyAreComparedWithTheConvolutionInDouble) {
   cuda::EngineSurvey survey(0);
   using Problem = cuda::ConvolutionProblem;
   Problem problem;

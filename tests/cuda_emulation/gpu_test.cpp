@@ -122,7 +122,7 @@ TEST(EmulatedGpu, RefusesWhatItDidNotHandOut) {
   EXPECT_EQ(cudaSetDevice(1), cudaErrorInvalidDevice);
 }
 
-TEST(EmulatedGpu, TellsNoTimeOfWhatHasNotHappened) {
+TEST(EmulatedGpu, MeasuresNoTimeBetweenEventsThatHaveNotHappened) {
   const Stream stream;
   cudaEvent_t first = nullptr, second = nullptr;
   ASSERT_EQ(cudaEventCreate(&first), cudaSuccess);

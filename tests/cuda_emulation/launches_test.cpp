@@ -136,7 +136,7 @@ TEST(CudaGraphs, GiveTheSameBitsInHalfPrecisionAndWithLossScaling) {
   }
 }
 
-TEST(CudaGraphs, ThatAGpuRefusesAreDoneWithoutAndToldOfOnce) {
+TEST(CudaGraphs, ThatAGpuRefusesAreReplacedBySingleLaunchesWithOneWarning) {
   Subject subject({.host = false});
   ASSERT_GT(subject.expected_launches(), steps);
   const auto [expected, none] = subject.train(swap::Detail::instructions);

@@ -27,7 +27,7 @@ memory: {host: 64MiB}
   cli::Outcome run(const std::string& name, const cli::Words& keys) { return done(into(name, keys)); }
 };
 
-TEST_F(ProgramOnGpu, FindsItAndTellsOfIt) {
+TEST_F(ProgramOnGpu, FindsItAndListsIt) {
   const cli::Outcome info = program({"info"});
   EXPECT_EQ(info.code, 0);
   EXPECT_TRUE(cli::contains(info.output, "backend cuda          emulated GPU, compute capability 9.0"));

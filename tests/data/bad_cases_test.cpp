@@ -91,7 +91,7 @@ TEST_F(BadCases, ChannelsOnDifferentGridsNameBoth) {
   expect_bad({bad("t2").string(), "8x8x9", "8x8x8"});
 }
 
-TEST_F(BadCases, ATruthOnAnotherGridIsTold) {
+TEST_F(BadCases, AGroundTruthOnAnotherGridIsReported) {
   write_label_map(bad("seg"), random_labels(geometry({8, 7, 8}), {0, 1}));
   expect_bad({bad("seg").string(), "8x7x8"});
 }
@@ -124,14 +124,14 @@ TEST_F(BadCases, ALabelOutsideTheListNamesTheValueAndTheList) {
   expect_bad({bad("seg").string(), "label 3", "1 necrosis, 2 oedema, 4 enhancing"});
 }
 
-TEST_F(BadCases, AFractionalTruthIsTold) {
+TEST_F(BadCases, AFractionalGroundTruthIsReported) {
   Image image{grid, std::vector<float>(512, 0)};
   image.voxels[3] = 0.5F;
   write_image(bad("seg"), image);
   expect_bad({bad("seg").string(), "0.5"});
 }
 
-TEST_F(BadCases, AllOfThemAreToldAtOnce) {
+TEST_F(BadCases, AllOfThemAreReportedAtOnce) {
   fs::remove(bad("t1ce"));
   truncate_file(bad("flair"), 0.5);
   write_label_map(bad("seg"), random_labels(grid, {0, 7}));

@@ -63,7 +63,7 @@ TEST_F(Bids, RefusesTwoTruthsAndNamesThem) {
   expect_failure([&] { open(); }, Exit::bad_data, {"derivatives/one", "derivatives/two", "data.files"});
 }
 
-TEST_F(Bids, DoesNotGuessWhichOfTwoScansIsMeant) {
+TEST_F(Bids, DoesNotGuessWhichOfTwoImagesIsIntended) {
   scan("sub-a/anat/sub-a_run-1_T1w.nii.gz");
   scan("sub-a/anat/sub-a_run-2_T1w.nii.gz");
   DatasetOptions options = at(folder_.path());

@@ -74,7 +74,7 @@ class Checking : public testing::Test {
   CheckOptions options_;
 };
 
-TEST_F(Checking, FindsNothingWrongAndTellsGridsTypesForegroundsAndLabels) {
+TEST_F(Checking, FindsNothingWrongAndReportsGridsTypesForegroundsAndLabels) {
   const CheckReport report = check_dataset(options_);
   for (const Problem& problem : report.problems) ADD_FAILURE() << problem.what;
   ASSERT_EQ(report.cases.size(), 3U);

@@ -125,7 +125,7 @@ bool reads_or_tells(const fs::path& path, std::uint64_t seed, std::vector<Image>
 
 class DamagedImages : public testing::TestWithParam<std::string> {};
 
-TEST_P(DamagedImages, AreReadOrToldAndNothingElse) {
+TEST_P(DamagedImages, AreReadOrReportedAndNothingElse) {
   const TemporaryFolder folder;
   const fs::path path = folder / ("image" + GetParam());
   write_images_4d(
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(, DamagedImages, testing::Values(".nii", ".nii.gz", ".n
                            return name;
                          });
 
-TEST(DamagedSlices, AreReadOrToldAndNothingElse) {
+TEST(DamagedSlices, AreReadOrReportedAndNothingElse) {
   const TemporaryFolder folder;
   for (int number = 1; number <= 3; ++number) {
     SliceBytes slice;
@@ -240,7 +240,7 @@ TEST(Images, ThatDoNotFitIntoMemoryAreNotCalledDamaged) {
 
 class DamagedDatasetJson : public testing::TestWithParam<const char*> {};
 
-TEST_P(DamagedDatasetJson, IsReadOrToldAndNothingElse) {
+TEST_P(DamagedDatasetJson, IsReadOrReportedAndNothingElse) {
   const TemporaryFolder folder;
   const Geometry grid = geometry({4, 4, 4});
   for (const char* id : {"a_0000", "a_0001", "a"})

@@ -58,7 +58,7 @@ TEST_F(EncodedImages, AreReadInEveryCompression) {
   }
 }
 
-TEST_F(EncodedImages, WithOneByteChangedAreReadOrToldAndNothingElse) {
+TEST_F(EncodedImages, WithOneByteChangedAreReadOrReportedAndNothingElse) {
   for (const auto& [name, bytes] : all_) {
     const std::size_t first = is_slice(name) ? pixels_of(bytes) : 0;
     ASSERT_NE(first, std::string::npos) << name;
@@ -95,7 +95,7 @@ TEST_F(EncodedImages, OfAnotherSizeThanTheirElementsSayAreRefused) {
 }
 
 // ITK's reader then dereferences a null pointer.
-TEST_F(EncodedImages, JpegWithoutItsQuantisationTableIsToldWithoutHarmToTheNextFile) {
+TEST_F(EncodedImages, JpegWithoutItsQuantisationTableIsReportedWithoutHarmToTheNextFile) {
   for (const auto& [name, bytes] : all_) {
     if (name != "jpeg.jpg") continue;
     std::string changed = bytes;

@@ -98,7 +98,7 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   EXPECT_FALSE(read_case(dataset, dataset.cases[1]).has_truth());
 }
 
-TEST(DicomCases, ThatAreAmbiguousOrLackASeriesAreTold) {
+TEST(DicomCases, ThatAreAmbiguousOrLackASeriesAreReported) {
   const TemporaryFolder folder;
   write_series(folder / "p1/t1", "", 1);
   write_series(folder / "p1/t2", "", 2);
@@ -124,7 +124,7 @@ TEST(DicomCases, WithoutAChannelNameTheUnusedSeriesThatMayBeItAndTheKeysToSet) {
 }
 
 // A patient without any recognised series is still a case.
-TEST(DicomCases, OfWhichNothingIsRecognisedAreTold) {
+TEST(DicomCases, WithoutARecognisedSeriesAreReported) {
   const TemporaryFolder folder;
   write_series(folder / "p1/1", "AX T1", 1);
   write_series(folder / "p2/1", "series 7", 2);
@@ -151,7 +151,7 @@ TEST(DicomCases, ShowWhatWasReadOutOfNames) {
   EXPECT_EQ(guesses(dataset), "t1 <- T1 PRE-CONTRAST (2); t1ce <- AX T1 FLAIR +C (2); ");
 }
 
-TEST(DicomCases, WhoseSeriesCouldBeMeantInTwoWaysAreRefusedUntilItIsSaid) {
+TEST(DicomCases, WithAmbiguousSeriesAreRefusedUntilASettingDecides) {
   const TemporaryFolder folder;
   write_series(folder / "p1/1", "AX T1", 1);
   write_series(folder / "p1/2", "AX T1 POST", 2);

@@ -169,7 +169,7 @@ TEST_F(ASeries, ThatIsSlantedSaysSo) {
 
 // DICOM, part 5, 8.1.1: bits above the stored ones are not part of the value (they were once used for
 // overlays).
-TEST_F(ASeries, OfFewerBitsThanItsNumbersHaveIsReadWithoutTheRest) {
+TEST_F(ASeries, OfFewerBitsThanItsNumbersHaveIsReadWithoutTheOtherBits) {
   write({0});
   slices_[0].stored_bits = 12;
   slices_[0].pixels.assign(24, 0xf005);
@@ -192,7 +192,7 @@ TEST_F(ASeries, WithoutOrientationOrPositionSaysWhatIsNotKnown) {
   expect_message({"/s/3.dcm: has no position (Image Position Patient)"});
 }
 
-TEST_F(ASeries, TellsItsDescriptionWithoutReadingItsPixels) {
+TEST_F(ASeries, HasItsDescriptionReadWithoutItsPixels) {
   write({0, 3});
   slices_[0].description = "Ax T1 +C";
   write();

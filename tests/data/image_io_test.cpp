@@ -171,7 +171,7 @@ TEST(NaNAndInfiniteVoxels, AreReadAsTheyAre) {
   }
 }
 
-TEST(DamagedFiles, AreTold) {
+TEST(DamagedFiles, AreReported) {
   const TemporaryFolder folder;
   write_image(folder / "a.nii.gz", random_image(geometry({40, 40, 40})));
   {
@@ -219,7 +219,7 @@ TEST(Grids, AreTheSameUpToWhatFilesRoundAway) {
   EXPECT_EQ(describe(brats), "240x240x155 voxels of 1x1x1 mm at (0, -239, 0)");
 }
 
-TEST(Formats, AreToldByTheirExtensionsInUpperAndLowerCase) {
+TEST(Formats, AreRecognisedByTheirExtensionsInUpperAndLowerCase) {
   for (const ImageExtension& extension : image_extensions()) {
     const std::string text(extension.text);
     std::string upper = text;

@@ -204,7 +204,7 @@ TEST(TheDecathlon, GivesItsFourModalitiesFromOneFileAndItsTumourRegions) {
   EXPECT_EQ(read_case(two, two.cases[0]).channels[1].voxels, images[2].voxels);
 }
 
-TEST(TheDecathlon, PromisingMoreChannelsThanTheFileHasIsTold) {
+TEST(TheDecathlon, WithFewerChannelsInTheFileThanDeclaredIsReported) {
   const TemporaryFolder folder;
   fs::ofstream(folder / "dataset.json") << decathlon_json;
   for (const char* id : {"BRATS_001", "BRATS_002"}) {
@@ -269,7 +269,7 @@ TEST(Patterns, FindTheFilesOfEachCase) {
   EXPECT_EQ(open_dataset(options).labels, (Labels{{"label_1", 1}})) << "found in the label map";
 }
 
-TEST(Patterns, ThatFitNoFileOrSeveralOrNameNoCaseAreTold) {
+TEST(Patterns, ThatMatchNoFileOrSeveralOrNameNoCaseAreReported) {
   const TemporaryFolder folder;
   write_image(folder / "a/Flair_x.nii.gz", random_image(tiny));
   expect_failure([&] { open_dataset(pattern_options(folder.path())); }, Exit::bad_data,

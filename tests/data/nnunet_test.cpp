@@ -118,7 +118,7 @@ TEST(NnUNet, OfItsFirstVersionLooksLikeTheDecathlonsButIsNot) {
   EXPECT_EQ(read_case(dataset, dataset.cases[0]).channels[1].voxels[0], 11);
 }
 
-TEST(NnUNet, TellsAMissingChannelAndOneTooMany) {
+TEST(NnUNet, ReportsAMissingChannelAndOneTooMany) {
   const TemporaryFolder folder;
   fs::ofstream(folder / "dataset.json") << labels_only;
   write_channels(folder / "imagesTr", "a", 2, ".nii.gz");

@@ -64,7 +64,7 @@ TEST_F(NnunetWriting, DescribesNestedRegionsWithTheLabelThatEachLeavesBehind) {
   EXPECT_EQ(json["channel_names"]["1"], "t1ce");
 }
 
-TEST_F(NnunetWriting, RefusesRegionsThatCannotBeToldAndFilesThatAreThere) {
+TEST_F(NnunetWriting, RefusesRegionsThatCannotBeDescribedAndExistingFiles) {
   Dataset dataset = open("set");
   dataset.regions.push_back({"again", {2}});
   dataset.regions.push_back({"twice", {2}});

@@ -167,7 +167,7 @@ TEST_F(PhantomDataset, OfTheDecathlonHoldsTheSameSubjectsUnderItsOwnLabels) {
   EXPECT_EQ(count_label(read, 3), count_label(made, 4));
 }
 
-TEST_F(PhantomDataset, IsLeftAloneWhenCompleteAndTakenUpAgainWhenNot) {
+TEST_F(PhantomDataset, IsUnchangedWhenCompleteAndCompletedWhenNot) {
   ASSERT_TRUE(write_phantoms(options_));
   const auto before = contents();
   EXPECT_FALSE(write_phantoms(options_));

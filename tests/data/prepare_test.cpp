@@ -193,7 +193,7 @@ TEST_F(Cache, GivesOnAHitWhatItGaveOnAMissAndWhatPreparingGives) {
   EXPECT_EQ(fs::last_write_time(files()[0]), written);
 }
 
-TEST_F(Cache, MakesADamagedFileAnew) {
+TEST_F(Cache, RewritesADamagedFile) {
   const PreparedCase direct = get(options_, cache_);
   const fs::path file = files()[0];
   const auto size = fs::file_size(file);

@@ -80,7 +80,7 @@ struct QuirkyCase {
   Volume read() const { return read_case(dataset, files); }
 };
 
-TEST(ACase, WhoseLabelsAreStoredAsFloatHasWholeLabels) {
+TEST(ACase, WithLabelsStoredAsFloatHasWholeLabels) {
   const Volume volume = QuirkyCase({"straight.nii.gz"}, "float_labels.nii.gz").read();
   std::set<int> values(volume.truth.voxels.begin(), volume.truth.voxels.end());
   EXPECT_EQ(values, (std::set<int>{0, 1, 2, 4}));
@@ -97,7 +97,7 @@ TEST(ACase, WithAnSformInOneChannelAndAQformInTheOtherIsOneGrid) {
   EXPECT_EQ(volume.channels[0].geometry, volume.channels[1].geometry);
 }
 
-TEST(Headers, TellWhatCouldBeMeantOtherwise) {
+TEST(Headers, HaveAmbiguitiesReported) {
   const auto oddity = [](const char* name) {
     const ImageHeader header = read_header(quirks / name);
     return header.oddities.empty() ? std::string() : header.oddities.front();

@@ -86,7 +86,7 @@ TEST_F(Segmentation, ReadsBackAsTheLabelMapOnItsGrid) {
   EXPECT_TRUE(same_grid(back.geometry, labels_.geometry)) << describe(back.geometry);
 }
 
-TEST_F(Segmentation, TellsNamesColoursValuesAndBoxes) {
+TEST_F(Segmentation, StoresNamesColoursValuesAndBoxes) {
   const std::string text = read_file(file_);
   EXPECT_TRUE(test::contains(
       text, "Segment0_Name:=necrosis\n", "Segment0_LabelValue:=1\n", "Segment0_Color:=1 0 0.2\n",
@@ -95,7 +95,7 @@ TEST_F(Segmentation, TellsNamesColoursValuesAndBoxes) {
       "space: left-posterior-superior\n"));
 }
 
-TEST_F(Segmentation, IsToldToItkSnapByValueColourAndName) {
+TEST_F(Segmentation, IsDescribedForItkSnapByValueColourAndName) {
   const std::string text = itk_snap_labels(segments_);
   EXPECT_TRUE(test::contains(text, "    0     0    0    0        0  0  0    \"Clear Label\"\n",
                              "  300     0  255    0        1  1  1    \"oedema\"\n"));

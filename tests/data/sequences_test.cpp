@@ -49,7 +49,7 @@ TEST(Sequences, OfOtherKindsAreNone) {
              "scan, post-processed");
 }
 
-TEST(Sequences, ThatCouldBeMeantInTwoWaysAreNotDecided) {
+TEST(Sequences, ThatAreAmbiguousAreNotDecided) {
   expect_all("unclear: t1/t1ce",
              "T1-C, T1 PRE AND POST GAD, T1 W/WO, T1 +/- C, T1 with and without contrast, T1 WAW, "
              "T1 post - pre");
@@ -58,7 +58,7 @@ TEST(Sequences, ThatCouldBeMeantInTwoWaysAreNotDecided) {
   expect_all("unclear: t1ce", "AX POST GAD, +C 3D");
 }
 
-TEST(Sequences, AreToldByFolderAndDescriptionTogether) {
+TEST(Sequences, AreRecognisedByFolderAndDescriptionTogether) {
   EXPECT_TRUE(sequence_of("t1ce", "whatever T2").exact);
   EXPECT_EQ(sequence_of("0003", "AX T1 POST").could_be, (std::vector<std::string>{"t1ce"}));
   EXPECT_EQ(sequence_of("AX_T1", "").could_be, (std::vector<std::string>{"t1"}));

@@ -89,7 +89,7 @@ TEST(SharesOfLabels, AreThoseOfMapsThatAreResampledOneByOne) {
   EXPECT_EQ(resample_shares(labels, {13, 11, 9}).voxels, labels.voxels);
 }
 
-TEST(CoarseAxis, IsOneWhoseVoxelsAreMoreThanThreeTimesAsLongAsTheOthers) {
+TEST(CoarseAxis, IsOneWithVoxelsMoreThanThreeTimesAsLongAsTheOthers) {
   EXPECT_EQ(coarse_axis({1, 1, 6}), std::optional<std::size_t>(2));
   EXPECT_EQ(coarse_axis({4, 1, 1.2}), std::optional<std::size_t>(0));
   EXPECT_EQ(coarse_axis({1, 1, 3}), std::nullopt);

@@ -134,7 +134,7 @@ TEST(Links, ToCaseFoldersGoByTheirOwnNames) {
   for (const CaseFiles& files : dataset.cases) EXPECT_TRUE(read_case(dataset, files).has_truth());
 }
 
-TEST(Pipes, AreToldAndNeverWaitedFor) {
+TEST(Pipes, AreReportedAndNeverWaitedFor) {
   const TemporaryFolder folder;
   const std::string id = "BraTS-GLI-00001-000";
   write_brats(folder.path() / id, id, 3);

@@ -60,7 +60,7 @@ TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
   EXPECT_EQ(run.training.foreground, 0.33);
 }
 
-TEST_F(Experiments, TellWhatAPresetSetAndReadItAgainFromTheResolvedFile) {
+TEST_F(Experiments, ReportWhatAPresetSetAndReloadItFromTheResolvedFile) {
   const Experiment first =
       load_experiment(write("preprocess: {resolution: 32}\ntraining: nnunet\n"), {"network.depth=3"});
   const auto tells = [&](const std::string& line) {

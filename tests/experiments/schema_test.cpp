@@ -75,7 +75,7 @@ TEST(Schema, RefusesBrokenExperimentsAsTheReaderDoes) {
 }
 
 // Editors show these texts in completions.
-TEST(Schema, TellsOfEveryKeyWhatItMeansAndItsDefault) {
+TEST(Schema, DescribesEveryKeyAndItsDefault) {
   const Json made = schema();
   for (const Key& key : keys()) {
     const Json& definition = made.at("definitions").at(key.path);

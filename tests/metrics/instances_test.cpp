@@ -36,7 +36,7 @@ TEST(Instances, OfNothingScoreByTheRule) {
   EXPECT_EQ(panoptic_quality(count_instances(row(".#.."), row("....")), EmptyRule::nnunet), 0);
 }
 
-TEST(BoundaryIou, LooksAtRimsAlone) {
+TEST(BoundaryIou, ComparesOnlyRims) {
   // Every voxel of a row is on the surface: its neighbours across are outside.
   EXPECT_DOUBLE_EQ(boundary_iou(rim_overlap(row(".####."), row("..####"), 0.5, {1, 1, 1}), EmptyRule::brats),
                    3.0 / 5);

@@ -193,7 +193,7 @@ TEST_P(BackendContract, HostAndDeviceTakeTurnsManyTimesBeforeAnybodyWaits) {
 }
 
 // A host stream waits for the record that was the last one when the wait was enqueued, not for a later one.
-TEST_P(BackendContract, AHostStreamWaitsForTheRecordThatItWasToldOf) {
+TEST_P(BackendContract, AHostStreamWaitsForTheRecordThatWasTheLastWhenItWasEnqueued) {
   const test::Limit limit;
   const auto device = backend->make_stream(), host = backend->make_host_stream();
   const auto recorded_twice = backend->make_event(), let_go = backend->make_event();

@@ -278,7 +278,7 @@ TEST(Networks, RefuseWhatTheyDoNotKnowOrCannotHave) {
     EXPECT_TRUE(contains(error_of(bad, input), says)) << bad.name << " of depth " << bad.depth;
 }
 
-TEST(InitialValues, AreGlorotUniformForWeightsAndPlainForTheRest) {
+TEST(InitialValues, AreGlorotUniformForWeightsAndConstantOtherwise) {
   const ForwardGraph network = network_of({}, {1, 16, 16, 16, 4}, 3);
   for (std::size_t i = 0; i < network.parameters.size(); ++i) {
     const Value& parameter = network.graph.value(network.parameters[i]);

@@ -111,7 +111,7 @@ TEST(LateOrder, LetsAVolumeWaitThatIsMadeOfWhatIsNeededLaterAnyhow) {
       << "values that stay whole stay where they are";
 }
 
-TEST(LateOrder, LetsNothingWaitWhoseInputIsDoneWith) {
+TEST(LateOrder, DelaysNothingWithAnInputThatIsNoLongerNeeded) {
   Step step;
   const ValueId skip = step.sigmoid("skip", step.x);
   const ValueId half = step.sigmoid("half", skip);

@@ -281,7 +281,7 @@ TEST(Slabs, OfOperationsReadNoParameterThatWasUpdatedBefore) {
 
 // Values that depend on a parameter can be recomputed until it is updated. Slabs have 2 MiB here, and the
 // gradients of the second level's weights take a sixteenth of that. Updates of deeper levels do not wait.
-TEST(Slabs, LetUpdatesWaitForTheEndWhoseGradientsTakeLittleBesideThem) {
+TEST(Slabs, DelayUpdatesOfSmallGradientsToTheEnd) {
   StepOptions options;
   options.input = {1, 64, 64, 64, 4};
   options.slabs = 8;

@@ -76,7 +76,7 @@ TEST_F(CheckpointFile, NoticesABitThatIsFlippedWhereverItIs) {
   }
 }
 
-TEST_F(CheckpointFile, TellsTheSameDigestWhenWrittenReadAndLookedAt) {
+TEST_F(CheckpointFile, HasTheSameDigestWhenWrittenReadAndInspected) {
   const fs::path file = folder_ / "digest.safetensors";
   const std::string digest = write_checkpoint(file, example());
   EXPECT_EQ(digest.size(), 32u);

@@ -162,7 +162,7 @@ TEST(Comparison, CorrectsForTheRegionsOfOneComparison) {
   for (const ComparisonRow& row : compared) EXPECT_EQ(row.p_holm, 2 * 2 / 1024.0);
 }
 
-TEST(Comparison, OfManyGroupsIsBetweenThoseThatOneKeyTellsApart) {
+TEST(Comparison, OfManyGroupsIsBetweenThoseThatDifferInOneKey) {
   std::vector<RunInTable> runs;
   std::vector<DiceRow> rows;
   for (const char* resolution : {"64", "96", "128"}) {

@@ -51,7 +51,7 @@ TEST(Folds, StandSideBySideAndAllTogetherWithEveryCaseOnce) {
   EXPECT_EQ(csv_of(folds.rows).rows.size(), folds.rows.size());
 }
 
-TEST(Folds, ThatAreMissingOrOverlapAreTold) {
+TEST(Folds, ThatAreMissingOrOverlapAreReported) {
   const Folds folds = folds_among({run_of("0", {{"a", 0.5}}), run_of("2", {{"a", 0.7}, {"b", 0.9}})});
   EXPECT_EQ(dice_of(folds).back(), "all 2 0.750");
   ASSERT_EQ(folds.notes.size(), 2u);

@@ -42,7 +42,7 @@ TEST(DataShape, ComesFromTheExperimentWhereThereIsNoDataSet) {
   EXPECT_EQ(data_shape(options).outputs, 1);
 }
 
-TEST(DataShape, IsBadDataWhereNeitherTells) {
+TEST(DataShape, IsBadDataIfNeitherDataNorSettingsGiveIt) {
   for (const auto& forget : std::vector<std::function<void(RunOptions&)>>{
            [](RunOptions& o) { o.data.modalities.clear(); }, [](RunOptions& o) { o.data.labels.clear(); }}) {
     RunOptions options = tiny();
@@ -228,7 +228,7 @@ RanksForecast on(int count, double rate) {
   return forecast_ranks(step, forecast(step, data, options), options, data, how);
 }
 
-TEST(RanksForecast, TellsEfficiencyAndWhatLimitsIt) {
+TEST(RanksForecast, ReportsEfficiencyAndWhatLimitsIt) {
   const RanksForecast fast = on(16, 1e12), slow = on(16, 1e6);
   EXPECT_GT(fast.exchanged_bytes, 0);
   EXPECT_EQ(slow.exchanged_bytes, fast.exchanged_bytes);

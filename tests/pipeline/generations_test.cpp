@@ -62,7 +62,7 @@ class Generation : public test::InAFolder {
 
 using Values = std::pair<float, float>;
 
-TEST_F(Generation, BeginsAnewWhereNothingIs) {
+TEST_F(Generation, StartsFromTheBeginningInAnEmptyFolder) {
   EXPECT_EQ(resumed(), Values(0, 0));
   write(1, 0);  // before the end of the first epoch
   EXPECT_EQ(resumed(), Values(1, 0));
@@ -93,7 +93,7 @@ TEST_F(Generation, GoesBackFurtherWhenTheNewestBestIsDamaged) {
 }
 
 // A process that ends between the two writes leaves a `best` that is newer than `last`.
-TEST_F(Generation, TakesTheBestThatLastTellsOf) {
+TEST_F(Generation, TakesTheBestThatLastNames) {
   write(1, 10);
   fs::create_directories(folder_ / "copy");
   fs::copy_file(file("last"), folder_ / "copy/last.safetensors");
@@ -104,7 +104,7 @@ TEST_F(Generation, TakesTheBestThatLastTellsOf) {
   EXPECT_EQ(resumed(), Values(1, 10));
 }
 
-TEST_F(Generation, RefusesABestOfAnotherTimeAndTellsOfOneThatIsMissing) {
+TEST_F(Generation, RefusesABestOfAnotherEpochAndReportsAMissingOne) {
   write(1, 10);
   fs::copy_file(file("best"), folder_ / "old");
   write(2, 20);

@@ -177,7 +177,7 @@ TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
   }
 }
 
-TEST_F(IncompleteCases, AreToldByTheCheckAsWarnings) {
+TEST_F(IncompleteCases, AreReportedByTheCheckAsWarnings) {
   take_away();
   const data::CheckReport report = data::check_dataset({options_.data, false, 0});
   std::string messages;

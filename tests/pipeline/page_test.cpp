@@ -172,7 +172,7 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   EXPECT_NE(html.find("t1; ground truth left, prediction right; axial slice 3 of 4"), std::string::npos);
 }
 
-TEST_F(Page, HasAListOfContentsWhoseLinksLeadToEverySection) {
+TEST_F(Page, HasATableOfContentsWithLinksToEverySection) {
   const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
                  out = folder_ / "merged";
   report_made_up({a, b}, out);

@@ -160,7 +160,7 @@ std::vector<std::int16_t> kept(std::vector<std::int16_t> labels, const std::vect
   return map.voxels;
 }
 
-TEST(LargestComponent, OfAnOutermostRegionLeavesBackgroundForTheRest) {
+TEST(LargestComponent, OfAnOutermostRegionLeavesBackgroundElsewhere) {
   EXPECT_EQ(kept({2, 2, 1, 4, 0, 2, 4, 0, 2}, {"whole_tumor"}),
             (std::vector<std::int16_t>{2, 2, 1, 4, 0, 0, 0, 0, 0}));
 }

@@ -56,7 +56,7 @@ TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
   EXPECT_TRUE(fs::exists(run / "report.html"));
 }
 
-TEST_F(Report, TellsRunsOfOneNameApartByTheirFolders) {
+TEST_F(Report, DistinguishesRunsOfOneNameByTheirFolders) {
   const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"), out = folder_ / "merged";
   report_made_up({a, b, a}, out);
   const auto dice = rows_in<DiceRow>(out / "dice.csv");

@@ -26,7 +26,7 @@ class Progress : public MadeUpRuns {
   }
 };
 
-TEST_F(Progress, TellsWhatARunThatGoesOnHasReached) {
+TEST_F(Progress, ReportsWhatARunningRunHasReached) {
   const fs::path run = going_run();
   const FolderLock lock(run);
   const RunProgress progress = run_progress(run, made_up_settings);
@@ -44,7 +44,7 @@ TEST_F(Progress, TellsWhatARunThatGoesOnHasReached) {
   EXPECT_EQ(progress_json(progress)["state"], "running");
 }
 
-TEST_F(Progress, TellsRunsApartThatWereStoppedTrainedAndFinished) {
+TEST_F(Progress, DistinguishesStoppedTrainedAndFinishedRuns) {
   const fs::path run = going_run();
   EXPECT_EQ(run_progress(run, made_up_settings).state, RunProgress::State::stopped);
   EXPECT_FALSE(seconds_left(run_progress(run, made_up_settings)));

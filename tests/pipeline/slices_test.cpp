@@ -102,7 +102,7 @@ TEST_F(Slices, OutlineRegionsInTheColoursOfThePalette) {
   EXPECT_LE(found.begin()->second, 25u);
 }
 
-TEST_F(Slices, ShowBothColoursWhereOutlinesMeet) {
+TEST_F(Slices, ShowBothColoursWhereOutlinesOverlap) {
   for (std::size_t y = 15; y < 30; ++y)
     for (std::size_t x = 15; x < 30; ++x) labels.voxels[(20 * 60 + y) * 60 + x] = 1;
   const std::map<Color, std::size_t> found = outlines(image, labels, {{"outer", {1, 2}}, {"inner", {1}}});

@@ -5,7 +5,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-TEST(SlowRank, IsOneThatTakesHalfAsLongAgainAsTheOthers) {
+TEST(SlowRank, IsOneThatTakesOneAndAHalfTimesAsLongAsTheOthers) {
   EXPECT_EQ(slow_rank({1.0, 1.1, 1.7, 1.0}), 2);
   EXPECT_EQ(slow_rank({3.0, 1.0}), 0);
   EXPECT_EQ(slow_rank({1.0, 2.0, 2.1}), std::nullopt) << "one that is fast makes no other slow";

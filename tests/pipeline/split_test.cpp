@@ -130,7 +130,7 @@ TEST(Split, ByPatientsNeverHasOneOnBothSides) {
   EXPECT_THROW(make_split(dataset, {.file = {}, .patient = "q{patient}_*"}), Error);
 }
 
-TEST(Split, ByPatientsLooksAtWhatAFileSays) {
+TEST(Split, ByPatientsReadsThePatientsFromAFile) {
   const data::Dataset dataset = dataset_of_patients();
   const test::TemporaryFolder folder;
   const fs::path file = folder / "split.csv", table = folder / "table.csv";

@@ -119,7 +119,7 @@ std::vector<Fate> fates(const StartingWeights& weights) {
   return all;
 }
 
-TEST_F(StartingWeightsFile, AreTakenWhereNameAndShapeFitAndTheRestIsTold) {
+TEST_F(StartingWeightsFile, AreUsedIfNameAndShapeMatchAndTheOthersAreListed) {
   const fs::path file = folder_ / "a.safetensors";
   write_checkpoint(file, {{},
                           {tensor("a.weight", {2, 1, 1, 1, 1}, 7), tensor("head.weight", {3, 2, 1, 1, 1}, 7),

@@ -15,7 +15,7 @@ class WrittenFiles : public test::InAFolder {
   using Names = std::vector<std::string>;
 };
 
-TEST_F(WrittenFiles, AreKnownAgainUntilOneIsChangedOrGone) {
+TEST_F(WrittenFiles, AreRecognisedUntilOneIsChangedOrRemoved) {
   EXPECT_EQ(changed_files(folder_), Names{});
   write_noted(folder_, {{"a.csv", "x,y\n1,2\n"}, {"b.json", "{}\n"}});
   EXPECT_EQ(read_file(folder_ / "a.csv"), "x,y\n1,2\n");
@@ -72,7 +72,7 @@ TEST_F(WrittenFiles, OfARunAreMissedWhereTheNotesAreLostOrEmptied) {
   EXPECT_EQ(tables_without_note(folder_), (Names{"epochs.csv", "timing.csv"}));
 }
 
-TEST_F(WrittenFiles, DamagedNotesAreToldOf) {
+TEST_F(WrittenFiles, ADamagedListOfChecksumsIsReported) {
   write_noted(folder_, {{"a.csv", "x\n1\n"}});
   write_file(folder_ / "checksums.json", read_file(folder_ / "checksums.json").substr(0, 20));
   EXPECT_THROW(changed_files(folder_), Error);

@@ -61,7 +61,7 @@ TEST_F(Bounds, IsTheComputeTimeWhenEverythingFits) {
 }
 
 // While c is computed from b, a needs memory besides two volumes.
-TEST_F(Bounds, CountsTheWayOutAndBackOfWhatDoesNotFit) {
+TEST_F(Bounds, CountsTheTransfersOfWhatDoesNotFit) {
   const net::ValueId a = copy("a", input("x"), 10), b = copy("b", a, 0.25), c = copy("c", b, 0.5);
   kept = {add("d", c, a, 0.25)};
   budgets.device = 2 * unit;

@@ -65,7 +65,7 @@ net::TrainingStep with_moments(std::int64_t slabs) {
   return step;
 }
 
-TEST(GraphFacts, KnowOfEveryVolumeWhatItIsMadeOfAndLetConvolutionsRunAgainThatGiveMoments) {
+TEST(GraphFacts, ListTheInputsOfEveryVolumeAndAllowRecomputingConvolutionsWithMoments) {
   for (const std::int64_t slabs : {net::whole_volumes, std::int64_t{4}}) {
     Facts fused(with_moments(slabs));
     const GraphFacts& facts = fused.facts;

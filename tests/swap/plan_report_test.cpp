@@ -28,7 +28,7 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in:\n" << text;
 }
 
-TEST(PlanText, TellsThePeakItsDistanceFromTheLimitAndWhatFillsIt) {
+TEST(PlanText, ShowsThePeakItsGapToTheLowerBoundAndItsContents) {
   const test::Small small;
   const std::string text = plan_text(small.graph, make_plan("keep", small.request));
   expect_parts(text, {"1.50 KiB", "unlimited", "0.00 % above", "peak memory at instruction 2: 'c'",
@@ -56,7 +56,7 @@ TEST(PlanJson, HoldsEveryInstructionAndResidency) {
   }
 }
 
-TEST(PlanText, TellsMemoriesAgainstTheirBudgetsAndWhatIsMovedAndRepeated) {
+TEST(PlanText, ShowsMemoryAgainstBudgetsAndWhatIsMovedAndRecomputed) {
   Swapped swapped;
   Plan& plan = swapped.plan;
   const PlanTotals sums = totals(plan);
@@ -74,7 +74,7 @@ TEST(PlanText, TellsMemoriesAgainstTheirBudgetsAndWhatIsMovedAndRepeated) {
 }
 
 // Otherwise the list would be full of slabs of one volume.
-TEST(PlanText, TellsTheSlabsOfAVolumeInOneLine) {
+TEST(PlanText, ShowsTheSlabsOfAVolumeInOneLine) {
   net::StepOptions options;
   options.input = {1, 16, 16, 16, 4};
   options.network.depth = 3;
@@ -91,7 +91,7 @@ TEST(PlanText, TellsTheSlabsOfAVolumeInOneLine) {
   for (const auto& [volume, count] : lines) EXPECT_EQ(count, 1) << volume;
 }
 
-TEST(PlanText, TellsTheFullestMomentEvenWhenItIsACopy) {
+TEST(PlanText, ShowsTheInstructionOfPeakMemoryEvenIfItIsACopy) {
   Swapped swapped;
   Plan& plan = swapped.plan;
   std::size_t copy = 0;
@@ -137,7 +137,7 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
   EXPECT_GT(on_disk, 0u);
 }
 
-TEST(Totals, CountBytesEachWayValuesThatLeaveAndNodesThatRunAgain) {
+TEST(Totals, CountBytesPerDirectionSwappedValuesAndRecomputedNodes) {
   using Kind = Instruction::Kind;
   Plan plan;
   const auto move = [&](Kind kind, net::ValueId value, std::int64_t bytes) {

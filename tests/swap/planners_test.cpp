@@ -311,7 +311,7 @@ TEST_F(LmsThreshold, SendsAwayWhatIsLargerThanItsThresholdAndNothingElse) {
   }
 }
 
-TEST_F(Checkpoint, MovesNothingAndRunsNodesAgain) {
+TEST_F(Checkpoint, MovesNothingAndRecomputesNodes) {
   const Plan plan = make_plan("checkpoint", test.request(most * 3 / 4));
   EXPECT_EQ(totals(plan).out_bytes, 0);
   EXPECT_GT(totals(plan).recomputed_nodes, 0);

@@ -128,7 +128,7 @@ TEST(Relaxation, IsNotAboveTheLinearProgramAndMostlyNear) {
 
 // In every round, a volume must make room for two others and is swapped in within 4 s or recomputed. The
 // bound at one node counts one round, the relaxation all of them: swapping and recomputing share the rounds.
-TEST(Relaxation, AddsUpWhatLeavesAgainAndAgain) {
+TEST(Relaxation, AddsUpRepeatedSwaps) {
   Step step;
   step.connect(1.0 / 4, 0);
   std::size_t chain = step.add('c', {0}, 1);
@@ -155,7 +155,7 @@ TEST(VolumeProgram, HasTheValueThatAnotherSolverFinds) {
 
 // A chain of volumes of which two fit, read backwards. The inputs of a recomputation are missing too, which a
 // bound that ignores them does not see.
-TEST(VolumeProgram, KnowsThatWhatIsMadeAgainNeedsWhatItIsMadeOf) {
+TEST(VolumeProgram, RequiresTheInputsOfRecomputedValues) {
   constexpr std::size_t slabs = 16, length = 12;
   Step step(slabs);
   for (std::size_t i = 0; i < length; ++i) step.add('c', {i}, 1);

@@ -63,7 +63,7 @@ TEST(SlowLink, ManyShortCopiesTakeBytesByRateTogetherAlthoughEverySleepIsTooLong
   EXPECT_EQ(sleepy.now - begin, microseconds(100 * 500 + 60));
 }
 
-TEST(SlowLink, ThatPausedBeginsAnew) {
+TEST(SlowLink, StartsOverAfterAPause) {
   using std::chrono::microseconds;
   const std::unique_ptr<net::Backend> backend = net::make_backend("reference");
   SleepyTime sleepy;
