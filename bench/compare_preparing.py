@@ -119,15 +119,15 @@ def main():
     options = parser.parse_args()
     folders = sorted(path for path in pathlib.Path(options.dataset).iterdir() if path.is_dir())
     cores = len(os.sched_getaffinity(0))
-    ways = {"voxswap": lambda: voxswap(options.program, options.dataset, options.side),
-            f"SimpleITK, {cores} processes": lambda: in_a_process(simpleitk, folders, options.side, cores),
-            "SimpleITK, its threads": lambda: in_a_process(simpleitk, folders, options.side, 1)}
+    methods = {"voxswap": lambda: voxswap(options.program, options.dataset, options.side),
+               f"SimpleITK, {cores} processes": lambda: in_a_process(simpleitk, folders, options.side, cores),
+               "SimpleITK, its threads": lambda: in_a_process(simpleitk, folders, options.side, 1)}
     if cores == 1:
-        ways.pop("SimpleITK, 1 processes")
-    results = {name: [] for name in ways}
+        methods.pop("SimpleITK, 1 processes")
+    results = {name: [] for name in methods}
     for _ in range(options.rounds):
-        for name, way in ways.items():
-            results[name].append(way())
+        for name, method in methods.items():
+            results[name].append(method())
     ours = results["voxswap"][0]["statistics"]
     rows = []
     for name, runs in results.items():

@@ -120,21 +120,21 @@ def main():
     folders = sorted(path for path in options.dataset.iterdir() if path.is_dir())
     voxels = sum(int(np.prod(nibabel.load(file).shape)) for folder in folders for file in files_of(folder)[:-1])
     cores = len(os.sched_getaffinity(0))
-    ways = {"voxswap": lambda: voxswap(options.program, options.dataset, options.spacing),
-            "nnU-Net": lambda: in_processes(nnunet, folders, options.spacing, cores),
-            "MONAI, linear": lambda: in_processes(monai, folders, options.spacing, cores),
-            "MONAI, cubic": lambda: in_processes(monai_cubic, folders, options.spacing, cores)}
+    methods = {"voxswap": lambda: voxswap(options.program, options.dataset, options.spacing),
+               "nnU-Net": lambda: in_processes(nnunet, folders, options.spacing, cores),
+               "MONAI, linear": lambda: in_processes(monai, folders, options.spacing, cores),
+               "MONAI, cubic": lambda: in_processes(monai_cubic, folders, options.spacing, cores)}
     rows = []
     for turn in range(options.rounds):
-        for name, way in ways.items():
-            wall, busy = way()
+        for name, method in methods.items():
+            wall, busy = method()
             rows.append({"way": name, "turn": turn + 1, "cases": len(folders), "spacing_mm": options.spacing,
                          "cores": cores, "seconds": round(wall, 2), "processor_seconds": round(busy, 2)})
             print(f"{name}: {wall:.1f} s, of processors {busy:.1f} s", flush=True)
             if options.csv:
                 write_rows(options.csv, rows)
     for column in ("seconds", "processor_seconds"):
-        median = {name: statistics.median(row[column] for row in rows if row["way"] == name) for name in ways}
+        median = {name: statistics.median(row[column] for row in rows if row["way"] == name) for name in methods}
         for name, middle in median.items():
             print(f"{name}: median {column} {middle:.2f}, {voxels / middle / 1e6:.1f} Mvoxel/s, "
                   f"{middle / median['voxswap']:.2f} times voxswap's")

@@ -51,19 +51,19 @@ def main():
                         str(seed), "--quiet"], check=True, stdout=sys.stderr)
     train(program, experiment, f"{folder}/source", f"{folder}/first", SOURCE)
     begun = [f"network.init={folder}/first"]
-    ways = {"random": [], "init": begun, "init, encoder frozen": [*begun, "training.freeze=encoder"]}
+    variants = {"random": [], "init": begun, "init, encoder frozen": [*begun, "training.freeze=encoder"]}
     rows = csv.writer(sys.stdout, lineterminator="\n")
     rows.writerow(["processor", "begins", "seed", "epoch", "trained_seconds", "dice"])
     for seed in SEEDS:
-        for way, keys in ways.items():
-            out = f"{folder}/{way.replace(', ', '_').replace(' ', '_')}_{seed}"
+        for variant, keys in variants.items():
+            out = f"{folder}/{variant.replace(', ', '_').replace(' ', '_')}_{seed}"
             train(program, experiment, f"{folder}/task", out, [*TASK, *keys, f"training.seed={seed}"])
             of_epoch = collections.defaultdict(list)
             with open(f"{out}/validation.csv") as file:
                 for row in csv.DictReader(file):
                     of_epoch[int(row["epoch"]), row["trained_seconds"]].append(float(row["dice"]))
             for (epoch, seconds), dice in of_epoch.items():
-                rows.writerow([processor, way, seed, epoch, seconds, f"{sum(dice) / len(dice):.4f}"])
+                rows.writerow([processor, variant, seed, epoch, seconds, f"{sum(dice) / len(dice):.4f}"])
 
 
 if __name__ == "__main__":

@@ -67,10 +67,10 @@ def study(path):
     print("|---|" + "---|" * len(machines))
     published = {(r["machine"], r["devices"]): r["study_per_voxel_over_144"] for r in rows}
     print("| the study, TFLMS, 16 GB | " + " | ".join(ratio(published[m]) for m in machines) + " |")
-    for way in dict.fromkeys((r["planner"], r["budget_bytes"]) for r in rows):
-        of = {(r["machine"], r["devices"]): r for r in rows if (r["planner"], r["budget_bytes"]) == way}
+    for setting in dict.fromkeys((r["planner"], r["budget_bytes"]) for r in rows):
+        of = {(r["machine"], r["devices"]): r for r in rows if (r["planner"], r["budget_bytes"]) == setting}
         figures = " | ".join(ratio(of[m]["per_voxel_over_144"]) for m in machines)
-        print(f"| {way[0]}, {int(way[1]) / 2**30:.2f} GiB | {figures} |")
+        print(f"| {setting[0]}, {int(setting[1]) / 2**30:.2f} GiB | {figures} |")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class Isensee2017(nn.Module):
         self.localize0 = nn.ModuleList(Block(2 * width[l], width[l]) for l in range(depth - 1))
         self.localize1 = nn.ModuleList(Block(width[l], width[l], 1) for l in range(depth - 1))
         self.heads = nn.ModuleList(nn.Conv3d(width[l], labels, 1) for l in range(3))
-        self.again = False  # compute every level again in the backward pass
+        self.recompute = False  # compute every level again in the backward pass
 
     def encode(self, x, level):
         x = self.inputs[level](x)
@@ -62,7 +62,7 @@ class Isensee2017(nn.Module):
         return self.localize1[level](self.localize0[level](torch.cat([skip, x], 1)))
 
     def step(self, function, *arguments):
-        return checkpoint(function, *arguments, use_reentrant=False) if self.again else function(*arguments)
+        return checkpoint(function, *arguments, use_reentrant=False) if self.recompute else function(*arguments)
 
     def forward(self, x):
         skips = []
@@ -83,7 +83,7 @@ class PlainUNet(nn.Module):
 
     def __init__(self, channels=4, labels=3, width=(32, 64, 128, 256, 320, 320)):
         super().__init__()
-        self.again = False
+        self.recompute = False
 
         def stage(inputs, outputs, stride=1):
             return nn.Sequential(*(layer for i in range(2) for layer in (
@@ -96,7 +96,7 @@ class PlainUNet(nn.Module):
         self.head = nn.Conv3d(width[0], labels, 1)
 
     def step(self, function, *arguments):
-        return checkpoint(function, *arguments, use_reentrant=False) if self.again else function(*arguments)
+        return checkpoint(function, *arguments, use_reentrant=False) if self.recompute else function(*arguments)
 
     def forward(self, x):
         skips = []
@@ -156,7 +156,7 @@ def train(side, options, device):
     memory_format = torch.channels_last_3d if options.layout == "channels_last" else torch.contiguous_format
     net = NETWORKS[options.network]().to(device.name, memory_format=memory_format)
     assert options.network != "isensee2017" or sum(p.numel() for p in net.parameters()) == 8269561
-    net.again = options.mode == "checkpoint"
+    net.recompute = options.mode == "checkpoint"
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-4, eps=1e-7, **({"fused": True} if device.cuda else {}))
     x = (2 * torch.rand(options.batch, 4, side, side, side, device=device.name) - 1).to(memory_format=memory_format)
     t = F.one_hot(torch.randint(0, 4, (options.batch, side, side, side), device=device.name), 4)[..., 1:]

@@ -90,26 +90,26 @@ std::string slicer_description() {
 }
 
 void predict_image(const std::vector<std::string>& runs, const std::string& input,
-                   const std::string& label_map, const PredictOptions& options, bool tells) {
-  const auto tell = [&](const char* text) {
-    if (tells) print("{}\n", text);
+                   const std::string& label_map, const PredictOptions& options, bool shows_progress) {
+  const auto show = [&](const char* text) {
+    if (shows_progress) print("{}\n", text);
     std::fflush(stdout);
   };
   Outputs outputs(options.force);
   outputs.protect(input);
   outputs.check(label_map);
-  tell("<filter-start><filter-name>voxswap</filter-name></filter-start><filter-progress>0</filter-progress>");
+  show("<filter-start><filter-name>voxswap</filter-name></filter-start><filter-progress>0</filter-progress>");
   Network network(runs, options);
   const std::vector<data::Image> channels = data::read_images(input);
   const data::Geometry& grid = channels.front().geometry;
   std::vector<float> voxels;
   for (const data::Image& one : channels) voxels.insert(voxels.end(), one.voxels.begin(), one.voxels.end());
-  tell("<filter-progress>0.1</filter-progress>");
+  show("<filter-progress>0.1</filter-progress>");
   LabelledImage found = network.predict(
       {voxels.data(), static_cast<std::int64_t>(channels.size()), grid.size, affine_of(grid)});
-  tell("<filter-progress>0.9</filter-progress>");
+  show("<filter-progress>0.9</filter-progress>");
   outputs.write(label_map, [&] { data::write_label_map(label_map, {grid, std::move(found.labels)}); });
-  tell("<filter-end><filter-name>voxswap</filter-name></filter-end>");
+  show("<filter-end><filter-name>voxswap</filter-name></filter-end>");
 }
 
 }  // namespace voxswap::cli

@@ -11,8 +11,9 @@ namespace voxswap::cli {
 // The parameters of `voxswap predict` in XML of the Slicer Execution Model.
 std::string slicer_description();
 
-// Predicts the label map of one image. `tells`: print the progress to standard output in Slicer's format.
+// Predicts the label map of one image. `shows_progress`: print the progress to standard output in Slicer's
+// format.
 void predict_image(const std::vector<std::string>& runs, const std::string& input,
-                   const std::string& label_map, const PredictOptions& options, bool tells);
+                   const std::string& label_map, const PredictOptions& options, bool shows_progress);
 
 }  // namespace voxswap::cli

@@ -80,22 +80,22 @@ def damaged(kind, content, random):
         return bytes(content), "flip behind the pixels' tag"
     # Headers are short beside what follows them, and there is more to be misunderstood in them.
     at = random.randrange(min(len(content), random.choice([64, 512, len(content)])))
-    way = random.choice(["flip", "flip", "byte", "cut", "insert", "remove", "zeros", "digits"])
-    if way == "flip":
+    change = random.choice(["flip", "flip", "byte", "cut", "insert", "remove", "zeros", "digits"])
+    if change == "flip":
         content[at] ^= 1 << random.randrange(8)
-    elif way == "byte":
+    elif change == "byte":
         content[at] = random.choice([0, 0xff, 0x80, 0x7f, ord("-"), ord("9"), ord('"'), ord("{"), ord("\n")])
-    elif way == "cut":
+    elif change == "cut":
         del content[at:]
-    elif way == "insert":
+    elif change == "insert":
         content[at:at] = random.randbytes(random.randint(1, 40))
-    elif way == "remove":
+    elif change == "remove":
         del content[at:at + random.randint(1, 40)]
-    elif way == "zeros":
+    elif change == "zeros":
         content[at:at + 16] = bytes(min(16, len(content) - at))
     else:
         content[at:at + 1] = random.choice([b"99999999999999999999", b"-1", b"1e308", b"nan", b"inf", b"0x10", b"\xff\xfe"])
-    return bytes(content), f"{way} at {at}"
+    return bytes(content), f"{change} at {at}"
 
 
 def place(bench, folder, index, kind, content, name):

@@ -10,8 +10,8 @@ TITLE = "full disks"
 COMMANDS = ["run", "run", "run", "train", "predict", "evaluate", "report", "phantom", "preview"]
 
 
-def mount(folder, kibibytes, again=False):
-    options = f"size={kibibytes}k" + (",remount" if again else "")
+def mount(folder, kibibytes, remount=False):
+    options = f"size={kibibytes}k" + (",remount" if remount else "")
     return subprocess.run(["mount", "-t", "tmpfs", "-o", options, "voxswap_campaign", folder], capture_output=True).returncode == 0
 
 
@@ -53,7 +53,7 @@ def trial(bench, random):
         if outcome.code == 0 and not complaints and "warning: " not in outcome.stderr:
             complaints += bench.differences(command, folder, outcome.stdout)
         if not complaints and outcome.code != 0:
-            mount(folder, 65536, again=True)
+            mount(folder, 65536, remount=True)
             complaints = bench.finished(command, folder)
     finally:
         unmount(folder)

@@ -35,7 +35,7 @@ def trial(bench, random):
     if killed.code != -signal.SIGKILL and killed.code != 0:  # a cell of a sweep is a process of its own
         return 1, what, [f"ended with {killed.code}: {killed.stderr[-300:]!r}"], folder
     complaints = whole(folder) + images_begun(folder)
-    again = bench.call(bench.again(command), folder)
-    if again.code != 0 and not (command in REFUSED and again.code == 2):
-        complaints.append(f"cannot be repeated: exit code {again.code}: {again.stderr[-300:]!r}")
+    repeated = bench.call(bench.repeated(command), folder)
+    if repeated.code != 0 and not (command in REFUSED and repeated.code == 2):
+        complaints.append(f"cannot be repeated: exit code {repeated.code}: {repeated.stderr[-300:]!r}")
     return 1, what, complaints + leftovers(folder), folder

@@ -43,7 +43,7 @@ def trial(bench, random):
             complaints += leftovers(folder)
         if outcome.code == 0 or complaints:
             break
-        arguments = bench.again(command)
+        arguments = bench.repeated(command)
     if not complaints:
         complaints += bench.finished(command, folder)
     return len(strikes), f"{command}: {', '.join(strikes)}", complaints, folder

@@ -81,7 +81,7 @@ def trial(bench, random):
         kept = edit(folder, names, random)
     else:
         gone = lead_out(folder, outside, names, random)
-    outcome = bench.call(bench.again(command), folder)
+    outcome = bench.call(bench.repeated(command), folder)
     complaints = lost(folder, kept)
     complaints += lost(outside, gone)
     if outcome.code != 0 and outcome.code not in REFUSED:

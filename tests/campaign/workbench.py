@@ -170,13 +170,13 @@ class Workbench:
             return outcome.seconds, results(folder), outcome.stdout
         return self.once(command, undisturbed)
 
-    def again(self, command):
+    def repeated(self, command):
         first, more = self.commands()[command]
         return first + more
 
     def finished(self, command, folder, environment=None):
         """Complaints of the same command run to its end in a folder where it was disturbed before."""
-        outcome = self.call(self.again(command), folder, environment)
+        outcome = self.call(self.repeated(command), folder, environment)
         if outcome.code != 0:
             return [f"cannot be taken up again: exit code {outcome.code}: {outcome.stderr[-300:]!r}"]
         return self.differences(command, folder, outcome.stdout) + leftovers(folder)

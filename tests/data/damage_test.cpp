@@ -105,7 +105,7 @@ long peak_kilobytes() {
 }
 
 // Tries to read the file; returns whether that succeeded.
-bool reads_or_tells(const fs::path& path, std::uint64_t seed, std::vector<Image>& images) {
+bool is_readable(const fs::path& path, std::uint64_t seed, std::vector<Image>& images) {
   try {
     const ImageHeader header = read_header(path);
     images = read_images(path);
@@ -138,7 +138,7 @@ TEST_P(DamagedImages, AreReadOrReportedAndNothingElse) {
     const std::string damaged = Damage(seed)(bytes);
     fs::ofstream(path, std::ios::binary) << damaged;
     std::vector<Image> images;
-    if (!reads_or_tells(path, seed, images)) continue;
+    if (!is_readable(path, seed, images)) continue;
     ++readable;
     if (GetParam() != ".nii.gz") continue;
     // gzip has a checksum: everything that can be read is as written.
@@ -172,7 +172,7 @@ TEST(DamagedSlices, AreReadOrReportedAndNothingElse) {
   for (std::uint64_t seed = 0; seed < files_of_a_kind; ++seed) {
     fs::ofstream(path, std::ios::binary) << Damage(seed)(bytes);
     std::vector<Image> images;
-    if (reads_or_tells(folder / "s", seed, images)) ++readable;
+    if (is_readable(folder / "s", seed, images)) ++readable;
   }
   EXPECT_GT(readable, 0U);
   EXPECT_LT(readable, files_of_a_kind);

@@ -38,7 +38,7 @@ void expect_unused(const std::vector<Unused>& unused, const fs::path& path, cons
                    const std::string& why) {
   const auto found =
       std::find_if(unused.begin(), unused.end(), [&](const Unused& one) { return one.path == path; });
-  ASSERT_NE(found, unused.end()) << path << " is not told";
+  ASSERT_NE(found, unused.end()) << path << " is not reported";
   EXPECT_EQ(found->severity, severity) << path;
   EXPECT_TRUE(contains(found->why, why)) << path;
 }

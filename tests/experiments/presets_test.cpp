@@ -63,12 +63,12 @@ TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
 TEST_F(Experiments, ReportWhatAPresetSetAndReloadItFromTheResolvedFile) {
   const Experiment first =
       load_experiment(write("preprocess: {resolution: 32}\ntraining: nnunet\n"), {"network.depth=3"});
-  const auto tells = [&](const std::string& line) {
+  const auto reports = [&](const std::string& line) {
     return std::count(first.preset.begin(), first.preset.end(), line) == 1;
   };
-  EXPECT_TRUE(tells("training.optimizer.name: sgd"));
-  EXPECT_TRUE(tells("training.deep_supervision: [1]"));
-  EXPECT_FALSE(tells("network.depth: 3")) << "was given";
+  EXPECT_TRUE(reports("training.optimizer.name: sgd"));
+  EXPECT_TRUE(reports("training.deep_supervision: [1]"));
+  EXPECT_FALSE(reports("network.depth: 3")) << "was given";
   EXPECT_TRUE(first.without_effect.empty()) << "nobody asked for patches around labels";
   const Experiment reloaded = load_experiment(write(first.run.resolved, "resolved.yaml"), {});
   EXPECT_TRUE(reloaded.preset.empty()) << "every key is given";

@@ -140,7 +140,7 @@ TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
   write(1, 10);
   EXPECT_FALSE(has_averaged(folder_));
   checkpoints_.write_averaged(holding(100));
-  EXPECT_FALSE(has_averaged(folder_)) << "as long as no last tells of it";
+  EXPECT_FALSE(has_averaged(folder_)) << "as long as no last names it";
   write(2, 0);
   EXPECT_TRUE(has_averaged(folder_));
   EXPECT_EQ(averaged(), 100);
