@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Disturbs voxswap in every way that a machine does, and looks whether it keeps its promises (docs/explanation/robustness.md).
+"""Disturbs voxswap as real machines do and checks that it keeps its guarantees (docs/explanation/robustness.md).
 
     tests/campaign/campaign.py --build build/release --seed 1 --minutes 30
     tests/campaign/campaign.py --build build/release --seed 1 --only kills --trials 1000
     tests/campaign/campaign.py --build build/release --seed 1 --trial kills:17      one that failed, again
 
-A trial follows from the seed, its subject and its number alone (what the clock decides, a kill's moment in the work,
-excepted). Python's standard library and the library faults.c, which CMake builds, are all it needs; full disks need root,
-to mount them. Ends with 1 when a trial failed."""
+A trial depends only on the seed, its subject and its number, except for timing such as the moment of a kill. It needs
+only Python's standard library and the library faults.c, which CMake builds. Full disks are mounted, which needs root.
+Exits with 1 if a trial failed."""
 
 import argparse
 import math
@@ -35,10 +35,10 @@ from workbench import Workbench
 SUBJECTS = {"kills": kills, "writers": killed_writers, "faults": injected, "disks": full_disk, "damage": damage, "hostile": hostile,
             "environments": environments, "together": together, "others": others_files, "order": order, "cases": many_cases, "ranks": ranks,
             "slabs": slabs}
-# The part that belongs to the suite: fixed numbers of trials, whatever they take.
+# Trials per subject in the test suite; the counts are fixed, however long the trials take.
 BRIEF = {"kills": 6, "writers": 12, "others": 24, "faults": 25, "disks": 4, "damage": 8, "hostile": 10, "environments": 8, "together": 2, "order": 4, "ranks": 2,
          "slabs": 1}
-# Trials that once failed, as (subject, number, seed); part of the suite as well.
+# (subject, number, seed) of trials that failed in the past; also part of the suite.
 FAILED_ONCE = [("environments", 2, 8841)]
 
 
@@ -54,7 +54,7 @@ class Tally:
             print(f"FAILED {subject}:{number} {description}", *[f"    {text}" for text in complaints],
                   f"    again: tests/campaign/campaign.py --seed {seed} --trial {subject}:{number}", sep="\n", flush=True)
         shutil.rmtree(folder, ignore_errors=True)
-        if (whole := sum(self.counts.values())) // 20 > (whole - count) // 20:  # whoever waits an hour wants to see that it lives
+        if (whole := sum(self.counts.values())) // 20 > (whole - count) // 20:  # show progress in long campaigns
             print(f"{whole} so far, {sum(self.failed.values())} trials failed", file=sys.stderr)
 
     def table(self):
@@ -67,12 +67,12 @@ class Tally:
 def run_trial(bench, subject, number, seed):
     try:
         return SUBJECTS[subject].trial(bench, random.Random(f"{seed} {subject} {number}"))
-    except Exception as trouble:  # a trial that cannot be made is one that failed
+    except Exception as trouble:  # an exception in the trial itself counts as a failure
         return 1, "could not be made", [repr(trouble)], bench.folder / "none"
 
 
 def plan(subjects, arguments):
-    """Subject, number and seed of the trials in their order; without end where only the time ends them."""
+    """Yields (subject, number, seed) of the trials in order; endless if only the time limits them."""
     if arguments.trial:
         subject, _, number = arguments.trial.partition(":")
         yield subject, int(number), arguments.seed
@@ -95,7 +95,7 @@ def plan(subjects, arguments):
 
 
 def minutes(arguments):
-    """What was asked for; ten where nothing else ends the trials."""
+    """Returns the requested minutes; 10 if nothing else ends the trials."""
     if arguments.minutes is not None:
         return arguments.minutes
     ends = arguments.brief or arguments.trials is not None or arguments.trial

@@ -1,4 +1,4 @@
-"""Flipped bytes, cuts and insertions in every kind of file that is read. A batch goes through one process."""
+"""Flipped bytes, cuts and insertions in every kind of input file. One process reads a whole batch."""
 
 import gzip
 import shutil
@@ -7,12 +7,12 @@ import subprocess
 
 TITLE = "damaged inputs"
 BATCH = 100
-# Kinds whose checksum must show every change: what is read is what was written, or an error.
+# Kinds with a checksum that must detect every change: the reader returns the original content or an error.
 SUMMED = {"image .nii.gz", "checkpoint", "prepared case", "remembered costs", "remembered warnings"}
 
 
 def sources(bench):
-    """What is damaged: a name, how read_files reads it, the bytes, and how the file is called."""
+    """Returns the files to damage as (title, reader, bytes, file name); the reader is an argument of read_files."""
     run, folder = bench.base / "run", bench.base / "formats"
     folder.mkdir()
     first = lambda place, pattern: sorted(place.rglob(pattern))[0].read_bytes()
@@ -41,10 +41,10 @@ def sources(bench):
 
 
 def remembered(bench, title, reader, pattern):
-    """A file of the cache, under its own name, which its checksum vouches for."""
+    """Returns one cache file as (title, reader, bytes, file name); the reader verifies its checksum."""
     cache = bench.base / "cache"
     if not list(cache.glob("costs/*.costs")):
-        bench.must("plan", "experiment.yaml")  # a run on a busy machine removes costs that its steps disprove
+        bench.must("plan", "experiment.yaml")  # a run on a busy machine deletes costs that its step times contradict
     file = sorted(cache.glob(pattern))[0]
     return [(title, reader, file.read_bytes(), file.name)]
 
@@ -72,13 +72,13 @@ def nrrd(plain):
 
 
 def damaged(kind, content, random):
-    """The bytes with one thing wrong with them, and what that is."""
+    """Returns the bytes with one random defect, and a description of the defect."""
     content = bytearray(content)
-    # Pixels of a decoder of others begin behind the last element of a slice.
+    # Third-party decoders read the pixels, which start after the last element of a slice.
     if kind.startswith("compressed") and (pixels := content.find(b"\xe0\x7f\x10\0OB")) > 0 and random.random() < 0.5:
         content[random.randrange(pixels, len(content))] ^= 1 << random.randrange(8)
         return bytes(content), "flip behind the pixels' tag"
-    # Headers are short beside what follows them, and there is more to be misunderstood in them.
+    # Favour headers: they are short but have more ways to be misread.
     at = random.randrange(min(len(content), random.choice([64, 512, len(content)])))
     change = random.choice(["flip", "flip", "byte", "cut", "insert", "remove", "zeros", "digits"])
     if change == "flip":
@@ -99,7 +99,7 @@ def damaged(kind, content, random):
 
 
 def place(bench, folder, index, kind, content, name):
-    """Puts a damaged file where its reader looks for it. Returns what the reader is told."""
+    """Writes a damaged file where its reader expects it. Returns the path to pass to the reader."""
     path = folder / f"{index}" / name
     path.parent.mkdir()
     if kind in ("split",):
@@ -116,14 +116,14 @@ def place(bench, folder, index, kind, content, name):
 
 
 def read(bench, reader, paths):
-    """A line per file; fewer when the process died, and with what."""
+    """Returns one output line per file (fewer if the process died) and the exit code."""
     process = subprocess.run([bench.reader, reader], input="".join(f"{path}\n" for path in paths).encode(),
                              capture_output=True, env=bench.environment(), timeout=600)
     return process.stdout.decode(errors="replace").split("\n")[:-1], process.returncode
 
 
 def unlike_promised(line):
-    """Whether a line of read_files is neither what was read nor an error with the right code and a message."""
+    """Returns whether a line of read_files is neither a result nor an error with an expected code and a message."""
     exit_code, _, message = line.partition("\t")
     return exit_code not in ("0", "2", "3", "4") or (exit_code == "4" and "memory" not in message) or not message
 

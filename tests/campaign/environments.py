@@ -1,4 +1,4 @@
-"""Closed streams, full and broken ones, other locales, time zones and homes, limits: the results stay the same."""
+"""Closed, full and broken streams, other locales, time zones, home folders and limits must not change the results."""
 
 import subprocess
 
@@ -9,10 +9,10 @@ VARIABLES = [{"LC_ALL": "de_DE.UTF-8"}, {"LC_ALL": "C"}, {"LC_ALL": "tr_TR.UTF-8
              {"TZ": ""}, {"HOME": None}, {"HOME": "/nonexistent"}, {"TERM": None}, {"TERM": "dumb"}, {"COLUMNS": "1"},
              {"PATH": "/nonexistent"}, {"TMPDIR": "/nonexistent"}, {"LC_ALL": None, "LANG": None}, {"MALLOC_PERTURB_": "165"},
              {"NO_COLOR": "1"}]
-# What a shell does to the streams, and the exit codes that may follow.
+# (shell redirection, allowed exit codes)
 STREAMS = [(">&-", {0, 1}), ("2>&-", {0}), ("<&-", {0}), ("<&- >&- 2>&-", {0, 1}), (">/dev/full", {0, 1, 4}), ("2>/dev/full", {0}),
            ("| true", {0}), ("2>&1 >/dev/null | true", {0}), ("</dev/zero", {0}), (">/dev/full 2>/dev/full", {0, 1, 4})]
-# Limits of the process; what does not fit in them is said.
+# Process limits; a command that exceeds one must report an error.
 LIMITS = ["ulimit -n 12", "ulimit -n 20", "ulimit -f 1", "ulimit -f 64", "ulimit -v 400000", "ulimit -v 600000",
           "ulimit -s 256", "ulimit -c 0", "umask 777", "umask 000"]
 COMMANDS = ["run", "train", "predict", "evaluate", "report", "phantom", "check", "preview", "sweep"]
@@ -40,12 +40,12 @@ def trial(bench, random):
         limit = random.choice([*LIMITS, f"ulimit -v {random.randrange(100, 500) * 1000}"])
         subject, promised = f"{limit}; {command}", {0, 1, 4}
         outcome = shell(bench, command, folder, before=limit)
-    if outcome.returncode == 127:  # the loader has no room for the program, and says so
+    if outcome.returncode == 127:  # the loader cannot map the program and reports it
         return 1, subject, whole(folder), folder
     complaints = []
     if outcome.returncode not in promised:
         complaints.append(f"exit code {outcome.returncode}: {outcome.stderr[-300:]!r}")
-    most = 2 if command == "sweep" else 1  # a sweep goes on after a cell that failed: each of its two may say why
+    most = 2 if command == "sweep" else 1  # a sweep goes on after a failed cell: both may report errors
     if kind != "streams" and outcome.returncode != 0 and not 1 <= outcome.stderr.count("error: ") <= most:
         complaints.append(f"exit code {outcome.returncode} with the message {outcome.stderr[-300:]!r}")
     complaints += whole(folder) + leftovers(folder)

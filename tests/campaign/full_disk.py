@@ -1,5 +1,5 @@
-"""Every command that writes, on disks of a few KiB to a few hundred: what is there is whole, and on a larger disk the
-same command ends as if nothing had been."""
+"""Runs every writing command on disks of a few to a few hundred KiB: existing files are complete, and on a larger disk
+the same command then succeeds with the usual results."""
 
 import os
 import subprocess
@@ -47,7 +47,7 @@ def trial(bench, random):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(content)
         except OSError:
-            return 0, "", [], folder  # no room even for what the command starts from
+            return 0, "", [], folder  # no room for the inputs of the command
         outcome = bench.call(bench.commands()[command][0], folder, {"TMPDIR": str(folder)})
         complaints = outcome.complaints(promised={0, 4}) + whole(folder) + leftovers(folder)
         if outcome.code == 0 and not complaints and "warning: " not in outcome.stderr:

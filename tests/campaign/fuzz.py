@@ -5,9 +5,9 @@
     tests/campaign/fuzz.py --minutes 60 image checkpoint      # all kinds without names
     tests/campaign/fuzz.py --replay                           # reads what is kept, without libFuzzer: a test of the suite
 
-Inputs start from whole files that the program wrote and from those of tests/fixtures/fuzz, which reached other code each.
---keep adds the small ones that were found. An input that crashes a reader, or ends in no error of the project, is
-written to --found.
+Inputs start from complete files that the program wrote and from those of tests/fixtures/fuzz, each of which reached
+different code. --keep adds the small ones that were found. An input that crashes a reader, or does not end in one of
+the project's errors, is written to --found.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def kept_inputs(kind):
 
 
 class Fuzzer:
-    """libFuzzer on one kind of file, in a folder of its own."""
+    """Runs libFuzzer on one kind of file, in its own folder."""
 
     def __init__(self, bench, program, source, found):
         self.kind, reader, self.content, name = source
@@ -63,7 +63,7 @@ class Fuzzer:
                               cwd=self.folder)
 
     def run(self, minutes):
-        """Whether nothing was found, and libFuzzer's last line of figures."""
+        """Returns whether no failure was found, and libFuzzer's last line of statistics."""
         self.found.mkdir(parents=True, exist_ok=True)
         prefix = f"-artifact_prefix={self.found}/{self.kind.replace(' ', '_')}-"
         process = self.call(f"-max_total_time={round(60 * minutes)}", prefix, self.corpus)
@@ -73,7 +73,7 @@ class Fuzzer:
         return process.returncode == 0, next((line for line in reversed(lines) if " cov: " in line), "no input was read")
 
     def keep(self):
-        """The fewest small inputs that reach as much code as all small ones, in the archive of this kind."""
+        """Archives the smallest set of small inputs that reaches the same code as all small inputs."""
         small = {file.name: file.read_bytes() for file in self.corpus.iterdir() if 0 < file.stat().st_size <= LARGEST_KEPT}
         fewest = self.new_folder("fewest", {})
         self.call("-merge=1", fewest, self.new_folder("small", small))

@@ -1,4 +1,4 @@
-"""Experiment files, numbers, encodings, names and kinds of files that nobody writes in good faith."""
+"""Malicious experiment files, numbers, encodings, names and file types."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ DEEP = 2000
 
 
 def bombs():
-    """Texts for a YAML file: aliases that multiply, nests that go deep, things that are no text."""
+    """Returns malicious YAML texts: multiplying aliases, deep nesting, binary content."""
     layers = "".join(f"x{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]\n" for i in range(1, 12))
     return [b"x0: &x0 [lol]\n" + layers.encode(), b"[" * DEEP, b"a: " + b"{a: " * DEEP, b"\xff\xfen\x00a\x00", b"\x00" * 500,
             b"name: \xff\xfe\xfd", b"&a [*a]", b"? ? ? ?", b"- " * DEEP, b"%YAML 9.9\n---\nname: x", b"name: x\n--- \nname: y",
@@ -49,7 +49,7 @@ def number_trial(bench, random, folder):
 
 
 def name_trial(bench, random, folder):
-    """The name stands for the experiment, the folder of the run, a case, a region or a layout's pattern."""
+    """Uses a hostile name for the experiment, the output folder, a case, a region or the cache."""
     name = random.choice(NAMES)
     what = random.choice(["experiment", "out", "case", "region", "cache"])
     if what == "case":
@@ -78,7 +78,7 @@ def name_trial(bench, random, folder):
 
 
 def kind_trial(bench, random, folder):
-    """A pipe, a socket, a device or a folder in place of a file that a command reads."""
+    """Replaces a file that a command reads by a pipe, socket, device, folder or link."""
     shutil.copytree(bench.data, folder / "data")
     shutil.copytree(bench.base / "run", folder / "run")
     text = (folder / "experiment.yaml").read_text().replace(str(bench.data), str(folder / "data"))
@@ -89,7 +89,7 @@ def kind_trial(bench, random, folder):
     if kind == "pipe":
         os.mkfifo(path)
     elif kind == "socket":
-        here = os.open(path.parent, os.O_RDONLY)  # names of sockets are short
+        here = os.open(path.parent, os.O_RDONLY)  # socket paths have a length limit
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(f"/proc/self/fd/{here}/{path.name}")
         os.close(here)

@@ -1,7 +1,7 @@
-"""One call of the system fails: the Nth write, read, sync, rename, mapping, allocation and so on.
+"""Fails one system call: the Nth write, read, sync, rename, mapping, allocation and so on.
 
-Where a library that is not ours fails to look at what it got and dies of it, that is counted by itself: the last line
-of the campaign's table tells of which."""
+Crashes of third-party libraries that do not check a result are counted separately and listed below the campaign's
+table."""
 
 import collections
 import os
@@ -26,15 +26,15 @@ ERRORS = {
     "thread": ["EAGAIN"],
     "fallocate": ["EIO", "ENOSPC", "EINTR"],
 }
-# May fail from then on; messages need fwrite. Interrupted are a hundred in a row: no kernel interrupts every call, for
-# which libstdc++ would wait without end.
+# Calls that may fail permanently; fwrite is not among them because messages need it. EINTR is limited to 100 in a row:
+# no kernel interrupts every call, and libstdc++ would retry for ever.
 LASTING = {"write", "fsync", "rename", "open", "thread", "mkdir", "pwrite"}
-died_in = collections.Counter()  # libraries, by how often
+died_in = collections.Counter()  # number of crashes per library
 COMMANDS = ["run", "run", "train", "predict", "evaluate", "report", "phantom", "check", "preview"]
 
 
 def counts(bench, command):
-    """How often the command makes each call."""
+    """Returns how often the command makes each call."""
     folder = bench.trial_folder()
     bench.call(bench.commands()[command][0], folder,
                {"LD_PRELOAD": bench.library, "VOXSWAP_FAULT_COUNTS": str(folder / "counts")})
@@ -42,14 +42,14 @@ def counts(bench, command):
 
 
 def judged(outcome, kind, error, command, bench, folder):
-    """An error is told as what it is; where there is none, nothing was lost."""
+    """Checks that errors are reported as the right kind and that a success lost nothing."""
     complaints = outcome.complaints(promised={0, 1, 3, 4}, tables=command == "check")
     if outcome.code == 3 and error in ("ENOMEM", "ENOSPC", "EMFILE"):
         complaints.append(f"{error} of {kind} is told as damaged data: {outcome.stderr[-300:]!r}")
     if outcome.code == 4 and error == "EIO":
         complaints.append(f"{error} of {kind} is told as a lack of room: {outcome.stderr[-300:]!r}")
     if outcome.code == 0 and not complaints:
-        allowed = "warning: " in outcome.stderr  # what is done without is told
+        allowed = "warning: " in outcome.stderr  # a warning explains what was skipped
         if not allowed:
             complaints += bench.differences(command, folder, outcome.stdout)
     return complaints

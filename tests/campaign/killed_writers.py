@@ -1,17 +1,17 @@
-"""A process is killed while it writes a file, in every command; the next call of the command leaves nothing of it behind,
-and no program takes what was left for a case in the meantime."""
+"""Kills every command while it writes a file. The next call of the command removes the remains, and until then no
+program mistakes them for a case."""
 
 import signal
 
 from workbench import leftovers, whole
 
 TITLE = "kills of writers"
-MOMENTS = ["rename", "fsync", "open", "mkdir"]  # before the call: the file is complete, complete but not synced, begun
-REFUSED = {"configure", "import"}  # that write into what is not there yet
+MOMENTS = ["rename", "fsync", "open", "mkdir"]  # before the call, the file is complete; complete but not synced; begun
+REFUSED = {"configure", "import"}  # commands that refuse to write into an existing output
 
 
 def calls(bench, command):
-    """How often it makes each of the calls."""
+    """Returns how often the command makes each of the calls."""
     folder = bench.trial_folder()
     arguments = bench.commands()[command][0]
     bench.call(arguments, folder, {"LD_PRELOAD": bench.library, "VOXSWAP_FAULT_COUNTS": str(folder / "counts")})
@@ -20,7 +20,7 @@ def calls(bench, command):
 
 
 def images_begun(folder):
-    """Whatever ends as a data set's files do and is not whole."""
+    """Returns temporary files whose suffix could be mistaken for that of a data set's file."""
     return [f"taken for a case: {path.relative_to(folder)}" for path in folder.glob("**/.voxswap-*") if path.suffix != ".part"]
 
 
@@ -32,7 +32,7 @@ def trial(bench, random):
     killed = bench.call(bench.commands()[command][0], folder,
                         {"LD_PRELOAD": bench.library, "VOXSWAP_FAULT": f"{kind}:{number}:KILL"})
     what = f"{command} killed before {kind} {number}"
-    if killed.code != -signal.SIGKILL and killed.code != 0:  # a cell of a sweep is a process of its own
+    if killed.code != -signal.SIGKILL and killed.code != 0:  # each cell of a sweep runs in its own process
         return 1, what, [f"ended with {killed.code}: {killed.stderr[-300:]!r}"], folder
     complaints = whole(folder) + images_begun(folder)
     repeated = bench.call(bench.repeated(command), folder)

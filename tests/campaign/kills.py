@@ -1,4 +1,4 @@
-"""Kills, interruptions and pauses at random moments of every command; then the same command is run to its end."""
+"""Kills, interrupts and pauses every command at random moments, then runs the same command to its end."""
 
 import signal
 import time
@@ -11,7 +11,7 @@ POLITE = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
 
 
 def strike(bench, arguments, folder, moment, number):
-    """Starts the command, sends the signal at its moment and waits for the end. Returns complaints and the outcome."""
+    """Starts the command, sends the signal after `moment` seconds and waits. Returns complaints and the outcome."""
     began = time.monotonic()
     process = bench.start(arguments, folder)
     time.sleep(moment)
@@ -21,7 +21,7 @@ def strike(bench, arguments, folder, moment, number):
         process.send_signal(signal.SIGCONT)
     outcome = bench.finish(process, began)
     killed = number == signal.SIGKILL or (number in POLITE and not outcome.stderr and not outcome.stdout)
-    complaints = outcome.complaints(promised={0, 130}, killed=killed)  # before main() a signal has no handler yet
+    complaints = outcome.complaints(promised={0, 130}, killed=killed)  # before main() no signal handler is installed
     return complaints, outcome
 
 
@@ -32,14 +32,14 @@ def trial(bench, random):
     complaints, arguments, strikes, killed = [], bench.commands()[command][0], [], False
     if random.random() < 0.5:
         for file in (folder / "cache").rglob("*.prepared"):
-            file.unlink()  # so that preparing is a phase, too
+            file.unlink()  # so that preparing is part of the run
     for _ in range(random.choice([1, 1, 2, 3])):
         number, moment = random.choice(SIGNALS), random.uniform(0, 1.1 * seconds)
         found, outcome = strike(bench, arguments, folder, moment, number)
         strikes.append(f"{number.name} at {moment:.2f} s")
         complaints += found + whole(folder)
         killed = killed or number == signal.SIGKILL
-        if not killed:  # what a killed process left goes when the next one writes there
+        if not killed:  # the next process removes the remains of a killed one
             complaints += leftovers(folder)
         if outcome.code == 0 or complaints:
             break

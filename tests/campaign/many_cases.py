@@ -1,4 +1,4 @@
-"""A data set of 2,000 cases: it is checked and trained on, and split as one of four is."""
+"""Checks, splits and trains on a data set of 2,000 cases."""
 
 from workbench import leftovers, whole
 

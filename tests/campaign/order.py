@@ -1,5 +1,5 @@
-"""Whatever is renamed into place was synced before, and its folder after: what is said to be written survives a power
-cut. The preloaded library tells the order of the calls."""
+"""A file is synced before it is renamed into place, and its folder afterwards, so that a completed write survives a
+power cut. The preloaded library logs the order of the calls."""
 
 from workbench import whole
 
@@ -8,7 +8,7 @@ COMMANDS = ["run", "train", "sweep", "predict", "evaluate", "report", "phantom",
 
 
 def out_of_order(lines):
-    """Renames of files that were written after their last sync, or not synced, and folders not synced after the last."""
+    """Returns complaints about files renamed without a sync after the last write, and folders not synced later."""
     synced, dirty_folders, found = set(), set(), []
     for line in lines:
         what, _, identity = line.split()
@@ -34,6 +34,6 @@ def trial(bench, random):
     files = [path for path in folder.rglob("*") if path.is_file() and path.name not in ("order", "experiment.yaml")
              and "cache" not in path.parts and not path.name.startswith(".") and path.name != "log.txt"]
     renames = sum(line.startswith("renamed ") for line in lines)
-    if command != "sweep" and renames < len(files):  # a sweep's cells are processes of their own
+    if command != "sweep" and renames < len(files):  # each cell of a sweep runs in its own process
         complaints.append(f"{renames} renames for {len(files)} files: some were not written whole")
     return 1, command, complaints, folder

@@ -1,5 +1,5 @@
-"""Files of others in the way of every command: under names that it writes, its own results that somebody edited, and links
-out of its folder. No byte of them is lost, or the command refuses."""
+"""Foreign files in the way of every command: under its output names, edited results, and links that lead out of its
+folder. Either no byte of them is lost, or the command refuses."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ TITLE = "files of others"
 REFUSED = {1, 2, 3}
 # Commands that write no file.
 SILENT = {"check", "watch", "schema", "completion", "info"}
-WITHOUT_CASE = {"quickstart"}  # phantom, configure and run, one after the other
+WITHOUT_CASE = {"quickstart"}  # runs phantom, configure and run in turn
 
 
 def visible(folder):
@@ -17,7 +17,7 @@ def visible(folder):
 
 
 def outputs(bench, command):
-    """The names of the files that the command writes."""
+    """Returns the names of the files that the command writes."""
     def undisturbed():
         folder = bench.trial_folder()
         before = visible(folder)
@@ -29,7 +29,7 @@ def outputs(bench, command):
 
 
 def lost(folder, kept):
-    """Of `kept`, what is in no file of the folder any more."""
+    """Returns complaints about contents of `kept` that no file in the folder contains any more."""
     contents = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     return [f"is lost: {name}" for name, content in kept.items() if not any(content in one for one in contents)]
 
@@ -48,13 +48,13 @@ def edit(folder, names, random):
     for name in random.sample(names, random.randint(1, min(3, len(names)))):
         file = folder / name
         kept[name] = file.read_bytes() + b" edited by hand"
-        file.unlink()  # checkpoints have two names
+        file.unlink()  # checkpoints are hard-linked under 2 names
         file.write_bytes(kept[name])
     return kept
 
 
 def lead_out(folder, outside, names, random):
-    """A link to a file outside in place of a result, or to a folder outside in place of the one it is in."""
+    """Replaces a result, or the folder that contains it, by a link to a copy outside."""
     name = random.choice(names)
     whole_folder = len(name.parts) > 2 and random.random() < 0.5
     inner = folder / name.parent if whole_folder else folder / name

@@ -1,5 +1,5 @@
-"""Ranks that are killed or told to stop at random moments, and runs that go on with other numbers of them: the bytes of one
-process that nothing disturbed, every file whole at any time, no process left and none that waits for ever."""
+"""Kills or stops ranks at random moments and resumes with other numbers of ranks. The results equal those of one
+undisturbed process, files are always complete, and no process remains or hangs."""
 
 import os
 import shutil
@@ -11,13 +11,13 @@ from whole import results
 from workbench import leftovers, whole
 
 TITLE = "kills of ranks"
-COUNTS = [1, 2, 3, 4, 8]  # all of which share a batch of 24
+COUNTS = [1, 2, 3, 4, 8]  # all can share a batch of 24
 RUN = ["run", "experiment.yaml", "--out", "out", "--resume", "training.batch_size=24", "training.epochs=8", "training.precision=f32"]
-# Of a rank, and of the launcher.
+# (signal, whether it goes to the launcher instead of a rank)
 STRIKES = [(signal.SIGKILL, False)] * 4 + [(signal.SIGKILL, True), (signal.SIGTERM, False), (signal.SIGUSR1, False),
                                            (signal.SIGUSR1, True), (signal.SIGTERM, True)]
-LIMIT_SECONDS = 600  # of eight ranks, on a machine that has other work
-LINGER_SECONDS = 60  # that ranks may take to follow one that is gone there
+LIMIT_SECONDS = 600  # for eight ranks on a busy machine
+LINGER_SECONDS = 60  # time for the other ranks to end after one has died
 
 
 def possible(_):
@@ -25,7 +25,7 @@ def possible(_):
 
 
 def start(bench, folder, ranks, slabs=1, keys=()):
-    scratch = folder / "cache" / "mpi"  # where a launcher that is killed leaves what it has
+    scratch = folder / "cache" / "mpi"  # temporary files of a killed launcher stay here
     scratch.mkdir(exist_ok=True)
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                    "OMPI_MCA_hwloc_base_binding_policy": "none", "TMPDIR": str(scratch)}
@@ -33,24 +33,24 @@ def start(bench, folder, ranks, slabs=1, keys=()):
 
 
 def slabs_of(ranks, random):
-    """Ranks that share each volume."""
+    """Returns a random number of ranks that share each volume."""
     return random.choice([count for count in (1, 2, 4) if ranks % count == 0])
 
 
 def members(bench, folder):
-    """The processes of the program that work in this folder."""
+    """Returns the ids of the program's processes that work in this folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if (process / "exe").resolve() == Path(bench.program) and (process / "cwd").resolve() == folder.resolve():
                 found.append(int(process.name))
         except OSError:
-            continue  # it is gone
+            continue  # it has ended
     return found
 
 
 def expected(bench):
-    """Seconds that two ranks take, and the results of one process."""
+    """Returns the seconds that 2 ranks take, and the results of one process."""
     def undisturbed():
         folder, other = bench.trial_folder(), bench.trial_folder()
         alone = bench.finish(start(bench, folder, 1), time.monotonic(), LIMIT_SECONDS)
@@ -87,7 +87,7 @@ def strike(bench, folder, random, ranks, moment):
 
 
 def complaints_of_resumed(outcome, folder, wanted):
-    """What is wrong with a run that was resumed to its end: it must have the results of one process."""
+    """Returns complaints about a run resumed to its end: it must have the results of one process."""
     if outcome.code != 0:
         return [f"cannot be resumed: exit code {outcome.code}: {outcome.stderr[-600:]!r}"]
     found = results(folder)
@@ -101,7 +101,7 @@ def trial(bench, random):
     complaints, strikes = [], []
     if random.random() < 0.5:
         for file in (folder / "cache").rglob("*.prepared"):
-            file.unlink()  # so that preparing is a phase, too
+            file.unlink()  # so that preparing is part of the run
     for _ in range(random.choice([1, 1, 2, 3])):
         ranks = random.choice(COUNTS[1:])
         found, what, outcome = strike(bench, folder, random, ranks, random.uniform(0, 1.1 * seconds))

@@ -1,5 +1,5 @@
-"""Kills of one or all of two ranks that share every volume: a message and an end within 30 seconds, and the bytes of one
-process when the run is resumed, on the same ranks, on others or on one."""
+"""Kills one or both of two ranks that share every volume. The run reports it and ends within 30 seconds; resumed on
+any number of ranks, it has the results of one process."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ from workbench import whole
 
 TITLE = "kills of ranks with slabs"
 KEYS = ["preprocess.resolution=32", "training.epochs=6", "training.batch_size=12"]
-RESUMED = [(1, 1), (2, 2), (2, 1), (3, 3), (4, 2), (4, 4)]  # numbers of ranks, and of those that share a volume
-END_SECONDS = 30  # that may pass between the kill and the end
-# The launcher's messages, for where no rank is left: one names the rank, which it leaves out at times; the other says that
-# a rank has ended.
+RESUMED = [(1, 1), (2, 2), (2, 1), (3, 3), (4, 2), (4, 4)]  # (ranks, ranks that share a volume)
+END_SECONDS = 30  # maximum time between the kill and the end
+# The launcher's messages when no rank is left to report: the first names the rank but is sometimes missing, the second
+# says that a rank has ended.
 MESSAGES = ("exited on signal 9 (Killed)", "1 process returned\na non-zero exit code")
-ended_after = []  # seconds between every kill and the end
+ended_after = []  # seconds from each kill to the end
 
 
 def possible(bench):
@@ -30,7 +30,7 @@ def start(bench, folder, count, slabs, precision):
 
 
 def expected(bench, precision):
-    """Seconds that two ranks take, and the results of one process that nothing disturbs."""
+    """Returns the seconds that 2 ranks take, and the results of one undisturbed process."""
     def undisturbed():
         found = []
         for count in (1, 2):
@@ -45,7 +45,7 @@ def expected(bench, precision):
 
 
 def rank_of(process):
-    """Its number, as its launcher gave it."""
+    """Returns the rank number that the launcher assigned to a process."""
     for variable in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
         if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
             return int(variable.split(b"=")[1])
@@ -53,13 +53,13 @@ def rank_of(process):
 
 
 def at_work(folder, since):
-    """Whether ranks that were started then have joined and have something left to do."""
+    """Returns whether ranks started at `since` have joined and still have work to do."""
     log = folder / "out" / "log.txt"
     return log.exists() and log.stat().st_mtime > since and not (folder / "out" / "report.html").exists()
 
 
 def strike(bench, folder, random, precision, moment):
-    """Kills one rank or both at that moment, or as soon after as there are any."""
+    """Kills one or both ranks after `moment` seconds, or as soon afterwards as ranks exist."""
     began = time.time()
     process = start(bench, folder, 2, 2, precision)
     time.sleep(moment)
@@ -84,7 +84,7 @@ def strike(bench, folder, random, precision, moment):
         while (not ended.done() or ranks.members(bench, folder)) and seconds < ranks.LIMIT_SECONDS:
             before = time.monotonic()
             time.sleep(0.02)
-            seconds += min(time.monotonic() - before, 1)  # a machine that was suspended does not count
+            seconds += min(time.monotonic() - before, 1)  # do not count suspended time
     outcome = ended.result()
     what = f"{killed} of 2 ranks in {precision} killed at {moment:.2f} s, over after {seconds:.2f} s"
     complaints = [f"over after {seconds:.0f} s"] if killed and seconds > END_SECONDS else []
@@ -105,7 +105,7 @@ def trial(bench, random):
     kills, events, complaints = 0, [], []
     if random.random() < 0.3:
         for file in (folder / "cache").rglob("*.prepared"):
-            file.unlink()  # so that preparing is a phase, too
+            file.unlink()  # so that preparing is part of the run
     for _ in range(random.choice([1, 2, 3])):
         killed, what, found, outcome = strike(bench, folder, random, precision, random.uniform(0, seconds))
         kills += killed > 0

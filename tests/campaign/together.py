@@ -1,4 +1,4 @@
-"""Two processes at once on one run folder or on one cache: one works there, the other says so, nothing is mixed."""
+"""Runs two processes at once on one output folder or one cache: one works, the other reports it, nothing is mixed up."""
 
 import shutil
 import time

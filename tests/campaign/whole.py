@@ -1,4 +1,4 @@
-"""Whether files are whole, each by what its format promises, and what of them must repeat."""
+"""Checks that files are complete according to their formats, and extracts the content that must be reproducible."""
 
 import csv
 import gzip
@@ -8,9 +8,9 @@ import xml.etree.ElementTree
 import zlib
 from pathlib import Path
 
-# Columns with times in them, which no two runs share; the rest of every table does.
+# Columns with times, which differ between runs; all other columns must repeat.
 TIMED = {"seconds", "megavoxels_per_second", "wait_seconds", "stall_seconds", "trained_seconds"}
-# Files that tell of the machine and the hour, not of the result.
+# Files that describe the machine or the time instead of the result.
 UNREPEATABLE = ("timing.csv", "memory.csv", "report.html", "log.txt", "outcome.json", "run.log", "plan.json", "arena.svg",
                 "sweep.csv", "timeline.json", "experiment.yaml", "cell.yaml", "checksums.json",
                 "last.previous.safetensors", "best.previous.safetensors")
@@ -47,7 +47,7 @@ def nifti(content):
 
 
 def tensors(content):
-    """The part of a safetensors file that does not tell how long training took."""
+    """Returns the tensor data of a safetensors file, without the metadata, which contains training times."""
     size, = struct.unpack("<Q", content[:8])
     header = json.loads(content[8:8 + size])
     header.pop("__metadata__", None)
@@ -58,7 +58,7 @@ def tensors(content):
 
 
 def table(content):
-    if content.startswith(b"voxswap checksum "):  # of a cache: the table begins below the line with its seal
+    if content.startswith(b"voxswap checksum "):  # cache files start with a checksum line
         content = content.partition(b"\n")[2]
     rows = list(csv.reader(content.decode().splitlines()))
     if not content.endswith(b"\n") or any(len(row) != len(rows[0]) for row in rows):
@@ -101,7 +101,7 @@ def repeatable(path):
 
 
 def results(folder):
-    """Every file below `folder` that has to be the same however a command came to its end."""
+    """Returns hashes of all files below `folder` that must be the same however a command reached its end."""
     found = {}
     for path in sorted(Path(folder).rglob("*")):
         name = str(path.relative_to(folder))

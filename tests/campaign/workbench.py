@@ -1,4 +1,4 @@
-"""A tiny experiment, the program as a process, and what must hold after whatever was done to it."""
+"""A tiny experiment, the program as a process, and the conditions that hold after any disturbance."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from pathlib import Path
 from whole import files_not_whole, results
 
 PROMISED = {0, 1, 2, 3, 4, 130}
-LIMIT_SECONDS = 120  # no command here takes seconds on an idle machine
+LIMIT_SECONDS = 120  # each command here takes less than a second on an idle machine
 
 EXPERIMENT = """name: tiny
 data: {{root: {data}, modalities: [flair, t1ce], cache: cache}}
@@ -32,8 +32,8 @@ class Outcome:
         return [line for line in self.stderr.splitlines() if line.startswith("error: ")]
 
     def complaints(self, promised=PROMISED, killed=False, tables=False):
-        """What no exit of the program may be like; `killed`: it was sent a signal that it cannot catch; `tables`: what it
-        found may stand in a table instead of a message."""
+        """Returns violations of the rules for exits. `killed`: it was sent an uncatchable signal; `tables`: it may
+        report findings in a table instead of a message."""
         if self.code is None:
             return ["does not end"]
         if self.code < 0:
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class Workbench:
-    """What all trials start from, made once: a data set, a run of it and its results."""
+    """Shared starting point of all trials, created once: a data set, a run and its results."""
 
     def __init__(self, build, scratch=None):
         self.program = str(Path(build, "bin", "voxswap").resolve())
@@ -74,7 +74,7 @@ class Workbench:
         self.must("predict", "run", "--input", str(self.data), "--out", "maps")
         self.must("evaluate", "--truth", "maps", "--prediction", "maps", "--out", "scores.csv", "--regions", "whole=1,2,4")
         self.must("phantom", "--out", "bids", "--cases", "1", "--size", "16", "--layout", "bids")
-        self.must("bids", "bids", "cache/derivative", "participant", "--run", "run")  # in what every trial has a copy of
+        self.must("bids", "bids", "cache/derivative", "participant", "--run", "run")  # every trial copies cache/
         self.must("export", "run", "--to", "pytorch", "--out", "weights.safetensors")
 
     def close(self):
@@ -86,7 +86,7 @@ class Workbench:
             raise RuntimeError(f"{arguments}: exit code {outcome.code}: {outcome.stderr}")
 
     def trial_folder(self):
-        """A place of its own with the experiment, its cache of costs and prepared cases, and a finished run."""
+        """Creates a folder with the experiment and a copy of the cache of costs and prepared cases."""
         with self.lock:
             self.counter += 1
             folder = self.folder / f"trial{self.counter}"
@@ -122,7 +122,7 @@ class Workbench:
     # --- commands ---------------------------------------------------------------------------------------------
 
     def commands(self):
-        """Every command that writes: how it is called in a trial's folder, how again, and where its results lie."""
+        """Returns for every command: (its arguments in a trial's folder, arguments to add when it is repeated)."""
         data, run = str(self.data), str(self.base / "run")
         return {
             "run": (["run", "experiment.yaml", "--out", "out"], ["--resume"]),
@@ -149,19 +149,19 @@ class Workbench:
         }
 
     def names(self):
-        """The program's own list of commands."""
+        """Returns the commands that the program's help lists."""
         listed = self.call(["--help"], self.base).stdout.partition("COMMAND [ARGUMENTS]\n\n")[2].partition("\n\n")[0]
         return {line.split()[0] for line in listed.splitlines()}
 
     def once(self, name, make):
-        """What make() returns, made when it is first asked for."""
+        """Returns the cached result of make(), calling it on first use."""
         with self.lock:
             if name not in self.made:
                 self.made[name] = make()
             return self.made[name]
 
     def expected(self, command):
-        """Seconds, results and output of that command when nothing disturbs it."""
+        """Returns seconds, results and output of the command when nothing disturbs it."""
         def undisturbed():
             folder = self.trial_folder()
             outcome = self.call(self.commands()[command][0], folder)
@@ -175,7 +175,7 @@ class Workbench:
         return first + more
 
     def finished(self, command, folder, environment=None):
-        """Complaints of the same command run to its end in a folder where it was disturbed before."""
+        """Runs a disturbed command again to its end; returns complaints."""
         outcome = self.call(self.repeated(command), folder, environment)
         if outcome.code != 0:
             return [f"cannot be taken up again: exit code {outcome.code}: {outcome.stderr[-300:]!r}"]
