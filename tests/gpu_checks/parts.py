@@ -1,4 +1,4 @@
-"""What the parts of tests/gpu_check do, in order of what is worth most."""
+"""The parts of tests/gpu_check, most important first."""
 import pathlib
 import sys
 
@@ -12,12 +12,12 @@ HERE = ROOT / "tests" / "gpu_checks"
 
 
 def child(settings, name, limit, *words, program="steps.py", **more):
-    """A step of steps.py or study.py."""
+    """Returns a step that runs steps.py or study.py."""
     return Step(name, limit, [sys.executable, HERE / program, settings.scratch + "/settings.json", *(words or [name])], **more)
 
 
 def compare(settings, limit, parts, sides, *words):
-    """bench/compare_gpu.py for the time of the step."""
+    """Returns the command line of bench/compare_gpu.py for the time of the step."""
     return [sys.executable, "-u", ROOT / "bench/compare_gpu.py", "--program", settings.program("voxswap"), "--out", settings.out,
             "--seconds", str(max(limit * settings.patience - 4, 1)), "--steps", str(settings.steps), "--parts", *parts,
             "--sides", *map(str, sides), "--budget-gib", f"{settings.budget_gib:g}", "--host-gib", str(settings.host_gib),
@@ -25,7 +25,7 @@ def compare(settings, limit, parts, sides, *words):
 
 
 def part_a(run, settings):
-    """Is it right? The machine, the backend's contract, every operation, large volumes, the same bits; and where the time goes."""
+    """Correctness: the machine, the backend's contract, every operation, large volumes, reproducibility; node times."""
     run(child(settings, "device", 35))
     run(Step("contract", 45, [settings.program("test_net"), f"--gtest_filter={settings.contract}"]))
     run(*(Step(f"executor_{shard}", 100, [settings.program("test_swap"), f"--gtest_filter={settings.executor}"],
@@ -38,7 +38,7 @@ def part_a(run, settings):
     engines = [settings.program("engine_times"), "--taken", "--filters", settings.filters, "--depth", settings.depth]
     run(Step("large_volumes", 45, [*engines, "--seconds", 40 * settings.patience, *settings.checked_sides],
              keep_stdout="a_large_volumes.csv"))
-    # f32 in slabs takes engines that no other step does; two of them are wrong there (convolution_plan.h).
+    # f32 in slabs selects engines that no other step uses; two of them are wrong there (convolution_plan.h).
     run(Step("f32_slabs", 25, [*engines, "--precision", "f32", "--slabs", settings.slab_planes, settings.bits_side],
              keep_stdout="a_f32_slabs.csv"))
     times = [settings.program("node_times"), *settings.network(), settings.nodes_side, "bf16", 5, "cuda"]
@@ -47,7 +47,7 @@ def part_a(run, settings):
 
 
 def part_b(run, settings):
-    """How fast is it? Nothing runs beside these."""
+    """Speed. Nothing else runs at the same time."""
     run(Step("engine_times", 110, [settings.program("engine_times"), "--filters", settings.filters, "--depth", settings.depth,
                                    "--seconds", 105 * settings.patience, *settings.first_sides], keep_stdout="b_engine_times.csv"))
     run(Step("steps", 340, compare(settings, 340, ["limits", "steps", "compile"], settings.first_sides)))
@@ -55,7 +55,7 @@ def part_b(run, settings):
 
 
 def part_c(run, settings):
-    """What does it do that others cannot, what do the profilers say, and does a whole run hold?"""
+    """Capabilities that other programs lack, profilers and sanitizers, and a whole run."""
     traces = ["--traces", settings.scratch + "/kept/traces"]
     run(Step("swapping", 140, compare(settings, 140, ["swapping"], settings.swapped_sides, "--append", *traces)))
     run(Step("largest", 110, compare(settings, 110, ["largest"], settings.swapped_sides[:1], "--append", "--most", str(settings.most_side),
@@ -77,7 +77,7 @@ def part_c(run, settings):
 
 
 def part_study(run, settings):
-    """The rows of OUT/study.csv that are not there yet; --next: only those of settings.only."""
+    """Measures the rows missing from OUT/study.csv; --next: only those of settings.only."""
     there = {key_of(row) for row in read_rows(pathlib.Path(settings.out) / "study.csv") if is_done(row)}
     for item in items(settings.sizes()):
         keys = {f"{item.name}: {cell.name}" for cell in item.cells}

@@ -1,8 +1,8 @@
-"""Runs the steps of a part of tests/gpu_check: each in a process of its own with a limit of its own, whatever became of
-the ones before, and keeps what they said.
+"""Runs the steps of a part of tests/gpu_check, each in its own process with its own time limit, even after failures, and
+keeps their output.
 
-A step's name is printed before it starts, so that a hang leaves a name. Its output goes into a file, never through a
-pipe that could fill. What does not end is killed with all its children; what does not even end then is left behind.
+A step's name is printed before it starts, so that a hang can be attributed. Output goes to a file, because a pipe could
+fill. A step that exceeds its limit is killed with all its children, and abandoned if even that does not end it.
 """
 import dataclasses
 import io
@@ -16,7 +16,7 @@ import tempfile
 import time
 
 NOT_HERE = 77  # exit code of a step that does not apply on this machine
-PART_DONE = 3  # of one that stopped because its time was over, and did what it could
+PART_DONE = 3  # exit code of a step that ran out of time with partial results
 LARGEST_FILE = 16 << 20
 LARGEST_LOG = 512 << 10
 SAID = re.compile(r"^result: |\[  PASSED  \]|\[  FAILED  \] \d|FAILED TEST")
@@ -29,13 +29,13 @@ class Step:
     limit: float  # seconds
     command: list
     env: dict = dataclasses.field(default_factory=dict)
-    optional: bool = False  # that there was no time for it is no failure
-    keep_stdout: str = ""  # a file of OUT for its standard output
-    part: str = ""  # a, b or c: its verdict is a row of checks.csv
+    optional: bool = False  # skipping it for lack of time is no failure
+    keep_stdout: str = ""  # file in OUT for its standard output
+    part: str = ""  # a, b or c: the verdict becomes a row of checks.csv
 
 
 def descendants(process):
-    """Of a process that still runs, as the system tells them now."""
+    """Returns the current descendants of a running process."""
     parents = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -66,7 +66,7 @@ class Running:
         self.kill()
 
     def kill(self):
-        """It and its children, those in sessions of their own as well; what it left behind also where it ended by itself."""
+        """Kills the process and its descendants, including their sessions; also removes children of a finished step."""
         for group in [self.process.pid, *descendants(self.process.pid)]:
             try:
                 os.killpg(group, signal.SIGKILL)
@@ -82,7 +82,7 @@ class Running:
 
 
 class Runner:
-    """`out` gets PART_summary.txt, PART_logs.tar.gz, and what steps keep there."""
+    """Writes PART_summary.txt, PART_logs.tar.gz and the kept outputs of steps to `out`."""
 
     def __init__(self, part, out, seconds, patience):
         self.part, self.out, self.patience = part, pathlib.Path(out), patience
@@ -96,7 +96,7 @@ class Runner:
         self.logs = self.scratch / "logs"
         self.logs.mkdir()
         self.running = []
-        self.limits = {}  # of steps that have other ones than their own
+        self.limits = {}  # overrides of steps' own limits
         self.device = "unknown"  # as `voxswap info` describes it
         self.on_verdict = lambda step, verdict: None
 
@@ -104,7 +104,7 @@ class Runner:
         return self.end - time.monotonic()
 
     def run(self, *steps):
-        """Side by side, if there are several."""
+        """Runs the steps concurrently."""
         begun = []
         for step in steps:
             limit = self.limits.get(step.name, step.limit * self.patience)
@@ -182,7 +182,7 @@ class Runner:
         return 1 if self.failed else 0
 
     def pack(self):
-        """Everything long in one file: logs first, then what steps left in scratch/kept, the smallest first."""
+        """Packs long outputs into one archive: logs first, then the files in scratch/kept, each smallest first."""
         def size(path):
             return path.stat().st_size
         files = sorted(self.logs.iterdir(), key=size)
@@ -194,7 +194,7 @@ class Runner:
             for path in files:
                 name = str(path.relative_to(self.scratch))
                 content = self.shortened(path) if path.parent == self.logs else path.read_bytes()
-                packed = target.stat().st_size + len(content) // 2  # text and volumes of numbers pack to less than that
+                packed = target.stat().st_size + len(content) // 2  # text and numeric volumes compress better than this
                 if packed > LARGEST_FILE - (1 << 20):
                     left_out.append(name)
                     continue

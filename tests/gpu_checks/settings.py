@@ -1,5 +1,5 @@
-"""On what tests/gpu_check runs: the GPU of this machine, or the emulated one of a build, on which it is rehearsed with
-the smallest sizes at which every step still does what it does on a GPU."""
+"""Target of tests/gpu_check: the GPU of this machine, or a build's emulated GPU for rehearsals, with the smallest sizes
+at which every step still exercises the same code."""
 import dataclasses
 import glob
 import json
@@ -19,9 +19,9 @@ class Settings:
     programs: str
     scratch: str = ""
     out: str = ""
-    bits_side: int = 64  # of the cubes
+    bits_side: int = 64  # cube side in voxels
     bits_steps: int = 3
-    slab_planes: int = 8  # of the cube of bits_side
+    slab_planes: int = 8  # planes per slab of the cube of bits_side
     nodes_side: int = 128
     checked_sides: tuple = (256,)
     first_sides: tuple = (128, 256)
@@ -43,7 +43,7 @@ class Settings:
     executor: str = "*cuda*"
     conformance: str = "*__cuda_*"
     study_steps: int = 10
-    hippocampus_cases: int = 200  # a fifth validates
+    hippocampus_cases: int = 200  # a fifth is the validation split
     hippocampus_size: str = "36,50,36"
     hippocampus_epochs: int = 20
     hippocampus_keys: tuple = ()
@@ -54,15 +54,15 @@ class Settings:
     rank_epochs: int = 2
     rank_threshold: str = "1MiB"
     only: list = None  # cells of the study, "ITEM: CELL"; None: all
-    about: dict = None  # commit, digest of the kernels and device: columns of every row
-    store: str = ""  # what several calls on one machine share: phantoms, prepared cases, engines that were chosen
-    patience: float = 1  # limits are this many times as long
+    about: dict = None  # columns of every row: commit, digest of the kernels, device
+    store: str = ""  # shared by calls on one machine: phantoms, prepared cases, chosen engines
+    patience: float = 1  # factor on all time limits
 
     def program(self, name):
         return str(pathlib.Path(self.programs) / name)
 
     def sizes(self):
-        """Of the cells of the study."""
+        """Returns the sizes of the study's cells."""
         if not self.emulated:
             return Sizes()
         return Sizes(step=8, study=(8, 12, 16), shares=(1 / 2,), precisions=("bf16", "tf32"), threads=(1,), links={"pcie3": "12GB/s"},
@@ -73,7 +73,7 @@ class Settings:
 
     @staticmethod
     def tool(name):
-        """One of NVIDIA's, None where it is not installed."""
+        """Returns the path of an NVIDIA tool, or None if it is not installed."""
         found = glob.glob(f"/usr/local/cuda*/bin/{name}") + glob.glob(f"/opt/nvidia/nsight-compute/*/{name}")
         return shutil.which(name) or next(iter(sorted(found)), None)
 

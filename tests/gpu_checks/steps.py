@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The steps of tests/gpu_check that are more than one call of a program, each in a process of its own:
+"""The steps of tests/gpu_check that are more than one call of a program, each in its own process:
 
     steps.py SETTINGS device | ncu forward|weight_gradient|norm_gradient | sanitize memcheck|racecheck |
                       other_way KEY=VALUE | unified | whole_run
 
-The last line that begins with "result: " is what the summary tells. Exit code 77: it does not apply here.
+The summary shows the last line that begins with "result: ". Exit code 77: not applicable on this machine.
 """
 import csv
 import glob
@@ -38,13 +38,13 @@ def fail(why):
 
 
 def shown(command, **more):
-    """Runs a command whose output goes where ours goes; its exit code."""
+    """Runs a command with inherited output; returns its exit code."""
     print("$ " + " ".join(map(str, command)), flush=True)
     return subprocess.run([str(word) for word in command], check=False, **more).returncode
 
 
 def output_of(command, **more):
-    """(exit code, what it said), shown as well."""
+    """Runs a command and prints its output; returns (exit code, output)."""
     print("$ " + " ".join(map(str, command)), flush=True)
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", check=False, **more)
@@ -62,7 +62,7 @@ def available_gib():
 
 
 def libraries_opened(settings):
-    """The files of cuDNN and cuBLAS that the program opens, as the system's linker tells them."""
+    """Returns the cuDNN and cuBLAS files that the program loads, as logged by the dynamic linker."""
     prefix = settings.scratch + "/linker"
     subprocess.run([settings.program("voxswap"), "info"], env={**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": prefix},
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -107,7 +107,7 @@ PROFILED = {"forward": r"conv3d|conv3d_sum", "weight_gradient": r"conv3d_weight_
 
 
 def ncu(settings, which):
-    """The slowest node of its kind in a small step, under NVIDIA's profiler of kernels."""
+    """Profiles the slowest node of a kind in a small step with Nsight Compute."""
     program = tool("ncu")
     times = [settings.program("node_times"), *settings.network(), settings.nodes_side, "bf16", "1", "cuda"]
     _, table = output_of(times)
@@ -124,7 +124,7 @@ def ncu(settings, which):
     print(f"result: {nodes[0]}")
 
 
-# Of convolutions only our own: racecheck reports cuDNN's, which copy into shared memory asynchronously.
+# Only our own convolutions: racecheck reports those of cuDNN, which copy to shared memory asynchronously.
 SANITIZED = {"memcheck": ("*__cuda_bf16:-*conv3d*",),
              "racecheck": ("*_sum*__cuda_bf16:*statistics*__cuda_bf16:*norm_activation*__cuda_bf16:*several_tiles__batch*__cuda_bf16:-*conv3d_sum*",)}
 
@@ -144,7 +144,7 @@ def sanitize(settings, which):
 # --- whole runs
 
 class Study:
-    """Phantoms and an experiment on them, made once for all steps."""
+    """Phantoms and an experiment on them, created once for all steps."""
 
     def __init__(self, settings):
         self.settings = settings
@@ -161,7 +161,7 @@ class Study:
                                           epochs=settings.epochs, host=host))
 
     def run(self, name, *keys):
-        """Where it lies. Ends the step where it does not work."""
+        """Runs the experiment unless it has results; returns the run folder. A failure ends the step."""
         out = self.folder / name
         if not (out / "dice.csv").exists():
             code = shown([self.settings.program("voxswap"), "run", self.file, "--out", out, "--quiet", *keys])
@@ -194,7 +194,7 @@ def unified(settings):
 
 
 def least_budget(study):
-    """What the planner hybrid needs at least, as its refusal of a mebibyte says."""
+    """Returns the smallest budget of the planner hybrid, parsed from its error for a budget of 64 KiB."""
     _, said = output_of([study.settings.program("voxswap"), "plan", study.file, "training.precision=bf16", "memory.planner=hybrid",
                          "memory.budget=64KiB"])
     found = re.search(r"needs at least [^(]*\((\d+) bytes\)", said)
@@ -204,8 +204,8 @@ def least_budget(study):
 
 
 def whole_run(settings):
-    """From phantoms to scores: with everything on the device, in half the memory, and again, to the same bytes; in f32 to
-    the CPU's losses."""
+    """Trains from phantoms to scores. Keeping everything, half the memory and a repetition give identical results; f32
+    gives losses close to the CPU's."""
     study = Study(settings)
     keep = study.run("keep", "training.precision=bf16", "memory.planner=keep")
     peak = int(re.search(r'"peak_bytes"\s*:\s*(\d+)', (keep / "plan.json").read_text()).group(1))

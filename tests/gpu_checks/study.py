@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One item of tests/gpu_check --part study: its cells (bench/gpu/measurements.py), each a row of OUT/study.csv as soon as it
-is measured.
+"""Runs one item of tests/gpu_check --part study: each measured cell (bench/gpu/measurements.py) is appended as a row of
+OUT/study.csv at once.
 
     GPU_CHECK_SECONDS=60 study.py SETTINGS ITEM
 
-Cells that have a row are not measured again; what failed before comes last. The last line that begins with "result: " is
-what the summary tells. Exit code 1: a cell failed; 77: the item does not apply here.
+Cells that have a row are not measured again; cells that failed before come last. The summary shows the last line that
+begins with "result: ". Exit code 1: a cell failed; 77: not applicable on this machine.
 """
 import csv
 import datetime
@@ -35,11 +35,11 @@ GIB = 1 << 30
 
 
 class Refused(Exception):
-    """Why a cell has no figures: its status."""
+    """A cell without figures; the message is its status."""
 
 
 def output_of(command, limit, env=None):
-    """(what it said, seconds). Raises Refused where it does not end in time or with 0."""
+    """Returns (output, seconds). Raises Refused on a timeout or a non-zero exit code."""
     print("$ " + " ".join(map(str, command)), flush=True)
     start = time.monotonic()
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -92,13 +92,13 @@ class Study:
         return [f"data.cache={self.store / 'cache'}", "memory.device=cuda"]
 
     def keys(self, *more):
-        """With the network's size, unless `more` says it."""
+        """Adds the network's size, unless `more` sets it."""
         named = {word.split("=")[0] for word in more}
         network = {"network.base_filters": self.settings.filters, "network.depth": self.settings.depth}
         return [f"{key}={value}" for key, value in network.items() if key not in named] + [*self.place(), *more]
 
 
-# --- what measures a cell: functions of (study, cell, seconds) that return columns of its row
+# --- measuring functions: each takes (study, cell, seconds) and returns columns of the cell's row
 
 
 def pytorch_version(limit):
@@ -119,7 +119,7 @@ def limits(study, cell, limit):
 
 
 def budget_of(study, cell):
-    """In bytes: the cell's share of what another cell took."""
+    """Returns the budget in bytes: the cell's share of the peak of another cell."""
     other = study.rows().get(cell.within)
     if other is None or not other["peak_gib"]:
         raise Refused(f"failed: needs the row '{cell.within}'")
@@ -142,7 +142,7 @@ def bench(study, cell, limit):
 
 
 def make_phantoms(study, name, limit, *words):
-    """Where they are; made once."""
+    """Creates phantoms once; returns their folder."""
     folder = study.store / name
     if not (folder / "made").exists():
         study.voxswap("phantom", "--out", folder / "cases", "--seed", 1, "--quiet", *words, limit=limit)
@@ -176,9 +176,9 @@ def epochs(study, cell, limit):
 
 
 def train(study, cell, experiment, limit, *keys):
-    """Epochs without the first, which also compiles kernels."""
+    """Trains and returns figures of all epochs but the first, which also compiles kernels."""
     out = study.store / "runs" / re.sub(r"\W+", "_", f"{cell.kind} {cell.name}")
-    shutil.rmtree(out, ignore_errors=True)  # of an attempt that was stopped
+    shutil.rmtree(out, ignore_errors=True)  # remains of a stopped attempt
     try:
         study.voxswap("train", experiment, "--out", out, "--quiet", "training.log=[csv, jsonl]", *keys, limit=limit)
         return epoch_figures(out)
@@ -203,14 +203,14 @@ def epoch_figures(out):
             "note": f"{len(rows)} epochs of {len(steps[int(rows[-1]['epoch'])])} steps, training loss {rows[0]['train_loss']} to {rows[-1]['train_loss']}"}
 
 
-# Of convolutions only our own: racecheck reports cuDNN's, which copy into shared memory asynchronously.
+# Only our own convolutions: racecheck reports those of cuDNN, which copy to shared memory asynchronously.
 OWN_KERNELS = {"memcheck": "*__cuda_bf16:-*conv3d*", "initcheck": "*__cuda_bf16:-*conv3d*",
                "racecheck": "*_sum*__cuda_bf16:*statistics*__cuda_bf16:*norm_activation*__cuda_bf16:*several_tiles__batch*__cuda_bf16:-*conv3d_sum*"}
 SHARDS = 12
 
 
 def sanitizer(study, cell, limit):
-    """A share of the conformance suite after the other, as many as there is time for."""
+    """Runs the shards of the conformance suite in turn until the time is over."""
     program = study.settings.tool("compute-sanitizer")
     if program is None:
         raise Refused("skipped: compute-sanitizer is not installed")
@@ -243,7 +243,7 @@ def same_bits(study, cell, limit):
 
 
 def ranks(study, cell, limit):
-    """Two ranks of one card; NCCL wants another host's name for each (docs/explanation/ranks.md)."""
+    """Trains with 2 ranks on one GPU; NCCL needs a different host name for each (docs/explanation/ranks.md)."""
     mpirun = shutil.which("mpirun")
     if mpirun is None:
         raise Refused("skipped: there is no mpirun")
@@ -268,7 +268,7 @@ def ranks(study, cell, limit):
 
     everything, keep = results(run("ranks_keep", "memory.planner=keep"))
     peak = int(keep["device_peak_bytes"])
-    # Its plan follows from the sizes alone, whatever was measured, and always swaps.
+    # This planner depends only on sizes, not on measured costs, and always swaps.
     swapped, last = results(run("ranks_swapping", "memory.planner=lms-threshold", f"memory.lms_threshold={settings.rank_threshold}",
                                 f"memory.host={settings.host_gib}GiB"))
     shutil.rmtree(study.store / "runs", ignore_errors=True)
@@ -282,7 +282,7 @@ def ranks(study, cell, limit):
 
 
 def pytorch(study, cell, limit):
-    """Not measured again where the card and PyTorch's version are those of an earlier row."""
+    """Reuses an earlier row with the same GPU and PyTorch version."""
     network, batch, mode = cell.keys
     version = pytorch_version(limit)
     for row in reversed(measured_rows()):
@@ -309,7 +309,7 @@ def main():
     before = study.rows()
     wanted = [cell for cell in item.cells if settings.only is None or f"{item.name}: {cell.name}" in settings.only]
     missing = [cell for cell in wanted if not is_done(before.get(f"{item.name}: {cell.name}", {"status": ""}))]
-    for cell in sorted(missing, key=lambda cell: f"{item.name}: {cell.name}" in before):  # stable: what failed comes last
+    for cell in sorted(missing, key=lambda cell: f"{item.name}: {cell.name}" in before):  # stable sort: cells that failed before come last
         left = end - time.monotonic()
         if left < 1:
             break
