@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What Python's jsonschema says of the schema that voxswap prints: it is one, it accepts every experiment that ships,
-and refuses every line of tests/fixtures/broken_experiments.txt.
+"""Validates the schema that voxswap prints with Python's jsonschema: it is well-formed, accepts every shipped
+experiment and refuses every line of tests/fixtures/broken_experiments.txt.
 
 Usage: python3 check_schema.py PROGRAM       (needs jsonschema and ruamel.yaml, which reads YAML 1.2; used with 4.26, 0.18)
 """

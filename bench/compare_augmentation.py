@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Augmentation beside SciPy: the same rotation and zoom, on one thread, in the same run, in processor time.
+"""Compares augmentation with SciPy: the same rotation and zoom, single-threaded, in the same run, in processor time.
 
-SciPy reads images with ndimage.map_coordinates (order 1), a channel at a time, and labels as nnU-Net's augmentation
-library does: the indicator of each label with order 1, then a threshold. Finding the positions counts for both.
+SciPy interpolates images with ndimage.map_coordinates (order 1), one channel at a time, and labels as nnU-Net's
+augmentation library does: each label's indicator with order 1, then a threshold. Both times include the coordinates.
 
 Usage: bench/compare_augmentation.py [--side 128] [--channels 4] [--repeats 5] [--program build/release/bin/augmentation]
 Writes CSV to standard output: name,milliseconds. Needs numpy and scipy.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A run's network in ONNX Runtime, or in PyTorch, beside `voxswap predict --probabilities`, on a case of files: the
-largest difference of probabilities, and how many voxels of the label map differ.
+"""Compares an exported network in ONNX Runtime or PyTorch with `voxswap predict --probabilities` on one case: the
+largest difference of probabilities, and the number of differing label voxels.
 
-Everything but the network is done once more here, with NumPy: reading into the frame of training, crop, resizing,
-normalisation, the way back to the case's grid and the labels (docs/how_to/export.md tells the same in ten lines).
+All other steps are reimplemented with NumPy: reorientation, crop, resizing, normalisation, mapping back to the case's
+grid, and the labels (docs/how_to/export.md shows a ten-line version).
 
 Usage: python3 compare_export.py [--to onnx|pytorch] --program build/release/bin/voxswap --input CASE RUN CHANNEL.nii.gz...
        CASE is what predict reads, the channels are its files in the order of the run's modalities (a folder of a data
@@ -21,7 +21,7 @@ import numpy as np
 
 
 def canonical(path):
-    """Voxels z, y, x in LPS, and how to put them back."""
+    """Returns the voxels as z, y, x in LPS, and the function that restores the original orientation."""
     image = nibabel.load(path)
     turn = nibabel.orientations.io_orientation(image.affine)
     turn[:, 1] *= [-1 if axis < 2 else 1 for axis in turn[:, 0]]  # nibabel's frame is RAS
@@ -30,7 +30,7 @@ def canonical(path):
 
 
 def resized(volume, sides):
-    """Linear, voxel centres aligned, clamped at the edge."""
+    """Resizes linearly with aligned voxel centres, clamped at the edge."""
     for axis, side in enumerate(sides):
         old = volume.shape[axis]
         at = np.clip((np.arange(side) + 0.5) * old / side - 0.5, 0, old - 1)
@@ -79,7 +79,7 @@ def prepared(channels, about):
 
 
 def in_onnx_runtime(file):
-    """What is known of the network, its rank, and the network as a function."""
+    """Returns the metadata, the rank of the input, and the network as a function."""
     import onnxruntime
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     rank = len(session.get_inputs()[0].shape)
@@ -87,7 +87,7 @@ def in_onnx_runtime(file):
 
 
 def loaded_network(file):
-    """By the Python file that `voxswap export --to pytorch` writes beside the weights."""
+    """Loads the network with the Python file that `voxswap export --to pytorch` writes beside the weights."""
     spec = importlib.util.spec_from_file_location("model", pathlib.Path(file).with_suffix(".py"))
     model = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(model)
@@ -107,7 +107,7 @@ def in_pytorch(file):
 
 
 def probabilities(rank, say, image):
-    """C,D,H,W of an image C,D,H,W: at once, or of a network of images plane by plane."""
+    """Returns probabilities C,D,H,W of an image C,D,H,W: at once, or plane by plane for a 2D network."""
     if rank == 5:
         return say(np.ascontiguousarray(image[None]))[0]
     return say(np.ascontiguousarray(image.transpose(1, 0, 2, 3))).transpose(1, 0, 2, 3)  # planes are the batch
@@ -125,7 +125,7 @@ def decided(maps, rule):
 
 
 def on_own_grid(maps, box, shape):
-    """What the training grid holds, on the grid of the case's files, of which `box` was seen."""
+    """Maps the training grid back to the grid of the case's files, where it covers `box`."""
     result = []
     for small in maps:
         whole = np.zeros(shape, np.float32)

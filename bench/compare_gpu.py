@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""voxswap's training step beside PyTorch's on the same GPU in the same run: isensee2017, 4 channels, batch 1, bf16.
+"""Compares training steps of voxswap and PyTorch on the same GPU in one run: isensee2017, 4 channels, batch 1, bf16.
 
     bench/compare_gpu.py [--program build/release/bin/voxswap] [--out DIR] [--seconds 400] [--parts PART...] [--sides SIDE...]
 
@@ -12,9 +12,10 @@ Writes DIR/limits.csv and DIR/steps.csv, a row as soon as it is measured. Parts,
             save_on_cpu and checkpoint
   largest   the largest cube that trains in 16 and in 32 GiB
 
-PyTorch runs in both memory layouts at every size. Every program runs in a process of its own with a time limit; what runs out of memory or time becomes a row that says so.
-Peak memory is voxswap's arena (all the device memory that its steps use) and PyTorch's max_memory_allocated; the CUDA
-context and cuDNN's own are in neither. --device cpu is a trial run of this script: its figures mean nothing.
+PyTorch runs in both memory layouts at every size. Every program runs in its own process with a time limit; running out
+of memory or time is recorded in the row's status. Peak memory is voxswap's arena (all device memory of its steps) and
+PyTorch's max_memory_allocated; neither includes the CUDA context and cuDNN's memory. --device cpu only tests this
+script.
 """
 import argparse
 import csv
@@ -32,7 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 GIB = 1 << 30
 PARTS = ["limits", "steps", "compile", "swapping", "largest"]
 ONE_BY_ONE = {"VOXSWAP_GRAPHS": "0"}
-LAYOUTS = ["contiguous", "channels_last"]  # which is faster depends on the cube: PyTorch's instance norm wants the first
+LAYOUTS = ["contiguous", "channels_last"]  # the faster one depends on the cube: instance norm prefers the first
 STEP_COLUMNS = ["date", "part", "program", "mode", "side", "limit_gib", "status", "step_seconds", "peak_gib", "reserved_gib",
                 "host_gib", "out_gb", "in_gb", "recomputed_nodes", "predicted_seconds", "bound_seconds", "compute_seconds",
                 "stall_seconds", "tflops", "gbps", "arithmetic_limit_seconds", "traffic_limit_seconds", "share_of_limit",
@@ -44,7 +45,7 @@ data: {root: nowhere, modalities: [t1, t1ce, t2, flair], labels: {necrosis: 1, o
 
 
 def run(command, limit, env=None):
-    """(status, lines of standard output, seconds). Status: ok, or why not."""
+    """Returns (status, lines of standard output, seconds). The status is ok, or the reason for a failure."""
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                env={**os.environ, **(env or {})})
@@ -52,11 +53,11 @@ def run(command, limit, env=None):
         out, err = process.communicate(timeout=max(limit, 1))
         status = "ok"
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # torch.compile has processes of its own
+        os.killpg(process.pid, signal.SIGKILL)  # torch.compile starts processes of its own
         status = f"stopped after {limit:.0f} s"
         try:
             out, err = process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:  # held up within the driver
+        except subprocess.TimeoutExpired:  # blocked in the driver
             return status + " and does not end", [], time.monotonic() - start
     if status == "ok" and process.returncode != 0:
         last = (err.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
@@ -70,7 +71,7 @@ def json_lines(lines):
         try:
             results.append(json.loads(line))
         except json.JSONDecodeError:
-            pass  # a warning, or half a line of a process that was stopped
+            pass  # a warning, or half a line of a killed process
     return results
 
 
@@ -162,7 +163,7 @@ class Comparison:
             status, side = f"failed: {error!r}", 0
         if not side:
             return self.add(part="largest", program="voxswap", mode="hybrid", side=0, limit_gib=gib, status=status)
-        # The plan must also train. A cube with steps of minutes proves no more than a smaller one.
+        # Also train with the plan. If steps take minutes, train a smaller cube: it proves as much.
         self.voxswap("largest", min(side, self.options.most), "hybrid", "hybrid", True, gib, 150, steps=1)
 
     # --- PyTorch
@@ -178,13 +179,13 @@ class Comparison:
                    "1" if part == "largest" else str(self.options.steps), layout, "--device", self.options.device, "--mode", mode]
         command += ["--limit", str(int(gib * GIB))] if gib else []
         command += ["--largest-to", str(largest_to)] if largest_to else (["--more", *map(str, sides[1:])] if sides[1:] else [])
-        # Otherwise the limit would measure fragmentation too.
+        # Otherwise fragmentation would affect the limit.
         status, lines, wall = run(command, min(limit, self.left()), {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"})
         found = json_lines(lines)
         if largest_to:
             found = sorted(found, key=lambda r: r["side"])[-1:]
             if status != "ok":
-                row["mode"] += " (search stopped)"  # larger ones may train, too
+                row["mode"] += " (search stopped)"  # larger cubes may train, too
         for r in found:
             self.add(**row, side=r["side"], status="ok", step_seconds=r["seconds"], peak_gib=r["peak_bytes"] / GIB,
                      reserved_gib=r["reserved_bytes"] / GIB, wall_seconds=wall, version=r["version"], device=r["device"])
@@ -218,12 +219,12 @@ class Comparison:
         for gib in self.options.largest_gib:
             self.largest_of_voxswap(gib)
             for mode in ["eager", "checkpoint", "save_on_cpu"]:
-                # save_on_cpu cannot limit host memory; it takes all that is free.
+                # save_on_cpu has no limit on host memory and uses all that is free.
                 most = min(self.options.most, self.options.most_on_cpu) if mode == "save_on_cpu" else self.options.most
                 self.pytorch("largest", [min(128, self.options.sides[0])], mode, gib, 60, largest_to=most)
 
     def summary(self):
-        """Ours against the best of PyTorch's, per part, cube and limit."""
+        """Prints voxswap's result relative to PyTorch's best, per part, cube and limit."""
         done = [r for r in self.rows if r["status"] == "ok" and r["part"] != "largest"]
         for side, gib in sorted({(r["side"], r["limit_gib"] or 0) for r in done}):
             here = [r for r in done if r["side"] == side and (r["limit_gib"] or 0) == gib]

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""`voxswap predict` beside PyTorch with the same weights on the same cores, in turns: seconds and memory of a case of
-240 x 240 x 155 voxels and four channels, from its files to its label map.
+"""Compares `voxswap predict` with PyTorch for the same weights on the same cores, in turns: seconds and memory for a
+case of 240 x 240 x 155 voxels and 4 channels, from its files to its label map.
 
     bench/compare_prediction.py --work FOLDER [--program build/release/bin/voxswap] [--networks isensee2017 nnunet]
                                 [--sees whole 128] [--precisions f32 bf16] [--layouts contiguous channels_last]
                                 [--rounds 3] [--csv bench/results/FILE.csv]
 
-Runs under a Python that has numpy, nibabel and torch. In FOLDER it makes phantoms and trains each network for one
-epoch on patches of 64^3 (what is there already stays); `nnunet` is plain_unet as nnU-Net plans it for 128^3: 32 filters, at
-most 320, six levels. Seconds of ours are the whole process's, of PyTorch without what importing and loading took. The peer
-is the faster of the layouts.
+Needs a Python with numpy, nibabel and torch. Creates phantoms in FOLDER and trains each network for one epoch on
+patches of 64^3, unless they exist. `nnunet` is plain_unet as nnU-Net plans it for 128^3: 32 to 320 filters, 6 levels.
+voxswap's seconds include the whole process, PyTorch's exclude importing and loading. The faster PyTorch layout counts.
 """
 import argparse
 import json
@@ -39,7 +38,7 @@ def quiet(command):
 
 
 def ours(command):
-    """Seconds and peak memory of a process."""
+    """Returns seconds and peak memory of a process."""
     begin = time.perf_counter()
     child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -49,7 +48,7 @@ def ours(command):
 
 
 def trained(options, network, precision):
-    """A run, and its network for PyTorch."""
+    """Returns a run, trained if it does not exist, and its network for PyTorch."""
     run = options.work / f"{network}_{precision}"
     if not (run / "report.html").exists():
         (options.work / "prediction.yaml").write_text(

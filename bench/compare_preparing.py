@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Preparing a data set beside SimpleITK: the same steps on the same cores, in turns in the same run.
+"""Compares preprocessing of a data set with SimpleITK: the same steps on the same cores, in turns in the same run.
 
     bench/compare_preparing.py DATASET [--side 128] [--rounds 1] [--csv FILE.csv]
                                [--program build/release/bin/preparing]
 
-DATASET: BraTS 2021's layout, as `voxswap phantom --cases 100 --size 240,240,155` writes it. A case is read (four
-channels and the label map), cropped to the box in which some channel is not 0 and a voxel around it, resized to SIDE^3 (linear, labels
-nearest), its channels' mean and deviation taken where they are not 0, and written to a cache folder. SimpleITK does
-so in a process per core with one thread each, or in one process with its own threads: the faster counts. Seconds,
-peak resident memory (of all processes together) and the largest difference between the two sides' statistics.
+DATASET: BraTS 2021's layout, as `voxswap phantom --cases 100 --size 240,240,155` writes it. Steps: read four channels
+and the label map, crop to the non-zero box plus 1 voxel, resize to SIDE^3 (linear, labels nearest), compute each
+channel's mean and deviation of non-zero voxels, write to a cache folder. SimpleITK runs in one single-threaded process
+per core, or in one process with its own threads: the faster counts. Reports seconds, peak resident memory (sum of all
+processes) and the largest difference between the two programs' statistics.
 Needs SimpleITK and numpy.
 """
 import argparse
@@ -38,13 +38,13 @@ def foreground_box(arrays):
     box = []
     for axis in range(3):
         there = np.flatnonzero(some.any(axis=tuple(a for a in range(3) if a != axis)))
-        begin, end = max(int(there[0]) - 1, 0), min(int(there[-1]) + 2, some.shape[axis])  # a voxel of margin
+        begin, end = max(int(there[0]) - 1, 0), min(int(there[-1]) + 2, some.shape[axis])  # 1 voxel of margin
         box.append((begin, end - begin))
     return [begin for begin, _ in box[::-1]], [size for _, size in box[::-1]]
 
 
 def resized(image, side, interpolator):
-    """Voxel centres aligned: the first new voxel's centre lies half a new voxel from the crop's edge."""
+    """Resizes with aligned voxel centres: the first new centre is half a new voxel from the crop's edge."""
     size, spacing = np.array(image.GetSize(), float), np.array(image.GetSpacing())
     new_spacing = spacing * size / side
     direction = np.array(image.GetDirection()).reshape(3, 3)
@@ -79,7 +79,7 @@ def one_thread():
 
 
 def simpleitk(folders, side, processes):
-    """In a process of its own (with children): seconds, peak bytes, statistics."""
+    """Measures in its own process (with children); returns seconds, peak bytes, statistics."""
     with tempfile.TemporaryDirectory() as cache:
         tasks = [(folder, side, cache) for folder in folders]
         start = time.perf_counter()

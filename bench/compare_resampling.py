@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Preparing at one voxel size beside nnU-Net and MONAI: the same files on the same cores, in turns in the same run.
+"""Compares resampling to one voxel size with nnU-Net and MONAI: same files, same cores, in turns in the same run.
 
     pip install nnunetv2 monai nibabel      # in a virtual environment
     bench/compare_resampling.py DATASET [--spacing 1.25] [--rounds 2] [--csv FILE.csv]
                                 [--program build/release/bin/preparing]
 
 DATASET: BraTS 2021's layout, as `voxswap phantom --cases 4 --size 240,240,155` writes it. Each case is read (four
-channels and the label map), cropped to what is not 0, resampled to SPACING mm and written to a cache folder. nnU-Net
-runs the functions of its own preprocessor: reader, crop, normalization, cubic resampling. MONAI runs the transforms
-of its tutorials: LoadImaged, CropForegroundd, Spacingd (linear), NormalizeIntensityd; and the same with cubic splines,
-which its Spacingd has from SciPy. All get a process per core. Their imports are not counted. Voxels are those of the
-files, of all channels. Where other programs run on the same cores, compare the processor seconds.
+channels and the label map), cropped to its non-zero box, resampled to SPACING mm and written to a cache folder. nnU-Net
+runs its own preprocessor's functions: reader, crop, normalization, cubic resampling. MONAI runs the transforms of its
+tutorials: LoadImaged, CropForegroundd, Spacingd (linear), NormalizeIntensityd; and the same with cubic splines (from
+SciPy). All use one process per core and exclude imports. Voxels are counted in the files, over all channels. On a busy
+machine, compare processor seconds.
 """
 import argparse
 import json
@@ -72,7 +72,7 @@ def monai(task, mode="bilinear", padding="border"):
 
 
 def monai_cubic(task):
-    monai(task, 3, "nearest")  # SciPy's name of the border
+    monai(task, 3, "nearest")  # SciPy's name of the border mode
 
 
 def processor_seconds(task):
@@ -90,7 +90,7 @@ def start():
 
 def in_processes(work, folders, spacing, cores):
     with tempfile.TemporaryDirectory() as cache, multiprocessing.get_context("spawn").Pool(cores, start) as pool:
-        pool.map(time.sleep, [1] * cores, chunksize=1)  # every process has its imports
+        pool.map(time.sleep, [1] * cores, chunksize=1)  # all processes have finished their imports
         began = time.perf_counter()
         tasks = [(work, (folder, spacing, pathlib.Path(cache))) for folder in folders]
         busy = sum(pool.map(processor_seconds, tasks, chunksize=1))

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""voxswap's training step beside PyTorch's on the same cores, in turns in the same run: medians and ratios.
+"""Compares voxswap's training step with PyTorch's on the same cores, in turns in the same run: medians and ratios.
 
     bench/compare_training_step.py --python PYTHON [--program build/release/bin/training_step] [--sides 64 96 128]
                                    [--shares 1 0.6] [--rounds 3] [--csv bench/results/FILE.csv] [--page docs/results/training_speed.md]
 
-Per side and precision our program and PyTorch's ways (contiguous and channels last, eager and compiled) take turns for
-`rounds` rounds; each is a process of its own that reports the median of its steps, its peak resident memory and what of
-that was there before its first step. The peer is the fastest of PyTorch's. A share below 1 is of the arena that the step
-takes where everything stays: hybrid's plan for so much with nothing in a host pool, which is
-the same memory. `--page` puts the table into a page, in place
-of the one between its two comments "training step"."""
+For each side and precision, voxswap and the PyTorch variants (contiguous and channels last, eager and compiled) take
+turns for `rounds` rounds. Each runs in its own process and reports the median step time, its peak resident memory and
+the part of it allocated before the first step. The fastest PyTorch variant is the reference. A share below 1 is a
+fraction of the arena that the step takes when everything is kept: hybrid plans for it without a host pool, which is the
+same memory. `--page` replaces the table of a page between its two comments "training step"."""
 import argparse
 import json
 import pathlib
@@ -30,7 +29,7 @@ def one(command):
 
 
 def table(rows):
-    """The rows as a page shows them; memory whole, and beyond what was there before the first step."""
+    """Formats the rows as a page's table; memory in total, and in excess of that before the first step."""
     lines = ["| cube | precision | arena | voxswap | PyTorch | speed-up | share of its memory | beyond the start |",
              "|---|---|---|---|---|---|---|---|"]
     for row in rows:

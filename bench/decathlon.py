@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What voxswap configure chooses for the data sets of the Decathlon, beside nnU-Net v2's own planner.
+"""Compares the choices of voxswap configure for the Decathlon's data sets with those of nnU-Net v2's planner.
 
     pip install nnunetv2 nibabel           # in a virtual environment
     bench/decathlon.py FOLDER [--program build/release/bin/voxswap] [--csv FILE.csv] [--sets 1,4] [--memory 8,24,80]
     bench/decathlon.py FOLDER --sets 501,502        # data sets that `voxswap convert` wrote to FOLDER/raw
     bench/decathlon.py FOLDER --only voxswap        # without nnU-Net's planner: needs nibabel alone
 
-Needs no scans: every data set is three cases of its published median size and spacing (Isensee et al. 2021,
-supplementary tables; at the spacing that nnU-Net resamples to), with a box of each label in noise. Both planners see
-the same files. Memory for training in GiB; voxswap plans for an H100 from typical costs.
+Needs no images: every data set is three cases of its published median size and spacing (Isensee et al. 2021,
+supplementary tables; at nnU-Net's target spacing), with a box of each label in noise. Both planners see the same files.
+Memory for training in GiB; voxswap plans for an H100 from typical costs.
 """
 import argparse
 import csv
@@ -28,8 +28,8 @@ SETS = {  # number: name, size x,y,z, spacing in mm, channels, labels, training 
     7: ("Pancreas", (512, 512, 96), (0.8, 0.8, 2.5), ["CT"], 2, 281),
     9: ("Spleen", (512, 512, 187), (0.79, 0.79, 1.6), ["CT"], 1, 41),
 }
-HEADS = {"BrainTumour": (138, 169, 138)}  # the median after the crop; the others have no background to crop
-WRITTEN = 3  # cases; nnU-Net limits the batch by the published number
+HEADS = {"BrainTumour": (138, 169, 138)}  # median after the crop; the other sets have no background to crop
+WRITTEN = 3  # cases; nnU-Net limits the batch by the published number of cases
 
 
 def write_case(folder, index, spec):
@@ -82,7 +82,7 @@ def nnunet_rows(root, number, name, memories):
         path = root / "preprocessed" / f"Dataset{number:03}_{name}" / f"{plans}.json"
         plans = json.loads(path.read_text())
         of = plans["configurations"]["3d_fullres"]
-        # Its axes are those of the arrays, z, y, x, transposed so that the longest voxels come first.
+        # plans.json has axes in array order z, y, x, transposed so that the largest spacing comes first.
         axes = lambda values: text([values[i] for i in plans["transpose_backward"]][::-1])
         network = of["architecture"]["arch_kwargs"]
         yield [name, memory, "nnU-Net", axes(of["spacing"]), axes(of["patch_size"]), of["batch_size"],
@@ -138,7 +138,7 @@ def main():
                     "voxswap": voxswap_rows(root, number, name, given.program.resolve(), memories)}
         for row in itertools.chain(*(planners[given.only],) if given.only else planners.values()):
             print(*row, sep=" | ", flush=True)
-            if rows:  # rows are written as they come: the large sets take minutes each
+            if rows:  # save after every set: the large ones take minutes each
                 rows.writerow(row)
                 out.flush()
 

@@ -1,13 +1,13 @@
-"""Training that begins with another run's weights beside training that begins at random.
+"""Compares training from another run's weights with training from random weights.
 
-A network learns whole tumours on one set of phantoms (one region). On another set, few and of another seed, with the three
-labels, it is then trained three ways: at random, from those weights
-(network.init), and from them with the encoder left as it is (training.freeze).
+A network learns whole tumours (one region) on one set of phantoms. It is then trained on a smaller set with another
+seed and three labels, in three ways: from random weights, from those weights (network.init), and from them with a
+frozen encoder (training.freeze).
 
     python3 bench/fine_tuning.py build/release/bin/voxswap FOLDER "PROCESSOR" > fine_tuning.csv
 
-FOLDER keeps the runs; `voxswap report` merges any of them. A row is an epoch of one run: the mean Dice of the validation
-cases over the three regions, on the training grid.
+FOLDER keeps the runs; `voxswap report` can merge any of them. A row is one epoch of one run: the mean Dice of the
+validation cases over the three regions, on the training grid.
 """
 
 import collections

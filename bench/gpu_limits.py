@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the GPU at hand reaches at most, by PyTorch, as a line of JSON: the limits that steps are held against.
+"""Measures the maximum rates of this GPU with PyTorch, printed as a line of JSON: the reference for step times.
 
     gpu_limits.py [--device cpu]     (cpu: a trial run of this script, on small sizes)
 
-matrix_tflops: an 8192^3 bf16 matrix product on random data. memory_gbps: a copy within the device, bytes read and
-written. to_host_gbps, to_device_gbps: copies to and from pinned host memory, each alone; both_gbps: each of the two at
-once. All are medians of ten.
+matrix_tflops: an 8192^3 bf16 matrix product on random data. memory_gbps: a copy within the device, bytes read plus
+written. to_host_gbps, to_device_gbps: copies to and from pinned host memory, one at a time; both_gbps: each direction
+while both run. All are medians of ten.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import torch
 
 
 def seconds_of(work, device):
-    """The median of ten, on the device's own clock."""
+    """Returns the median of ten runs, by the device's clock."""
     times = []
     work()
     for _ in range(10):
@@ -34,7 +34,7 @@ def seconds_of(work, device):
 
 
 def both_ways(streams, copies):
-    """Runs a copy on each stream; the current stream goes on when both are done."""
+    """Runs a copy on each stream; the current stream waits for both."""
     current = torch.cuda.current_stream()
     for stream, copy in zip(streams, copies):
         stream.wait_stream(current)

@@ -1,10 +1,10 @@
-"""What each ingredient of training is worth by itself: one network, one split, one ingredient more or less at a time.
+"""Measures the effect of each training ingredient: one network, one split, one ingredient added or removed at a time.
 
     python3 bench/ingredients.py build/release/bin/voxswap HIPPOCAMPUS FOLDER "PROCESSOR"
 
-HIPPOCAMPUS is the data of experiments/hippocampus.yaml, whose augmentation is taken; FOLDER keeps the runs,
-two at a time with a core each, and what is there is not run again. It gets ingredients.csv (a row per ingredient and
-label: paired differences of 40 cases from the plain recipe, means over the seeds, of `voxswap report`'s comparison) and
+HIPPOCAMPUS is the data of experiments/hippocampus.yaml, whose augmentation is used. FOLDER keeps the runs, which run
+two at a time on one core each; existing ones are skipped. It receives ingredients.csv (a row per ingredient and label:
+paired differences of 40 cases from the plain recipe, means over the seeds, by `voxswap report`'s comparison) and
 curves.csv (a row per run and epoch: mean Dice on the training grid).
 """
 
@@ -22,7 +22,7 @@ PLAIN = ["data.split.folds=0", "training.patch=none", "training.deep_supervision
 SGD = ["training.optimizer.name=sgd", "training.optimizer.learning_rate=0.01", "training.schedule.name=poly"]
 PATCHES = ["training.patch=[32, 32, 32]"]
 BATCH = ["training.batch_size=2"]
-# An ingredient: its name, that of what it is compared with, its keys.
+# (name of the ingredient, name of its reference, its keys)
 INGREDIENTS = [
     ("plain", None, []),
     ("SGD with momentum, poly", "plain", SGD),

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Dice per minute beside nnU-Net: both train fold 0 of one data set for the same minutes of the same cores.
+"""Compares Dice per minute with nnU-Net: both train fold 0 of one data set for the same minutes on the same cores.
 
     pip install nnunetv2 matplotlib        # in a virtual environment
     bench/nnunet_race.py nnunet DATASET FOLDER        # trains, then predicts with the weights of each minute
     bench/nnunet_race.py voxswap DATASET FOLDER --program build/release/bin/voxswap
     bench/nnunet_race.py score DATASET FOLDER         # rows.csv: program, minute, case, label, Dice
 
-nnU-Net's trainer, plans and preprocessing are its own; only its weights are copied at the minutes, and it is
-stopped at the last. Its clock starts with its first epoch, after preprocessing; voxswap's with the command.
+nnU-Net's trainer, plans and preprocessing are unchanged; its weights are copied every minute, and it is stopped at the
+last. Its clock starts with its first epoch, after preprocessing; voxswap's with the command.
 """
 import argparse
 import csv
@@ -23,7 +23,7 @@ MINUTES = (5, 10, 20, 40, 60)
 
 
 def convert(source: Path, raw: Path) -> None:
-    """The data set as nnU-Net names its files."""
+    """Writes the data set under nnU-Net's file names."""
     given = json.loads((source / "dataset.json").read_text())
     (raw / "imagesTr").mkdir(parents=True)
     (raw / "labelsTr").mkdir()
@@ -96,7 +96,7 @@ def nnunet(source: Path, folder: Path) -> None:
         predictor.predict_from_files_sequential(
             [[str(raw / "imagesTr" / f"{case}_0000.nii.gz")] for case in held_out],
             [str(out / case) for case in held_out])
-    os._exit(0)  # its workers would wait for more
+    os._exit(0)  # its workers would wait for ever
 
 
 def voxswap(source: Path, folder: Path, program: Path) -> None:

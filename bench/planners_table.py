@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Markdown tables for docs/results/planning.md from what `planners grid` and `planners study` print.
+"""Prints Markdown tables for docs/results/planning.md from the output of `planners grid` and `planners study`.
 
     planners_table.py grid  bench/results/2026-11-24_planners.csv
     planners_table.py study bench/results/2026-11-21_planners_study.csv
 
-With `grid`, also the cells in which hybrid is not the shortest, or is not within 1.10 of a bound above keep's
-time (1.05 of keep's time where the bound is not above it).
+With `grid`, also lists the cells in which hybrid is not the fastest, or is not within 1.10 of a lower bound that
+exceeds keep's time (otherwise 1.05 of keep's time).
 """
 import csv
 import math
@@ -15,7 +15,7 @@ PLANNERS = ["keep", "lms-threshold", "tflms", "checkpoint", "hybrid"]
 
 
 def cells(path):
-    """(device, link, precision, side, budget) -> planner -> row, in the file's order."""
+    """Returns (device, link, precision, side, budget) -> planner -> row, in the file's order."""
     result = {}
     for row in csv.DictReader(open(path)):
         key = tuple(row[k] for k in ("device", "link_gbps", "precision", "side", "budget_gib"))

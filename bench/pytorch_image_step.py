@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""torchvision's networks of images beside `voxswap bench`, on the same cores in turns: what a training step takes of the
-processor, and of memory.
+"""Compares the training step of torchvision's image networks with `voxswap bench`, on the same cores in turns:
+processor time and memory.
 
     bench/pytorch_image_step.py [--program build/release/bin/voxswap] [--networks resnet50 deeplabv3] [--sides 128 256]
                                 [--batch 4] [--threads 2] [--rounds 3] [--steps 3] [--csv bench/results/FILE.csv]
     bench/pytorch_image_step.py --one resnet50 SIDE BATCH STEPS contiguous|channels_last     # PyTorch's, a line of JSON
 
-Each measurement is a process of its own. `seconds` are by the clock, the median of its steps, and tell what else runs on the
-machine as well; `cpu_seconds` are what a step used of the processor, in the mean. Threads that wait for others use it too, so one
-thread compares best on a machine that is shared. Memory is the peak of the resident memory less what there was before the first step (PyTorch) or
-the arena (voxswap, which takes nothing else for a step that stays). Soft-max cross entropy over two classes, Adam, f32; deeplabv3
-as torchvision builds it (output stride 8), without the auxiliary head.
+Each measurement runs in its own process. `seconds` is the median wall time of its steps and includes the load of other
+programs; `cpu_seconds` is the mean processor time per step. Waiting threads count as well, so one thread compares best
+on a shared machine. Memory is the peak resident memory minus that before the first step (PyTorch), or the arena
+(voxswap, which needs nothing else if everything is kept). Soft-max cross entropy over two classes, Adam, f32; deeplabv3
+as in torchvision (output stride 8), without the auxiliary head.
 """
 import argparse
 import csv
@@ -52,7 +52,7 @@ def pytorch_step(network, side, batch, steps, layout, threads):
     target = torch.randint(0, 2, (batch, side, side) if network == "deeplabv3" else (batch,))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     seconds, cpu_seconds = [], []
-    for _ in range(steps + 1):  # the first is a warm-up
+    for _ in range(steps + 1):  # the first is a warm-up step
         start, cpu = time.perf_counter(), time.process_time()
         optimizer.zero_grad(set_to_none=True)
         output = model(image)
@@ -75,7 +75,7 @@ def run(command, threads):
 
 def voxswap_step(program, folder, network, side, batch, steps, threads):
     file = pathlib.Path(folder) / "step.yaml"
-    of_voxels = network == "deeplabv3"  # there the background is the other class
+    of_voxels = network == "deeplabv3"  # for segmentation, the background is the second class
     file.write_text(EXPERIMENT.format(labels="{one: 1}" if of_voxels else "{one: 1, other: 2}", side=side, network=network,
                                       batch=batch, more=', output_stride: 8, dropout: 0.5' if of_voxels else ""))
     result = run([program, "bench", str(file), "--steps", str(steps), "--json", "data.cache=none", "--quiet"], threads)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The peer of `voxswap predict`: the same weights on the same case in PyTorch, from the channels' files to the label
-map's; one line of JSON.
+"""The PyTorch reference for `voxswap predict`: the same weights on the same case, from channel files to label map.
+Prints one line of JSON.
 
     pytorch_prediction.py MODEL.safetensors OUT.nii.gz whole|X,Y,Z f32|bf16 contiguous|channels_last CHANNEL.nii.gz...
 
-MODEL is what `voxswap export --to pytorch` writes. Everything but the network is as in compare_export.py. Windows lie evenly from
-edge to edge, half over each other, and are averaged with Gaussian weights (sigma an eighth of the window), as nnU-Net's.
+MODEL is written by `voxswap export --to pytorch`. All steps but the network are those of compare_export.py. Windows are
+spaced evenly with half overlap and averaged with Gaussian weights (sigma: 1/8 of the window), as in nnU-Net.
 """
 import json
 import os
@@ -33,7 +33,7 @@ def network_of(file, precision, layout):
 
 
 def starts(side, window):
-    """Where windows begin along an axis."""
+    """Returns the start positions of windows along an axis."""
     if window >= side:
         return [0]
     many = -(-(side - window) // (window // 2)) + 1
@@ -49,7 +49,7 @@ def gaussian(window):
 
 
 def in_windows(say, image, window):
-    """C,D,H,W of an image C,D,H,W, and how many windows."""
+    """Returns probabilities C,D,H,W of an image C,D,H,W, and the number of windows."""
     window = tuple(min(w, side) for w, side in zip(window, image.shape[1:]))
     weight, total, count = gaussian(window), np.zeros(image.shape[1:], np.float32), 0
     result = None
@@ -78,7 +78,7 @@ def main():
     say_all, windows = in_windows(say, image, sides)
     said = time.perf_counter()
     labels = label_map(on_own_grid(say_all, box, channels[0].shape), box, json.loads(about["decide"]))
-    # In the frame of the first channel, as `canonical` oriented it.
+    # In LPS, as reoriented by `canonical` from the first channel.
     affine = np.diag([-1.0, -1.0, 1.0, 1.0])
     nibabel.save(nibabel.Nifti1Image(labels.T.astype(np.int16), affine), out)
     end = time.perf_counter()

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""The peer of voxswap's training step: the same network, loss and optimiser in PyTorch, lines of JSON.
+"""The PyTorch reference for voxswap's training step: the same network, loss and optimiser. Prints lines of JSON.
 
     pytorch_training_step.py SIDE f32|bf16 STEPS contiguous|channels_last
         [--network isensee2017|plain_unet] [--batch N] [--device cuda] [--mode eager|compile|save_on_cpu|checkpoint]
         [--limit BYTES] [--more SIDE... | --largest-to SIDE]
 
-One line per cube that trained; exit code 4 where SIDE does not fit. --more: larger cubes after it, up to the first that
-does not fit. --largest-to: the largest cube from SIDE to this one, by bisection in steps of 16; its line is the last.
---limit is of the GPU's memory, as PyTorch's allocator counts it.
+Prints one line per cube that trained; exit code 4 if SIDE does not fit. --more: tries larger cubes up to the first that
+does not fit. --largest-to: finds the largest cube from SIDE to this one by bisection in steps of 16, printed last.
+--limit limits the GPU memory as counted by PyTorch's allocator.
 
 Modes: eager; torch.compile of network and loss; saved activations in pinned host memory
-(torch.autograd.graph.save_on_cpu); every level of the network computed again in the backward pass
+(torch.autograd.graph.save_on_cpu); every level of the network recomputed in the backward pass
 (torch.utils.checkpoint).
 """
 import argparse
@@ -51,7 +51,7 @@ class Isensee2017(nn.Module):
         self.localize0 = nn.ModuleList(Block(2 * width[l], width[l]) for l in range(depth - 1))
         self.localize1 = nn.ModuleList(Block(width[l], width[l], 1) for l in range(depth - 1))
         self.heads = nn.ModuleList(nn.Conv3d(width[l], labels, 1) for l in range(3))
-        self.recompute = False  # compute every level again in the backward pass
+        self.recompute = False  # recompute every level in the backward pass
 
     def encode(self, x, level):
         x = self.inputs[level](x)
@@ -79,7 +79,7 @@ class Isensee2017(nn.Module):
 
 
 class PlainUNet(nn.Module):
-    """nnU-Net's network of whole-brain volumes: 32 to 320 channels at six levels, two convolutions at each."""
+    """nnU-Net's network for whole-brain volumes: 6 levels, 32 to 320 channels, two convolutions per level."""
 
     def __init__(self, channels=4, labels=3, width=(32, 64, 128, 256, 320, 320)):
         super().__init__()
@@ -117,12 +117,12 @@ def loss_of(y, t, e=1e-5):
 
 
 class Device:
-    """Clock and memory of the CPU or of a GPU."""
+    """Timer and memory counters of the CPU or a GPU."""
 
     def __init__(self, name, limit):
         self.name, self.cuda = name, name == "cuda"
         if self.cuda:
-            torch.cuda.init()  # memory counters are there from now on, and a GPU that is not there is named as the reason
+            torch.cuda.init()  # enables memory counters, and reports why if there is no GPU
         if self.cuda and limit:
             torch.cuda.set_per_process_memory_fraction(min(1.0, limit / torch.cuda.get_device_properties(0).total_memory))
         torch.backends.cudnn.benchmark = True
@@ -151,7 +151,7 @@ class Device:
 
 
 def train(side, options, device):
-    """Median seconds of the steps after the first two (one on a CPU), and the last loss."""
+    """Returns the median seconds of the steps after the first two (one on a CPU), and the last loss."""
     torch.manual_seed(1)
     memory_format = torch.channels_last_3d if options.layout == "channels_last" else torch.contiguous_format
     net = NETWORKS[options.network]().to(device.name, memory_format=memory_format)
@@ -165,14 +165,14 @@ def train(side, options, device):
     def forward(x, t):
         y = net(x)
         loss = loss_of(y, t)
-        if options.network == "plain_unet":  # nnU-Net's loss has cross entropy, too
+        if options.network == "plain_unet":  # nnU-Net's loss includes cross entropy
             with torch.autocast(device.name, enabled=False):
                 loss = loss + F.binary_cross_entropy(y.float(), t)
         return loss
 
     if options.mode == "compile":
         forward = torch.compile(forward, dynamic=False)
-    device.forget()  # what made the inputs is no part of a step
+    device.forget()  # exclude the memory used to create the inputs
     seconds = []
     for step in range(options.steps + (2 if device.cuda else 1)):
         start = device.now()
@@ -210,7 +210,7 @@ def main():
         device.forget()
         try:
             seconds, loss = train(side, options, device)
-        except RuntimeError as error:  # torch.cuda.OutOfMemoryError is one; cuDNN says it in words of its own
+        except RuntimeError as error:  # includes torch.cuda.OutOfMemoryError and cuDNN's own messages
             if not device.cuda:
                 raise
             print(f"{side}^3: {str(error).splitlines()[0]}", file=sys.stderr)

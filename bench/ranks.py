@@ -1,4 +1,4 @@
-"""What data parallel training would take on up to 1,024 ranks: `voxswap plan --ranks` for the study's machine and for a newer one.
+"""Predicts data parallel training on up to 1,024 ranks: `voxswap plan --ranks` for the study's machine and a newer one.
 
     python3 bench/ranks.py run build/release/bin/voxswap > ranks.csv
     python3 bench/ranks.py table ranks.csv
@@ -15,12 +15,12 @@ EXPERIMENT = """name: ranks
 data: {root: data/none, modalities: [t1, t1ce, t2, flair], labels: {necrosis: 1, oedema: 2, enhancing: 4}}
 memory: {host: 300GiB}
 """
-MACHINES = [  # name, device, keys, ranks to a machine
+MACHINES = [  # (name, device, keys, ranks per machine)
     ("the study's AC922, 192^3, f32", "v100-study", ["preprocess.resolution=192", "training.precision=f32"], 4),
     ("8 H200, 192^3, bf16", "h200", ["preprocess.resolution=192", "training.precision=bf16"], 8),
 ]
 NETWORK = "12.5GB/s"
-CASES = 228  # of an epoch of the study
+CASES = 228  # cases per epoch in the study
 PUBLISHED = {1: 590, 4: 150, 8: 76, 16: 40}  # seconds of an epoch, DDL
 COLUMNS = ["machine", "ranks", "nodes", "step_seconds", "exchange_seconds", "exposed_seconds", "efficiency", "limit"]
 

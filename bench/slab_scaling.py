@@ -45,7 +45,7 @@ def run(program):
                     continue
                 found = plan(program, experiment, side, ranks)
                 several = found.get("ranks", {})
-                # Of one rank in unlimited memory.
+                # Time of one rank in unlimited memory.
                 ideal = several.get("alone_step_seconds", found["compute_seconds"])
                 step = found["predicted_step_seconds"]
                 rows.writerow([side, ranks, step, ideal, ideal * ranks / step, ideal / step, found["device_peak_bytes"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a training grid costs before anything is learnt: Dice of truths with themselves, after they went to the grid by
-nearest, as the program prepares them, and back to their own linearly, as predictions go.
+"""Measures the Dice lost to a training grid alone: ground truth is resampled to the grid (nearest, as in preprocessing)
+and back (linear, as for predictions), and compared with the original.
 
     bench/training_grid.py LABELS X,Y,Z...      every fourth file of the folder LABELS; needs numpy and nibabel
 """

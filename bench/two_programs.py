@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What a training step takes while another of the same program trains on the same cores: over its time alone.
+"""Measures the slowdown of a training step while a second copy of the program trains on the same cores.
 
     bench/two_programs.py [--python PYTHON] [--program build/release/bin/training_step] [--side 96] [--precision bf16]
                           [--rounds 5] [--csv bench/results/FILE.csv]
 
-One program alone, two begun together, the same of PyTorch (contiguous, eager) where a Python is named that has it, in
-turns for `rounds` rounds; each process reports the median of its steps. Ours waits as `voxswap` does (docs/explanation/execution.md,
-Threads), PyTorch as it comes. Two that share the cores fairly and get into no other way of each other take
-twice as long."""
+Measures one program alone and two started together, and the same for PyTorch (contiguous, eager) if a Python that has
+it is given, in turns for `rounds` rounds. Each process reports its median step time. voxswap's threads wait as in
+`voxswap` (docs/explanation/execution.md, Threads), PyTorch uses its defaults. Two programs that share the cores fairly
+and do not interfere otherwise take twice as long."""
 import argparse
 import json
 import os

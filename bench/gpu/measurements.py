@@ -1,11 +1,11 @@
-"""What is to be measured on a GPU: items in order of worth, each of some cells. A cell is one row of study.csv.
+"""Measurements to make on a GPU, most valuable first: items of several cells. A cell is one row of study.csv.
 
-tests/gpu_check --part study measures them all, gpu_check --next those that no row of bench/results has (results.py), and
-bench/gpu/ledger.md lists both. The study's precision is tf32 here: its activations take the bytes of f32.
+tests/gpu_check --part study measures all of them, gpu_check --next those without a row in bench/results (results.py),
+and bench/gpu/ledger.md lists both. The study uses tf32, whose activations have the size of f32.
 """
 import dataclasses
 
-STUDY_SECONDS = 520  # for all items together; their limits add up to a little more
+STUDY_SECONDS = 520  # for all items together; the sum of their limits is slightly larger
 COLUMNS = ["date", "commit", "kernels", "device", "item", "cell", "status", "program", "precision", "side", "planner", "budget_gib",
            "step_seconds", "predicted_seconds", "bound_seconds", "compute_seconds", "utilization", "stall_seconds", "to_host_gbps",
            "to_device_gbps", "out_gb", "in_gb", "recomputed_nodes", "peak_gib", "host_gib", "epoch_seconds", "wait_seconds",
@@ -17,13 +17,13 @@ NNUNET = ["network.name=plain_unet", "network.base_filters=32", "network.depth=6
 @dataclasses.dataclass(frozen=True)
 class Cell:
     name: str
-    kind: str  # the function of tests/gpu_checks/study.py that measures it
+    kind: str  # function of tests/gpu_checks/study.py that measures it
     side: int = 0
     precision: str = ""
     planner: str = ""
-    share: float = 0  # of the arena that `within` took: the budget; 0: none
-    within: str = ""  # the cell "ITEM: NAME" whose arena that is
-    keys: tuple = ()  # of the experiment, or words of another program
+    share: float = 0  # budget as a share of the arena of `within`; 0: no budget
+    within: str = ""  # the cell "ITEM: NAME" that defines the arena
+    keys: tuple = ()  # keys of the experiment, or arguments of another program
     limit: float = 30  # seconds
 
 
@@ -33,7 +33,7 @@ class Item:
     meaning: str
     limit: float  # seconds, for all its cells
     cells: list
-    optional: bool = False  # what is missing on the machine (PyTorch, mpirun, NVIDIA's tools) is no failure
+    optional: bool = False  # a missing tool (PyTorch, mpirun, NVIDIA's) is no failure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,7 @@ def bench(name, side, precision, planner="keep", **more):
 
 
 def items(sizes=Sizes()):
-    """`sizes`: smaller ones rehearse it on the emulated GPU."""
+    """Returns all items; smaller `sizes` are for rehearsals on the emulated GPU."""
     first, middle, last = sizes.study
     fits, planners = f"planners: {first}^3, keep", ("hybrid", "tflms", "lms-threshold", "checkpoint")
 
@@ -95,7 +95,7 @@ def items(sizes=Sizes()):
               for mode in ("eager", "compile")]
              + [Cell(f"nnU-Net's plain_unet, {sizes.step}^3, batch 2, bf16, {mode}", "pytorch", sizes.step, "bf16",
                      keys=("plain_unet", 2, mode), limit=60) for mode in ("eager", "compile")], optional=True),
-        # Last, because a driver that moves pages without end would take the card with it.
+        # Last, because a driver that keeps migrating pages would block the GPU.
         Item("unified", f"{middle}^3 within the memory that {first}^3 takes, the driver moving pages, tf32", 30,
              [bench("unified", middle, "tf32", "unified", share=1, within=fits)]),
     ]

@@ -1,4 +1,4 @@
-"""Rows of what was measured on a GPU, and of which sources: read by tests/gpu_check, bench/gpu/ledger and bench/gpu/read."""
+"""Rows of GPU measurements and their sources; used by tests/gpu_check, bench/gpu/ledger and bench/gpu/read."""
 import csv
 import hashlib
 import json
@@ -12,21 +12,21 @@ from measurements import COLUMNS
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "bench" / "results"
 CHECK_COLUMNS = ["date", "commit", "kernels", "device", "part", "step", "verdict"]
-DONE = ("ok", "does not fit", "earlier")  # a status that begins so is the cell's answer
+DONE = ("ok", "does not fit", "earlier")  # a status with such a prefix completes the cell
 
 
 def read_rows(path):
-    """Of a CSV file that a killed process may have left with half a line at its end."""
+    """Reads a CSV file; ignores an incomplete last line, as a killed process may leave."""
     text = pathlib.Path(path).read_text(errors="replace") if pathlib.Path(path).exists() else ""
     return list(csv.DictReader(text[:text.rfind("\n") + 1].splitlines()))
 
 
 def append_row(path, columns, row):
-    """Written as one slab and to the disk, so that whoever kills us next finds it."""
+    """Appends the row with one write and syncs it, so that it survives a kill."""
     path = pathlib.Path(path)
     text = path.read_bytes() if path.exists() else b""
     whole = text[:text.rfind(b"\n") + 1]
-    if whole != text:  # half a line
+    if whole != text:  # incomplete last line
         path.write_bytes(whole)
     with open(path, "a", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
@@ -46,8 +46,8 @@ def is_done(row):
 
 
 def sources(root=ROOT):
-    """Columns of a row: the commit, and a digest of the sources that decide what a GPU computes. A bundle has neither
-    sources nor history; cmake/bundle.sh puts what this returns beside this file."""
+    """Returns columns of a row: the commit, and a digest of the sources that decide what a GPU computes. In a bundle
+    they come from sources.json, which cmake/bundle.sh writes beside this file."""
     stored = root / "bench" / "gpu" / "sources.json"
     if stored.exists():
         return json.loads(stored.read_text())
@@ -63,19 +63,19 @@ def git(root, *words):
 
 
 def device_kind(device):
-    """h100 of "NVIDIA H100 80GB HBM3, compute capability 9.0, ..."."""
+    """Returns "h100" for "NVIDIA H100 80GB HBM3, compute capability 9.0, ..."."""
     name = re.split(r"[,;]", device)[0]
     words = [word for word in re.sub(r"(?i)nvidia|geforce|tesla", "", name).lower().split() if not word.endswith("gb") and not word.startswith("hbm")]
     return "_".join(re.sub(r"\W", "", word) for word in words) or "gpu"
 
 
 def commit_of(path):
-    """Of a file of bench/results that does not say it: the commit that added it."""
+    """Returns the commit that added a file of bench/results, for files that do not name it."""
     return (git(ROOT, "log", "--diff-filter=A", "--format=%h", "--", str(path)).split() or [""])[-1]
 
 
 def from_earlier_format(row):
-    """A row of compare_gpu.py (bench/results/*_h100_steps*.csv until 2026-11-27) as one of a cell; None: of no cell."""
+    """Converts a row of compare_gpu.py (*_h100_steps*.csv until 2026-11-27) to one of a cell; None if it has none."""
     if row.get("part") not in ("steps", "compile") or row["status"] != "ok":
         return None
     if row["program"] == "voxswap" and row["mode"] == "keep, deterministic":
@@ -90,14 +90,14 @@ def from_earlier_format(row):
 
 
 def from_earlier_limits(row):
-    """A row of bench/results/*_h100_limits.csv of 2026-11-26."""
+    """Converts a row of bench/results/*_h100_limits.csv of 2026-11-26."""
     return {**dict.fromkeys(COLUMNS, ""), "date": row["date"], "device": row["device"], "item": "limits", "cell": "limits", "status": "ok",
             "program": "PyTorch", "to_host_gbps": row["to_host_gbps"], "to_device_gbps": row["to_device_gbps"],
             "note": f"{float(row['matrix_tflops']):.0f} TFLOP/s in a bf16 product, {float(row['memory_gbps']):.0f} GB/s within the device"}
 
 
 def markdown_table(header, rows):
-    """Its lines, with an empty one at the end."""
+    """Returns the lines of a table, ending with an empty one."""
     return [f"| {' | '.join(header)} |", "|" + "---|" * len(header), *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
@@ -106,7 +106,7 @@ def is_of_a_card(row):
 
 
 def measured_rows(folder=RESULTS):
-    """All rows of cells in `folder`, the newest last."""
+    """Returns all rows of cells in `folder`, the newest last."""
     rows = []
     for path in sorted(pathlib.Path(folder).glob("*.csv")):
         with open(path, newline="") as file:
@@ -126,13 +126,13 @@ def measured_rows(folder=RESULTS):
 
 
 def check_rows(folder=RESULTS):
-    """Verdicts on the steps of gpu_check's parts a, b and c, the newest last."""
+    """Returns the verdicts on the steps of gpu_check's parts a, b and c, the newest last."""
     rows = [row for path in sorted(pathlib.Path(folder).glob("*_checks.csv")) for row in read_rows(path) if is_of_a_card(row)]
     return sorted(rows, key=lambda row: row["date"])
 
 
 def passed_with(digest, device, folder=RESULTS):
-    """The steps "PART: STEP" that passed on this kind of card with these sources."""
+    """Returns the steps "PART: STEP" that passed on this kind of GPU with these sources."""
     last = {f"{row['part']}: {row['step']}": row for row in check_rows(folder)
             if row["kernels"] == digest and device_kind(row["device"]) == device_kind(device)}
     return {name: row for name, row in last.items() if row["verdict"].startswith("passed")}
