@@ -54,7 +54,7 @@ def edit(folder, names, random):
 
 
 def lead_out(folder, outside, names, random):
-    """Replaces a result, or the folder that contains it, by a link to a copy outside."""
+    """Replaces a result, or the folder that contains it, by a link to it, moved outside."""
     name = random.choice(names)
     whole_folder = len(name.parts) > 2 and random.random() < 0.5
     inner = folder / name.parent if whole_folder else folder / name
