@@ -14,8 +14,7 @@ Writes DIR/limits.csv and DIR/steps.csv, a row as soon as it is measured. Parts,
 
 PyTorch runs in both memory layouts at every size. Every program runs in its own process with a time limit; running out
 of memory or time is recorded in the row's status. Peak memory is voxswap's arena (all device memory of its steps) and
-PyTorch's max_memory_allocated; neither includes the CUDA context and cuDNN's memory. --device cpu only tests this
-script.
+PyTorch's max_memory_allocated; both exclude the CUDA context and cuDNN's memory. --device cpu only tests the script.
 """
 import argparse
 import csv
