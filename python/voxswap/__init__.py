@@ -20,10 +20,10 @@ __version__ = call("version")
 
 
 def plan(experiment, overrides=(), *, estimate=False, device="", quiet=False):
-    """The memory plan of a training step: a dictionary with peaks, step time and lower bound.
+    """Returns the memory plan of a training step: a dictionary with peaks, step time and lower bound.
 
-    overrides: "key=value" texts. estimate: typical costs instead of measured ones. device: a card that is not
-    here, such as "h100".
+    overrides: "key=value" texts. estimate: typical costs instead of measured ones. device: plan for a GPU that this
+    machine lacks, such as "h100".
     """
     call("be_quiet", quiet=quiet)
     return call("plan", experiment=os.fspath(experiment), overrides=list(overrides), estimate=estimate, device=device)
@@ -39,22 +39,22 @@ def run(experiment, overrides=(), *, resume=False, on_epoch=None, quiet=False):
 
 
 def check(folder, layout="auto", quiet=False):
-    """What a data set contains, and its problems: a dictionary."""
+    """Returns a dictionary of a data set's contents and problems."""
     call("be_quiet", quiet=quiet)
     return call("check", folder=os.fspath(folder), layout=layout)
 
 
 def predict(run, image, *, axes=None, spacing=None, affine=None, **options):
-    """Labels and probabilities of one image, in memory or a file (see Network). For many images, make one Network."""
+    """Returns labels and probabilities of an image, in memory or a file. For many images, create one Network."""
     return Network(run, probabilities=True, **options).predict(image, axes=axes, spacing=spacing, affine=affine)
 
 
 def evaluate(truth, prediction, *, axes=None, spacing=None, affine=None, regions=None, metrics=("dice",),
              empty="brats", partial=False, quiet=False):
-    """Scores of label maps: a pandas table with a row per case and region.
+    """Returns scores of label maps: a pandas table with a row per case and region.
 
     truth, prediction: two folders, two images as Network.predict takes them, or two dictionaries of images by case.
-    regions: names and label values, {"whole_tumor": [1, 2, 4]}; none: each label by itself.
+    regions: names and label values, {"whole_tumor": [1, 2, 4]}; default: one region per label.
     """
     import pandas
     pairs = [(name, list(values)) for name, values in (regions or {}).items()]
@@ -77,7 +77,7 @@ def _as_folder(maps, folder, axes, spacing, affine):
 
 
 def read_run(folder):
-    """The tables of a run, sweep or report as pandas tables, by name: read_run("runs/study")["dice"]."""
+    """Returns the tables of a run, sweep or report by name, as pandas tables: read_run("runs/study")["dice"]."""
     import pandas
     files = sorted(Path(folder).glob("*.csv"))
     if not files:
@@ -87,7 +87,7 @@ def read_run(folder):
 
 
 def _without_marks(table):
-    """Texts that a spreadsheet would take for formulas have an apostrophe before them in CSV files."""
+    """Removes the apostrophes that CSV files have before texts that a spreadsheet would read as formulas."""
     from pandas.api.types import is_numeric_dtype
     bare = lambda value: re.sub(r"^'(?='*[=+\-@\t\r])", "", value) if isinstance(value, str) else value
     return table.apply(lambda column: column if is_numeric_dtype(column) else column.map(bare))

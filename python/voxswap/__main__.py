@@ -1,4 +1,4 @@
-"""The program `voxswap`, which lies beside this module."""
+"""Runs the program `voxswap`, which is stored beside this module."""
 import os
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Images as Python has them: arrays, and images of nibabel, SimpleITK and ITK, or files of them.
+"""Images in Python: arrays, images of nibabel, SimpleITK and ITK, or image files.
 
-Inside, an image is an array of channels, z, y, x and nibabel's affine of its x, y, z.
+Internally, an image is an array of channels, z, y, x and nibabel's affine of its x, y, z.
 """
 import gzip
 import os
@@ -11,7 +11,7 @@ import numpy
 
 
 class Image:
-    """An image in the library's order, and how to give a label map back as what the image was."""
+    """An image in the library's order, and the function that returns a label map as the kind of the input."""
 
     def __init__(self, voxels, affine, as_given):
         self.voxels, self.affine, self.as_given = voxels, affine, as_given
@@ -19,7 +19,7 @@ class Image:
 
 def _affine(spacing, affine):
     if affine is None:
-        x, y, z = spacing or (1, 1, 1)  # the axes point to the left, the back and the top of the body
+        x, y, z = spacing or (1, 1, 1)  # LPS: axes point to the left, the back and the top of the body
         affine = [[-x, 0, 0, 0], [0, -y, 0, 0], [0, 0, z, 0]]
     elif spacing is not None:
         raise ValueError("give spacing or affine, not both")
@@ -56,7 +56,7 @@ def _of_nibabel(image):
 
 
 def _of_itk(image):
-    """Of SimpleITK or ITK, whose axes point to the left and the back where nibabel's point to the right and front."""
+    """Converts an image of SimpleITK or ITK, whose axes are LPS, to nibabel's RAS."""
     simple = hasattr(image, "GetPixelIDTypeAsString")
     if simple:
         import SimpleITK
@@ -97,7 +97,7 @@ def _of_file(path):
 
 
 def image_of(image, axes=None, spacing=None, affine=None):
-    """An image from a path, an image of nibabel, SimpleITK or ITK, an array, or a list with one of them per channel."""
+    """Converts a path, an image of nibabel, SimpleITK or ITK, an array, or a list of one of them per channel."""
     own_grid = None
     if isinstance(image, (str, os.PathLike)):
         own_grid = _of_file(Path(image))
@@ -123,7 +123,7 @@ def image_of(image, axes=None, spacing=None, affine=None):
 
 
 def write_label_map(path, image):
-    """A NIfTI file of 16-bit labels."""
+    """Writes a NIfTI file of 16-bit labels."""
     if len(image.voxels) != 1:
         raise ValueError(f"a label map has one channel, found {len(image.voxels)}")
     labels = image.voxels[0]
@@ -136,9 +136,9 @@ def write_label_map(path, image):
     struct.pack_into("<8h", fields, 40, 3, *labels.shape[::-1], 1, 1, 1, 1)
     struct.pack_into("<2h", fields, 70, 4, 16)  # int16
     struct.pack_into("<8f", fields, 76, 1, *spacing, 1, 1, 1, 1)
-    struct.pack_into("<3f", fields, 108, 352, 1, 0)  # where the voxels begin, and no scaling
+    struct.pack_into("<3f", fields, 108, 352, 1, 0)  # offset of the voxels, no scaling
     struct.pack_into("<B", fields, 123, 2)  # mm
-    struct.pack_into("<2h", fields, 252, 0, 1)  # by the affine
+    struct.pack_into("<2h", fields, 252, 0, 1)  # uses the sform affine
     struct.pack_into("<12f", fields, 280, *numpy.asarray(image.affine)[:3].ravel())
     fields[344:348] = b"n+1\0"
     with gzip.open(path, "wb", compresslevel=1) as file:

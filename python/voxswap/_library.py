@@ -1,6 +1,6 @@
-"""Calls of libvoxswap.so (library/c_api.h): JSON there and back, and arrays without copies.
+"""Calls libvoxswap.so (library/c_api.h) with JSON for arguments and results, and arrays without copies.
 
-ctypes releases Python's lock during a call, so other threads run meanwhile.
+ctypes releases Python's GIL during a call, so other threads continue.
 """
 import ctypes
 import json
@@ -16,7 +16,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
 
 
 def _load():
-    # As the program does (cli/restart.h): threads that wait for others sleep soon. OpenMP reads this when it is loaded.
+    # As in the program (cli/restart.h): waiting threads sleep early. OpenMP reads this when it is loaded.
     added = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
     if added:
         os.environ["GOMP_SPINCOUNT"] = "1000"
@@ -39,7 +39,7 @@ _library = _load()
 
 
 class Error(RuntimeError):
-    """What the program says when it stops, and its exit code."""
+    """The program's error message and exit code."""
 
     def __init__(self, message, exit_code=1):
         super().__init__(message)
@@ -80,12 +80,12 @@ def call(function, on_epoch=None, **arguments):
 
 
 class Network:
-    """The networks of finished runs, loaded once; the probabilities of several are averaged.
+    """The networks of finished runs, loaded once; the probabilities of several runs are averaged.
 
     predict(image) takes a path, an image of nibabel, SimpleITK or ITK, an array with axes="zyx" or "xyz", or a list of
-    them, one per channel; it returns the label map as the same kind of image. Of arrays the channels come first, and
+    them, one per channel; it returns the label map as the same kind of image. Channels are an array's first axis, and
     affine is nibabel's; without it, the axes point to the left, the back and the top of the body. With
-    probabilities=True it also returns an array of those of every output, with the axes of the image's array.
+    probabilities=True it also returns an array of all outputs' probabilities, with the axes of the image's array.
     """
 
     def __init__(self, runs, *, window=None, overlap=0.5, mirror=False, probabilities=False, postprocessing="",
