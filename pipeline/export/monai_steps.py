@@ -1,6 +1,6 @@
-"""What surrounds the network in its MONAI bundle (configs/inference.json): preparation, windows, decision.
+"""The steps around the network in its MONAI bundle (configs/inference.json): preprocessing, windows, decision.
 
-Arrays of MONAI are channel, x, y, z along L, P, S; those of the network are channel, z, y, x.
+MONAI's arrays are channel, x, y, z along L, P, S; the network's are channel, z, y, x.
 """
 import itertools
 import json
@@ -18,7 +18,7 @@ from . import model
 
 
 class Network(torch.nn.Module):
-    """Probabilities of the trained network."""
+    """Computes the probabilities of the trained network."""
 
     def __init__(self, path):
         super().__init__()
@@ -30,8 +30,8 @@ class Network(torch.nn.Module):
 
 
 def cases(folder, channels):
-    """Every folder below `folder` is a case, with a file CASE_CHANNEL.nii.gz (or .nii) for each channel. Without such
-    folders every file is a case that holds all channels; so it is in imagesTr.
+    """Finds the cases of a folder. Each subfolder is a case with a file CASE_CHANNEL.nii.gz (or .nii) per channel;
+    without subfolders, as in imagesTr, each file is a case with all channels.
     """
     folder, found = Path(folder), []
     if (folder / "imagesTr").is_dir():
@@ -45,7 +45,7 @@ def cases(folder, channels):
 
 
 class Windows(Inferer):
-    """Windows that lie evenly and are weighed by a Gaussian, each of them averaged over all ways to mirror it."""
+    """Evenly spaced windows with Gaussian weights, each averaged over all mirrorings."""
 
     def __init__(self, inference):
         self.window, self.overlap, self.sigma = inference["window"][::-1], inference["overlap"], inference["sigma"]
@@ -53,7 +53,7 @@ class Windows(Inferer):
         self.mirrors = [axes for count in range(len(mirrored) + 1) for axes in itertools.combinations(mirrored, count)]
 
     def axis(self, length, window):
-        """Of each window along an axis, where it starts and its weights."""
+        """Returns (start, weights) of each window along an axis."""
         gaps = int(numpy.ceil((length - window) / max(window * (1 - self.overlap), 1)))
         starts = [0] + [int((length - window) * i / gaps + 0.5) for i in range(1, gaps + 1)]
         gaussian = numpy.exp(-((numpy.arange(window) - (window - 1) / 2) / (window * self.sigma)) ** 2 / 2)
@@ -83,7 +83,7 @@ def resize(part, sides):
 
 
 def resize_cubic(part, sides, coarse, background):
-    """Cubic B-splines; along the axis `coarse` the nearest slice. The background stays what it was."""
+    """Resizes with cubic B-splines, but nearest slices along the axis `coarse`. Background voxels are kept."""
     nearest = [(2 * numpy.arange(to) + 1) * size // (2 * to) for size, to in zip(part.shape, sides)]
     factors = [1 if axis == coarse else to / size for axis, (size, to) in enumerate(zip(part.shape, sides))]
     outside = (part == background)[numpy.ix_(*nearest)]
@@ -95,7 +95,7 @@ def resize_cubic(part, sides, coarse, background):
 
 
 class Prepare:
-    """Adds the network's input to a case, and "box" and "sides": where in the image it comes from."""
+    """Adds the network's input to a case, and its position in the image as "box" and "sides"."""
 
     def __init__(self, about):
         self.how, self.known = about["preprocess"], about["normalization"]
@@ -169,7 +169,7 @@ def middle(inner, outer):
 
 
 def apply_step(labels, step, voxel):
-    """Removes components of a region (26 neighbours) that are too small to be plausible."""
+    """Removes components of a region (26 neighbours) that are too small."""
     found, count = label(numpy.isin(labels, step["values"]), numpy.ones((3, 3, 3)))
     sizes = numpy.bincount(found.ravel(), minlength=count + 1)[1:]
     if step["remove"] == "all_but_largest":
@@ -182,7 +182,7 @@ def apply_step(labels, step, voxel):
 
 
 class Decide:
-    """Adds "pred": the label map of a case on the grid of its image, as the image's file has it."""
+    """Adds "pred": the label map of a case on the grid of its image file."""
 
     def __init__(self, about):
         self.rule, self.steps = about["decide"], about["postprocessing"]

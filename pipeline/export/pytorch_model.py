@@ -1,12 +1,12 @@
-"""A network that voxswap trained, in PyTorch: written beside its weights by `voxswap export --to pytorch`.
+"""A network trained by voxswap, in PyTorch; `voxswap export --to pytorch` writes this file beside its weights.
 
     from model import load, save
     network = load("model.safetensors")            # strictly; an nn.Module in eval mode
     said = network.probabilities(image)            # N,C,D,H,W, or N,C,H,W of images; network.about says of what
     save(network, "tuned.safetensors")             # voxswap import tuned.safetensors --run RUN --out NEW_RUN
 
-network(image) gives the logits, to train on. network.about is what the file's metadata tells: modalities, outputs,
-preprocess, normalization and more. Needs nothing but PyTorch.
+network(image) gives the logits, to train on. network.about is the file's metadata: modalities, outputs, preprocess,
+normalization and more. Needs only PyTorch.
 """
 import json
 import struct
@@ -96,7 +96,7 @@ class Isensee2017(nn.Module):
 
 
 class ReluConvs(nn.Module):
-    """Two convolutions of kernel 3, each with a ReLU; in front of them, on the way up, a transposed one."""
+    """Two convolutions of kernel 3, each with a ReLU; in the decoder, after a transposed convolution."""
 
     def __init__(self, inputs, between, outputs, up=0):
         super().__init__()
@@ -183,7 +183,7 @@ class LevelBlocks(nn.Module):
 
 
 class NnUNet(nn.Module):
-    """`kernels` and `strides` of every level, along x, y, z; logits are those of the first of `supervised_levels`."""
+    """`kernels` and `strides` of every level, along x, y, z; the logits come from the first of `supervised_levels`."""
 
     def __init__(self, name, channels, outputs, base_filters, max_filters, depth, slope, kernels, strides,
                  supervised_levels, **_):
@@ -280,7 +280,7 @@ class ResidualBlock(nn.Module):
 
 
 class Backbone(nn.Module):
-    """A ResNet's feature maps, smaller than the image by `output_stride`."""
+    """Computes a ResNet's feature maps, smaller than the image by `output_stride`."""
 
     def __init__(self, channels, base, blocks, bottleneck, output_stride):
         super().__init__()
@@ -355,7 +355,7 @@ class DeepLabV3(nn.Module):
 
 
 def read_safetensors(path):
-    """Tensors by name, and the metadata."""
+    """Returns the tensors by name, and the metadata."""
     with open(path, "rb") as file:
         content = bytearray(file.read())
     size = struct.unpack("<Q", content[:8])[0]
@@ -369,7 +369,7 @@ def read_safetensors(path):
 
 
 def save(network, path):
-    """The weights, in single precision, as `voxswap import` takes them."""
+    """Writes the weights in single precision, as `voxswap import` reads them."""
     header, data = {"__metadata__": {"format": "pt"}}, []
     offset = 0
     for name, tensor in network.state_dict().items():
@@ -385,12 +385,12 @@ def save(network, path):
 
 
 def build(about):
-    """The network that the metadata tells of, with random weights."""
+    """Builds the network that the metadata describes, with random weights."""
     options = json.loads(about["network"])
     networks = {"isensee2017": Isensee2017, "unet3d": UNet3d, "plain_unet": NnUNet, "resenc_unet": NnUNet,
                 "resnet3d": ResNet3d, "deeplabv3": DeepLabV3}
     kind = networks.get(options["name"], ResNet)
-    named = kind in (ResNet, NnUNet)  # of several networks
+    named = kind in (ResNet, NnUNet)  # classes that implement several networks
     network = kind(**(options if named else {key: value for key, value in options.items() if key != "name"}))
     network.about = about
     last = torch.sigmoid if about["probabilities"] == "sigmoid" else lambda logits: torch.softmax(logits, dim=1)
@@ -399,7 +399,7 @@ def build(about):
 
 
 def load(path):
-    """The trained network, in eval mode. Every weight has its place and every place its weight, or this raises."""
+    """Loads the trained network in eval mode. Raises if weights are missing or left over."""
     tensors, about = read_safetensors(path)
     network = build(about)
     network.load_state_dict(tensors, strict=True)
