@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Packs the program with the shared libraries it needs, for machines of the same architecture without our packages:
-# clusters, containers. Not packed: glibc (the target's must not be older than this machine's), NVIDIA's driver, cuDNN and
-# cuBLAS (opened by name when a GPU is used), MPI (opened when several ranks are launched), and gnuplot, which plots need.
+# Packs the program with its shared libraries for machines of the same architecture without our packages: clusters,
+# containers. Not packed: glibc (the target's must not be older than this machine's), NVIDIA's driver, cuDNN and cuBLAS
+# (loaded when a GPU is used), MPI (loaded when several ranks are launched), and gnuplot, which plots need.
 #
 #   cmake/bundle.sh [--tests] [--library] [--build DIR] OUT.tar.gz, or OUT.tar.xz: two thirds of the size, a minute longer
 #
-# --library adds lib/libvoxswap.so, which then has the code of the program, too (cmake/wheel.py).
+# --library adds lib/libvoxswap.so, which then contains the program's code, too (cmake/wheel.py).
 # --tests adds tests/gpu_check with the test programs and benchmarks that it runs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -43,7 +43,7 @@ bundle=$scratch/$name
 mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/licenses"
 
 of_the_target='^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|cuda|cudart|cudnn.*|cublas.*|nvrtc.*|nvidia.*))\.so'
-# "NAME PATH" of what the loader takes for a program, less what the target has itself.
+# "NAME PATH" of the libraries that the loader uses for a program, without those that the target provides.
 libraries_of() {
   env -u LD_LIBRARY_PATH -u LD_PRELOAD ldd "$1" | awk '$2 == "=>" {print $1, $3}' | grep -Ev "$of_the_target"
 }
@@ -63,14 +63,14 @@ while read -r name_of path; do
   strip --strip-unneeded -o "$bundle/lib/$name_of" "$(readlink -f "$path")"
 done <"$scratch/libraries"
 
-# DCMTK reads what DICOM's elements are called from a file, at a place that its library has been told.
+# DCMTK reads DICOM's dictionary from a file at a path that is compiled into its library.
 dictionary=$(awk '$1 ~ /^libdcmdata/ {print $2}' "$scratch/libraries" | xargs -r strings | grep -o '^/[^:]*/dicom\.dic' | head -1 || true)
 if [ -n "$dictionary" ]; then
   mkdir "$bundle/share"
   cp "$dictionary" "$bundle/share/dicom.dic"
 fi
 
-# Ranks talk through the MPI of the machine that they run on (docs/explanation/ranks.md).
+# Ranks communicate through the MPI of the machine that they run on (docs/explanation/ranks.md).
 if [ -e "$build/bin/libvoxswap_mpi.so" ]; then
   strip --strip-unneeded -o "$bundle/bin/libvoxswap_mpi.so" "$build/bin/libvoxswap_mpi.so"
 fi
@@ -85,14 +85,14 @@ if [ -n "$tests" ]; then
   cp "$root"/tests/gpu_checks/*.py "$bundle/tests/gpu_checks/"
   cp "$root"/docs/how_to/{nvidia_gpu,check_a_gpu}.md "$bundle/docs/"
   cp "$root"/bench/{compare_gpu,gpu_limits,pytorch_training_step}.py "$bundle/bench/"
-  # What was measured already, and of which sources this is.
+  # Earlier measurements, and the sources of this build.
   mkdir -p "$bundle/bench/gpu" "$bundle/bench/results"
   cp "$root"/bench/gpu/{measurements,results}.py "$bundle/bench/gpu/"
   cp "$root"/bench/results/*_h[12]00_*.csv "$bundle/bench/results/"
   python3 "$root/bench/gpu/results.py" >"$bundle/bench/gpu/sources.json"
 fi
-# The licences of the libraries, and of the headers whose code is in the program, as their packages tell them, with the
-# texts that they name.
+# Licences of the libraries, and of the headers whose code is in the program, from their packages, with the texts
+# that they reference.
 if command -v dpkg-query >/dev/null; then
   while read -r _ path; do
     dpkg-query -S "$path" "$(readlink -f "$path")" 2>/dev/null | head -1 | cut -d: -f1
@@ -116,12 +116,12 @@ if [ -n "$gpus" ]; then
   echo "This build has code for GPUs of $gpus alone; for all: cmake --preset release -U CMAKE_CUDA_ARCHITECTURES" >&2
 fi
 
-# What is in it, by package, version and hash.
+# Contents by package, version and hash.
 if command -v python3 >/dev/null; then
   python3 "$root/cmake/sbom.py" "$bundle" "$name" "$version" "$scratch/libraries"
 fi
 
-# What was packed must do: every library from the bundle itself, whatever LD_LIBRARY_PATH says here.
+# Verify that every library comes from the bundle, whatever LD_LIBRARY_PATH is set to here.
 for program in "${programs[@]}"; do
   outside=$(libraries_of "$bundle/bin/$program" | grep -v " $bundle/lib/\|$bundle/bin/../lib/" || true)
   if [ -n "$outside" ]; then

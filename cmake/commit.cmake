@@ -1,5 +1,5 @@
-# Writes OUT, a header with the commit that is built (empty outside a git checkout); at every build, so that it is never
-# that of an earlier one, and only where it differs, so that nothing is compiled for nothing.
+# Writes OUT, a header with the current commit (empty outside a git checkout). Runs at every build, so that it is never
+# outdated, and writes only changes, so that nothing is recompiled needlessly.
 #   cmake -DSOURCE=... -DOUT=... -P commit.cmake
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=10 --match=
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Called by the Containerfile: puts NVIDIA's compiler and headers into TOOLKIT, and the libraries that the program opens
-# when a GPU is used into RUNTIME/lib. They are PyPI's packages of CUDA 13, which need no account and no repository of
-# NVIDIA's. Where VERSION (13.0, say) is empty nothing is fetched, and RUNTIME is an empty folder.
+# Called by the Containerfile: installs NVIDIA's compiler and headers in TOOLKIT, and the libraries that the program
+# loads for a GPU in RUNTIME/lib. They are PyPI's packages of CUDA 13, which need no account and no NVIDIA repository.
+# If VERSION (such as 13.0) is empty, nothing is fetched and RUNTIME is an empty folder.
 #
 #   cmake/container-cuda.sh VERSION TOOLKIT RUNTIME
 set -euo pipefail
@@ -20,7 +20,7 @@ trap 'rm -rf "$packages"' EXIT
 pip install --quiet --no-cache-dir --no-compile --target "$packages" \
   "cuda-toolkit[nvcc,cccl,cublas]==$version.*" 'nvidia-cudnn-cu13>=9.15,<10' 'nvidia-nccl-cu13<3'
 
-# As a toolkit lies that was installed otherwise: nvcc looks for its parts beside itself.
+# The layout of an installed toolkit: nvcc looks for its parts beside itself.
 mv "$packages/nvidia/cu13" "$toolkit"
 for part in cudnn nccl; do
   cp -r "$packages/nvidia/$part/include/." "$toolkit/include/"

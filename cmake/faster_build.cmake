@@ -1,7 +1,7 @@
-# Faster builds. Most of a source's time goes to parsing headers and instantiating their templates, so several sources
-# are compiled as one (a unity build; VOXSWAP_UNITY=OFF compiles each by itself), with the headers that most of them include
-# precompiled: once for all folders and once for all test programs. Targets with other options (instruction sets, OpenMP,
-# ITK's) go without precompiled headers. Rooms without loops over voxels are optimised less, which changes no result.
+# Faster builds. Most compile time goes to parsing headers and instantiating their templates. Several sources are
+# compiled as one (a unity build; VOXSWAP_UNITY=OFF compiles each separately), with the most used headers precompiled:
+# once for all folders and once for all test programs. Targets with other options (instruction sets, OpenMP, ITK's) do
+# without precompiled headers. Folders without loops over voxels use lower optimisation levels, which changes no result.
 set(common <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <vector>
   base/error.h base/file.h base/json.h base/text.h)
 list(TRANSFORM common REPLACE "^base/" "${CMAKE_SOURCE_DIR}/base/")
@@ -28,14 +28,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT VOXSWAP_SANITIZE)
   endforeach()
 endif()
 if(VOXSWAP_UNITY)
-  file(GLOB same_names CONFIGURE_DEPENDS net/ops/*.cpp net/networks/*.cpp)  # each has its infer and build
+  file(GLOB same_names CONFIGURE_DEPENDS net/ops/*.cpp net/networks/*.cpp)  # each defines its own infer and build
   set_source_files_properties(${same_names} TARGET_DIRECTORY voxswap_graph PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   foreach(target voxswap_cli voxswap_data voxswap_experiments voxswap_graph voxswap_pipeline voxswap_library libvoxswap
       voxswap_swap test_base test_cli test_conformance test_data test_experiments test_metrics test_net test_pipeline
       test_swap)
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-      # Names of other sources, and types of a source that to the compiler is a header.
+      # Sources in one unit share names, and the compiler treats included sources as headers.
       target_compile_options(${target} PRIVATE -Wno-shadow -Wno-subobject-linkage)
     endif()
   endforeach()

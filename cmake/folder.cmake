@@ -1,7 +1,7 @@
-# A top-level folder becomes the static library voxswap_<folder>, made of every .cpp in it.
+# Builds a top-level folder as the static library voxswap_<folder>, from every .cpp in it.
 #   add_folder(data DEPENDS base LIBRARIES ${ITK_LIBRARIES} SUBFOLDERS layouts)
-# DEPENDS: folders below it (public: their headers appear in its headers). LIBRARIES: third parties (private).
-# WITHOUT: sources that are added only where what they need is there.
+# DEPENDS: folders below it (public: their headers appear in its headers). LIBRARIES: third-party libraries (private).
+# WITHOUT: sources that are added only if their dependencies are available.
 function(add_folder name)
   cmake_parse_arguments(FOLDER "" "" "DEPENDS;LIBRARIES;SUBFOLDERS;WITHOUT" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)

@@ -1,4 +1,4 @@
-# Sourced by ./test and ./quickstart: installs the Debian packages that the build needs and that are not there yet.
+# Sourced by ./test and ./quickstart: installs the missing Debian packages that the build needs.
 install_packages() {
   local wanted=(cmake ninja-build g++ libfmt-dev libspdlog-dev libxxhash-dev libboost-filesystem-dev libinsighttoolkit5-dev libdcmtk-dev libdnnl-dev coinor-libclp-dev
     ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev libbenchmark-dev gnuplot-nox python3 clang-format codespell
@@ -24,8 +24,8 @@ install_packages() {
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Configures and builds a preset. A build may take a few minutes the first time. Without a GPU here, code for one kind of
-# GPU shows that it compiles, in a third of the time; `cmake --preset release -U CMAKE_CUDA_ARCHITECTURES` asks for all.
+# Configures and builds a preset. The first build may take a few minutes. Without a GPU, compiles for one architecture,
+# in a third of the time; `cmake --preset release -U CMAKE_CUDA_ARCHITECTURES` selects all.
 build_preset() {
   echo "== building ($1)"
   local gpu=()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes what a bundle holds as SPDX 2.3 (sbom.spdx.json): the program, and every library with its package, version and hash.
+"""Writes the contents of a bundle as SPDX 2.3 (sbom.spdx.json): program, libraries, packages, versions, hashes.
 
 Called by cmake/bundle.sh:  python3 cmake/sbom.py BUNDLE NAME VERSION LIBRARIES
-LIBRARIES has a line "NAME PATH" per library, PATH being where it was copied from. What dpkg does not know has no version.
+LIBRARIES has a line "NAME PATH" per library, PATH being its source. Files unknown to dpkg have no version.
 """
 import datetime
 import hashlib
@@ -15,7 +15,7 @@ import sys
 
 
 def package_of(path):
-    """The Debian package that a file is of, and its version; nothing where there is none."""
+    """Returns the Debian package of a file and its version, or None."""
     for name in (path, os.path.realpath(path)):
         try:
             found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
@@ -49,7 +49,7 @@ def entry(name, file, package):
 
 
 def when():
-    """SOURCE_DATE_EPOCH where it is set (reproducible-builds.org), so that the same build gives the same bytes."""
+    """Returns SOURCE_DATE_EPOCH if set (reproducible-builds.org), so that the same build gives the same bytes."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc) if seconds else datetime.datetime.now(datetime.timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Packs the program, its library and the Python package into a wheel, with all that they need inside.
+"""Packs the program, its library and the Python package with all dependencies into a wheel.
 
     cmake/wheel.py [--build build/release] [--as-built] FOLDER
 
-The contents are those of cmake/bundle.sh; not packed: glibc, NVIDIA's libraries, MPI and gnuplot. The wheel is for
-Linux with a glibc that is not older than this machine's, and for any Python from 3.9 on.
+The contents are those of cmake/bundle.sh; not packed: glibc, NVIDIA's libraries, MPI and gnuplot. The wheel needs
+Linux with at least this machine's glibc version, and Python 3.9 or later.
 """
 import argparse
 import base64
@@ -52,7 +52,7 @@ def digest(content):
 
 
 def write_wheel(path, files):
-    """`files`: names in the wheel, with contents and modes. The record of them all is the last one."""
+    """Writes `files` (name -> contents and mode) to a wheel, followed by their RECORD."""
     record_name = next(name for name in files if name.endswith("/METADATA")).replace("METADATA", "RECORD")
     record = [f"{name},{digest(content)},{len(content)}" for name, (content, _) in files.items()]
     files[record_name] = ("\n".join([*record, f"{record_name},,", ""]).encode(), 0o644)
