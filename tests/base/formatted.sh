@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# formatted.sh CLANG_FORMAT: whether every source is as .clang-format would have it. Exits with 77, which is a
-# skipped test, where this is not the version that the sources are formatted with: others break lines elsewhere.
+# formatted.sh CLANG_FORMAT: checks every source against .clang-format. Exits with 77 (test skipped) for other versions
+# than the one that formatted the sources, because they break lines differently.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 clang_format=$1

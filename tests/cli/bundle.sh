@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs a bundle, which looks whether all libraries come out of itself, and lets the program in it train, predict DICOM
-# series and write segmentation objects, where DCMTK's own dictionary is not found, as on machines without its package.
+# Packs a bundle, which verifies its libraries, and lets its program train, predict DICOM series and write segmentation
+# objects without DCMTK's installed dictionary, as on machines without its package.
 #
 #   tests/cli/bundle.sh BUILD
 set -euo pipefail
@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 "$source/cmake/bundle.sh" --build "$build" "$folder/voxswap.tar.gz"
 tar -C "$folder" -xzf "$folder/voxswap.tar.gz"
 program=$(echo "$folder"/voxswap-*/bin/voxswap)
-# The decoders are a program of their own, which must be in the bundle too.
+# The decoders are a separate program, which the bundle must contain, too.
 "$program" phantom --out "$folder/pictures" --cases 2 --size 16 --layout masks --quiet
 "$program" check "$folder/pictures"
 if [ ! -e "$(dirname "$program")/../share/dicom.dic" ]; then

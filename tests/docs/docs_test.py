@@ -20,10 +20,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
-TEXTS = PAGES + [ROOT / "CITATION.cff"]  # what the list of phrases is held against; add sources here
+TEXTS = PAGES + [ROOT / "CITATION.cff"]  # searched for phrases; add sources here
 RUN_PAGES = [ROOT / "README.md"] + sorted((ROOT / "docs/tutorials").glob("*.md"))
 
-# Phrases with a plainer word: the second one is what to write.
+# Phrase to avoid: plainer wording.
 PHRASES = {
     r"tells? of": "describes",
     r"told of": "reported",
@@ -47,7 +47,7 @@ PHRASES = {
 }
 PHRASE = re.compile("|".join(rf"(?P<p{i}>\b(?:{words})\b)" for i, words in enumerate(PHRASES)), re.IGNORECASE)
 
-# Words that codespell takes for misspellings, in lower case.
+# Words that codespell mistakes for misspellings, in lower case.
 SPELLINGS = "te"
 
 # Lines of README and the tutorials that cannot run in the test.
@@ -61,7 +61,7 @@ def name(path):
 
 
 def lines_of(path):
-    """(number, line, kind): kind is "text", "table", or the word behind the fence of a code block ("" for an indented one,
+    """Returns (number, line, kind); kind is "text", "table", or the language of a code block ("" for an indented one,
     "output" for "text")."""
     result, fence, listed = [], None, False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -85,7 +85,7 @@ def is_text(kind):
 
 
 def anchor(heading):
-    """What GitHub makes of a heading."""
+    """Returns GitHub's anchor for a heading."""
     heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
     return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 
@@ -139,7 +139,7 @@ class Documentation(unittest.TestCase):
     def test_no_text_has_a_phrase_that_has_a_plainer_word(self):
         complaints = []
         for path in TEXTS:
-            text = "\n".join("" if kind == "output" else line for _, line, kind in lines_of(path))  # not what the program says
+            text = "\n".join("" if kind == "output" else line for _, line, kind in lines_of(path))  # skip the program's output
             for found in PHRASE.finditer(re.sub(r"\n[ \t]*", lambda gap: " " * len(gap.group()), text)):
                 plain = list(PHRASES.values())[int(found.lastgroup[1:])]
                 number = text.count("\n", 0, found.start()) + 1
@@ -168,7 +168,7 @@ class Documentation(unittest.TestCase):
         self.complain(complaints)
 
 
-# Runs the program with fewer, smaller cases and one epoch, whatever the page says. {program} is the real one.
+# Runs the program with fewer, smaller cases and one epoch, overriding the page. {program} is the real program.
 SMALL = r'''#!/usr/bin/env python3
 import os, sys
 program, arguments = {program!r}, sys.argv[1:]
@@ -197,7 +197,7 @@ class CommandLines(unittest.TestCase):
 
     @classmethod
     def sandbox(cls, folder, page):
-        """A folder as a newcomer's, with the data that the page expects, and a `voxswap` that works on little."""
+        """Creates a new user's folder with the data that the page expects, and a `voxswap` that runs small examples."""
         shutil.copytree(ROOT / "experiments", folder / "experiments", ignore=shutil.ignore_patterns("data", "*.cpp", "*.h", "*.txt"))
         binaries = folder / "build/release/bin"
         binaries.mkdir(parents=True)
@@ -214,7 +214,7 @@ class CommandLines(unittest.TestCase):
                 files = sorted((folder / "phantoms" / (kind + "Tr")).glob("*" + end))
                 for number, file in enumerate(files, 1):
                     voxels = gzip.decompress(file.read_bytes())
-                    if kind == "labels":  # bytes behind the header: two labels are left of three
+                    if kind == "labels":  # bytes after the header: keep two of three labels
                         voxels = voxels[:352] + voxels[352:].replace(b"\3", b"\2")
                     (folder / "my_data" / kind / f"case_{number:03}.nii.gz").write_bytes(gzip.compress(voxels))
         return dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", OMP_WAIT_POLICY="passive", OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -242,7 +242,7 @@ class CommandLines(unittest.TestCase):
 
 
 def shell_commands(page):
-    """(line number, command) of the sh blocks of a page; a command goes on behind a backslash."""
+    """Returns (line number, command) of the sh blocks of a page; a backslash continues a command."""
     commands, goes_on = [], False
     for number, line, kind in lines_of(page):
         if kind != "sh":

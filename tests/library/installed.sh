@@ -1,5 +1,5 @@
 #!/bin/sh
-# An installed library is found by find_package(voxswap), and the example predicts a case with it.
+# Checks that find_package(voxswap) finds an installed library, and that the example predicts a case with it.
 # usage: installed.sh BUILD SOURCE
 set -eu
 build=$1 source=$2

@@ -1,4 +1,4 @@
-"""The MONAI bundle: MONAI itself runs it, and its label maps are those of the program.
+"""Runs the MONAI bundle in MONAI and compares its label maps with those of the program.
 
 PROGRAM comes from the suite (tests/CMakeLists.txt).
 """
@@ -47,7 +47,7 @@ class Bundle(unittest.TestCase):
                 Path(name, "postprocessing.json").write_text(json.dumps({"steps": steps}))
                 self.compare(name, "data", name)
 
-    # Axes in another order and direction, as files of other programs have them.
+    # Axes in other orders and directions, as other programs write them.
     def test_gives_them_as_the_files_are_stored(self):
         for file in Path("data").glob("*/*.nii.gz"):
             image = nibabel.load(file)

@@ -1,4 +1,4 @@
-"""The ONNX file: ONNX Runtime runs one file at several sizes, and its probabilities are those of voxswap.
+"""Runs one ONNX file at several sizes in ONNX Runtime and compares the probabilities with those of voxswap.
 
 PROGRAM and PYTHONPATH come from the suite (tests/CMakeLists.txt).
 """

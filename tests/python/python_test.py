@@ -1,4 +1,4 @@
-"""The Python package: what it trains, predicts and reads is what the program does.
+"""The Python package trains, predicts and reads exactly as the program does.
 
 PROGRAM and PYTHONPATH come from the suite (tests/CMakeLists.txt).
 """
@@ -103,8 +103,8 @@ class Package(unittest.TestCase):
         done = subprocess.run([PROGRAM, "predict", "--input", "both.nii.gz", "--label_map", "map.nii.gz", "--tta",
                                "--slicer_progress", "runs/tiny"], check=True, capture_output=True, text=True)
         self.assertIn("<filter-progress>0.9</filter-progress>", done.stdout)
-        self.assertEqual(done.stderr, "")  # Slicer shows it as errors
-        for name in ("progress", "name", "start", "end"):  # as Slicer takes its tags out of the output
+        self.assertEqual(done.stderr, "")  # Slicer shows stderr as errors
+        for name in ("progress", "name", "start", "end"):  # Slicer searches the output for tags like this
             done.stdout = re.sub(f"<filter-{name}>[^<]*</filter-{name}>\\s*", "", done.stdout)
         self.assertEqual(done.stdout, "")
         labels = numpy.asarray(nibabel.load("map.nii.gz").dataobj).T
@@ -113,7 +113,7 @@ class Package(unittest.TestCase):
         described = subprocess.run([PROGRAM, "predict", "--xml"], check=True, capture_output=True, text=True).stdout
         flags = {flag.text for flag in ElementTree.fromstring(described).iter("longflag")}
         self.assertLessEqual({"--input", "--label_map"}, flags)
-        for flag in flags:  # what Slicer's parser accepts
+        for flag in flags:  # accepted by Slicer's parser
             self.assertRegex(flag, "^--[A-Za-z_][A-Za-z0-9_]*$")
 
     def test_the_bids_app_labels_participants_and_measures_the_group(self):
@@ -285,7 +285,7 @@ class Package(unittest.TestCase):
         done.set()
         ticker.join()
         during = [moment for moment in ticks if began < moment < ended]
-        self.assertGreater(len(during), 10)  # none, if the call kept the interpreter's lock
+        self.assertGreater(len(during), 10)  # none, if the call held the GIL
 
     def test_hands_over_contiguous_arrays_without_a_copy(self):
         image, affine = self.case()

@@ -1,4 +1,4 @@
-"""The wheel: what it holds, and that the program and the library in it give the bits of the build.
+"""Checks the contents of the wheel, and that its program and library give identical results to the build.
 
 BUILD comes from the suite (tests/CMakeLists.txt).
 """
@@ -28,7 +28,7 @@ class Wheel(unittest.TestCase):
     def setUpClass(cls):
         cls.kept = tempfile.TemporaryDirectory()
         cls.folder = Path(cls.kept.name)
-        # As built: a build here would replace the program that other tests are running.
+        # As built: building here would replace the program that other tests run.
         subprocess.run([SOURCE / "cmake" / "wheel.py", "--build", BUILD, "--as-built", cls.folder / "dist"], check=True,
                        stdout=subprocess.DEVNULL)
         (cls.wheel,) = (cls.folder / "dist").iterdir()

@@ -1,4 +1,4 @@
-"""Slurm's own daemons on this machine, in a folder of their own: a cluster of one node that ends with its `with`."""
+"""Runs Slurm's daemons on this machine in their own folder: a one-node cluster that ends with its `with` block."""
 
 import os
 import pwd
@@ -11,8 +11,8 @@ from pathlib import Path
 DAEMONS = ("munged", "slurmctld", "slurmd")
 PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
-# One node with more processors than the machine may have, so that tests do not depend on how many those are. Nothing is
-# confined: neither memory nor cores, for which the machine would have to lend its control groups.
+# One node with more processors than the machine may have, so that tests do not depend on their number. Neither memory
+# nor cores are confined, because that would need the machine's control groups.
 CONFIGURATION = """ClusterName=voxswap
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller_port}
@@ -50,7 +50,7 @@ def program(name):
 
 
 def missing():
-    """Why there can be no cluster here; nothing where there can."""
+    """Returns the reason why no cluster can run here, or None."""
     lacks = [name for name in (*DAEMONS, "sbatch", "srun", "scontrol") if not program(name)]
     if lacks:
         return f"{', '.join(lacks)} not installed (apt-get install slurmctld slurmd slurm-client munge)"
@@ -131,6 +131,6 @@ class Cluster:
                          for file in sorted(self.folder.glob("*")) if file.suffix in (".log", ".output"))
 
     def details(self, job):
-        """What Slurm knows of the job, or of each element of an array."""
+        """Returns Slurm's details of the job, or of each element of an array."""
         lines = self.call("scontrol", "show", "job", "-o", str(job)).splitlines()
         return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines if line.strip()]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The program as a job of Slurm: on two tasks, told to stop and begun again by itself, and as a sweep.
+"""Runs the program as a Slurm job: on two tasks, stopped and requeued automatically, and as a sweep.
 
     tests/slurm/slurm_test.py --build build/release               as the suite does
     tests/slurm/slurm_test.py --build build/release --time-limit  the job is told to stop as its minute ends
 
-Starts Slurm's daemons in a folder of its own (cluster.py). Ends with 77 where they cannot be."""
+Starts Slurm's daemons in their own folder (cluster.py). Exits with 77 if they cannot run."""
 
 import argparse
 import csv
@@ -39,7 +39,7 @@ def tensors(file):
 
 
 def results(folder):
-    """What has to be the same bytes wherever a run ran."""
+    """Returns the results that must be identical wherever a run ran."""
     with open(folder / "epochs.csv", newline="") as file:
         losses = [[row[name] for name in TABLES] for row in csv.DictReader(file)]
     found = {"losses": losses, "dice.csv": (folder / "dice.csv").read_text()}
@@ -60,7 +60,7 @@ class Bench:
         return self.cluster.call("sbatch", *words).strip()
 
     def wait(self, job, seconds=120):
-        """The job's last state."""
+        """Waits for the job's end; returns its last state."""
         self.cluster.until(f"job {job} is over", lambda: self.states(job) <= OVER, seconds)
         return self.states(job).pop()
 
@@ -118,7 +118,7 @@ def a_rank_that_is_killed_ends_the_job(bench):
 def works_in(process, folder, program):
     try:
         return (process / "exe").resolve() == Path(program) and (process / "cwd").resolve() == folder.resolve()
-    except OSError:  # it is gone
+    except OSError:  # it has ended
         return False
 
 
@@ -146,7 +146,7 @@ def main():
     if reason := missing():
         print(f"SKIPPED: {reason}")
         return SKIPPED
-    # One thread each, as sums of libraries may depend on their number.
+    # One thread each, because sums in libraries may depend on the number of threads.
     os.environ.update(OMP_NUM_THREADS="1", VOXSWAP=str(Path(arguments.build, "bin", "voxswap").resolve()))
     scratch = Path(tempfile.mkdtemp(prefix="voxswap_slurm_"))
     try:
