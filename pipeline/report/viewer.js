@@ -1,4 +1,4 @@
-// The slice viewer of report.html: what is looked at, and everything that changes it.
+// The slice viewer of report.html: its state and all actions that change it.
 
 class Viewer {
   constructor(root) {
@@ -24,7 +24,7 @@ class Viewer {
     });
   }
 
-  // A plane's canvas with the slider of its slices.
+  // Creates a plane's canvas with its slice slider.
   figure(plane) {
     const canvas = element("canvas");
     const slider = element("input", { type: "range", min: 0, step: 1, "aria-label": plane.name + " slice",
@@ -34,8 +34,8 @@ class Viewer {
     return { plane, canvas, slider, caption, node: element("figure", {}, canvas, slider, caption) };
   }
 
-  // Mouse: dragging moves the crosshair, with shift or the right button window and level; the wheel turns
-  // slices. Touch: dragging sideways turns slices, up and down is left to the page; a tap moves the crosshair.
+  // Mouse: dragging moves the crosshair, with shift or the right button it sets window and level; the wheel changes
+  // slices. Touch: dragging sideways changes slices, vertical drags scroll the page; a tap moves the crosshair.
   listen(canvas, plane) {
     let last = null, turned = 0;
     canvas.addEventListener("wheel", (event) => {
@@ -66,7 +66,7 @@ class Viewer {
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (last = null));
   }
 
-  // The crosshair goes where the pointer is.
+  // Moves the crosshair to the pointer.
   point(event, canvas, plane) {
     const place = canvas.getBoundingClientRect();
     const part = (at, begin, length) => Math.min(0.999999, Math.max(0, (at - begin) / length));
@@ -125,7 +125,7 @@ class Viewer {
     await this.load();
   }
 
-  // What belongs to the view: fetched, and painted unless something else was asked for meanwhile.
+  // Loads the volumes of the view and paints them, unless the view has changed meanwhile.
   async load() {
     const study = this.study, channel = this.view.channel;
     const [greys, truth, prediction] = await Promise.all([study.greys[channel], study.truth, study.prediction].map(volume));
@@ -159,7 +159,7 @@ class Viewer {
     }
   }
 
-  // The canvases beside each other at one scale, below each other where there is no room for that.
+  // Places the canvases side by side at one scale, or stacked if there is no room.
   layOut() {
     const shown = this.figures.filter(({ plane }) => !this.study.flat || plane.normal === 2);
     const room = this.stage.clientWidth, gap = 12;
@@ -190,7 +190,7 @@ class Viewer {
     this.message.textContent = this.readout();
   }
 
-  // What is under the crosshair.
+  // Shows the values at the crosshair.
   readout() {
     const { study, view, volumes } = this, [x, y, z] = view.at;
     const coarse = study.size.map((n, axis) => Math.ceil(n / study.step[axis]));
@@ -207,7 +207,7 @@ class Viewer {
     return [...parts, "prediction: " + words(volumes.prediction)].join(" · ");
   }
 
-  // The controls, as the view has them now.
+  // Updates the controls to the view.
   control() {
     const { study, view } = this;
     const [low, high] = study.channels[view.channel].range;
@@ -255,7 +255,7 @@ class Viewer {
     if (first) this.open(first);
   }
 
-  // A dot of a plot leads to its case.
+  // Opens the case of a dot in a plot.
   fromPlot(event) {
     const dot = event.target.closest?.("[data-case]");
     if (!dot) return;
@@ -268,7 +268,7 @@ class Viewer {
   }
 }
 
-// Nothing is unpacked before the viewer comes into sight.
+// Nothing is decompressed before the viewer becomes visible.
 const viewer = new Viewer(document.getElementById("viewer"));
 new IntersectionObserver((entries, observer) => {
   if (!entries.some((entry) => entry.isIntersecting)) return;

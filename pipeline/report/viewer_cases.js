@@ -1,6 +1,6 @@
-// The list of cases of the slice viewer: their scores, sorted by whatever column is asked for.
+// The list of cases of the slice viewer: their scores, sorted by any column.
 
-// An element with attributes (functions are listeners) and children.
+// Creates an element with attributes (functions are listeners) and children.
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -23,7 +23,7 @@ const mean = (numbers) => {
   return there.length ? there.reduce((a, b) => a + b, 0) / there.length : null;
 };
 
-// A table of the cases of a group. `select(id)` is called with the one that is chosen.
+// A table of the cases of a group. `select(id)` is called with the selected case.
 class CaseList {
   constructor(index, select) {
     this.index = index;
@@ -44,12 +44,12 @@ class CaseList {
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, this.head), this.body)));
   }
 
-  // The worst come first: distances are worse when they are large.
+  // The worst cases come first: large distances are worse.
   metricIsBetterWhenLarge() {
     return !/^(hd|hausdorff|assd|lesion_wise_hd)/.test(this.metric);
   }
 
-  // Cases in the order in which they stand, with what their columns say: name, mean, regions.
+  // Returns the cases in their order, with the cells of their columns: name, mean, regions.
   rows() {
     const rows = Object.entries(this.group.cases).map(([id, { scores }]) => {
       const values = this.index.regions.map((region) => (scores[region] || {})[this.metric] ?? null);
@@ -57,7 +57,7 @@ class CaseList {
     });
     const order = (a, b) => {
       const x = a.cells[this.column], y = b.cells[this.column];
-      if (x === null || y === null) return (x === null) - (y === null); // without a number: last
+      if (x === null || y === null) return (x === null) - (y === null); // missing values last
       return typeof x === "string" ? x.localeCompare(y) : x - y;
     };
     const sign = this.upwards ? 1 : -1;
@@ -94,7 +94,7 @@ class CaseList {
     }));
   }
 
-  // The case before or behind the chosen one that can be looked at.
+  // Returns the viewable case before or after the selected one.
   neighbour(step) {
     const ids = this.rows().map(({ id }) => id).filter((id) => this.group.cases[id].study !== null);
     return ids[Math.min(ids.length - 1, Math.max(0, ids.indexOf(this.chosen) + step))];

@@ -1,12 +1,12 @@
-// A plane of the slice viewer as it is painted: greys, regions as outlines or fills, errors, the crosshair.
+// Paints a plane of the slice viewer: greys, regions as outlines or fills, errors, the crosshair.
 
-// Millimetres that a plane shows, {width, height}.
+// Returns the size of a plane in millimetres, {width, height}.
 function extent(study, plane) {
   const side = (axis) => study.size[axis] * study.spacing[axis];
   return { width: side(plane.right), height: side(plane.down) };
 }
 
-// The slice of greys as a picture, through the window; one pixel per stored block.
+// Returns the slice of greys as an image, windowed; one pixel per stored block.
 function greyPicture(study, view, plane, greys) {
   const size = study.size.map((n, axis) => Math.ceil(n / study.step[axis]));
   const at = Math.floor(view.at[plane.normal] / study.step[plane.normal]);
@@ -29,7 +29,7 @@ function greyPicture(study, view, plane, greys) {
   return canvas;
 }
 
-// Blocks at the far end of an axis may be smaller than the others: they are drawn as far as the volume goes.
+// Blocks at the far end of an axis may be smaller than the others: they are drawn up to the volume's edge.
 function paintGreys(context, study, view, plane, greys, sx, sy) {
   const picture = greyPicture(study, view, plane, greys);
   const width = picture.width * study.step[plane.right] * sx;
@@ -46,7 +46,7 @@ function paintRegion(context, path, mode, color, dashes, thickness) {
     context.globalAlpha = 0.45;
     context.fill(path, "evenodd");
   } else {
-    context.lineWidth = 3 * thickness;  // dark beneath: seen on any grey
+    context.lineWidth = 3 * thickness;  // dark below: visible on any grey
     context.strokeStyle = "rgba(0, 0, 0, .45)";
     context.stroke(path);
     context.lineWidth = 1.6 * thickness;
@@ -57,7 +57,7 @@ function paintRegion(context, path, mode, color, dashes, thickness) {
   context.restore();
 }
 
-// Voxels of the truth that a region's prediction lacks, and the other way round, over all regions shown.
+// Returns masks of false negatives and false positives over all shown regions.
 function errorMasks(regions, truth, prediction) {
   const missed = new Uint8Array(truth.length), extra = new Uint8Array(truth.length);
   for (const { labels } of regions) {
@@ -120,8 +120,8 @@ function paintMarks(context, study, view, plane, sx, sy, thickness) {
   context.fillText(plane.sides[1], width - 5 * thickness, height / 2);
 }
 
-// Paints a plane on its canvas, which has the size in CSS pixels that it was given; `volumes` has greys,
-// truth (or null) and prediction.
+// Paints a plane on its canvas, whose size is in CSS pixels; `volumes` has greys, truth (or null) and
+// prediction.
 function paintPlane(canvas, study, view, plane, volumes) {
   const thickness = window.devicePixelRatio || 1;
   canvas.width = Math.max(1, Math.round(canvas.clientWidth * thickness));

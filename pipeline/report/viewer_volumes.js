@@ -1,7 +1,7 @@
-// Volumes of the slice viewer: unpacked when they are first looked at, cut into slices, outlined.
-// One of the files that page_viewer.cpp puts together, in the order in which they need each other.
+// Volumes of the slice viewer: decompressed on first use, cut into slices, outlined.
+// One of the files that page_viewer.cpp concatenates in order of their dependencies.
 
-// Planes of the body as radiologists look at it (slice_view.h): axes of the volume, which is in the frame
+// Anatomical planes in radiological view (slice_view.h): axes of the volume, which is in the frame
 // left, posterior, superior, and the sides of the patient.
 const planes = [
   { name: "axial", normal: 2, right: 0, down: 1, upward: false, sides: ["R", "L"] },
@@ -9,7 +9,7 @@ const planes = [
   { name: "sagittal", normal: 0, right: 1, down: 2, upward: true, sides: ["A", "P"] },
 ];
 
-const kept = 32; // volumes that stay unpacked
+const kept = 32; // number of volumes kept decompressed
 const unpacked = new Map();
 
 async function unpack(id) {
@@ -19,7 +19,7 @@ async function unpack(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The bytes of a volume; those asked for last stay.
+// Returns the bytes of a volume; the most recently used ones are cached.
 function volume(id) {
   if (id === null) return Promise.resolve(null);
   const bytes = unpacked.get(id) || unpack(id);
@@ -29,7 +29,7 @@ function volume(id) {
   return bytes;
 }
 
-// A slice across the plane's normal as rows of bytes, seen as the plane is.
+// Returns a slice across the plane's normal as rows of bytes, in the plane's orientation.
 function sliceOf(bytes, size, plane, at) {
   const stride = [1, size[0], size[0] * size[1]];
   const width = size[plane.right], height = size[plane.down];
@@ -42,14 +42,14 @@ function sliceOf(bytes, size, plane, at) {
   return { width, height, bytes: slice };
 }
 
-// For each byte, whether it is one of `labels`.
+// Returns, for each byte value, whether it is in `labels`.
 function membership(labels) {
   const table = new Uint8Array(256);
   for (const label of labels) table[label] = 1;
   return table;
 }
 
-// The slices along each axis with most of what is labelled; the middle ones where nothing is.
+// Returns the slice with the most labelled voxels along each axis, or the middle one if there are none.
 function fullestSlices(bytes, size) {
   const counts = size.map((n) => new Float64Array(n));
   let i = 0;
@@ -68,12 +68,12 @@ function fullestSlices(bytes, size) {
   });
 }
 
-// Closed lines around the ones of a mask, along the edges of its pixels, in pixels. Edges are walked with the
-// inside on their right; where two pixels touch at a corner only, the walk keeps to the pixel it came along.
+// Closed contours around the ones of a mask, along pixel edges, in pixels. Edges are followed with the inside on their
+// right; where two pixels touch only at a corner, the contour stays on its pixel.
 function contours(mask, width, height) {
   const inside = (x, y) => x >= 0 && y >= 0 && x < width && y < height && mask[y * width + x] !== 0;
   const corner = (x, y) => y * (width + 1) + x;
-  const from = new Map(); // corner -> the edges that begin there, as the corner where they end
+  const from = new Map(); // corner -> the end corners of the edges that start there
   const add = (x0, y0, x1, y1) => {
     const start = corner(x0, y0), ends = from.get(start);
     if (ends) ends.push(corner(x1, y1));
@@ -107,7 +107,7 @@ function contours(mask, width, height) {
   return lines;
 }
 
-// Those lines as a path, `sx` by `sy` points per pixel.
+// Returns the contours as a path, with `sx` by `sy` points per pixel.
 function outline(mask, width, height, sx, sy) {
   const path = new Path2D();
   for (const line of contours(mask, width, height)) {
