@@ -1,5 +1,5 @@
 #!/bin/bash
-# One model on all tasks of a Slurm job, which goes on by itself where its time was up (docs/how_to/slurm.md):
+# Trains one model on all tasks of a Slurm job, which resumes automatically after its time limit (docs/how_to/slurm.md):
 #   sbatch experiments/slurm.sh study.yaml --out runs/study
 #SBATCH --job-name=voxswap
 #SBATCH --ntasks=4
@@ -9,10 +9,10 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}
-# Who is left when a rank has ended is ended five seconds later.
+# When a rank has ended, the remaining ones are killed after 5 seconds.
 srun --mpi=pmix --cpus-per-task="$OMP_NUM_THREADS" --wait=5 "${VOXSWAP:-voxswap}" run "$@" --resume
 code=$?
-# Interrupted with a checkpoint: the same job again.
+# Interrupted with a checkpoint: requeue the same job.
 if [ "$code" -eq 130 ]; then
   scontrol requeue "$SLURM_JOB_ID"
 fi

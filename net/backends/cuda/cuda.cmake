@@ -1,13 +1,13 @@
-# voxswap_backend_cuda: built where the CUDA toolkit with the headers of cuDNN and cuBLAS is found, left out with one
-# line otherwise. Only CUDA's runtime is linked, statically; cuDNN, cuBLAS and the driver are opened when they are
-# needed, so the program starts where they are not.
+# voxswap_backend_cuda: built if the CUDA toolkit with the headers of cuDNN and cuBLAS is found, otherwise skipped with
+# one line of output. Only CUDA's runtime is linked, statically; cuDNN, cuBLAS and the driver are loaded when needed, so
+# the program starts without them.
 option(VOXSWAP_CUDA "build the CUDA backend where the toolkit is found" ON)
 if(NOT VOXSWAP_CUDA)
   message(STATUS "CUDA backend: left out (VOXSWAP_CUDA is off)")
   return()
 endif()
 
-# CMake 3.25 sets a property of this target, which it has not made where the toolkit is 13: its library is gone.
+# CMake 3.25 sets a property of this target, but does not create it for toolkit 13, which lacks the library.
 if(NOT TARGET CUDA::nvToolsExt)
   add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
 endif()
@@ -23,8 +23,8 @@ if(CUDAToolkit_VERSION VERSION_LESS 12.5)
   return()
 endif()
 
-# Machine code for Turing (with the tensor cores' first generation that CUDA 13 still knows), Ampere, Hopper and
-# Blackwell, and PTX of the newest for what comes after it. A quick build: -DCMAKE_CUDA_ARCHITECTURES=90-real
+# Machine code for Turing (the oldest tensor cores that CUDA 13 supports), Ampere, Hopper and Blackwell, and PTX of the
+# newest for later GPUs. For a quick build: -DCMAKE_CUDA_ARCHITECTURES=90-real
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   if(CUDAToolkit_VERSION VERSION_LESS 12.8)
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)
@@ -40,13 +40,13 @@ if(CCACHE)
 endif()
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25 does not know that nvcc has it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25 does not know nvcc's option
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_FLAGS_RELEASE "-O3")  # asserts stay on, as in C++
-# Constexpr functions run on the device too (base/philox.h).
+# Allows constexpr functions on the device (base/philox.h).
 set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} --expt-relaxed-constexpr")
 message(STATUS "CUDA backend: CUDA ${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
 
