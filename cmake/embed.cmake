@@ -1,5 +1,5 @@
-# embed_text(TARGET FILE NAME): the text of FILE becomes the constant NAME in the namespace of its top-level folder, in a
-# header NAME.h at the same relative path in the build folder as FILE has among the sources.
+# embed_text(TARGET FILE NAME): the text of FILE becomes the constant NAME in the namespace of its top-level folder, in
+# a header NAME.h at the same relative path in the build folder as FILE has among the sources.
 #   embed_text(voxswap_pipeline report/page.css page_css)  ->  #include "pipeline/report/page_css.h"
 function(embed_text target file name)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
