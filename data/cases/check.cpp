@@ -112,7 +112,8 @@ void check_flatness(CheckReport& report) {
         {id, "warning", format("case {} is 2D: its images have a single slice", id), fix});
 }
 
-// Channels with identical voxels, in any case. Two cases that agree in all channels are reported once.
+// Reports channels with identical voxels, in any case. Two cases with all channels identical are reported
+// once.
 void check_duplicates(CheckReport& report) {
   const auto whole = [](const CaseFacts& facts) {
     const bool all = std::none_of(facts.contents.begin(), facts.contents.end(),

@@ -101,7 +101,8 @@ class Collection {
     add(std::move(named));
   }
 
-  // Adds files of any name that contain all channels. If there are other cases, only files that certainly do.
+  // Adds files that contain all channels, whatever their name. If other cases were found, a file is added
+  // only if it certainly contains all channels.
   void add_bare_files() {
     std::optional<Dataset> found = listed(wanted_, all_.images ? "masks" : "msd");
     if (!found) return;

@@ -73,7 +73,7 @@ struct Normalization {
 // if ct finds no labelled voxel.
 Normalization dataset_normalization(const std::vector<CaseStatistics>& cases,
                                     Normalize how = Normalize::dataset);
-// What dataset_normalization() needs of a case: without the labelled voxels unless `how` uses them.
+// The statistics of a case for dataset_normalization(), without the labelled voxels unless `how` uses them.
 CaseStatistics statistics_for(Normalize how, const PreparedCase& prepared);
 // The normalisation of a case under options.normalize: "dataset" and "ct" use `dataset`, "image" the case's
 // own over its foreground, "masked" the same with the background set to 0, "whole" the case's own over all

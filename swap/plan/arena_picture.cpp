@@ -101,24 +101,20 @@ class Picture {
   }
   // Volumes in slabs have alternating shades.
   void find_volumes() {
-    const std::vector<std::int32_t> numbers = net::number_volumes(graph_).values;
-    volume_of_.assign(numbers.size(), net::none);
-    std::vector<std::int32_t> known(numbers.size(), net::none);
-    for (std::size_t id = 0; id < numbers.size(); ++id) {
+    volume_of_ = net::number_volumes(graph_).values;
+    volumes_.resize(volume_of_.size());
+    std::size_t next = 0;
+    for (std::size_t id = 0; id < volume_of_.size(); ++id) {
       if (graph_.values()[id].origin.slab == net::none) continue;
-      std::int32_t& volume = known[index(numbers[id])];
-      if (volume == net::none) {
-        volume = static_cast<std::int32_t>(volumes_.size());
-        volumes_.push_back({volumes_.size() % shades, 0});
-      }
-      ++volumes_[index(volume)].slabs;
+      Volume& volume = volumes_[index(volume_of_[id])];
+      if (volume.slabs++ == 0) volume.shade = next++ % shades;
     }
-    for (std::size_t id = 0; id < numbers.size(); ++id) volume_of_[id] = known[index(numbers[id])];
+    has_slabs_ = next > 0;
   }
   const Volume* volume(const Residency& r) const {  // null: not in slabs
     if (r.value == net::none) return nullptr;
-    const std::int32_t volume = volume_of_[index(r.value)];
-    return volume == net::none ? nullptr : &volumes_[index(volume)];
+    const Volume& volume = volumes_[index(volume_of_[index(r.value)])];
+    return volume.slabs == 0 ? nullptr : &volume;
   }
   Fate fate(const Residency& r) const {
     return r.value == net::none ? Fate::workspace : fate_[index(r.value)];
@@ -161,7 +157,7 @@ class Picture {
                        pixels(row), styles[i].css_class);
       result += text_at(x0 + 17, row + 10, "", styles[i].label);
     }
-    if (!volumes_.empty()) {
+    if (has_slabs_) {
       const char* note = "slabs of a volume share a shade; hover over one to highlight all";
       const double x0 = room_for(0, note);
       result += text_at(x0, row + 10, "", note);
@@ -390,9 +386,10 @@ class Picture {
   std::vector<const Instruction*> runs_;  // of every slot
   int slots_ = 1;
   std::vector<Fate> fate_;               // of every value
-  std::vector<Volume> volumes_;          // those in slabs
-  std::vector<std::int32_t> volume_of_;  // per value: index into volumes_; none: not in slabs
-  double scale_bytes_ = 1;               // at the top of the plot
+  std::vector<std::int32_t> volume_of_;  // per value: index into volumes_
+  std::vector<Volume> volumes_;          // those in slabs have some
+  bool has_slabs_ = false;
+  double scale_bytes_ = 1;  // at the top of the plot
 };
 
 }  // namespace

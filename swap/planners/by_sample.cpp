@@ -45,11 +45,7 @@ Decisions for_all(const GraphFacts& one, const Decisions& decisions, const Graph
     const net::ValueId same = counterparts.values[index(id)];
     if (same == net::none) continue;
     const ValueFacts &of_all = all.values[index(id)], &of_one = one.values[index(same)];
-    result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(same)];
-    result.eviction_bias[index(id)] = decisions.eviction_bias[index(same)];
-    for (std::size_t pass = 0; pass < all.passes; ++pass)
-      result.retain[index(id) * all.passes + pass] =
-          decisions.retain[index(same) * one.passes + passes[pass]];
+    copy_value_decisions({one, same}, decisions, {all, id}, passes, result);
     if (of_all.readers.size() != of_one.readers.size()) continue;
     for (GapId gap = 0; gap <= static_cast<GapId>(of_one.readers.size()); ++gap)
       result.recompute[index(of_all.first_gap + gap)] = decisions.recompute[index(of_one.first_gap + gap)];

@@ -118,11 +118,7 @@ Decisions for_finer(const GraphFacts& coarse, const Decisions& decisions, const 
     if (at >= candidates.size() || candidates[at] == net::none) continue;
     const net::ValueId slab = candidates[at];
     const ValueFacts &value = fine.values[index(id)], &from = coarse.values[index(slab)];
-    result.recompute_per_use[index(id)] = decisions.recompute_per_use[index(slab)];
-    result.eviction_bias[index(id)] = decisions.eviction_bias[index(slab)];
-    for (std::size_t pass = 0; pass < fine.passes; ++pass)
-      result.retain[index(id) * fine.passes + pass] =
-          decisions.retain[index(slab) * coarse.passes + passes[pass]];
+    copy_value_decisions({coarse, slab}, decisions, {fine, id}, passes, result);
     result.recompute[index(last_gap(value))] = decisions.recompute[index(last_gap(from))];
     const std::map<std::int32_t, GapId> gaps = gaps_by_reader(coarse, of_coarse, slab);
     for (const auto& [reader, gap] : gaps_by_reader(fine, of_fine, id))

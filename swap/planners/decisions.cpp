@@ -27,6 +27,16 @@ Decisions keep_everything(const GraphFacts& facts) {
           std::vector<float>(facts.values.size(), 1)};
 }
 
+void copy_value_decisions(const ValueIn& from, const Decisions& decisions, const ValueIn& to,
+                          const std::vector<std::size_t>& passes, Decisions& result) {
+  const std::size_t source = index(from.id), target = index(to.id);
+  result.recompute_per_use[target] = decisions.recompute_per_use[source];
+  result.eviction_bias[target] = decisions.eviction_bias[source];
+  for (std::size_t pass = 0; pass < to.facts.passes; ++pass)
+    result.retain[target * to.facts.passes + pass] =
+        decisions.retain[source * from.facts.passes + passes[pass]];
+}
+
 void set_gap(const VolumeFacts& volume, std::size_t gap, bool recompute, const SlabRange& range,
              Decisions& decisions) {
   const std::vector<GapId>& ids = volume.gaps[gap];

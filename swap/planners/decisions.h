@@ -27,6 +27,15 @@ struct Decisions {
 
 Decisions keep_everything(const GraphFacts& facts);
 
+// Copies the decisions for a value, except those for its gaps, to a value of another step (or of the same
+// step in other slabs). passes: per pass of `to`, the corresponding pass of `from`.
+struct ValueIn {
+  const GraphFacts& facts;
+  net::ValueId id;
+};
+void copy_value_decisions(const ValueIn& from, const Decisions& decisions, const ValueIn& to,
+                          const std::vector<std::size_t>& passes, Decisions& result);
+
 // Limits of recompute_in_chains().
 struct Chains {
   int longest = 1;      // recomputations in a row
