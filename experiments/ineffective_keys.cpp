@@ -19,19 +19,17 @@ struct Row {
 };
 
 // For keys that only have an effect if another key has one of these values.
-template <class Field>
-Reason unless(const std::string& key, const Words& values, Field field) {
+Reason unless(const std::string& key, const Words& values) {
   return [=](const pipeline::RunOptions& o) {
-    return is_among(field(o), values) ? "" : format("{} is {}", key, field(o));
+    const std::string value = find_key(key)->print(o);
+    return is_among(value, values) ? "" : format("{} is {}", key, value);
   };
 }
 
-Reason unless_network(const Words& names) {
-  return unless("network.name", names, [](const pipeline::RunOptions& o) { return o.network.name; });
-}
-
-Reason unless_planner(const Words& names) {
-  return unless("memory.planner", names, [](const pipeline::RunOptions& o) { return o.memory.planner; });
+// For keys that have no effect if this holds.
+template <class Condition>
+Reason because(const std::string& reason, Condition holds) {
+  return [=](const pipeline::RunOptions& o) { return holds(o) ? reason : ""; };
 }
 
 // For keys that only affect metrics whose names begin with one of these.
@@ -46,77 +44,56 @@ Reason unless_scored(const Words& metrics) {
   };
 }
 
+bool names_no_column(const pipeline::SplitOptions& split) {
+  const bool stratified = !split.stratify.empty() && split.stratify != pipeline::SplitOptions::by_foreground;
+  const bool has_patients = !split.patient.empty() && split.patient.find('{') == split.patient.npos;
+  return !stratified && !has_patients;
+}
+
 const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"data.split.validation", "data.split.seed", "data.split.stratify"},
-       [](const pipeline::RunOptions& o) {
-         return o.split.file.empty() ? "" : "data.split.file lists the validation cases";
-       }},
+       because("data.split.file lists the validation cases", [](auto& o) { return !o.split.file.empty(); })},
       {{"data.split.validation"},
-       [](const pipeline::RunOptions& o) {
-         return o.split.folds > 0 ? "data.split.folds determines the number of validation cases" : "";
-       }},
+       because("data.split.folds determines the number of validation cases",
+               [](auto& o) { return o.split.folds > 0; })},
       {{"data.split.table"},
-       [](const pipeline::RunOptions& o) {
-         const bool named =
-             !o.split.stratify.empty() && o.split.stratify != pipeline::SplitOptions::by_foreground;
-         const bool has_patients =
-             !o.split.patient.empty() && o.split.patient.find('{') == o.split.patient.npos;
-         return named || has_patients ? ""
-                                      : "neither data.split.stratify nor data.split.patient names a column";
-       }},
+       because("neither data.split.stratify nor data.split.patient names a column",
+               [](auto& o) { return names_no_column(o.split); })},
       {{"network.depth"},
-       unless_network({"isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d", "resnet"})},
-      {{"network.max_filters"}, unless_network({"plain_unet", "resenc_unet"})},
-      {{"network.dropout"}, unless_network({"isensee2017", "deeplabv3"})},
-      {{"network.slope"}, unless_network({"isensee2017", "plain_unet", "resenc_unet", "resnet3d"})},
-      {{"training.optimizer.reference_batch"},
-       unless("training.optimizer.rate_scaling", {"linear", "sqrt"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.rate.scaling); })},
-      {{"training.optimizer.momentum"},
-       unless("training.optimizer.name", {"sgd"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.optimizer.name); })},
-      {{"training.averaging.decay"},
-       unless("training.averaging.name", {"ema"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.averaging.name); })},
-      {{"training.averaging.start"},
-       unless("training.averaging.name", {"ema", "swa"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.averaging.name); })},
+       unless("network.name", {"isensee2017", "unet3d", "plain_unet", "resenc_unet", "resnet3d", "resnet"})},
+      {{"network.max_filters"}, unless("network.name", {"plain_unet", "resenc_unet"})},
+      {{"network.dropout"}, unless("network.name", {"isensee2017", "deeplabv3"})},
+      {{"network.slope"}, unless("network.name", {"isensee2017", "plain_unet", "resenc_unet", "resnet3d"})},
+      {{"training.optimizer.reference_batch"}, unless("training.optimizer.rate_scaling", {"linear", "sqrt"})},
+      {{"training.optimizer.momentum"}, unless("training.optimizer.name", {"sgd"})},
+      {{"training.averaging.decay"}, unless("training.averaging.name", {"ema"})},
+      {{"training.averaging.start"}, unless("training.averaging.name", {"ema", "swa"})},
       {{"training.label_smoothing", "training.focal_gamma"},
-       unless("training.loss",
-              {"cross_entropy", "dice_cross_entropy", "softmax_cross_entropy", "softmax_dice_cross_entropy"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.loss); })},
+       unless("training.loss", {"cross_entropy", "dice_cross_entropy", "softmax_cross_entropy",
+                                "softmax_dice_cross_entropy"})},
       {{"training.batch_dice"},
-       unless("training.loss", {"weighted_dice", "dice_cross_entropy", "softmax_dice_cross_entropy"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.loss); })},
+       unless("training.loss", {"weighted_dice", "dice_cross_entropy", "softmax_dice_cross_entropy"})},
       {{"training.batch_dice"},
-       [](const pipeline::RunOptions& o) {
-         return o.training.batch_size > 1 ? "" : "training.batch_size is 1";
-       }},
+       because("training.batch_size is 1", [](auto& o) { return o.training.batch_size <= 1; })},
       {{"training.schedule.factor", "training.schedule.patience"},
-       unless("training.schedule.name", {"plateau"},
-              [](const pipeline::RunOptions& o) { return choice_name(o.training.schedule.name); })},
+       unless("training.schedule.name", {"plateau"})},
       {{"training.augment.flip"},
-       [](const pipeline::RunOptions& o) {
-         return o.training.augment.symmetries ? "training.augment.symmetries flips already" : "";
-       }},
+       because("training.augment.symmetries flips already",
+               [](auto& o) { return o.training.augment.symmetries; })},
       {{"training.augment.elastic_grid"},
-       [](const pipeline::RunOptions& o) {
-         return o.training.augment.elastic.probability > 0 ? "" : "training.augment.elastic is off";
-       }},
-      {{"training.foreground"},
-       [](const pipeline::RunOptions& o) { return o.training.patch ? "" : "training.patch is none"; }},
+       because("training.augment.elastic is off",
+               [](auto& o) { return !(o.training.augment.elastic.probability > 0); })},
+      {{"training.foreground"}, because("training.patch is none", [](auto& o) { return !o.training.patch; })},
       {{"training.deterministic"},
-       [](const pipeline::RunOptions& o) {
-         return is_among(o.memory.device, {"cpu", "reference"})
-                    ? format("memory.device is {}", o.memory.device)
-                    : "";
-       }},
-      {{"memory.disk", "memory.link"}, unless_planner({"hybrid", "tflms", "lms-threshold"})},
+       because("memory.device is cpu", [](auto& o) { return o.memory.device == "cpu"; })},
+      {{"training.deterministic"},
+       because("memory.device is reference", [](auto& o) { return o.memory.device == "reference"; })},
+      {{"memory.disk", "memory.link"}, unless("memory.planner", {"hybrid", "tflms", "lms-threshold"})},
       {{"memory.tflms.swapout_threshold", "memory.tflms.swapin_ahead", "memory.tflms.swapin_groupby",
         "memory.tflms.sync_mode"},
-       unless_planner({"tflms"})},
-      {{"memory.lms_threshold"}, unless_planner({"lms-threshold"})},
+       unless("memory.planner", {"tflms"})},
+      {{"memory.lms_threshold"}, unless("memory.planner", {"lms-threshold"})},
       {{"evaluate.surface_tolerance"}, unless_scored({"surface_dice", "boundary_iou"})},
       {{"evaluate.lesions.dilation", "evaluate.lesions.volume"}, unless_scored({"lesion_wise"})}};
   return table;

@@ -140,217 +140,192 @@ Key combinations() {
 
 using pipeline::Decides;
 
-void add(std::vector<Key>& table, Decides decides, Key key) {
-  key.decides = decides;
-  table.push_back(std::move(key));
+void add(std::vector<Key>& table, Decides decides, std::vector<Key> keys) {
+  for (Key& key : keys) {
+    key.decides = decides;
+    table.push_back(std::move(key));
+  }
 }
 
 void add_data(std::vector<Key>& table) {
-  add(table, Decides::name, experiment_name());
-  add(table, Decides::source, place("data.root", "Folder of the data set", AT(data.root)));
+  add(table, Decides::name, {experiment_name()});
+  add(table, Decides::source, {place("data.root", "Folder of the data set", AT(data.root))});
   add(table, Decides::data,
-      choice("data.layout", "Layout of the data set on disk", AT(data.layout), layouts()));
-  add(table, Decides::data, modalities("data.modalities"));
-  add(table, Decides::data, file_patterns("data.files"));
-  add(table, Decides::data, labels("data.labels"));
-  add(table, Decides::data, regions("data.regions"));
-  add(table, Decides::data, ignore_label());
-  add(table, Decides::data,
-      on_off("data.align", "Resampling of channels with different grids onto the grid of the first channel",
-             AT(data.align)));
-  add(table, Decides::data,
-      on_off("data.missing_modalities", "Accept cases with missing channels, which are filled with 0",
-             AT(data.missing_modalities)));
+      {choice("data.layout", "Layout of the data set on disk", AT(data.layout), layouts()),
+       modalities("data.modalities"), file_patterns("data.files"), labels("data.labels"),
+       regions("data.regions"), ignore_label(),
+       on_off("data.align", "Resampling of channels with different grids onto the grid of the first channel",
+              AT(data.align)),
+       on_off("data.missing_modalities", "Accept cases with missing channels, which are filled with 0",
+              AT(data.missing_modalities))});
   add(table, Decides::source,
-      place_or_none("data.annotated",
-                    "CSV with columns case,labels: which labels were annotated in each case (separated by ;)",
-                    AT(data.annotated)));
+      {place_or_none(
+          "data.annotated",
+          "CSV with columns case,labels: which labels were annotated in each case (separated by ;)",
+          AT(data.annotated))});
   add(table, Decides::data,
-      real("data.split.validation", "Fraction of the cases used for validation", AT(split.validation),
-           {0, 1, true, true}));
-  add(table, Decides::data, seed("data.split.seed", "Seed of the random split", AT(split.seed)));
+      {real("data.split.validation", "Fraction of the cases used for validation", AT(split.validation),
+            {0, 1, true, true}),
+       seed("data.split.seed", "Seed of the random split", AT(split.seed))});
   add(table, Decides::source,
-      place_or_none("data.split.file",
-                    "Split file: CSV with columns case,part, or nnU-Net's splits_final.json",
-                    AT(split.file)));
+      {place_or_none("data.split.file",
+                     "Split file: CSV with columns case,part, or nnU-Net's splits_final.json",
+                     AT(split.file))});
   add(table, Decides::data,
-      whole("data.split.folds", "Number of folds for cross-validation (0: a single split)", AT(split.folds),
-            {0, 1e6}));
+      {whole("data.split.folds", "Number of folds for cross-validation (0: a single split)", AT(split.folds),
+             {0, 1e6})});
   add(table, Decides::fold,
-      whole("data.split.fold", "Validation fold, counted from 0", AT(split.fold), {0, 1e6}));
+      {whole("data.split.fold", "Validation fold, counted from 0", AT(split.fold), {0, 1e6})});
   add(table, Decides::source,
-      place_or_none("data.split.table", "CSV with column case and the columns named by stratify and patient",
-                    AT(split.table)));
+      {place_or_none("data.split.table", "CSV with column case and the columns named by stratify and patient",
+                     AT(split.table))});
   add(table, Decides::data,
-      text_or_none("data.split.stratify", "foreground | a column",
-                   "Column by which folds are balanced, or foreground: size of the labelled foreground",
-                   AT(split.stratify)));
-  add(table, Decides::data,
-      text_or_none("data.split.patient", "a column | a pattern",
-                   "Grouping by patient: a column, or a name pattern such as \"{patient}_*\"",
-                   AT(split.patient)));
-  add(table, Decides::nothing, place_or_none("data.cache", "Folder for prepared volumes", AT(cache)));
+      {text_or_none("data.split.stratify", "foreground | a column",
+                    "Column by which folds are balanced, or foreground: size of the labelled foreground",
+                    AT(split.stratify)),
+       text_or_none("data.split.patient", "a column | a pattern",
+                    "Grouping by patient: a column, or a name pattern such as \"{patient}_*\"",
+                    AT(split.patient))});
+  add(table, Decides::nothing, {place_or_none("data.cache", "Folder for prepared volumes", AT(cache))});
 }
 
 void add_preprocess(std::vector<Key>& table) {
-  add(table, Decides::resolution, resolution());
-  add(table, Decides::data, spacing());
+  add(table, Decides::resolution, {resolution()});
   add(table, Decides::data,
-      choice("preprocess.slices", "Train a 2D network on the axial slices of volumes",
-             AT(preprocess.slices)));
-  add(table, Decides::data, choice("preprocess.crop", "Part of each image to keep", AT(preprocess.crop)));
-  add(table, Decides::data, bias_correction());
-  add(table, Decides::data, clip());
-  add(table, Decides::data,
-      choice("preprocess.normalize", "Normalization by mean and SD of training set, foreground or image",
-             AT(preprocess.normalize)));
-  add(table, Decides::data, background());
+      {spacing(),
+       choice("preprocess.slices", "Train a 2D network on the axial slices of volumes",
+              AT(preprocess.slices)),
+       choice("preprocess.crop", "Part of each image to keep", AT(preprocess.crop)), bias_correction(),
+       clip(),
+       choice("preprocess.normalize", "Normalization by mean and SD of training set, foreground or image",
+              AT(preprocess.normalize)),
+       background()});
 }
 
 void add_network(std::vector<Key>& table) {
   add(table, Decides::model,
-      choice("network.name", "Network architecture", AT(network.name), net::network_names()));
-  add(table, Decides::model,
-      whole("network.base_filters", "Channels at full resolution, doubled at each level of a U-Net",
-            AT(network.base_filters), {1, 1024}));
-  add(table, Decides::model,
-      whole("network.max_filters", "Largest number of channels (plain_unet, resenc_unet)",
-            AT(network.max_filters), {1, 1024}));
-  add(table, Decides::model,
-      whole("network.depth", "Levels of a U-Net, or residual blocks of resnet and resnet3d",
-            AT(network.depth), {1, 2000}));
-  add(table, Decides::model,
-      real("network.dropout", "Probability of dropping a channel in training (isensee2017, deeplabv3)",
-           AT(network.dropout), {0, 1, false, true}));
-  add(table, Decides::model,
-      real("network.slope", "Negative slope of the leaky ReLU (plain_unet and resenc_unet default to 0.01)",
-           AT(network.slope), {0, 1}));
-  add(table, Decides::model,
-      choice("network.heads", "Segmentation heads of isensee2017 (normalized: convolution, norm, leaky ReLU)",
-             AT(network.heads)));
-  add(table, Decides::model, choice("network.upsampling", "Upsampling of unet3d", AT(network.upsampling)));
-  add(table, Decides::model,
-      choice("network.output_stride", "Output stride: ratio of image size to feature map size (deeplabv3)",
-             AT(network.output_stride)));
-  for (Key& key : level_keys()) add(table, Decides::model, std::move(key));
+      {choice("network.name", "Network architecture", AT(network.name), net::network_names()),
+       whole("network.base_filters", "Channels at full resolution, doubled at each level of a U-Net",
+             AT(network.base_filters), {1, 1024}),
+       whole("network.max_filters", "Largest number of channels (plain_unet, resenc_unet)",
+             AT(network.max_filters), {1, 1024}),
+       whole("network.depth", "Levels of a U-Net, or residual blocks of resnet and resnet3d",
+             AT(network.depth), {1, 2000}),
+       real("network.dropout", "Probability of dropping a channel in training (isensee2017, deeplabv3)",
+            AT(network.dropout), {0, 1, false, true}),
+       real("network.slope", "Negative slope of the leaky ReLU (plain_unet and resenc_unet default to 0.01)",
+            AT(network.slope), {0, 1}),
+       choice("network.heads",
+              "Segmentation heads of isensee2017 (normalized: convolution, norm, leaky ReLU)",
+              AT(network.heads)),
+       choice("network.upsampling", "Upsampling of unet3d", AT(network.upsampling)),
+       choice("network.output_stride", "Output stride: ratio of image size to feature map size (deeplabv3)",
+              AT(network.output_stride))});
+  add(table, Decides::model, level_keys());
   add(table, Decides::source,
-      place_or_none("network.init", "Pretrained weights: a run or a .safetensors file", AT(training.init)));
+      {place_or_none("network.init", "Pretrained weights: a run or a .safetensors file", AT(training.init))});
 }
 
 void add_training(std::vector<Key>& table) {
   add(table, Decides::nothing,
-      choice("training.preset", "Preset for network and training (nnunet: nnU-Net's settings)",
-             AT(training.preset)));
+      {choice("training.preset", "Preset for network and training (nnunet: nnU-Net's settings)",
+              AT(training.preset))});
   add(table, Decides::epochs,
-      whole("training.epochs", "Largest number of epochs", AT(training.epochs), {1, 1e9}));
+      {whole("training.epochs", "Largest number of epochs", AT(training.epochs), {1, 1e9})});
   add(table, Decides::model,
-      whole("training.batch_size", "Samples per step", AT(training.batch_size), {1, 4096}));
-  add(table, Decides::model, choice("training.optimizer.name", "Optimizer", AT(training.optimizer.name)));
+      {whole("training.batch_size", "Samples per step", AT(training.batch_size), {1, 4096})});
+}
+
+void add_optimizer(std::vector<Key>& table) {
   add(table, Decides::model,
-      real("training.optimizer.learning_rate", "Initial learning rate", AT(training.optimizer.learning_rate),
-           {0, any_size, true}));
-  add(table, Decides::model,
-      choice("training.optimizer.rate_scaling",
-             "Learning rate scaling with batch_size / reference_batch or its square root",
-             AT(training.rate.scaling)));
-  add(table, Decides::model,
-      whole("training.optimizer.reference_batch", "Batch size for which learning_rate was chosen",
-            AT(training.rate.reference_batch), {1, 4096}));
-  add(table, Decides::model,
-      real("training.optimizer.weight_decay", "Weight decay (adam: decoupled, sgd: added to the gradient)",
-           AT(training.optimizer.weight_decay), {0, any_size}));
-  add(table, Decides::model,
-      real("training.optimizer.momentum", "Nesterov momentum (SGD only)", AT(training.optimizer.momentum),
-           {0, 1}));
-  add(table, Decides::model,
-      real("training.optimizer.clip", "Gradient clipping: largest norm over all parameters (0: off)",
-           AT(training.optimizer.clip), {0, any_size}));
-  add(table, Decides::model,
-      choice("training.schedule.name", "Learning rate schedule", AT(training.schedule.name)));
-  add(table, Decides::model,
-      real("training.schedule.warm_up", "Epochs of linear warm-up", AT(training.schedule.warm_up), {0, 1e9}));
-  add(table, Decides::model,
-      real("training.schedule.factor", "Learning rate decay factor (plateau)", AT(training.schedule.factor),
-           {0, 1, true, true}));
-  add(table, Decides::model,
-      whole("training.schedule.patience",
-            "Patience: epochs without improvement before the rate is lowered (plateau)",
-            AT(training.schedule.patience), {0, 1e9}));
-  add(table, Decides::model,
-      choice("training.averaging.name",
-             "Weight averaging: exponential moving average (ema) or stochastic (swa)",
-             AT(training.averaging.name)));
-  add(table, Decides::model,
-      real("training.averaging.decay", "Decay of the moving average (ema)", AT(training.averaging.decay),
-           {0, 1}));
-  add(table, Decides::model,
-      whole("training.averaging.start",
-            "First epoch that is averaged (0: the first for ema, the last quarter for swa)",
-            AT(training.averaging.start), {0, 1e9}));
+      {choice("training.optimizer.name", "Optimizer", AT(training.optimizer.name)),
+       real("training.optimizer.learning_rate", "Initial learning rate", AT(training.optimizer.learning_rate),
+            {0, any_size, true}),
+       choice("training.optimizer.rate_scaling",
+              "Learning rate scaling with batch_size / reference_batch or its square root",
+              AT(training.rate.scaling)),
+       whole("training.optimizer.reference_batch", "Batch size for which learning_rate was chosen",
+             AT(training.rate.reference_batch), {1, 4096}),
+       real("training.optimizer.weight_decay", "Weight decay (adam: decoupled, sgd: added to the gradient)",
+            AT(training.optimizer.weight_decay), {0, any_size}),
+       real("training.optimizer.momentum", "Nesterov momentum (SGD only)", AT(training.optimizer.momentum),
+            {0, 1}),
+       real("training.optimizer.clip", "Gradient clipping: largest norm over all parameters (0: off)",
+            AT(training.optimizer.clip), {0, any_size}),
+       choice("training.schedule.name", "Learning rate schedule", AT(training.schedule.name)),
+       real("training.schedule.warm_up", "Epochs of linear warm-up", AT(training.schedule.warm_up), {0, 1e9}),
+       real("training.schedule.factor", "Learning rate decay factor (plateau)", AT(training.schedule.factor),
+            {0, 1, true, true}),
+       whole("training.schedule.patience",
+             "Patience: epochs without improvement before the rate is lowered (plateau)",
+             AT(training.schedule.patience), {0, 1e9}),
+       choice("training.averaging.name",
+              "Weight averaging: exponential moving average (ema) or stochastic (swa)",
+              AT(training.averaging.name)),
+       real("training.averaging.decay", "Decay of the moving average (ema)", AT(training.averaging.decay),
+            {0, 1}),
+       whole("training.averaging.start",
+             "First epoch that is averaged (0: the first for ema, the last quarter for swa)",
+             AT(training.averaging.start), {0, 1e9})});
   add(table, Decides::stop,
-      whole("training.early_stop", "Early stopping after this many epochs without improvement (0: never)",
-            AT(training.early_stop), {0, 1e9}));
-  add(table, Decides::model, choice("training.loss", "Loss function", AT(training.loss)));
-  for (Key& key : loss_keys()) add(table, Decides::model, std::move(key));
-  add(table, Decides::model, deep_supervision());
-  add(table, Decides::model, frozen());
+      {whole("training.early_stop", "Early stopping after this many epochs without improvement (0: never)",
+             AT(training.early_stop), {0, 1e9})});
+}
+
+void add_loss_and_samples(std::vector<Key>& table) {
+  add(table, Decides::model, {choice("training.loss", "Loss function", AT(training.loss))});
+  add(table, Decides::model, loss_keys());
   add(table, Decides::model,
-      choice("training.targets", "Output channels: labels, nested regions, or both", AT(training.targets)));
+      {deep_supervision(), frozen(),
+       choice("training.targets", "Output channels: labels, nested regions, or both", AT(training.targets)),
+       choice("training.precision", "Precision of activations (auto: the fastest that is safe on the device)",
+              AT(training.precision))});
+  add(table, Decides::model, augment_keys());
   add(table, Decides::model,
-      choice("training.precision", "Precision of activations (auto: the fastest that is safe on the device)",
-             AT(training.precision)));
-  for (Key& key : augment_keys()) add(table, Decides::model, std::move(key));
-  add(table, Decides::model, patch());
-  add(table, Decides::model,
-      real("training.foreground", "Fraction of patches centred on a labelled voxel", AT(training.foreground),
-           {0, 1}));
+      {patch(), real("training.foreground", "Fraction of patches centred on a labelled voxel",
+                     AT(training.foreground), {0, 1})});
   add(table, Decides::nothing,
-      whole("training.loader_threads",
-            "Number of data loading threads (0: as many cores as the device leaves free)",
-            AT(training.loader_threads), {0, 1024}));
+      {whole("training.loader_threads",
+             "Number of data loading threads (0: as many cores as the device leaves free)",
+             AT(training.loader_threads), {0, 1024})});
   add(table, Decides::chance,
-      seed("training.seed", "Seed of weights, dropout, order and augmentation", AT(training.seed)));
+      {seed("training.seed", "Seed of weights, dropout, order and augmentation", AT(training.seed))});
   add(table, Decides::model,
-      on_off("training.deterministic",
-             "Bit-reproducible training (CPUs always are, a GPU may be faster without)",
-             AT(training.deterministic)));
+      {on_off("training.deterministic",
+              "Bit-reproducible training (CPUs always are, a GPU may be faster without)",
+              AT(training.deterministic))});
   add(table, Decides::chance,
-      whole("training.repeats", "Number of models to train, with seeds seed, seed+1, …", AT(training.repeats),
-            {1, 10000}));
+      {whole("training.repeats", "Number of models to train, with seeds seed, seed+1, …",
+             AT(training.repeats), {1, 10000})});
   add(table, Decides::nothing,
-      real("training.checkpoint_minutes", "Longest time between checkpoints in minutes",
-           AT(training.checkpoint_minutes), {0, any_size, true}));
-  add(table, Decides::nothing, logs());
+      {real("training.checkpoint_minutes", "Longest time between checkpoints in minutes",
+            AT(training.checkpoint_minutes), {0, any_size, true}),
+       logs()});
 }
 
 void add_rest(std::vector<Key>& table) {
-  add(table, Decides::shown, evaluated_at());
+  add(table, Decides::shown, {evaluated_at()});
   add(table, Decides::scores,
-      choice("evaluate.empty", "Scoring rule for regions that are absent from a case (BraTS's or nnU-Net's)",
-             AT(evaluate.empty), {"brats", "nnunet"}));
-  add(table, Decides::shown, scored_metrics());
+      {choice("evaluate.empty", "Scoring rule for regions that are absent from a case (BraTS's or nnU-Net's)",
+              AT(evaluate.empty), {"brats", "nnunet"})});
+  add(table, Decides::shown, {scored_metrics()});
   add(table, Decides::scores,
-      real("evaluate.surface_tolerance", "Tolerance of surface_dice and boundary_iou in mm",
-           AT(evaluate.surface_tolerance), {0, any_size}));
-  add(table, Decides::scores,
-      whole("evaluate.lesions.dilation", "Dilation of true lesions in voxels (lesion_wise)",
-            AT(evaluate.lesions.dilation), {0, 100}));
-  add(table, Decides::scores,
-      real("evaluate.lesions.volume", "Volume up to which lesions are ignored, in mm^3 (lesion_wise)",
-           AT(evaluate.lesions.volume), {0, any_size}));
-  add(table, Decides::scores,
-      on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times slower)",
-             AT(evaluate.tta)));
-  add(table, Decides::scores,
-      on_off("evaluate.ensemble", "Average predictions over the repeats instead of scoring each repeat",
-             AT(evaluate.ensemble)));
+      {real("evaluate.surface_tolerance", "Tolerance of surface_dice and boundary_iou in mm",
+            AT(evaluate.surface_tolerance), {0, any_size}),
+       whole("evaluate.lesions.dilation", "Dilation of true lesions in voxels (lesion_wise)",
+             AT(evaluate.lesions.dilation), {0, 100}),
+       real("evaluate.lesions.volume", "Volume up to which lesions are ignored, in mm^3 (lesion_wise)",
+            AT(evaluate.lesions.volume), {0, any_size}),
+       on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times slower)",
+              AT(evaluate.tta)),
+       on_off("evaluate.ensemble", "Average predictions over the repeats instead of scoring each repeat",
+              AT(evaluate.ensemble))});
   add(table, Decides::shown,
-      choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",
-             AT(evaluate.postprocessing)));
-  add(table, Decides::nothing, combinations());
+      {choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",
+              AT(evaluate.postprocessing))});
   add(table, Decides::nothing,
-      place("output.dir", "Folder of the run ({name}: the experiment's name)", AT(output)));
-  add(table, Decides::nothing, viewer());
+      {combinations(), place("output.dir", "Folder of the run ({name}: the experiment's name)", AT(output)),
+       viewer()});
 }
 
 }  // namespace
@@ -362,6 +337,8 @@ const std::vector<Key>& keys() {
     add_preprocess(rows);
     add_network(rows);
     add_training(rows);
+    add_optimizer(rows);
+    add_loss_and_samples(rows);
     for (Key& key : memory_keys()) rows.push_back(std::move(key));  // these set `decides` themselves
     add_rest(rows);
     return rows;

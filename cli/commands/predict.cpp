@@ -19,6 +19,26 @@ void parse_window(const std::string& text, PredictOptions& how) {
   if (!how.whole) how.window = parse_size("--window", text, 1, 65536);
 }
 
+void add_prediction_options(CLI::App& app, PredictOptions& how, std::string& window, std::string& largest) {
+  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times slower)");
+  app.add_flag("--ensemble", how.ensemble, "Average over the run's repeats instead of a folder for each");
+  app.add_option("--window", window, "Window size in voxels: whole, N or X,Y,Z (default: as in training)");
+  app.add_option("--overlap", how.overlap, "Overlap of windows, as a fraction")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  app.add_option("--postprocessing", how.postprocessing,
+                 "File with post-processing steps, or none (default: postprocessing.json of the run)");
+  app.add_option("--keep-largest", largest,
+                 "Keep only the largest component of these regions: all, or a comma-separated list");
+  app.add_flag("--probabilities", how.probabilities, "Also write probabilities, one file per output");
+  app.add_flag("--segmentations", how.segmentations,
+               "Also write CASE.seg.nrrd for 3D Slicer and labels for ITK-SNAP");
+  app.add_flag("--dicom-seg", how.dicom_segmentations,
+               "Also write DICOM segmentation objects (DICOM input only)");
+  app.add_flag("--bids", how.bids, "Write a BIDS derivative");
+  app.add_flag("--raw-weights", how.raw_weights, "Use the weights of the best epoch, not the averaged ones");
+}
+
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
@@ -52,23 +72,7 @@ Exit predict_command(const Arguments& arguments) {
   app.add_flag("--slicer-progress,--slicer_progress", slicer_progress,
                "Print progress for 3D Slicer, and warnings only (with --label-map)");
   app.add_flag("--xml", xml, "Print the parameters for 3D Slicer as XML (no other arguments)");
-  app.add_flag("--tta", how.mirror, "Average over mirrored inputs (up to 8 times slower)");
-  app.add_flag("--ensemble", how.ensemble, "Average over the run's repeats instead of a folder for each");
-  app.add_option("--window", window, "Window size in voxels: whole, N or X,Y,Z (default: as in training)");
-  app.add_option("--overlap", how.overlap, "Overlap of windows, as a fraction")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
-  app.add_option("--postprocessing", how.postprocessing,
-                 "File with post-processing steps, or none (default: postprocessing.json of the run)");
-  app.add_option("--keep-largest", largest,
-                 "Keep only the largest component of these regions: all, or a comma-separated list");
-  app.add_flag("--probabilities", how.probabilities, "Also write probabilities, one file per output");
-  app.add_flag("--segmentations", how.segmentations,
-               "Also write CASE.seg.nrrd for 3D Slicer and labels for ITK-SNAP");
-  app.add_flag("--dicom-seg", how.dicom_segmentations,
-               "Also write DICOM segmentation objects (DICOM input only)");
-  app.add_flag("--bids", how.bids, "Write a BIDS derivative");
-  app.add_flag("--raw-weights", how.raw_weights, "Use the weights of the best epoch, not the averaged ones");
+  add_prediction_options(app, how, window, largest);
   add_force(app, how.force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
