@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/tables.h"
 #include "data/layouts/incomplete.h"
-#include "data/prepare/prepare.h"
+#include "data/prepare/resolution_advice.h"
 #include "metrics/box_statistics.h"
 
 namespace voxswap::cli {

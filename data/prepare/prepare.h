@@ -95,17 +95,4 @@ std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,
 // and in size, the 10th percentile of its spacings, so that few cases lose detail.
 Spacing target_spacing(std::span<const Geometry> grids);
 
-// Suggests resolutions for a data set based on the sizes of its foregrounds.
-struct ResolutionAdvice {
-  Size3 size;
-  std::string why;          // "fits the median foreground"
-  std::int64_t shrunk = 0;  // cases with more voxels than `size` along some axis
-  double kept = 1;          // mean fraction of foreground voxels that remain
-};
-
-// Boxes and cubes with sides that are multiples of `multiple` (16 for a U-Net of depth 5), smallest first.
-// `foregrounds` are sizes in voxels; the result is empty without any.
-std::vector<ResolutionAdvice> sensible_resolutions(std::span<const Size3> foregrounds,
-                                                   std::int64_t multiple = 16);
-
 }  // namespace voxswap::data

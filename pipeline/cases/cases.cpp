@@ -347,4 +347,21 @@ data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t 
   return batch;
 }
 
+std::unique_ptr<data::Prefetcher> EpochSampler::load(Cases& cases, std::int64_t first,
+                                                     bool computes_on_host) const {
+  // Default number of threads: an eighth of the cores if kernels run on them too, since loading takes a small
+  // part of a step; with a separate device, half of the cores, at most eight.
+  const auto cores = static_cast<std::int64_t>(usable_core_count());
+  const auto threads = static_cast<std::size_t>(
+      training_.loader_threads > 0 ? training_.loader_threads
+                                   : (computes_on_host ? std::max<std::int64_t>(1, cores / 8)
+                                                       : std::clamp<std::int64_t>(cores / 2, 1, 8)));
+  const auto produce = [this, &cases, first](std::size_t i) {
+    const std::int64_t at = first + static_cast<std::int64_t>(i);
+    return batch(cases, at / steps() + 1, at % steps());
+  };
+  const std::int64_t count = std::max<std::int64_t>(training_.epochs * steps() - first, 0);
+  return std::make_unique<data::Prefetcher>(static_cast<std::size_t>(count), produce, threads + 1, threads);
+}
+
 }  // namespace voxswap::pipeline

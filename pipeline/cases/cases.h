@@ -86,6 +86,10 @@ class EpochSampler {
   std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
   // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
   data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
+  // Loads the batches on threads, from step `first` counted over all epochs. Does not stop at the end of an
+  // epoch, so that batches are ready after a validation. REQUIRES: the sampler and `cases` outlive the
+  // result.
+  std::unique_ptr<data::Prefetcher> load(Cases& cases, std::int64_t first, bool computes_on_host) const;
 
  private:
   struct Item {

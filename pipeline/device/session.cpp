@@ -36,22 +36,18 @@ Prepared prepare_training(PlannableStep step, const Target& target, const RunOpt
   const std::string& planner = options.memory.planner;
   if (planner == "keep") plan_step(planner, step.problem, options);
   set_costs(step, measure(step, target, options));
-  Prepared prepared{std::move(step), {}, nullptr};
-  prepared.plan = plan_step(planner, prepared.step.problem, options);
-  return prepared;
+  swap::Plan plan = plan_step(planner, step.problem, options);
+  return {std::move(step), std::move(plan), nullptr};
 }
 
 // If everything fits on the device, no planner can gain anything and no costs are measured.
 Prepared prepare_inference(PlannableStep step, const Target& target, const RunOptions& options) {
-  Prepared prepared{std::move(step), {}, nullptr};
-  if (std::optional<swap::Plan> staying = plan_staying(prepared.step.problem)) {
-    prepared.plan = std::move(*staying);
-    return prepared;
-  }
+  if (std::optional<swap::Plan> staying = plan_staying(step.problem))
+    return {std::move(step), std::move(*staying), nullptr};
   const std::string& planner = options.memory.planner;
-  if (planner != "keep") set_costs(prepared.step, measure(prepared.step, target, options));
-  prepared.plan = plan_step(planner, prepared.step.problem, options);
-  return prepared;
+  if (planner != "keep") set_costs(step, measure(step, target, options));
+  swap::Plan plan = plan_step(planner, step.problem, options);
+  return {std::move(step), std::move(plan), nullptr};
 }
 
 }  // namespace
@@ -80,9 +76,9 @@ struct Session::State {
 
   // Writes this rank's part of an image or of targets for inference.
   template <class T>
-  void write_input(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
-                   std::span<const T> volume) {
-    inputs->write(*prepared.executor, own_slabs(prepared, slabs, steps.inference.planes, 1), volume);
+  void write_input(const std::vector<net::ValueId>& slabs, std::span<const T> volume) {
+    inputs->write(*inference_step.executor, own_slabs(inference_step, slabs, steps.inference.planes, 1),
+                  volume);
   }
   std::vector<InputSlab> training_slabs(const std::vector<net::ValueId>& slabs) const {
     return own_slabs(training_step, slabs, steps.training->planes, samples());
@@ -93,22 +89,26 @@ struct Session::State {
                        planes[index(options.slab_ranks().rank)].from, planes.back().to);
   }
 
+  void read(net::ValueId id, std::span<float> values) const {
+    main().executor->read(id, values.data(), main().step.graph->value(id).bytes());
+  }
+  void write(net::ValueId id, std::span<const float> values) {
+    main().executor->write(id, values.data(), main().step.graph->value(id).bytes());
+  }
   std::vector<Tensor> read(const std::vector<net::ValueId>& values) const {
     std::vector<Tensor> tensors;
     for (net::ValueId id : values) {
       const net::Value& value = main().step.graph->value(id);
       Tensor tensor{value.name, value.shape,
                     std::vector<float>(static_cast<std::size_t>(value.shape.count()))};
-      main().executor->read(id, tensor.values.data(), value.bytes());
+      read(id, tensor.values);
       tensors.push_back(std::move(tensor));
     }
     return tensors;
   }
 
   void write(const std::vector<net::ValueId>& values, const std::vector<Tensor>& tensors) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      main().executor->write(values[i], tensors[i].values.data(),
-                             main().step.graph->value(values[i]).bytes());
+    for (std::size_t i = 0; i < values.size(); ++i) write(values[i], tensors[i].values);
   }
 
   void infer() {
@@ -276,7 +276,7 @@ float Session::train(std::span<const float> images, std::span<const std::uint8_t
 void Session::infer(std::span<const float> image) {
   State& s = *state_;
   allocate();
-  s.write_input(s.inference_step, s.steps.inference.input, image);
+  s.write_input(s.steps.inference.input, image);
   for (const net::ValueId slab : s.steps.inference.target) {
     const std::vector<std::uint8_t> nothing(
         static_cast<std::size_t>(s.steps.inference.graph.value(slab).bytes()));
@@ -299,12 +299,11 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
                                const TakePlanes& take) {
   State& s = *state_;
   allocate();
-  swap::Executor& executor = *s.inference_step.executor;
-  s.write_input(s.inference_step, s.steps.inference.input, image);
-  s.write_input(s.inference_step, s.steps.inference.target, target);
+  s.write_input(s.steps.inference.input, image);
+  s.write_input(s.steps.inference.target, target);
   s.infer();
   float loss = 0;
-  executor.read(s.steps.inference.loss, &loss, sizeof loss);
+  s.inference_step.executor->read(s.steps.inference.loss, &loss, sizeof loss);
   if (take) s.hand_on_probabilities(take);
   return loss;
 }
@@ -312,18 +311,10 @@ float Session::validation_loss(std::span<const float> image, std::span<const std
 void Session::initialize(std::uint64_t seed) {
   State& s = *state_;
   allocate();
-  swap::Executor& executor = *s.main().executor;
-  const net::Graph& g = graph();
-  for (std::size_t i = 0; i < s.parameters().size(); ++i) {
-    const net::ValueId id = s.parameters()[i];
-    const std::vector<float> values = net::initial_value(g, id, i, seed);
-    executor.write(id, values.data(), g.value(id).bytes());
-  }
+  for (std::size_t i = 0; i < s.parameters().size(); ++i)
+    s.write(s.parameters()[i], net::initial_value(graph(), s.parameters()[i], i, seed));
   if (!s.trains()) return;
-  for (net::ValueId id : s.steps.training->optimizer_state) {
-    const std::vector<float> values = net::initial_state(g, id);
-    executor.write(id, values.data(), g.value(id).bytes());
-  }
+  for (net::ValueId id : s.steps.training->optimizer_state) s.write(id, net::initial_state(graph(), id));
 }
 
 StartingWeights Session::start_from(const fs::path& file, const std::vector<std::string>& modalities) {
@@ -346,11 +337,11 @@ const net::Value& Session::weight(std::size_t index) const {
 }
 
 void Session::read_weight(std::size_t index, std::span<float> values) const {
-  state_->main().executor->read(state_->parameters()[index], values.data(), weight(index).bytes());
+  state_->read(state_->parameters()[index], values);
 }
 
 void Session::write_weight(std::size_t index, std::span<const float> values) {
-  state_->main().executor->write(state_->parameters()[index], values.data(), weight(index).bytes());
+  state_->write(state_->parameters()[index], values);
 }
 
 std::vector<Tensor> Session::optimizer_state() const {
@@ -372,10 +363,8 @@ void Session::load(const Checkpoint& checkpoint, const std::string& where, bool 
   State& s = *state_;
   check(checkpoint, where, with_optimizer_state);
   allocate();
-  for (net::ValueId id : s.checkpointed(with_optimizer_state)) {
-    const net::Value& value = graph().value(id);
-    s.main().executor->write(id, checkpoint.tensor(value.name, where).values.data(), value.bytes());
-  }
+  for (net::ValueId id : s.checkpointed(with_optimizer_state))
+    s.write(id, checkpoint.tensor(graph().value(id).name, where).values);
 }
 
 const swap::Plan& Session::plan() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -11,7 +10,6 @@
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/units.h"
 #include "pipeline/cases/patches.h"
@@ -36,13 +34,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Default number of loader threads: an eighth of the cores if kernels run on them too, since loading takes a
-// small part of a step; with a separate device, half of the cores, at most eight.
-std::int64_t loader_threads(bool computes_on_host) {
-  const auto cores = static_cast<std::int64_t>(usable_core_count());
-  return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores / 2, 1, 8);
 }
 
 // Trains one repeat; holds the state shared by its steps.
@@ -70,14 +61,11 @@ class Trainer {
 
   TrainingResult train() {
     start();
-    if (!position_.finished) start_loading();
+    if (!position_.finished)
+      loader_ = sampler_.load(cases_, (position_.epoch - 1) * sampler_.steps() + position_.step,
+                              session_.backend().computes_on_host());
     while (!position_.finished) epoch();
-    TrainingResult result;
-    result.tables = mine_;
-    result.steps = steps_;
-    result.replanned = replanned_;
-    result.utilization = steps_.compute_seconds / std::max(trained_, 1e-9);
-    return result;
+    return {mine_, steps_, steps_.compute_seconds / std::max(trained_, 1e-9), replanned_};
   }
 
  private:
@@ -133,22 +121,6 @@ class Trainer {
     if (!position_.finished)
       log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
     return true;
-  }
-
-  // Loads samples up to the last epoch without stopping at epoch boundaries, so that they are ready after a
-  // validation.
-  void start_loading() {
-    const std::int64_t steps = sampler_.steps(), first = (position_.epoch - 1) * steps + position_.step;
-    const auto threads = static_cast<std::size_t>(
-        training_.loader_threads > 0 ? training_.loader_threads
-                                     : loader_threads(session_.backend().computes_on_host()));
-    loader_ = std::make_unique<data::Prefetcher>(
-        static_cast<std::size_t>(std::max<std::int64_t>(training_.epochs * steps - first, 0)),
-        [this, first, steps](std::size_t i) {
-          const std::int64_t at = first + static_cast<std::int64_t>(i);
-          return sampler_.batch(cases_, at / steps + 1, at % steps);
-        },
-        threads + 1, threads);
   }
 
   void epoch() {
@@ -217,7 +189,7 @@ class Trainer {
                  position_.epoch, step + 1, count, loss, format_seconds(seconds_since(begun)),
                  format_seconds(report.compute_seconds), format_seconds(report.stall_seconds),
                  was_given_before ? ", batch uploaded during the previous step" : "");
-      stop_if_interrupted();
+      if (net::any(ranks_, interrupted())) stop();  // an interrupt of one rank stops all
       if (seconds_since(saved_) > training_.checkpoint_minutes * 60) save();
     }
     trained_ += seconds_since(started);
@@ -342,11 +314,6 @@ class Trainer {
                   validation.summary());
   }
 
-  // An interrupt of one rank stops all.
-  void stop_if_interrupted() {
-    if (net::any(ranks_, interrupted())) stop();
-  }
-
   [[noreturn]] void stop() {
     save();
     ranks_.leave();  // together: a rank that exits alone terminates the others, and the first may still be
@@ -363,14 +330,8 @@ class Trainer {
     metadata.merge(normalization_metadata(cases_.normalization()));
     metadata.merge(to_metadata(position_));
     metadata.merge(routines_metadata(session_.backend()));
-    if (!best_.empty()) {
-      checkpoints_.write_best({metadata, std::move(best_)});
-      best_.clear();
-    }
-    if (!best_average_.empty()) {
-      checkpoints_.write_averaged({metadata, std::move(best_average_)});
-      best_average_.clear();
-    }
+    if (!best_.empty()) checkpoints_.write_best({metadata, std::exchange(best_, {})});
+    if (!best_average_.empty()) checkpoints_.write_averaged({metadata, std::exchange(best_average_, {})});
     Checkpoint last{std::move(metadata), session_.weights()};
     std::vector<Tensor> state = session_.optimizer_state();
     std::move(state.begin(), state.end(), std::back_inserter(last.tensors));

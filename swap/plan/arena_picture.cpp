@@ -74,7 +74,7 @@ class Picture {
     slots_ = std::max(runs, 1);
   }
   double x(double slot) const { return left + (right - left) * slot / slots_; }
-  double y(double bytes) const { return bottom - plot_height * bytes / scale_bytes_; }
+  double y(auto bytes) const { return bottom - plot_height * static_cast<double>(bytes) / scale_bytes_; }
   double begin_slot(const Residency& r) const { return slot_[index(r.first)]; }
   double end_slot(const Residency& r) const {
     const bool run = plan_.instructions[index(r.last)].kind == Instruction::Kind::run;
@@ -170,6 +170,7 @@ class Picture {
   struct Box {
     double x0, y0, x1, y1;
   };
+  using Rows = std::map<std::tuple<Fate, double, double>, std::vector<Box>>;  // by rows of pixels
 
   // Rectangles, and their names, which are drawn above the lines.
   struct Layers {
@@ -184,11 +185,10 @@ class Picture {
                      [](const Residency* a, const Residency* b) { return a->first < b->first; });
     Layers large;
     std::map<std::string, std::string> groups;  // residencies of a volume, highlighted together
-    std::map<std::tuple<Fate, double, double>, std::vector<Box>> tiny;  // by rows of pixels
+    Rows tiny;
     if (plan_.persistent_bytes > 0) add_persistent(large);
     for (const Residency* r : sorted) {
-      const Box box = {x(begin_slot(*r)), y(static_cast<double>(r->offset + r->bytes)), x(end_slot(*r)),
-                       y(static_cast<double>(r->offset))};
+      const Box box = {x(begin_slot(*r)), y(r->offset + r->bytes), x(end_slot(*r)), y(r->offset)};
       if (box.x1 - box.x0 >= 0.75 && box.y1 - box.y0 >= 0.75) {
         add_place(box, *r, r->value == net::none ? large.shapes : groups[volume_name(*r)], large.names);
       } else {
@@ -214,7 +214,7 @@ class Picture {
                       states = graph_.with_role(net::Role::optimizer_state).size();
     const std::string title = format("{} and {} of optimiser state\n{}", counted(count, "parameter"),
                                      counted(states, "value"), format_bytes(plan_.persistent_bytes));
-    const Box box = {left, y(static_cast<double>(plan_.persistent_bytes)), right, bottom};
+    const Box box = {left, y(plan_.persistent_bytes), right, bottom};
     layers.shapes += rectangle(box, style(Fate::persistent).css_class, title);
     add_name(layers.names, box, style(Fate::persistent).css_class, {style(Fate::persistent).label});
   }
@@ -258,7 +258,7 @@ class Picture {
   }
 
   // Merges neighbours in a row into one rectangle.
-  static std::string joined(std::map<std::tuple<Fate, double, double>, std::vector<Box>>& tiny) {
+  static std::string joined(Rows& tiny) {
     std::string result;
     for (auto& [row, boxes] : tiny) {
       std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.x0 < b.x0; });
@@ -267,10 +267,9 @@ class Picture {
         std::size_t next = i + 1;
         for (; next < boxes.size() && boxes[next].x0 <= whole.x1; ++next)
           whole.x1 = std::max(whole.x1, boxes[next].x1);
-        const std::size_t count = next - i;
         result += rectangle({whole.x0, whole.y0, std::min(whole.x1, right), std::min(whole.y1, bottom)},
                             style(std::get<0>(row)).css_class,
-                            format("{} small {}", count, count == 1 ? "place" : "places"));
+                            counted(static_cast<std::int64_t>(next - i), "small place"));
         i = next;
       }
     }
@@ -290,7 +289,7 @@ class Picture {
     std::string path;
     for (int point = 0; point < points; ++point)
       path += format("{}{} {}H{}", point == 0 ? "M" : "L", pixels(x(1.0 * slots_ * point / points)),
-                     pixels(y(static_cast<double>(most[static_cast<std::size_t>(point)]))),
+                     pixels(y(most[static_cast<std::size_t>(point)])),
                      pixels(x(1.0 * slots_ * (point + 1) / points)));
     return format("<path d=\"{0}\" class=\"halo\"/>\n<path d=\"{0}\" class=\"sum\"/>\n", path);
   }
@@ -350,8 +349,7 @@ class Picture {
                                              "from disk"};
     std::string result =
         text_at(left - 8, row_top + 13, "end", labels[static_cast<std::size_t>(lane)]) +
-        text_at(left - 8, row_top + 25, "end pale",
-                recomputed ? format("{} kernel{}", sum, sum == 1 ? "" : "s") : format_bytes(sum));
+        text_at(left - 8, row_top + 25, "end pale", recomputed ? counted(sum, "kernel") : format_bytes(sum));
     const double floor = row_top + bar_height;
     for (std::size_t slot = 0; slot < bytes.size(); ++slot) {
       if (bytes[slot] == 0) continue;

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
-#include "data/prepare/prepare.h"
+#include "data/prepare/resolution_advice.h"
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
 
