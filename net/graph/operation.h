@@ -79,13 +79,13 @@ struct Operation {
   // Floating point operations of a node.
   double (*flops)(const Graph&, const Node&) = nullptr;
 
+  Cut cut{};
+
   // Pairs (output, input): the output may overwrite the input if nobody reads the input afterwards.
-  std::vector<std::pair<int, int>> in_place;
+  std::vector<std::pair<int, int>> in_place{};
 
   // One pass over memory, cheap compared with a convolution: worth recomputing instead of keeping.
   bool cheap = false;
-
-  Cut cut;
 
   // Depends on StepContext: step number, seed or learning rate.
   bool depends_on_step = false;

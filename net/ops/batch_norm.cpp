@@ -13,29 +13,20 @@ bool is_statistics(const Graph& graph, ValueId id) {
   return shape_of(graph, id).rank() == 3 && shape_of(graph, id)[2] == 2;
 }
 
-std::vector<ValueSpec> infer_of_batch(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes&) {
+Specs infer_of_batch(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 && is_statistics(graph, inputs[0]));
   return like(graph, inputs[0]);
 }
 
-std::vector<ValueSpec> infer_running(const Graph& graph, const std::vector<ValueId>& inputs,
-                                     const Attributes& attributes) {
+Specs infer_running(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 2 && shape_of(graph, inputs[0]).rank() == 1);
   assert(shape_of(graph, inputs[0]) == shape_of(graph, inputs[1]));
   return {{{attributes.integer("n"), shape_of(graph, inputs[0])[0], 2}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes& attributes) {
+Specs infer_update(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1 && is_statistics(graph, inputs[0]) && attributes.integer("count") > 0);
   return {};
-}
-
-// No gradient here: that of norm_activation already treats the statistics as functions of x.
-std::vector<ValueId> gradient_of_statistics(Graph&, NodeId, std::span<const ValueId>,
-                                            const std::vector<bool>&) {
-  return {none};
 }
 
 Operation mixing(Operation operation) {
@@ -49,33 +40,23 @@ Operation mixing(Operation operation) {
 // of all samples together, N times: mean = mean_n, variance = mean of variance_n + (mean_n - mean)^2.
 // Attribute epsilon.
 const Operation& statistics_of_batch() {
-  static const Operation operation = mixing({"statistics_of_batch",
-                                             infer_of_batch,
-                                             gradient_of_statistics,
-                                             per_element<4>,
-                                             {},
-                                             /*cheap=*/false,
-                                             whole});
+  static const Operation operation =
+      mixing({"statistics_of_batch", infer_of_batch, no_gradient, per_element<4>, whole});
   return operation;
 }
 
 // sums[N,C,2] -> their sums over the samples, N times.
 const Operation& sums_of_batch() {
-  static const Operation operation = mixing({"sums_of_batch",
-                                             infer_of_batch,
-                                             nullptr,
-                                             per_element<1>,
-                                             {},
-                                             /*cheap=*/false,
-                                             whole});
+  static const Operation operation =
+      mixing({"sums_of_batch", infer_of_batch, nullptr, per_element<1>, whole});
   return operation;
 }
 
 // mean[C], variance[C] full -> statistics[N,C,2]: mean, 1/sqrt(variance + epsilon), N times. Attributes n,
 // epsilon.
 const Operation& running_statistics() {
-  static const Operation operation = {"running_statistics", infer_running, nullptr, per_element<2>, {},
-                                      /*cheap=*/true,       whole};
+  static const Operation operation = {"running_statistics", infer_running, nullptr, per_element<2>, whole, {},
+                                      /*cheap=*/true};
   return operation;
 }
 
@@ -83,12 +64,7 @@ const Operation& running_statistics() {
 // of the batch, for the variance times count / (count - 1). Attributes momentum, epsilon, count (voxels of
 // the batch).
 const Operation& running_statistics_update() {
-  static const Operation operation = {"running_statistics_update",
-                                      infer_update,
-                                      nullptr,
-                                      per_element<4>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"running_statistics_update", infer_update, nullptr, per_element<4>,
                                       whole};
   return operation;
 }

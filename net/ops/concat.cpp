@@ -17,8 +17,7 @@ int axis_of(const Attributes& attributes) {
   return static_cast<int>(attributes.integer("axis"));
 }
 
-std::vector<ValueSpec> infer_concat(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes& attributes) {
+Specs infer_concat(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 2 && graph.value(inputs[0]).type == graph.value(inputs[1]).type);
   const int axis = axis_of(attributes);
   const Shape &a = shape_of(graph, inputs[0]), &b = shape_of(graph, inputs[1]);
@@ -26,8 +25,7 @@ std::vector<ValueSpec> infer_concat(const Graph& graph, const std::vector<ValueI
   return {{with_side(a, axis, a[axis] + b[axis]), graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_split(const Graph& graph, const std::vector<ValueId>& inputs,
-                                   const Attributes& attributes) {
+Specs infer_split(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1);
   const int axis = axis_of(attributes);
   const Shape& x = shape_of(graph, inputs[0]);
@@ -37,8 +35,7 @@ std::vector<ValueSpec> infer_split(const Graph& graph, const std::vector<ValueId
   return {{with_side(x, axis, count), type}, {with_side(x, axis, x[axis] - count), type}};
 }
 
-std::vector<ValueId> gradient_concat(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                     const std::vector<bool>&) {
+Ids gradient_concat(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   Attributes attributes = node.attributes;
   const Shape& a = shape_of(graph, node.inputs[0]);
@@ -47,8 +44,7 @@ std::vector<ValueId> gradient_concat(Graph& graph, NodeId id, std::span<const Va
   return graph.node(made).outputs;
 }
 
-std::vector<ValueId> gradient_split(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                    const std::vector<bool>&) {
+Ids gradient_split(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   assert(output_gradients[0] != none && output_gradients[1] != none && "both parts are used");
   return {graph.apply("concat", node.name + ".concat", {output_gradients[0], output_gradients[1]},
@@ -59,15 +55,15 @@ std::vector<ValueId> gradient_split(Graph& graph, NodeId id, std::span<const Val
 
 // a, b -> a and b concatenated along an axis. Attribute axis.
 const Operation& concat() {
-  static const Operation operation = {"concat",       infer_concat, gradient_concat, nullptr, {},
-                                      /*cheap=*/true, planewise};
+  static const Operation operation = {"concat",  infer_concat, gradient_concat, nullptr,
+                                      planewise, {},           /*cheap=*/true};
   return operation;
 }
 
 // x -> its first `count` entries along an axis, and the rest. Attributes axis, count.
 const Operation& split() {
-  static const Operation operation = {"split",        infer_split, gradient_split, nullptr, {},
-                                      /*cheap=*/true, planewise};
+  static const Operation operation = {"split",   infer_split, gradient_split, nullptr,
+                                      planewise, {},          /*cheap=*/true};
   return operation;
 }
 
@@ -76,8 +72,7 @@ const Operation& split() {
 
 namespace {
 
-std::vector<ValueSpec> infer_zero_pad(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes& attributes) {
+Specs infer_zero_pad(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1);
   Shape shape = shape_of(graph, inputs[0]);
   const int axis = static_cast<int>(attributes.integer("axis"));
@@ -87,8 +82,7 @@ std::vector<ValueSpec> infer_zero_pad(const Graph& graph, const std::vector<Valu
   return {{shape, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_zero_pad(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                       const std::vector<bool>&) {
+Ids gradient_zero_pad(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   const double axis = node.attributes.real("axis");
   const std::int64_t count = shape_of(graph, node.inputs[0])[static_cast<int>(axis)];
@@ -101,8 +95,8 @@ std::vector<ValueId> gradient_zero_pad(Graph& graph, NodeId id, std::span<const 
 
 // x -> x followed by zeros along an axis. Attributes axis, side (of the output).
 const Operation& zero_pad() {
-  static const Operation operation = {"zero_pad",     infer_zero_pad, gradient_zero_pad, nullptr, {},
-                                      /*cheap=*/true, planewise};
+  static const Operation operation = {"zero_pad", infer_zero_pad, gradient_zero_pad, nullptr, planewise,
+                                      {},         /*cheap=*/true};
   return operation;
 }
 

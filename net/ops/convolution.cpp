@@ -21,14 +21,13 @@ double convolution_flops(const Shape& y, const Shape& w) {
 }
 
 // Outputs of a convolution: `y`, and the moments of its planes (as plane_moments makes them) if requested.
-std::vector<ValueSpec> outputs_of(ValueSpec y, const Attributes& attributes) {
+Specs outputs_of(ValueSpec y, const Attributes& attributes) {
   const Shape shape = y.shape;
   if (!attributes.flag("moments")) return {std::move(y)};
   return {std::move(y), {{shape[0], shape[1], shape[4], 2}, ElementType::f64}};
 }
 
-std::vector<ValueSpec> infer_conv3d(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes& attributes) {
+Specs infer_conv3d(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 2 || inputs.size() == 3);
   const Shape &x = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
   assert(x.rank() == 5 && w.rank() == 5 && x[4] == w[1]);
@@ -36,8 +35,7 @@ std::vector<ValueSpec> infer_conv3d(const Graph& graph, const std::vector<ValueI
   return outputs_of({convolved(x, w, attributes), graph.value(inputs[0]).type}, attributes);
 }
 
-std::vector<ValueSpec> infer_conv3d_sum(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes& attributes) {
+Specs infer_conv3d_sum(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 3);
   const Shape &x = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
   assert(x.rank() == 5 && w.rank() == 5 && x[4] == w[1]);
@@ -46,8 +44,7 @@ std::vector<ValueSpec> infer_conv3d_sum(const Graph& graph, const std::vector<Va
   return outputs_of({shape_of(graph, inputs[2]), graph.value(inputs[2]).type}, attributes);
 }
 
-std::vector<ValueSpec> infer_data_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                           const Attributes& attributes) {
+Specs infer_data_gradient(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 2 || inputs.size() == 3);
   const Shape &dy = shape_of(graph, inputs[0]), &w = shape_of(graph, inputs[1]);
   const Shape dx = {dy[0], attributes.integer("d"), attributes.integer("h"), attributes.integer("w"), w[1]};
@@ -56,15 +53,14 @@ std::vector<ValueSpec> infer_data_gradient(const Graph& graph, const std::vector
   return {{dx, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_weight_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                             const Attributes& attributes) {
+Specs infer_weight_gradient(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 2);
   const Shape &x = shape_of(graph, inputs[0]), &dy = shape_of(graph, inputs[1]);
   const KernelAxes axes = kernel_axes(attributes);
   const Shape dw = {dy[4], x[4], axes[0].kernel, axes[1].kernel, axes[2].kernel};
   assert(output_shape(x, axes, dy[4]) == dy);
   const ElementType type = full_type(graph, inputs[0]);
-  std::vector<ValueSpec> outputs = {{dw, type}};
+  Specs outputs = {{dw, type}};
   if (attributes.flag("bias")) outputs.push_back({Shape{dy[4]}, type});
   if (!attributes.flag("apart")) return outputs;
   const std::int64_t blocks = sum_blocks(attributes, dy[1]).here;
@@ -96,9 +92,8 @@ ValueId add_data_gradient(Graph& graph, const Node& node, ValueId dy) {
 
 // The gradients of weight and bias come before that of x, which is as large as x. They read a copy of x,
 // often recomputed just for them, which can then be freed before the gradient of x is allocated.
-std::vector<ValueId> gradient_of_convolution(Graph& graph, const Node& node, ValueId dy, bool bias,
-                                             const std::vector<bool>& wanted) {
-  std::vector<ValueId> gradients(node.inputs.size(), none);
+Ids gradient_of_convolution(Graph& graph, const Node& node, ValueId dy, bool bias, const Wanted& wanted) {
+  Ids gradients(node.inputs.size(), none);
   if (wanted[1]) {
     Attributes attributes = weight_gradient_attributes(graph, node);
     attributes.set("bias", bias);
@@ -113,30 +108,25 @@ std::vector<ValueId> gradient_of_convolution(Graph& graph, const Node& node, Val
   return gradients;
 }
 
-std::vector<ValueId> gradient_conv3d(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                     const std::vector<bool>& wanted) {
+Ids gradient_conv3d(Graph& graph, NodeId id, Gradients output_gradients, const Wanted& wanted) {
   const Node node = graph.node(id);
   return gradient_of_convolution(graph, node, output_gradients[0], node.inputs.size() == 3 && wanted[2],
                                  wanted);
 }
 
-std::vector<ValueId> gradient_conv3d_sum(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                         const std::vector<bool>& wanted) {
+Ids gradient_conv3d_sum(Graph& graph, NodeId id, Gradients output_gradients, const Wanted& wanted) {
   const Node node = graph.node(id);
-  std::vector<ValueId> gradients =
-      gradient_of_convolution(graph, node, output_gradients[0], /*bias=*/false, wanted);
+  Ids gradients = gradient_of_convolution(graph, node, output_gradients[0], /*bias=*/false, wanted);
   gradients[2] = output_gradients[0];
   return gradients;
 }
 
 // Gradients of the transposed convolution x -> y. Compared with a convolution, y is the input and x the
 // output.
-std::vector<ValueId> gradient_data_gradient(Graph& graph, NodeId id,
-                                            std::span<const ValueId> output_gradients,
-                                            const std::vector<bool>& wanted) {
+Ids gradient_data_gradient(Graph& graph, NodeId id, Gradients output_gradients, const Wanted& wanted) {
   const Node node = graph.node(id);
   const ValueId dy = output_gradients[0];
-  std::vector<ValueId> gradients(node.inputs.size(), none);
+  Ids gradients(node.inputs.size(), none);
   if (wanted[1])
     gradients[1] = graph.apply("conv3d_weight_gradient", node.name + ".weight_gradient", {dy, node.inputs[0]},
                                weight_gradient_attributes(graph, node));
@@ -169,30 +159,24 @@ double flops_weight_gradient(const Graph& graph, const Node& node) {
 // for the three operations below. Attribute moments: also outputs the moments of y's planes (plane_moments),
 // which have no gradient (net/graph/fused_moments.h).
 const Operation& conv3d() {
-  static const Operation operation = {
-      "conv3d",        infer_conv3d,           gradient_conv3d, flops_conv3d, {},
-      /*cheap=*/false, windowed(window_conv3d)};
+  static const Operation operation = {"conv3d", infer_conv3d, gradient_conv3d, flops_conv3d,
+                                      windowed(window_conv3d)};
   return operation;
 }
 
 // x, w, s like y -> y = s + convolution of x, without bias; over s. Attributes as conv3d, including moments.
 const Operation& conv3d_sum() {
-  static const Operation operation = {"conv3d_sum",
-                                      infer_conv3d_sum,
-                                      gradient_conv3d_sum,
-                                      flops_conv3d,
-                                      {{0, 2}},
-                                      /*cheap=*/false,
-                                      windowed(window_conv3d, 0, 2)};
+  static const Operation operation = {
+      "conv3d_sum", infer_conv3d_sum, gradient_conv3d_sum, flops_conv3d, windowed(window_conv3d, 0, 2),
+      {{0, 2}}};
   return operation;
 }
 
 // dy, w[O,I,kd,kh,kw] (, b[I]) -> dx[N,d,h,w,I]. Attributes as conv3d, and d, h, w (of dx). With a bias,
 // which is added to every voxel of dx, it is also the transposed convolution.
 const Operation& conv3d_data_gradient() {
-  static const Operation operation = {
-      "conv3d_data_gradient", infer_data_gradient,           gradient_data_gradient, flops_data_gradient, {},
-      /*cheap=*/false,        windowed(window_data_gradient)};
+  static const Operation operation = {"conv3d_data_gradient", infer_data_gradient, gradient_data_gradient,
+                                      flops_data_gradient, windowed(window_data_gradient)};
   return operation;
 }
 
@@ -200,13 +184,8 @@ const Operation& conv3d_data_gradient() {
 // blocks and apart define the blocks of planes of dy for summation (net/graph/block_sums.h). With nodes, the
 // separate sums are those of tree nodes over blocks, starting at block `first`.
 const Operation& conv3d_weight_gradient() {
-  static const Operation operation = {"conv3d_weight_gradient",
-                                      infer_weight_gradient,
-                                      nullptr,
-                                      flops_weight_gradient,
-                                      {},
-                                      /*cheap=*/false,
-                                      windowed_sum(window_weight_gradient, 0, 1)};
+  static const Operation operation = {"conv3d_weight_gradient", infer_weight_gradient, nullptr,
+                                      flops_weight_gradient, windowed_sum(window_weight_gradient, 0, 1)};
   return operation;
 }
 

@@ -8,14 +8,13 @@ namespace voxswap::net::ops {
 
 namespace {
 
-std::vector<ValueSpec> infer_add(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+Specs infer_add(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 2 && graph.value(inputs[0]).shape == graph.value(inputs[1]).shape);
   assert(graph.value(inputs[0]).type == graph.value(inputs[1]).type);
   return like(graph, inputs[0]);
 }
 
-std::vector<ValueId> gradient_add(Graph&, NodeId, std::span<const ValueId> output_gradients,
-                                  const std::vector<bool>& wanted) {
+Ids gradient_add(Graph&, NodeId, Gradients output_gradients, const Wanted& wanted) {
   return {wanted[0] ? output_gradients[0] : none, wanted[1] ? output_gradients[0] : none};
 }
 
@@ -23,9 +22,8 @@ std::vector<ValueId> gradient_add(Graph&, NodeId, std::span<const ValueId> outpu
 
 // a, b -> a + b; over a or b.
 const Operation& add() {
-  static const Operation operation = {"add",           infer_add,        gradient_add,
-                                      per_element<1>,  {{0, 0}, {0, 1}},
-                                      /*cheap=*/false, planewise};
+  static const Operation operation = {"add",          infer_add, gradient_add,
+                                      per_element<1>, planewise, {{0, 0}, {0, 1}}};
   return operation;
 }
 
@@ -33,14 +31,12 @@ const Operation& add() {
 
 namespace {
 
-std::vector<ValueSpec> infer_cast(const Graph& graph, const std::vector<ValueId>& inputs,
-                                  const Attributes& attributes) {
+Specs infer_cast(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1);
   return {{shape_of(graph, inputs[0]), static_cast<ElementType>(attributes.integer("type"))}};
 }
 
-std::vector<ValueId> gradient_cast(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                   const std::vector<bool>&) {
+Ids gradient_cast(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   return {graph.apply("cast", node.name + ".gradient", {output_gradients[0]},
                       {{"type", static_cast<double>(graph.value(node.inputs[0]).type)}})};
@@ -50,8 +46,8 @@ std::vector<ValueId> gradient_cast(Graph& graph, NodeId id, std::span<const Valu
 
 // x -> y of another type. Attribute type (the enum's number).
 const Operation& cast() {
-  static const Operation operation = {"cast",         infer_cast, gradient_cast, nullptr, {},
-                                      /*cheap=*/true, planewise};
+  static const Operation operation = {"cast",    infer_cast, gradient_cast, nullptr,
+                                      planewise, {},         /*cheap=*/true};
   return operation;
 }
 
@@ -59,8 +55,7 @@ const Operation& cast() {
 
 namespace {
 
-std::vector<ValueSpec> infer_constant(const Graph&, const std::vector<ValueId>& inputs,
-                                      const Attributes& attributes) {
+Specs infer_constant(const Graph&, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.empty());
   return {{{1}, static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)))}};
 }
@@ -69,8 +64,7 @@ std::vector<ValueSpec> infer_constant(const Graph&, const std::vector<ValueId>& 
 
 // (nothing) -> [1] full. Attribute value (, type: the enum's number, f32 when absent).
 const Operation& constant() {
-  static const Operation operation = {"constant",      infer_constant, nullptr, nullptr, {},
-                                      /*cheap=*/false, whole};
+  static const Operation operation = {"constant", infer_constant, nullptr, nullptr, whole};
   return operation;
 }
 
@@ -79,8 +73,7 @@ const Operation& constant() {
 
 namespace {
 
-std::vector<ValueId> gradient_leaky_relu(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                         const std::vector<bool>&) {
+Ids gradient_leaky_relu(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   return {graph.apply("leaky_relu_gradient", node.name + ".gradient", {node.outputs[0], output_gradients[0]},
                       node.attributes)};
@@ -90,16 +83,15 @@ std::vector<ValueId> gradient_leaky_relu(Graph& graph, NodeId id, std::span<cons
 
 // x -> y; over x. Attribute slope (0: ReLU).
 const Operation& leaky_relu() {
-  static const Operation operation = {"leaky_relu",    like_first, gradient_leaky_relu,
-                                      per_element<1>,  {{0, 0}},
-                                      /*cheap=*/false, planewise};
+  static const Operation operation = {"leaky_relu",   like_first, gradient_leaky_relu,
+                                      per_element<1>, planewise,  {{0, 0}}};
   return operation;
 }
 
 // y, dy -> dx; over dy. y > 0 ? dy : slope dy.
 const Operation& leaky_relu_gradient() {
-  static const Operation operation = {"leaky_relu_gradient", like_first, nullptr, per_element<1>, {{0, 1}},
-                                      /*cheap=*/false,       planewise};
+  static const Operation operation = {"leaky_relu_gradient", like_first, nullptr,
+                                      per_element<1>,        planewise,  {{0, 1}}};
   return operation;
 }
 
@@ -107,8 +99,7 @@ const Operation& leaky_relu_gradient() {
 
 namespace {
 
-std::vector<ValueId> gradient_sigmoid(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                      const std::vector<bool>&) {
+Ids gradient_sigmoid(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   return {graph.apply("sigmoid_gradient", node.name + ".gradient", {node.outputs[0], output_gradients[0]})};
 }
@@ -117,15 +108,15 @@ std::vector<ValueId> gradient_sigmoid(Graph& graph, NodeId id, std::span<const V
 
 // x -> y; over x.
 const Operation& sigmoid() {
-  static const Operation operation = {"sigmoid",       like_first, gradient_sigmoid, per_element<4>, {{0, 0}},
-                                      /*cheap=*/false, planewise};
+  static const Operation operation = {"sigmoid",      like_first, gradient_sigmoid,
+                                      per_element<4>, planewise,  {{0, 0}}};
   return operation;
 }
 
 // y, dy -> dy y (1 - y); over dy.
 const Operation& sigmoid_gradient() {
-  static const Operation operation = {"sigmoid_gradient", like_first, nullptr, per_element<3>, {{0, 1}},
-                                      /*cheap=*/false,    planewise};
+  static const Operation operation = {"sigmoid_gradient", like_first, nullptr,
+                                      per_element<3>,     planewise,  {{0, 1}}};
   return operation;
 }
 
@@ -134,8 +125,7 @@ const Operation& sigmoid_gradient() {
 
 namespace {
 
-std::vector<ValueSpec> infer_dropout(const Graph&, const std::vector<ValueId>& inputs,
-                                     const Attributes& attributes) {
+Specs infer_dropout(const Graph&, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.empty());
   assert(attributes.real("rate") >= 0 && attributes.real("rate") < 1);
   const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
@@ -147,9 +137,9 @@ std::vector<ValueSpec> infer_dropout(const Graph&, const std::vector<ValueId>& i
 // (nothing) -> [N,C] full: 0 with probability rate, else 1/(1-rate), drawn as Philox(seed, step,
 // key).uniform(n * C + c) < rate. Attributes n, c, rate, key (, type).
 const Operation& spatial_dropout_scale() {
-  static const Operation operation = {"spatial_dropout_scale", infer_dropout, nullptr, nullptr, {},
-                                      /*cheap=*/false,         whole,
-                                      /*depends_on_step=*/true};
+  static const Operation operation = {
+      "spatial_dropout_scale", infer_dropout,           nullptr, nullptr, whole, {},
+      /*cheap=*/false,         /*depends_on_step=*/true};
   return operation;
 }
 

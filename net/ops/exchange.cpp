@@ -10,11 +10,10 @@ namespace voxswap::net {
 
 namespace {
 
-std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs,
-                             const Attributes& attributes) {
+ops::Specs infer(const Graph& graph, const ops::Ids& inputs, const Attributes& attributes) {
   const auto parts = static_cast<std::size_t>(attributes.integer("parts"));
   assert(parts > 0 && !inputs.empty() && inputs.size() % parts == 0);
-  std::vector<ValueSpec> sums;
+  ops::Specs sums;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Value &first = graph.value(inputs[i / parts * parts]), &part = graph.value(inputs[i]);
     assert(part.shape == first.shape && part.type == first.type);
@@ -29,15 +28,13 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
 // parts of the first sum, of the second, … (full, equally many of each) -> sums over the batch; the first
 // over its first part. Attributes parts (of a sum on this rank), batch (samples of all ranks).
 const Operation& exchange_operation() {
-  static const Operation operation = {"exchange", infer,           nullptr,   nullptr,
-                                      {{0, 0}},   /*cheap=*/false, ops::whole};
+  static const Operation operation = {"exchange", infer, nullptr, nullptr, ops::whole, {{0, 0}}};
   return operation;
 }
 
 namespace {
 
-std::vector<ValueSpec> infer_received(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes& attributes) {
+ops::Specs infer_received(const Graph& graph, const ops::Ids& inputs, const Attributes& attributes) {
   const SendReceive node = send_receive_of(attributes);
   assert(node.sent.size() == inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -53,8 +50,7 @@ std::vector<ValueSpec> infer_received(const Graph& graph, const std::vector<Valu
 
 // values to send -> values received (net/graph/send_receive.h).
 const Operation& send_receive_operation() {
-  static const Operation operation = {"send_receive",  infer_received, nullptr, nullptr, {},
-                                      /*cheap=*/false, ops::whole};
+  static const Operation operation = {"send_receive", infer_received, nullptr, nullptr, ops::whole};
   return operation;
 }
 

@@ -11,7 +11,7 @@ namespace voxswap::net::ops {
 namespace {
 
 // Checks x, statistics, gamma, beta, the first inputs of all three operations on volumes.
-void check_norm(const Graph& graph, const std::vector<ValueId>& inputs) {
+void check_norm(const Graph& graph, const Ids& inputs) {
   assert(inputs.size() >= 4);
   const Shape& x = shape_of(graph, inputs[0]);
   assert(x.rank() == 5 && shape_of(graph, inputs[1]) == (Shape{x[0], x[4], 2}));
@@ -19,15 +19,13 @@ void check_norm(const Graph& graph, const std::vector<ValueId>& inputs) {
 }
 
 // The optional scale[N,C] at `position`.
-void check_scale(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes& attributes,
-                 std::size_t position) {
+void check_scale(const Graph& graph, const Ids& inputs, const Attributes& attributes, std::size_t position) {
   if (!attributes.flag("has_scale")) return;
   const Shape& x = shape_of(graph, inputs[0]);
   assert(inputs.size() > position && shape_of(graph, inputs[position]) == (Shape{x[0], x[4]}));
 }
 
-std::vector<ValueSpec> infer_activation(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes& attributes) {
+Specs infer_activation(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   check_norm(graph, inputs);
   check_scale(graph, inputs, attributes, 4);
   const bool residual = attributes.flag("has_residual");
@@ -36,16 +34,14 @@ std::vector<ValueSpec> infer_activation(const Graph& graph, const std::vector<Va
   return like(graph, inputs[0]);
 }
 
-std::vector<ValueSpec> infer_sums(const Graph& graph, const std::vector<ValueId>& inputs,
-                                  const Attributes& attributes) {
+Specs infer_sums(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   check_norm(graph, inputs);
   check_scale(graph, inputs, attributes, 5);
   assert(inputs.size() == 5u + attributes.flag("has_scale"));
   return {{shape_of(graph, inputs[1]), full_type(graph, inputs[0])}};
 }
 
-std::vector<ValueSpec> infer_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes& attributes) {
+Specs infer_gradient(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   check_norm(graph, inputs);
   check_scale(graph, inputs, attributes, 6);
   assert(inputs.size() == 6u + attributes.flag("has_scale"));
@@ -53,8 +49,7 @@ std::vector<ValueSpec> infer_gradient(const Graph& graph, const std::vector<Valu
   return like(graph, inputs[0]);
 }
 
-std::vector<ValueSpec> infer_parameter_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                                const Attributes&) {
+Specs infer_parameter_gradient(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 && shape_of(graph, inputs[0]).rank() == 3);
   const ValueSpec per_channel = {{shape_of(graph, inputs[0])[1]}, graph.value(inputs[0]).type};
   return {per_channel, per_channel};
@@ -62,20 +57,19 @@ std::vector<ValueSpec> infer_parameter_gradient(const Graph& graph, const std::v
 
 // dx treats the statistics as functions of x. If they are constants, dx is the limit for infinitely many
 // voxels.
-std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                         const std::vector<bool>& wanted) {
+Ids gradient_activation(Graph& graph, NodeId id, Gradients output_gradients, const Wanted& wanted) {
   const Node node = graph.node(id);
   const ValueId dy = output_gradients[0];
   const bool has_scale = node.attributes.flag("has_scale");
   const Attributes attributes = {{"slope", node.attributes.real("slope")},
                                  {"has_scale", has_scale ? 1.0 : 0.0}};
-  std::vector<ValueId> gradients(node.inputs.size(), none);
+  Ids gradients(node.inputs.size(), none);
   if (node.attributes.flag("has_residual") && wanted.back()) gradients.back() = dy;
   if (!wanted[0] && !wanted[2] && !wanted[3]) return gradients;
 
-  std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.begin() + 4);
+  Ids inputs(node.inputs.begin(), node.inputs.begin() + 4);
   inputs.push_back(dy);
-  std::vector<ValueId> with_scale = inputs;
+  Ids with_scale = inputs;
   if (has_scale) with_scale.push_back(node.inputs[4]);
   const ValueId sums = graph.apply("norm_activation_sums", node.name + ".sums", with_scale, attributes);
   if (wanted[2] || wanted[3]) {
@@ -106,33 +100,23 @@ std::vector<ValueId> gradient_activation(Graph& graph, NodeId id, std::span<cons
 // (, batch: the statistics are of all samples together, batch_norm.cpp; constant: they do not depend on x).
 const Operation& norm_activation() {
   static const Operation operation = {"norm_activation", infer_activation, gradient_activation,
-                                      per_element<6>,    {{0, 0}},
-                                      /*cheap=*/true,    planewise};
+                                      per_element<6>,    planewise,        {{0, 0}},
+                                      /*cheap=*/true};
   return operation;
 }
 
 // x, statistics, gamma, beta, dy (, scale) -> [N,C,2] full: sum dz, sum dz xhat over D,H,W; dz = dy * scale
 // * (z > 0 ? 1 : slope), xhat = (x - mean) / deviation. Attributes slope, has_scale.
 const Operation& norm_activation_sums() {
-  static const Operation operation = {"norm_activation_sums",
-                                      infer_sums,
-                                      nullptr,
-                                      per_element<8>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"norm_activation_sums", infer_sums, nullptr, per_element<8>,
                                       summed("norm_activation_plane_sums", "add_planes")};
   return operation;
 }
 
 // like norm_activation_sums -> [N,D,C,2] f64: its sums for each plane.
 const Operation& norm_activation_plane_sums() {
-  static const Operation operation = {"norm_activation_plane_sums",
-                                      infer_sums_of_planes<2>,
-                                      nullptr,
-                                      per_element<8>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole};
+  static const Operation operation = {"norm_activation_plane_sums", infer_sums_of_planes<2>, nullptr,
+                                      per_element<8>, whole};
   return operation;
 }
 
@@ -140,25 +124,15 @@ const Operation& norm_activation_plane_sums() {
 // xhat sums1 / V), V = voxels normalised together (D H W of the whole volume, of all samples for batch norm).
 // Attributes slope, has_scale, voxels (V).
 const Operation& norm_activation_gradient() {
-  static const Operation operation = {"norm_activation_gradient",
-                                      infer_gradient,
-                                      nullptr,
-                                      per_element<10>,
-                                      {{0, 4}},
-                                      /*cheap=*/false,
-                                      planewise};
+  static const Operation operation = {
+      "norm_activation_gradient", infer_gradient, nullptr, per_element<10>, planewise, {{0, 4}}};
   return operation;
 }
 
 // sums[N,C,2] -> dgamma[C] = sum over N of sums1, dbeta[C] = sum over N of sums0, full.
 const Operation& norm_parameter_gradient() {
-  static const Operation operation = {"norm_parameter_gradient",
-                                      infer_parameter_gradient,
-                                      nullptr,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole};
+  static const Operation operation = {"norm_parameter_gradient", infer_parameter_gradient, nullptr,
+                                      per_element<1>, whole};
   return operation;
 }
 
@@ -168,42 +142,25 @@ const Operation& norm_parameter_gradient() {
 
 namespace {
 
-std::vector<ValueSpec> infer_instance_norm(const Graph& graph, const std::vector<ValueId>& inputs,
-                                           const Attributes&) {
+Specs infer_instance_norm(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   const Shape& x = shape_of(graph, inputs[0]);
   assert(x.rank() == 5);
   return {{{x[0], x[4], 2}, full_type(graph, inputs[0])}};
 }
 
-// No gradient here: that of norm_activation already treats the statistics as functions of x.
-std::vector<ValueId> gradient_instance_norm(Graph&, NodeId, std::span<const ValueId>,
-                                            const std::vector<bool>&) {
-  return {none};
-}
-
 }  // namespace
 
 // x -> [N,C,2] full: mean, 1/sqrt(variance + epsilon). Attribute epsilon.
 const Operation& instance_norm_statistics() {
-  static const Operation operation = {"instance_norm_statistics",
-                                      infer_instance_norm,
-                                      gradient_instance_norm,
-                                      per_element<4>,
-                                      {},
-                                      /*cheap=*/false,
-                                      summed("plane_moments", "statistics_of_planes")};
+  static const Operation operation = {"instance_norm_statistics", infer_instance_norm, no_gradient,
+                                      per_element<4>, summed("plane_moments", "statistics_of_planes")};
   return operation;
 }
 
 // x -> [N,D,C,2] f64: mean of each plane, and sum of squared differences from it.
 const Operation& plane_moments() {
-  static const Operation operation = {"plane_moments",
-                                      infer_sums_of_planes<2>,
-                                      nullptr,
-                                      per_element<4>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"plane_moments", infer_sums_of_planes<2>, nullptr, per_element<4>,
                                       whole};
   return operation;
 }

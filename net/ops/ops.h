@@ -6,13 +6,21 @@
 #pragma once
 
 #include <cassert>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/graph/operation_list.h"
 
 namespace voxswap::net::ops {
+
+// Parameters and results of the functions of an operation (net/graph/operation.h).
+using Ids = std::vector<ValueId>;
+using Specs = std::vector<ValueSpec>;
+using Gradients = std::span<const ValueId>;
+using Wanted = std::vector<bool>;
 
 #define DECLARE(operation) const Operation& operation();
 VOXSWAP_OPERATIONS(DECLARE)
@@ -68,19 +76,22 @@ inline std::int64_t voxels(const Shape& shape) {
   return shape[1] * shape[2] * shape[3];
 }
 
-inline std::vector<ValueSpec> like(const Graph& graph, ValueId id) {
+inline Specs like(const Graph& graph, ValueId id) {
   return {{graph.value(id).shape, graph.value(id).type}};
 }
 // For operations whose output has the shape and type of their first input.
-inline std::vector<ValueSpec> like_first(const Graph& graph, const std::vector<ValueId>& inputs,
-                                         const Attributes&) {
+inline Specs like_first(const Graph& graph, const Ids& inputs, const Attributes&) {
   return like(graph, inputs[0]);
+}
+
+// For statistics: the gradient of norm_activation already treats them as functions of x.
+inline Ids no_gradient(Graph&, NodeId, Gradients, const Wanted&) {
+  return {none};
 }
 
 // [N,D,C,kinds] for a first input N,D,H,W,C.
 template <std::int64_t kinds>
-std::vector<ValueSpec> infer_sums_of_planes(const Graph& graph, const std::vector<ValueId>& inputs,
-                                            const Attributes&) {
+Specs infer_sums_of_planes(const Graph& graph, const Ids& inputs, const Attributes&) {
   const Shape& x = shape_of(graph, inputs[0]);
   assert(x.rank() == 5);
   return {{{x[0], x[1], x[4], kinds}, ElementType::f64}};

@@ -9,11 +9,11 @@ namespace voxswap::net::ops {
 
 namespace {
 
-const Shape& first_shape(const Graph& graph, const std::vector<ValueId>& inputs) {
+const Shape& first_shape(const Graph& graph, const Ids& inputs) {
   return shape_of(graph, inputs[0]);
 }
 
-void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
+void check_planes(const Graph& graph, const Ids& inputs) {
   assert(!inputs.empty());
   const Shape& first = first_shape(graph, inputs);
   for (const ValueId id : inputs) {
@@ -23,8 +23,7 @@ void check_planes(const Graph& graph, const std::vector<ValueId>& inputs) {
   }
 }
 
-std::vector<ValueSpec> infer_add_planes(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes& attributes) {
+Specs infer_add_planes(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   check_planes(graph, inputs);
   const Shape& first = first_shape(graph, inputs);
   const auto type = static_cast<ElementType>(attributes.integer_or("type", int(ElementType::f32)));
@@ -32,8 +31,7 @@ std::vector<ValueSpec> infer_add_planes(const Graph& graph, const std::vector<Va
   return {{{first[0], first[2], first[3]}, type}};
 }
 
-std::vector<ValueSpec> infer_mean(const Graph& graph, const std::vector<ValueId>& inputs,
-                                  const Attributes& attributes) {
+Specs infer_mean(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   check_planes(graph, inputs);
   const Shape& first = first_shape(graph, inputs);
   assert(first[3] == 1 && attributes.real("voxels") > 0);
@@ -41,8 +39,7 @@ std::vector<ValueSpec> infer_mean(const Graph& graph, const std::vector<ValueId>
   return {{{first[0], 1, 1, 1, first[2]}, type}};
 }
 
-std::vector<ValueSpec> infer_statistics(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes& attributes) {
+Specs infer_statistics(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   check_planes(graph, inputs);
   const Shape& first = first_shape(graph, inputs);
   assert(first[3] == 2 && attributes.integer("plane_voxels") > 0);
@@ -50,8 +47,7 @@ std::vector<ValueSpec> infer_statistics(const Graph& graph, const std::vector<Va
   return {{{first[0], first[2], 2}, type}};
 }
 
-std::vector<ValueSpec> infer_total(const Graph& graph, const std::vector<ValueId>& inputs,
-                                   const Attributes& attributes) {
+Specs infer_total(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(!inputs.empty());
   const Shape& first = first_shape(graph, inputs);
   assert(first.rank() > 1);
@@ -78,12 +74,7 @@ double flops_of_all(const Graph& graph, const Node& node) {
 
 // x -> [N,D,C,1] f64: channel_sum of each plane.
 const Operation& channel_plane_sums() {
-  static const Operation operation = {"channel_plane_sums",
-                                      infer_sums_of_planes<1>,
-                                      nullptr,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"channel_plane_sums", infer_sums_of_planes<1>, nullptr, per_element<1>,
                                       whole};
   return operation;
 }
@@ -91,42 +82,28 @@ const Operation& channel_plane_sums() {
 // plane sums [N,d,C,1] f64, one or more slabs -> [N,1,1,1,C]: the result of average_pool. Attributes voxels
 // (, type).
 const Operation& mean_of_planes() {
-  static const Operation operation = {"mean_of_planes", infer_mean, nullptr, flops_of_all, {},
-                                      /*cheap=*/false,  whole};
+  static const Operation operation = {"mean_of_planes", infer_mean, nullptr, flops_of_all, whole};
   return operation;
 }
 
 // plane sums [N,d,C,kinds] f64, one or more slabs -> [N,C,kinds], or [C] for one kind: added plane after
 // plane. Attribute type (the enum's number, f32 when absent).
 const Operation& add_planes() {
-  static const Operation operation = {"add_planes",
-                                      infer_add_planes,
-                                      nullptr,
-                                      flops_of_all,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole};
+  static const Operation operation = {"add_planes", infer_add_planes, nullptr, flops_of_all, whole};
   return operation;
 }
 
 // plane moments [N,d,C,2] f64, one or more slabs -> [N,C,2]: the result of instance_norm_statistics.
 // Attributes epsilon, plane_voxels (, type).
 const Operation& statistics_of_planes() {
-  static const Operation operation = {"statistics_of_planes",
-                                      infer_statistics,
-                                      nullptr,
-                                      flops_of_all,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole};
+  static const Operation operation = {"statistics_of_planes", infer_statistics, nullptr, flops_of_all, whole};
   return operation;
 }
 
 // a[rows,…], b[rows,…], … full -> […]: sum of all rows, which are sums of blocks (net/graph/block_sums.h).
 // With apart, [nodes,…].
 const Operation& total() {
-  static const Operation operation = {"total",         infer_total, nullptr, flops_of_all, {},
-                                      /*cheap=*/false, whole};
+  static const Operation operation = {"total", infer_total, nullptr, flops_of_all, whole};
   return operation;
 }
 
@@ -134,7 +111,7 @@ const Operation& total() {
 
 namespace {
 
-std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+Specs infer(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 && shape_of(graph, inputs[0]).rank() == 5);
   return {{{shape_of(graph, inputs[0])[4]}, full_type(graph, inputs[0])}};
 }
@@ -143,12 +120,7 @@ std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inp
 
 // x -> [C] full: sum over N,D,H,W.
 const Operation& channel_sum() {
-  static const Operation operation = {"channel_sum",
-                                      infer,
-                                      nullptr,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"channel_sum", infer, nullptr, per_element<1>,
                                       summed("channel_plane_sums", "add_planes")};
   return operation;
 }

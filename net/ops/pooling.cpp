@@ -9,16 +9,14 @@ namespace voxswap::net::ops {
 
 namespace {
 
-std::vector<ValueSpec> infer_average_pool(const Graph& graph, const std::vector<ValueId>& inputs,
-                                          const Attributes& attributes) {
+Specs infer_average_pool(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1 && attributes.real("voxels") > 0);
   static_cast<void>(attributes);
   const Shape& x = shape_of(graph, inputs[0]);
   return {{{x[0], 1, 1, 1, x[4]}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_average_pool_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                                   const Attributes& attributes) {
+Specs infer_average_pool_gradient(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1 && attributes.real("voxels") > 0);
   const Shape& dy = shape_of(graph, inputs[0]);
   assert(dy.rank() == 5 && voxels(dy) == 1);
@@ -26,8 +24,7 @@ std::vector<ValueSpec> infer_average_pool_gradient(const Graph& graph, const std
            graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_average_pool(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                           const std::vector<bool>&) {
+Ids gradient_average_pool(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   const Shape x = shape_of(graph, node.inputs[0]);
   return {graph.apply("average_pool_gradient", node.name + ".gradient", {output_gradients[0]},
@@ -37,8 +34,7 @@ std::vector<ValueId> gradient_average_pool(Graph& graph, NodeId id, std::span<co
                        {"voxels", node.attributes.real("voxels")}})};
 }
 
-std::vector<ValueId> gradient_of_gradient(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                          const std::vector<bool>&) {
+Ids gradient_of_gradient(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   return {graph.apply("average_pool", node.name + ".gradient", {output_gradients[0]},
                       {{"voxels", node.attributes.real("voxels")}})};
@@ -52,21 +48,15 @@ double flops_of_gradient(const Graph& graph, const Node& node) {
 
 // x -> [N,1,1,1,C]: the sum over D,H,W, over `voxels`; plane after plane, in double.
 const Operation& average_pool() {
-  static const Operation operation = {"average_pool",
-                                      infer_average_pool,
-                                      gradient_average_pool,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
-                                      summed("channel_plane_sums", "mean_of_planes")};
+  static const Operation operation = {"average_pool", infer_average_pool, gradient_average_pool,
+                                      per_element<1>, summed("channel_plane_sums", "mean_of_planes")};
   return operation;
 }
 
 // dy[N,1,1,1,C] -> dx: dy / `voxels` everywhere. Attributes d, h, w (of dx), voxels.
 const Operation& average_pool_gradient() {
-  static const Operation operation = {
-      "average_pool_gradient", infer_average_pool_gradient, gradient_of_gradient, flops_of_gradient, {},
-      /*cheap=*/false,         spread(window_spread)};
+  static const Operation operation = {"average_pool_gradient", infer_average_pool_gradient,
+                                      gradient_of_gradient, flops_of_gradient, spread(window_spread)};
   return operation;
 }
 
@@ -80,20 +70,17 @@ Shape max_pool_sides(const Shape& x) {
   return {x[0], x[1] / 2, x[2] / 2, x[3] / 2, x[4]};
 }
 
-std::vector<ValueSpec> infer_max_pool(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes&) {
+Specs infer_max_pool(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   return {{max_pool_sides(shape_of(graph, inputs[0])), graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_max_pool_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                               const Attributes&) {
+Specs infer_max_pool_gradient(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 2 && max_pool_sides(shape_of(graph, inputs[0])) == shape_of(graph, inputs[1]));
   return like(graph, inputs[0]);
 }
 
-std::vector<ValueId> gradient_max_pool(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                       const std::vector<bool>&) {
+Ids gradient_max_pool(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   return {graph.apply("max_pool_gradient", node.name + ".gradient", {node.inputs[0], output_gradients[0]})};
 }
@@ -102,24 +89,15 @@ std::vector<ValueId> gradient_max_pool(Graph& graph, NodeId id, std::span<const 
 
 // x -> y with half the sides; kernel 2x2x2, stride 2.
 const Operation& max_pool() {
-  static const Operation operation = {"max_pool",
-                                      infer_max_pool,
-                                      gradient_max_pool,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/true,
-                                      windowed(window_of_blocks)};
+  static const Operation operation = {
+      "max_pool", infer_max_pool, gradient_max_pool, per_element<1>, windowed(window_of_blocks),
+      {},         /*cheap=*/true};
   return operation;
 }
 
 // x, dy -> dx: dy goes to the first maximum in scan order (z, y, x).
 const Operation& max_pool_gradient() {
-  static const Operation operation = {"max_pool_gradient",
-                                      infer_max_pool_gradient,
-                                      nullptr,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"max_pool_gradient", infer_max_pool_gradient, nullptr, per_element<1>,
                                       windowed(window_pool_gradient, 1, 0, 2)};
   return operation;
 }
@@ -139,8 +117,7 @@ Shape sliding_max_pool_sides(const Shape& x, const Attributes& attributes) {
   return output_shape(x, axes, x[4]);
 }
 
-std::vector<ValueSpec> infer_sliding_max_pool(const Graph& graph, const std::vector<ValueId>& inputs,
-                                              const Attributes& attributes) {
+Specs infer_sliding_max_pool(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1);
   for (const KernelAxis& axis : kernel_axes(attributes)) assert(axis.before < axis.kernel);
   const Shape y = sliding_max_pool_sides(shape_of(graph, inputs[0]), attributes);
@@ -151,8 +128,7 @@ Shape unpooled(const Shape& y, const Attributes& attributes) {
   return {y[0], attributes.integer("d"), attributes.integer("h"), attributes.integer("w"), y[4]};
 }
 
-std::vector<ValueSpec> infer_sliding_max_pool_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                                       const Attributes& attributes) {
+Specs infer_sliding_max_pool_gradient(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 2 && shape_of(graph, inputs[0]) == shape_of(graph, inputs[1]));
   assert(graph.value(inputs[1]).type == ElementType::u8);
   const Shape x = unpooled(shape_of(graph, inputs[0]), attributes);
@@ -160,9 +136,7 @@ std::vector<ValueSpec> infer_sliding_max_pool_gradient(const Graph& graph, const
   return {{x, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_sliding_max_pool(Graph& graph, NodeId id,
-                                               std::span<const ValueId> output_gradients,
-                                               const std::vector<bool>&) {
+Ids gradient_sliding_max_pool(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   const Shape x = shape_of(graph, node.inputs[0]);
   Attributes attributes = node.attributes;
@@ -186,21 +160,16 @@ double flops(const Graph& graph, const Node& node) {
 // per axis (net/graph/axes.h). REQUIRES: padding < kernel, at most 256 taps.
 const Operation& sliding_max_pool() {
   static const Operation operation = {
-      "sliding_max_pool", infer_sliding_max_pool, gradient_sliding_max_pool, flops, {},
-      /*cheap=*/true,     windowed(window_pool)};
+      "sliding_max_pool", infer_sliding_max_pool, gradient_sliding_max_pool, flops, windowed(window_pool), {},
+      /*cheap=*/true};
   return operation;
 }
 
 // dy, taps u8 -> dx[N,d,h,w,C]: each element of dy is added at the position of its tap, if that is inside.
 // Attributes as sliding_max_pool, and d, h, w (of dx).
 const Operation& sliding_max_pool_gradient() {
-  static const Operation operation = {"sliding_max_pool_gradient",
-                                      infer_sliding_max_pool_gradient,
-                                      nullptr,
-                                      flops,
-                                      {},
-                                      /*cheap=*/false,
-                                      windowed_pair(window_unpool, 0)};
+  static const Operation operation = {"sliding_max_pool_gradient", infer_sliding_max_pool_gradient, nullptr,
+                                      flops, windowed_pair(window_unpool, 0)};
   return operation;
 }
 

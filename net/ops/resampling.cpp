@@ -9,23 +9,20 @@ namespace voxswap::net::ops {
 
 namespace {
 
-std::vector<ValueSpec> infer_upsample(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes&) {
+Specs infer_upsample(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   const Shape& x = shape_of(graph, inputs[0]);
   return {{{x[0], 2 * x[1], 2 * x[2], 2 * x[3], x[4]}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                      const Attributes&) {
+Specs infer_gradient(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   const Shape& dy = shape_of(graph, inputs[0]);
   assert(dy[1] % 2 == 0 && dy[2] % 2 == 0 && dy[3] % 2 == 0);
   return {{{dy[0], dy[1] / 2, dy[2] / 2, dy[3] / 2, dy[4]}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_upsample(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                       const std::vector<bool>&) {
+Ids gradient_upsample(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   return {graph.apply("upsample_nearest_gradient", std::string(graph.node(id).name) + ".gradient",
                       {output_gradients[0]})};
 }
@@ -38,20 +35,15 @@ const Operation& upsample_nearest() {
                                       infer_upsample,
                                       gradient_upsample,
                                       nullptr,
+                                      windowed(window_upsample, 0, none, 2),
                                       {},
-                                      /*cheap=*/true,
-                                      windowed(window_upsample, 0, none, 2)};
+                                      /*cheap=*/true};
   return operation;
 }
 
 // dy -> dx: sum over each 2x2x2 block.
 const Operation& upsample_nearest_gradient() {
-  static const Operation operation = {"upsample_nearest_gradient",
-                                      infer_gradient,
-                                      nullptr,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"upsample_nearest_gradient", infer_gradient, nullptr, per_element<1>,
                                       windowed(window_of_blocks)};
   return operation;
 }
@@ -61,8 +53,7 @@ const Operation& upsample_nearest_gradient() {
 
 namespace {
 
-std::vector<ValueSpec> infer_subsample(const Graph& graph, const std::vector<ValueId>& inputs,
-                                       const Attributes& attributes) {
+Specs infer_subsample(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1 && graph.value(inputs[0]).type == ElementType::u8);
   const Shape& x = shape_of(graph, inputs[0]);
   const std::int64_t d = attributes.integer("d"), h = attributes.integer("h"), w = attributes.integer("w");
@@ -81,8 +72,8 @@ Cut::Window window(const Graph&, const Node& node, Planes made) {
 // x u8[N,D,H,W] -> y u8[N,D/d,H/h,W/w]: voxel d i + d / 2 along the depth, likewise along the other axes.
 // With several bytes per voxel, both have a last axis for them. Attributes d, h, w.
 const Operation& subsample() {
-  static const Operation operation = {"subsample",    infer_subsample, nullptr, nullptr, {},
-                                      /*cheap=*/true, windowed(window)};
+  static const Operation operation = {"subsample", infer_subsample, nullptr, nullptr, windowed(window),
+                                      {},          /*cheap=*/true};
   return operation;
 }
 
@@ -98,17 +89,14 @@ Shape resized(const Shape& x, const Attributes& attributes) {
   return {x[0], attributes.integer("d"), attributes.integer("h"), attributes.integer("w"), x[4]};
 }
 
-std::vector<ValueSpec> infer_resize_linear(const Graph& graph, const std::vector<ValueId>& inputs,
-                                           const Attributes& attributes) {
+Specs infer_resize_linear(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1 && shape_of(graph, inputs[0]).rank() == 5);
   const Shape to = resized(shape_of(graph, inputs[0]), attributes);
   assert(to.count() > 0);
   return {{to, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_resize_linear(Graph& graph, NodeId id,
-                                            std::span<const ValueId> output_gradients,
-                                            const std::vector<bool>&) {
+Ids gradient_resize_linear(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   const Node node = graph.node(id);
   const Shape x = shape_of(graph, node.inputs[0]);
   return {graph.apply("resize_linear_gradient", node.name + ".gradient", {output_gradients[0]},
@@ -129,21 +117,16 @@ double flops(const Graph& graph, const Node& node) {
 // x -> y with sides d, h, w. Attributes d, h, w (, x_depth, y_depth, x_first, y_first:
 // net/graph/axes.h).
 const Operation& resize_linear() {
-  static const Operation operation = {
-      "resize_linear", infer_resize_linear,    gradient_resize_linear, flops, {},
-      /*cheap=*/true,  windowed(window_resize)};
+  static const Operation operation = {"resize_linear", infer_resize_linear,     gradient_resize_linear,
+                                      flops,           windowed(window_resize), {},
+                                      /*cheap=*/true};
   return operation;
 }
 
 // dy -> dx: each element of dy is distributed with the weights of the interpolation. Attributes d, h, w (of
 // dx) (, x_depth, y_depth, x_first, y_first).
 const Operation& resize_linear_gradient() {
-  static const Operation operation = {"resize_linear_gradient",
-                                      infer_resize_linear,
-                                      nullptr,
-                                      flops,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"resize_linear_gradient", infer_resize_linear, nullptr, flops,
                                       windowed(window_resize_gradient)};
   return operation;
 }

@@ -9,39 +9,33 @@ namespace voxswap::net::ops {
 
 namespace {
 
-void check_target(const Graph& graph, const std::vector<ValueId>& inputs) {
+void check_target(const Graph& graph, const Ids& inputs) {
   [[maybe_unused]] const Shape &logits = shape_of(graph, inputs[0]), &target = shape_of(graph, inputs[1]);
   assert(logits.rank() == 5 && graph.value(inputs[1]).type == ElementType::u8);
   assert(bytes_of_target(logits, target) <= 2);
 }
 
-std::vector<ValueSpec> infer_softmax_loss_sums(const Graph& graph, const std::vector<ValueId>& inputs,
-                                               const Attributes&) {
+Specs infer_softmax_loss_sums(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 2);
   check_target(graph, inputs);
   const Shape& logits = shape_of(graph, inputs[0]);
   return {{{logits[0], logits[4], 4}, full_type(graph, inputs[0])}};
 }
 
-std::vector<ValueSpec> infer_plane_sums(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes&) {
+Specs infer_plane_sums(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 2);
   check_target(graph, inputs);
   const Shape& logits = shape_of(graph, inputs[0]);
   return {{{logits[0], logits[1], logits[4], 4}, ElementType::f64}};
 }
 
-std::vector<ValueSpec> infer_softmax_loss_sums_gradient(const Graph& graph,
-                                                        const std::vector<ValueId>& inputs,
-                                                        const Attributes&) {
+Specs infer_softmax_loss_sums_gradient(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 3);
   check_target(graph, inputs);
   return like(graph, inputs[0]);
 }
 
-std::vector<ValueId> gradient_softmax_loss_sums(Graph& graph, NodeId id,
-                                                std::span<const ValueId> output_gradients,
-                                                const std::vector<bool>& wanted) {
+Ids gradient_softmax_loss_sums(Graph& graph, NodeId id, Gradients output_gradients, const Wanted& wanted) {
   const Node node = graph.node(id);
   if (!wanted[0]) return {none, none};
   return {graph.apply("softmax_loss_sums_gradient", node.name + ".gradient",
@@ -56,24 +50,15 @@ std::vector<ValueId> gradient_softmax_loss_sums(Graph& graph, NodeId id,
 // target is not a class are excluded. Attributes smoothing e and focus g, 0 when absent: the last sum is that
 // of -u (1 - p)^g log p with u = (1 - e) t + e / C.
 const Operation& softmax_loss_sums() {
-  static const Operation operation = {"softmax_loss_sums",
-                                      infer_softmax_loss_sums,
-                                      gradient_softmax_loss_sums,
-                                      per_element<14>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"softmax_loss_sums", infer_softmax_loss_sums,
+                                      gradient_softmax_loss_sums, per_element<14>,
                                       summed("softmax_loss_plane_sums", "add_planes")};
   return operation;
 }
 
 // like softmax_loss_sums -> [N,D,C,4] f64: its sums for each plane.
 const Operation& softmax_loss_plane_sums() {
-  static const Operation operation = {"softmax_loss_plane_sums",
-                                      infer_plane_sums,
-                                      nullptr,
-                                      per_element<14>,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"softmax_loss_plane_sums", infer_plane_sums, nullptr, per_element<14>,
                                       whole};
   return operation;
 }
@@ -86,9 +71,8 @@ const Operation& softmax_loss_sums_gradient() {
                                       infer_softmax_loss_sums_gradient,
                                       nullptr,
                                       per_element<14>,
-                                      {{0, 0}},
-                                      /*cheap=*/false,
-                                      planewise};
+                                      planewise,
+                                      {{0, 0}}};
   return operation;
 }
 
@@ -96,8 +80,7 @@ const Operation& softmax_loss_sums_gradient() {
 
 // x -> y; over x. y_c = exp(x_c - m) / sum exp(x_k - m), m the largest x of the voxel.
 const Operation& softmax() {
-  static const Operation operation = {"softmax",       like_first, nullptr, per_element<10>, {{0, 0}},
-                                      /*cheap=*/false, planewise};
+  static const Operation operation = {"softmax", like_first, nullptr, per_element<10>, planewise, {{0, 0}}};
   return operation;
 }
 

@@ -9,7 +9,7 @@ namespace voxswap::net::ops {
 
 namespace {
 
-std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+Specs infer(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(!inputs.empty());
   for (const ValueId id : inputs) assert(graph.value(id).type == full_type(graph, id));
   return {};
@@ -32,14 +32,8 @@ double flops(const Graph& graph, const Node& node) {
 // scaling, gradients are divided by the scale, the step is the number of updates made + 1, and nothing
 // changes if finite is 0.
 const Operation& adam() {
-  static const Operation operation = {"adam",
-                                      infer,
-                                      nullptr,
-                                      flops<12, 2>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      /*depends_on_step=*/true};
+  static const Operation operation = {"adam", infer, nullptr,         flops<12, 2>,
+                                      whole,  {},    /*cheap=*/false, /*depends_on_step=*/true};
   return operation;
 }
 
@@ -49,14 +43,8 @@ const Operation& adam() {
 // from StepContext. With loss scaling, gradients are divided by the scale and nothing changes if finite is 0.
 // With clip, gradients are multiplied by it.
 const Operation& sgd() {
-  static const Operation operation = {"sgd",
-                                      infer,
-                                      nullptr,
-                                      flops<7, 1>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole,
-                                      /*depends_on_step=*/true};
+  static const Operation operation = {"sgd", infer, nullptr,         flops<7, 1>,
+                                      whole, {},    /*cheap=*/false, /*depends_on_step=*/true};
   return operation;
 }
 
@@ -74,20 +62,18 @@ bool is_state(const Graph& graph, ValueId id) {
   return shape_of(graph, id) == Shape{3};
 }
 
-std::vector<ValueSpec> infer_seed(const Graph& graph, const std::vector<ValueId>& inputs, const Attributes&) {
+Specs infer_seed(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 && is_state(graph, inputs[0]));
   return {{{1}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_all_finite(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes&) {
+Specs infer_all_finite(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 || inputs.size() == 2);
   assert(inputs.size() == 1 || shape_of(graph, inputs[1]) == Shape{1});
   return {{{1}, full_type(graph, inputs[0])}};
 }
 
-std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes&) {
+Specs infer_update(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 && shape_of(graph, inputs[0]) == Shape{1});
   return {};
 }
@@ -96,20 +82,13 @@ std::vector<ValueSpec> infer_update(const Graph& graph, const std::vector<ValueI
 
 // state[3] (scale, updates since it changed, updates ever) full -> [1]: the scale.
 const Operation& loss_scale_seed() {
-  static const Operation operation = {"loss_scale_seed", infer_seed, nullptr, nullptr, {},
-                                      /*cheap=*/false,   whole};
+  static const Operation operation = {"loss_scale_seed", infer_seed, nullptr, nullptr, whole};
   return operation;
 }
 
 // gradient full (, so far[1]) -> [1] full: 1 if every number is finite and so far is not 0, else 0.
 const Operation& all_finite() {
-  static const Operation operation = {"all_finite",
-                                      infer_all_finite,
-                                      nullptr,
-                                      per_element<1>,
-                                      {},
-                                      /*cheap=*/false,
-                                      whole};
+  static const Operation operation = {"all_finite", infer_all_finite, nullptr, per_element<1>, whole};
   return operation;
 }
 
@@ -117,8 +96,7 @@ const Operation& all_finite() {
 // doubles (up to `most`) and the first count restarts. Otherwise the scale halves (down to `least`) and the
 // first count restarts. Attributes interval, least, most, initial (scale before the first step).
 const Operation& loss_scale_update() {
-  static const Operation operation = {"loss_scale_update", infer_update, nullptr, nullptr, {},
-                                      /*cheap=*/false,     whole};
+  static const Operation operation = {"loss_scale_update", infer_update, nullptr, nullptr, whole};
   return operation;
 }
 
@@ -127,14 +105,12 @@ const Operation& loss_scale_update() {
 
 namespace {
 
-std::vector<ValueSpec> infer_squares(const Graph& graph, const std::vector<ValueId>& inputs,
-                                     const Attributes&) {
+Specs infer_squares(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1 || (inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{1}));
   return {{{1}, full_type(graph, inputs[0])}};
 }
 
-std::vector<ValueSpec> infer_factor(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes& attributes) {
+Specs infer_factor(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1 || (inputs.size() == 2 && shape_of(graph, inputs[1]) == Shape{3}));
   assert(shape_of(graph, inputs[0]) == Shape{1} && attributes.real("most") > 0);
   static_cast<void>(attributes);
@@ -145,16 +121,14 @@ std::vector<ValueSpec> infer_factor(const Graph& graph, const std::vector<ValueI
 
 // gradient full (, so far[1]) -> [1] full: sum of its squares, plus `so far`. Accumulated in double.
 const Operation& sum_of_squares() {
-  static const Operation operation = {"sum_of_squares", infer_squares, nullptr, per_element<2>, {},
-                                      /*cheap=*/false,  whole};
+  static const Operation operation = {"sum_of_squares", infer_squares, nullptr, per_element<2>, whole};
   return operation;
 }
 
 // squares[1] (, state[3]: loss scaling) full -> [1]: min(1, most / (sqrt(squares) / scale + 1e-6)), as in
 // PyTorch's clip_grad_norm_. Attribute most: the largest norm that is not clipped.
 const Operation& clip_factor() {
-  static const Operation operation = {"clip_factor",   infer_factor, nullptr, nullptr, {},
-                                      /*cheap=*/false, whole};
+  static const Operation operation = {"clip_factor", infer_factor, nullptr, nullptr, whole};
   return operation;
 }
 

@@ -16,30 +16,26 @@ namespace {
 
 constexpr std::int64_t phases = 8;
 
-std::vector<ValueSpec> infer_weights(const Graph& graph, const std::vector<ValueId>& inputs,
-                                     const Attributes&) {
+Specs infer_weights(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   const Shape& w = shape_of(graph, inputs[0]);
   assert(w.rank() == 5 && w[2] == 3 && w[3] == 3 && w[4] == 3);
   return {{{phases * w[0], w[1], 2, 2, 2}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_weights_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                              const Attributes&) {
+Specs infer_weights_gradient(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   const Shape& dw = shape_of(graph, inputs[0]);
   assert(dw.rank() == 5 && dw[0] % phases == 0 && dw[2] == 2 && dw[3] == 2 && dw[4] == 2);
   return {{{dw[0] / phases, dw[1], 3, 3, 3}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_of_weights(Graph& graph, NodeId id, std::span<const ValueId> output_gradients,
-                                         const std::vector<bool>&) {
+Ids gradient_of_weights(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   return {
       graph.apply("upsampled_weights_gradient", graph.node(id).name + ".gradient", {output_gradients[0]})};
 }
 
-std::vector<ValueSpec> infer_interleave(const Graph& graph, const std::vector<ValueId>& inputs,
-                                        const Attributes&) {
+Specs infer_interleave(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(inputs.size() == 1);
   const Shape& z = shape_of(graph, inputs[0]);
   assert(z.rank() == 5 && z[1] > 1 && z[2] > 1 && z[3] > 1 && z[4] % phases == 0);
@@ -47,8 +43,7 @@ std::vector<ValueSpec> infer_interleave(const Graph& graph, const std::vector<Va
       {{z[0], 2 * (z[1] - 1), 2 * (z[2] - 1), 2 * (z[3] - 1), z[4] / phases}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_interleave_gradient(const Graph& graph, const std::vector<ValueId>& inputs,
-                                                 const Attributes& attributes) {
+Specs infer_interleave_gradient(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   assert(inputs.size() == 1);
   const Shape& dy = shape_of(graph, inputs[0]);
   const std::int64_t depth = attributes.integer_or("depth", dy[1] / 2 + 1);
@@ -57,9 +52,7 @@ std::vector<ValueSpec> infer_interleave_gradient(const Graph& graph, const std::
   return {{{dy[0], depth, dy[2] / 2 + 1, dy[3] / 2 + 1, phases * dy[4]}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueId> gradient_of_interleave(Graph& graph, NodeId id,
-                                            std::span<const ValueId> output_gradients,
-                                            const std::vector<bool>&) {
+Ids gradient_of_interleave(Graph& graph, NodeId id, Gradients output_gradients, const Wanted&) {
   return {graph.apply("interleave_gradient", graph.node(id).name + ".gradient", {output_gradients[0]})};
 }
 
@@ -69,42 +62,31 @@ std::vector<ValueId> gradient_of_interleave(Graph& graph, NodeId id,
 // p = 4 pz + 2 py + px has row p O + o. Along an axis, tap k of the 3 is added to tap (k + 1 - p) / 2 of the
 // 2.
 const Operation& upsampled_weights() {
-  static const Operation operation = {"upsampled_weights", infer_weights, gradient_of_weights, nullptr, {},
-                                      /*cheap=*/true,      whole};
+  static const Operation operation = {
+      "upsampled_weights", infer_weights, gradient_of_weights, nullptr, whole, {}, /*cheap=*/true};
   return operation;
 }
 
 // gradient of upsampled_weights -> dw[O,I,3,3,3], full.
 const Operation& upsampled_weights_gradient() {
-  static const Operation operation = {"upsampled_weights_gradient",
-                                      infer_weights_gradient,
-                                      nullptr,
-                                      nullptr,
-                                      {},
-                                      /*cheap=*/false,
+  static const Operation operation = {"upsampled_weights_gradient", infer_weights_gradient, nullptr, nullptr,
                                       whole};
   return operation;
 }
 
-// z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: y[2 j + p] = z[j + p], channels p C + c.
+// z[N,d+1,h+1,w+1,8 C] -> y[N,2d,2h,2w,C]: y[2 j + p] = z[j + p], channels p C + c. Not cheap: to recompute
+// it, its input must be recomputed, a convolution.
 const Operation& interleave() {
-  static const Operation operation = {
-      "interleave",
-      infer_interleave,
-      gradient_of_interleave,
-      nullptr,
-      {},
-      /*cheap=*/false,  // not cheap: to recompute it, its input must be recomputed, a convolution
-      windowed(window_interleave, 0, none, 2)};
+  static const Operation operation = {"interleave", infer_interleave, gradient_of_interleave, nullptr,
+                                      windowed(window_interleave, 0, none, 2)};
   return operation;
 }
 
 // dy -> dz; zero for elements that interleave does not read. Attributes depth (of dz) and shift, 0 when
 // absent: plane j of dz comes from planes 2 j - p + shift of dy.
 const Operation& interleave_gradient() {
-  static const Operation operation = {
-      "interleave_gradient", infer_interleave_gradient,           nullptr, nullptr, {},
-      /*cheap=*/false,       windowed(window_interleave_gradient)};
+  static const Operation operation = {"interleave_gradient", infer_interleave_gradient, nullptr, nullptr,
+                                      windowed(window_interleave_gradient)};
   return operation;
 }
 

@@ -13,10 +13,9 @@ namespace voxswap::net::ops {
 namespace {
 
 template <const Operation& (*inner)()>
-std::vector<ValueSpec> infer(const Graph& graph, const std::vector<ValueId>& inputs,
-                             const Attributes& attributes) {
+Specs infer(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   const Graph slab = slab_graph(graph, inner(), inputs, attributes);
-  std::vector<ValueSpec> specs;
+  Specs specs;
   for (const ValueId id : slab.node(0).outputs) specs.push_back({slab.value(id).shape, slab.value(id).type});
   return specs;
 }
