@@ -51,20 +51,10 @@ Blocks<Index> blocks_below(const Shape& coarse, std::int64_t size) {
 template <class Start>
 std::unique_ptr<Kernel> make_for_blocks(const Shape& coarse, const Node& node, ElementType type,
                                         Start start) {
-  return for_type(type, node.name, [&]<class T>(T) {
-    const bool whole = coarse[4] % full_width<T> == 0;
-    const std::int64_t size = whole ? full_width<T> : 1, units = coarse.count() / size;
-    return make_own([=](const KernelArguments& arguments) {
-      for_index(units, [&]<class Index>() {
-        const Blocks<Index> blocks = blocks_below<Index>(coarse, size);
-        if (whole) {
-          start.template operator()<full_width<T>, T, Index>(blocks, arguments, blocks_for(units));
-        } else {
-          start.template operator()<1, T, Index>(blocks, arguments, blocks_for(units));
-        }
-      });
-    });
-  });
+  const auto geometry = [=]<class Index>(Index, Index columns) {
+    return blocks_below<Index>(coarse, coarse[4] / static_cast<std::int64_t>(columns));
+  };
+  return make_for_voxels(coarse, node, type, geometry, start);
 }
 
 }  // namespace voxswap::net::cuda

@@ -144,6 +144,28 @@ void for_index(std::int64_t units, Start start) {
   }
 }
 
+// A kernel with one thread per vector of channels of each voxel of `volume`. It calls start.operator()<width,
+// T, Index>(geometry(units, columns), arguments, blocks) for `units` vectors, `columns` per voxel.
+template <class Geometry, class Start>
+std::unique_ptr<Kernel> make_for_voxels(const Shape& volume, const Node& node, ElementType type,
+                                        Geometry geometry, Start start) {
+  return for_type(type, node.name, [&]<class T>(T) {
+    const bool whole = volume[4] % full_width<T> == 0;
+    const std::int64_t size = whole ? full_width<T> : 1, units = volume.count() / size,
+                       columns = volume[4] / size;
+    return make_own([=](const KernelArguments& arguments) {
+      for_index(units, [&]<class Index>() {
+        const auto made = geometry(static_cast<Index>(units), static_cast<Index>(columns));
+        if (whole) {
+          start.template operator()<full_width<T>, T, Index>(made, arguments, blocks_for(units));
+        } else {
+          start.template operator()<1, T, Index>(made, arguments, blocks_for(units));
+        }
+      });
+    });
+  });
+}
+
 // For copies: the largest unit that divides `bytes`.
 struct alignas(16) Bytes16 {
   std::uint64_t content[2];

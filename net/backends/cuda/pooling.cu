@@ -181,22 +181,10 @@ std::unique_ptr<Kernel> make_for_pool(const Shape& x, const Shape& y, const Shap
   const KernelAxes axes = kernel_axes(node.attributes);
   const PoolAxis z_axis = pool_axis(x, y, axes, 0), y_axis = pool_axis(x, y, axes, 1),
                  x_axis = pool_axis(x, y, axes, 2);
-  return for_type(type, node.name, [&]<class T>(T) {
-    const bool whole = taken[4] % full_width<T> == 0;
-    const std::int64_t size = whole ? full_width<T> : 1, units = taken.count() / size,
-                       columns = taken[4] / size;
-    return make_own([=](const KernelArguments& arguments) {
-      for_index(units, [&]<class Index>() {
-        const Pool<Index> pool = {z_axis, y_axis, x_axis, static_cast<Index>(units),
-                                  static_cast<Index>(columns)};
-        if (whole) {
-          start.template operator()<full_width<T>, T, Index>(pool, arguments, blocks_for(units));
-        } else {
-          start.template operator()<1, T, Index>(pool, arguments, blocks_for(units));
-        }
-      });
-    });
-  });
+  const auto geometry = [=]<class Index>(Index units, Index columns) {
+    return Pool<Index>{z_axis, y_axis, x_axis, units, columns};
+  };
+  return make_for_voxels(taken, node, type, geometry, start);
 }
 
 struct StartPool {

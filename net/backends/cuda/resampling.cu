@@ -178,21 +178,10 @@ std::unique_ptr<Kernel> make_for_resize(const Shape& from, const Shape& to, cons
   const LinearAxis depth = linear_depth(node.attributes, from, to);
   const ResizeAxis z = {depth.side, depth.outputs, depth.first_side, depth.first_output, from[1], to[1]},
                    y = {from[2], to[2]}, x = {from[3], to[3]};
-  return for_type(type, node.name, [&]<class T>(T) {
-    const bool whole = made[4] % full_width<T> == 0;
-    const std::int64_t size = whole ? full_width<T> : 1, units = made.count() / size,
-                       columns = made[4] / size;
-    return make_own([=](const KernelArguments& arguments) {
-      for_index(units, [&]<class Index>() {
-        const Resize<Index> r = {z, y, x, static_cast<Index>(units), static_cast<Index>(columns)};
-        if (whole) {
-          start.template operator()<full_width<T>, T, Index>(r, arguments, blocks_for(units));
-        } else {
-          start.template operator()<1, T, Index>(r, arguments, blocks_for(units));
-        }
-      });
-    });
-  });
+  const auto geometry = [=]<class Index>(Index units, Index columns) {
+    return Resize<Index>{z, y, x, units, columns};
+  };
+  return make_for_voxels(made, node, type, geometry, start);
 }
 
 struct StartResize {
