@@ -29,9 +29,10 @@ struct StoredChannels {
 };
 
 // A 4D file with several channels, of which `first` is the first one, is decompressed once.
-void read_shared_file(const CaseFiles& files, std::size_t first, std::vector<Image>& channels) {
+void read_shared_file(const CaseFiles& files, std::size_t first, const CheckVolumes& check,
+                      std::vector<Image>& channels) {
   const fs::path& path = files.channels[first];
-  std::vector<Image> volumes = read_images(path);
+  std::vector<Image> volumes = read_images(path, check);
   for (std::size_t i = first; i < channels.size(); ++i) {
     if (files.channels[i] != path) continue;
     const auto component = static_cast<std::size_t>(std::max(0, files.components[i]));
@@ -58,11 +59,13 @@ StoredChannels read_channels(const Dataset& dataset, const CaseFiles& files) {
     const fs::path& path = files.channels[i];
     const int component = files.components[i];
     stop_if(channel_trouble(dataset, files, i));
-    if (component >= 0) stop_if(other_volumes(path, read_header(path).volumes, dataset));
+    const auto check = [&](std::int64_t volumes) {
+      if (component >= 0) stop_if(other_volumes(path, volumes, dataset));
+    };
     if (component < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1)
-      channels[i] = read_image(path, component);
+      channels[i] = read_image(path, component, check);
     else
-      read_shared_file(files, i, channels);
+      read_shared_file(files, i, check, channels);
   }
   fill_missing(channels, files);
   return {std::move(channels)};

@@ -236,12 +236,14 @@ ImageHeader decoded_header(const fs::path& path) {
   return take_header(rest);
 }
 
-std::vector<Image> decoded_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
+std::vector<Image> decoded_volumes(const fs::path& path, const ChooseVolumes& choose) {
+  const auto [first, count] = choose(decoded_header(path));
   return images_of(path, ask({DecodeRequest::Kind::raster_volumes, {}, path.string(), first, count}));
 }
 
 Image decoded_labels(const fs::path& path) {
-  return std::move(images_of(path, ask({DecodeRequest::Kind::raster_labels, {}, path.string()})).front());
+  return std::move(
+      images_of(path, ask({DecodeRequest::Kind::raster_labels, {}, path.string(), 0, 1})).front());
 }
 
 std::vector<float> decoded_slice(const fs::path& path) {

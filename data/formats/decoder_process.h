@@ -33,10 +33,10 @@ struct DecodeReply {
   std::int64_t exit = 0;   // 0, or the Exit of the error
 };
 
-// The functions of raster.h, and slice_voxels() of a DICOM slice, run in another process. They throw like
+// open_raster() (raster.h), and slice_voxels() of a DICOM slice, run in another process. They throw like
 // those functions, and Exit::bad_data naming the file if the decoder crashed or took too long.
 ImageHeader decoded_header(const fs::path& path);
-std::vector<Image> decoded_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
+std::vector<Image> decoded_volumes(const fs::path& path, const ChooseVolumes& choose);
 Image decoded_labels(const fs::path& path);
 std::vector<float> decoded_slice(const fs::path& path);
 

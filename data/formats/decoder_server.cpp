@@ -78,12 +78,13 @@ std::string answer(const DecodeRequest& request) {
     limit_memory(static_cast<std::uintmax_t>(slice.geometry.count()) * bytes_of_element(slice.element));
     return answer_of({{slice.geometry, slice_voxels(slice)}});
   }
-  const ImageHeader header = raster_header(path);
+  const RasterImage image = open_raster(
+      path, request.kind == Kind::raster_labels ? RasterMeaning::numbers : RasterMeaning::brightness);
+  const ImageHeader& header = image.header;
   if (request.kind == Kind::raster_header)
     return header_line(header.geometry, static_cast<std::size_t>(header.volumes), header.element);
   limit_memory(static_cast<std::uintmax_t>(header.geometry.count() * header.volumes) * sizeof(double));
-  if (request.kind == Kind::raster_labels) return answer_of({raster_labels(path)});
-  return answer_of(raster_volumes(path, request.first, request.count));
+  return answer_of(image.volumes({request.first, request.count}));
 }
 
 void send(const DecodeReply& head, const std::string& content) {

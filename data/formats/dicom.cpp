@@ -256,6 +256,10 @@ Series open_series(const fs::path& folder) {
   return series;
 }
 
+ImageHeader header_of(const Series& series) {
+  return {series.geometry, 1, series.slices.front().element, {}};
+}
+
 }  // namespace
 
 std::string dicom_description(const fs::path& folder) {
@@ -264,14 +268,14 @@ std::string dicom_description(const fs::path& folder) {
 }
 
 ImageHeader dicom_header(const fs::path& folder) {
-  const Series series = open_series(folder);
-  return {series.geometry, 1, series.slices.front().element, {}};
+  return header_of(open_series(folder));
 }
 
-std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t, std::int64_t) {
+std::vector<Image> dicom_volumes(const fs::path& folder, const ChooseVolumes& choose) {
   Image image;
   reading(folder, [&] {
     const Series series = open_series(folder);
+    choose(header_of(series));  // a series is one volume
     image.geometry = series.geometry;
     image.voxels.reserve(static_cast<std::size_t>(series.geometry.count()));
     for (const DicomSlice& slice : series.slices) {

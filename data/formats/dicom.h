@@ -23,7 +23,7 @@ namespace voxswap::data {
 std::string dicom_description(const fs::path& folder);  // the SeriesDescription of its first file
 
 ImageHeader dicom_header(const fs::path& folder);
-std::vector<Image> dicom_volumes(const fs::path& folder, std::int64_t first, std::int64_t count);
+std::vector<Image> dicom_volumes(const fs::path& folder, const ChooseVolumes& choose);
 
 // Finds the DICOM files of a folder, by content, not by name.
 std::vector<fs::path> dicom_files(const fs::path& folder);  // sorted

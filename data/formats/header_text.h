@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,5 +33,12 @@ struct ImageHeader {
   std::string element;                // stored element type: "int16"
   std::vector<std::string> oddities;  // ambiguities, and how they were resolved
 };
+
+// The volumes from `first` up to but excluding `first + count`.
+struct VolumeRange {
+  std::int64_t first = 0, count = 0;
+};
+// Chooses the volumes to read when a file's header is known; throws to refuse the file.
+using ChooseVolumes = std::function<VolumeRange(const ImageHeader& header)>;
 
 }  // namespace voxswap::data

@@ -22,7 +22,7 @@ namespace {
 struct Format {
   bool (*is)(const fs::path& path);
   ImageHeader (*header)(const fs::path& path);
-  std::vector<Image> (*volumes)(const fs::path& path, std::int64_t first, std::int64_t count);
+  std::vector<Image> (*volumes)(const fs::path& path, const ChooseVolumes& choose);
 };
 
 const Format nifti{is_nifti, nifti_header, nifti_volumes};
@@ -56,22 +56,25 @@ ImageHeader read_header(const fs::path& path) {
   return format_of(path).header(path);
 }
 
-std::vector<Image> read_images(const fs::path& path) {
-  const Format& format = format_of(path);
-  return format.volumes(path, 0, format.header(path).volumes);
+std::vector<Image> read_images(const fs::path& path, const CheckVolumes& check) {
+  return format_of(path).volumes(path, [&](const ImageHeader& header) {
+    if (check) check(header.volumes);
+    return VolumeRange{0, header.volumes};
+  });
 }
 
-Image read_image(const fs::path& path, int component) {
-  const Format& format = format_of(path);
-  const std::int64_t volumes = format.header(path).volumes;
-  if (component < 0 && volumes != 1) {
-    fail(Exit::bad_data, "{}: holds {}. Expected one 3D image", path.string(), counted(volumes, "volume"));
-  }
-  if (component >= volumes) {
-    fail(Exit::bad_data, "{}: holds {}, but number {} (counted from 0) is needed", path.string(),
-         counted(volumes, "volume"), component);
-  }
-  return std::move(format.volumes(path, std::max(component, 0), 1).front());
+Image read_image(const fs::path& path, int component, const CheckVolumes& check) {
+  const auto choose = [&](const ImageHeader& header) {
+    const std::int64_t volumes = header.volumes;
+    if (check) check(volumes);
+    if (component < 0 && volumes != 1)
+      fail(Exit::bad_data, "{}: holds {}. Expected one 3D image", path.string(), counted(volumes, "volume"));
+    if (component >= volumes)
+      fail(Exit::bad_data, "{}: holds {}, but number {} (counted from 0) is needed", path.string(),
+           counted(volumes, "volume"), component);
+    return VolumeRange{std::max(component, 0), 1};
+  };
+  return std::move(format_of(path).volumes(path, choose).front());
 }
 
 LabelMap read_label_map(const fs::path& path) {

@@ -38,7 +38,9 @@ bool is_whole(const fs::path& path, std::size_t volumes) {
     if (is_nifti(path))
       check_nifti(path);
     else
-      raw_volumes(path, 0, static_cast<std::int64_t>(std::max<std::size_t>(volumes, 1)));
+      raw_volumes(path, [&](const ImageHeader&) {
+        return VolumeRange{0, static_cast<std::int64_t>(std::max<std::size_t>(volumes, 1))};
+      });
     return true;
   } catch (const Error& error) {
     if (error.exit() != Exit::bad_data) throw;

@@ -64,6 +64,7 @@ void unpack_up_to(const fs::path& path, gzFile_s* file, std::size_t size, std::s
 
 struct NiftiFile {
   NiftiHeader header;
+  VolumeRange wanted;
   std::string read;                    // the decompressed file, read with zlib, or
   std::unique_ptr<char[]> unpacked{};  // decompressed in one call, without clearing memory first
   std::size_t size = 0;                // bytes in `unpacked`
@@ -117,11 +118,12 @@ void read_past_end(const fs::path& path, gzFile_s* file) {
        path.string(), counted(promised, "byte"), there);
 }
 
-NiftiFile load(const fs::path& path) {
+NiftiFile load(const fs::path& path, const ChooseVolumes& choose) {
   NiftiFile result;
   const File file = open(path);
   unpack_up_to(path, file.get(), most_nifti_header_bytes, result.read);
   result.header = parse_nifti_header(path, result.read);
+  result.wanted = choose(result.header.image);
   const std::size_t promised = result.header.promised_bytes();
   unpack_at_once(path, promised, result);
   if (result.unpacked) return result;
@@ -155,18 +157,19 @@ ImageHeader nifti_header(const fs::path& path) {
   return parse_nifti_header(path, bytes).image;
 }
 
-std::vector<Image> nifti_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
+std::vector<Image> nifti_volumes(const fs::path& path, const ChooseVolumes& choose) {
   std::vector<Image> images;
   reading(path, [&] {
-    const NiftiFile file = load(path);
-    for (std::int64_t volume = first; volume < first + count; ++volume)
-      images.push_back({file.header.image.geometry, volume_of(file, static_cast<std::size_t>(volume))});
+    const NiftiFile file = load(path, choose);
+    for (std::int64_t i = 0; i < file.wanted.count; ++i)
+      images.push_back(
+          {file.header.image.geometry, volume_of(file, static_cast<std::size_t>(file.wanted.first + i))});
   });
   return images;
 }
 
 void check_nifti(const fs::path& path) {
-  reading(path, [&] { load(path); });
+  reading(path, [&] { load(path, [](const ImageHeader&) { return VolumeRange(); }); });
 }
 
 }  // namespace voxswap::data

@@ -11,10 +11,9 @@ namespace voxswap::data {
 
 ImageHeader nifti_header(const fs::path& path);
 
-// The volumes from `first` up to but excluding `first + count`. Throws Exit::bad_data for a truncated or
-// damaged file (gzip's checksum is verified) and for data types that are not scalars. Memory use is limited
-// by the actual content, not by the size that the header declares.
-std::vector<Image> nifti_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
+// Throws Exit::bad_data for a truncated or damaged file (gzip's checksum is verified) and for data types that
+// are not scalars. Memory use is limited by the actual content, not by the size that the header declares.
+std::vector<Image> nifti_volumes(const fs::path& path, const ChooseVolumes& choose);
 
 void check_nifti(const fs::path& path);  // throws unless the file is complete
 

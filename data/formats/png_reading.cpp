@@ -38,10 +38,10 @@ void read_bytes(png_structp png, png_bytep to, std::size_t count) {
 
 void ignore(png_structp, png_const_charp) {}
 
-void ask_for(png_structp png, png_infop info, PngMeaning meaning) {
+void ask_for(png_structp png, png_infop info, RasterMeaning meaning) {
   const int colours = png_get_color_type(png, info);
   png_set_strip_alpha(png);
-  if (meaning == PngMeaning::numbers) {
+  if (meaning == RasterMeaning::numbers) {
     png_set_packing(png);
   } else {
     if (colours == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
@@ -52,7 +52,7 @@ void ask_for(png_structp png, png_infop info, PngMeaning meaning) {
   png_read_update_info(png, info);
 }
 
-bool begin_png(png_structp png, png_infop info, PngMeaning meaning) {
+bool begin_png(png_structp png, png_infop info, RasterMeaning meaning) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_read_info(png, info);
   ask_for(png, info, meaning);
@@ -84,7 +84,7 @@ constexpr std::size_t most_packed = 1100;
 
 }  // namespace
 
-PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning) {
+PngPixels read_png(const fs::path& path, PngPart part, RasterMeaning meaning) {
   const std::string bytes = read_file(path);
   Source source{bytes.data(), bytes.size(), 0, {}};
   PngReader reader(source);

@@ -56,12 +56,12 @@ void check_promise(const fs::path& path, const itk::ImageIOBase& io) {
          path.string(), counted(promised, "byte"), there);
 }
 
-itk::ImageIOBase::Pointer open(const fs::path& path, bool colours_of_palette) {
+itk::ImageIOBase::Pointer open(const fs::path& path, RasterMeaning meaning) {
   static_cast<void>(open_file(path));          // its library opens it by name; this reports errors first
   if (is_jpeg(path)) check_end_of_jpeg(path);  // before libjpeg prints its own message
   const itk::ImageIOBase::Pointer io = io_for(path);
   reading(path, [&] {
-    io->SetExpandRGBPalette(colours_of_palette);
+    io->SetExpandRGBPalette(meaning == RasterMeaning::brightness);
     io->SetFileName(path.string());
     io->ReadImageInformation();
   });
@@ -79,34 +79,34 @@ std::int64_t colours(const itk::ImageIOBase& io) {
   return components % 2 == 0 ? components - 1 : components;
 }
 
-Geometry plane_of(const itk::ImageIOBase& io) {
+Geometry plane_of(std::int64_t width, std::int64_t height) {
   Geometry geometry;
-  geometry.size = {static_cast<std::int64_t>(io.GetDimensions(0)),
-                   static_cast<std::int64_t>(io.GetDimensions(1)), 1};
+  geometry.size = {width, height, 1};
   return geometry;
 }
 
-std::vector<Image> read(const fs::path& path, itk::ImageIOBase& io, std::int64_t first, std::int64_t count) {
-  const std::vector<char> buffer = read_buffer(path, io);
-  std::vector<Image> images;
-  for (std::int64_t colour = first; colour < first + count; ++colour) {
-    Image image{plane_of(io), {}};
-    image.voxels.resize(static_cast<std::size_t>(image.geometry.count()));
-    convert(path, io, buffer, colour, image.voxels);
-    images.push_back(std::move(image));
-  }
-  return images;
-}
-
-Geometry plane_of(const PngPixels& pixels) {
-  Geometry geometry;
-  geometry.size = {pixels.width, pixels.height, 1};
-  return geometry;
+RasterImage open_by_itk(const fs::path& path, RasterMeaning meaning) {
+  const itk::ImageIOBase::Pointer io = open(path, meaning);
+  const Geometry plane = plane_of(static_cast<std::int64_t>(io->GetDimensions(0)),
+                                  static_cast<std::int64_t>(io->GetDimensions(1)));
+  const auto read = [path, io, plane](const VolumeRange& wanted) {
+    const std::vector<char> buffer = read_buffer(path, *io);
+    std::vector<Image> images;
+    for (std::int64_t colour = wanted.first; colour < wanted.first + wanted.count; ++colour) {
+      Image image{plane, {}};
+      image.voxels.resize(static_cast<std::size_t>(plane.count()));
+      convert(path, *io, buffer, colour, image.voxels);
+      images.push_back(std::move(image));
+    }
+    return images;
+  };
+  return {{plane, colours(*io), itk::ImageIOBase::GetComponentTypeAsString(io->GetComponentType()), {}},
+          read};
 }
 
 template <class T>
 Image channel_of(const PngPixels& pixels, std::int64_t channel) {
-  Image image{plane_of(pixels), {}};
+  Image image{plane_of(pixels.width, pixels.height), {}};
   const auto count = static_cast<std::size_t>(image.geometry.count()),
              channels = static_cast<std::size_t>(pixels.channels);
   image.voxels.resize(count);
@@ -120,51 +120,30 @@ Image channel_of(const PngPixels& pixels, std::int64_t channel) {
   return image;
 }
 
-std::vector<Image> png_volumes(const fs::path& path, PngMeaning meaning, std::int64_t first,
-                               std::int64_t count) {
-  const PngPixels pixels = read_png(path, PngPart::pixels, meaning);
-  std::vector<Image> images;
-  for (std::int64_t c = first; c < std::min(first + count, pixels.channels); ++c)
-    images.push_back(pixels.bytes == 2 ? channel_of<std::uint16_t>(pixels, c)
-                                       : channel_of<std::uint8_t>(pixels, c));
-  return images;
-}
-
-[[noreturn]] void refuse_colours(const fs::path& path) {
-  fail(Exit::bad_data,
-       "{}: is a colour image, but a mask holds label numbers. Save it in greyscale or with a palette",
-       path.string());
+RasterImage open_png(const fs::path& path, RasterMeaning meaning) {
+  const PngPixels header = read_png(path, PngPart::header, meaning);
+  const auto read = [=](const VolumeRange& wanted) {
+    const PngPixels pixels = read_png(path, PngPart::pixels, meaning);
+    std::vector<Image> images;
+    for (std::int64_t c = wanted.first; c < std::min(wanted.first + wanted.count, pixels.channels); ++c)
+      images.push_back(pixels.bytes == 2 ? channel_of<std::uint16_t>(pixels, c)
+                                         : channel_of<std::uint8_t>(pixels, c));
+    return images;
+  };
+  return {
+      {plane_of(header.width, header.height), header.channels, header.bytes == 2 ? "uint16" : "uint8", {}},
+      read};
 }
 
 }  // namespace
 
-ImageHeader raster_header(const fs::path& path) {
-  if (is_png(path)) {
-    const PngPixels pixels = read_png(path, PngPart::header, PngMeaning::brightness);
-    return {plane_of(pixels), pixels.channels, pixels.bytes == 2 ? "uint16" : "uint8", {}};
-  }
-  const itk::ImageIOBase::Pointer io = open(path, /*colours_of_palette=*/true);
-  ImageHeader header;
-  header.geometry = plane_of(*io);
-  header.volumes = colours(*io);
-  header.element = itk::ImageIOBase::GetComponentTypeAsString(io->GetComponentType());
-  return header;
-}
-
-std::vector<Image> raster_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
-  if (is_png(path)) return png_volumes(path, PngMeaning::brightness, first, count);
-  return read(path, *open(path, /*colours_of_palette=*/true), first, count);
-}
-
-Image raster_labels(const fs::path& path) {
-  if (is_png(path)) {
-    std::vector<Image> images = png_volumes(path, PngMeaning::numbers, 0, 3);
-    if (images.size() != 1) refuse_colours(path);
-    return std::move(images.front());
-  }
-  const itk::ImageIOBase::Pointer io = open(path, /*colours_of_palette=*/false);
-  if (colours(*io) != 1) refuse_colours(path);
-  return std::move(read(path, *io, 0, 1).front());
+RasterImage open_raster(const fs::path& path, RasterMeaning meaning) {
+  RasterImage image = is_png(path) ? open_png(path, meaning) : open_by_itk(path, meaning);
+  if (meaning == RasterMeaning::numbers && image.header.volumes != 1)
+    fail(Exit::bad_data,
+         "{}: is a colour image, but a mask holds label numbers. Save it in greyscale or with a palette",
+         path.string());
+  return image;
 }
 
 void write_raster_labels(const fs::path& path, const LabelMap& labels) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/file.h"
@@ -14,12 +15,17 @@
 
 namespace voxswap::data {
 
-// REQUIRES for all of them: is_raster(path) (formats.h). They throw Exit::bad_data naming the file. Only
-// voxswap-decode calls them (decoder_process.h).
-ImageHeader raster_header(const fs::path& path);
-std::vector<Image> raster_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
-// For an image with a palette, the palette indices instead of the colours.
-Image raster_labels(const fs::path& path);
+// How palettes and greyscale with fewer than 8 bits are read: as colours and brightness, or as stored
+// numbers.
+enum class RasterMeaning { brightness, numbers };
+
+struct RasterImage {
+  ImageHeader header;
+  std::function<std::vector<Image>(const VolumeRange& wanted)> volumes;  // decodes the pixels
+};
+// Throws Exit::bad_data naming the file, also for colours as numbers. REQUIRES: is_raster(path) (formats.h).
+// Only voxswap-decode calls it (decoder_process.h).
+RasterImage open_raster(const fs::path& path, RasterMeaning meaning);
 
 // One plane of integers, as an 8-bit PNG, or a 16-bit one if necessary.
 void write_raster_labels(const fs::path& path, const LabelMap& labels);
@@ -37,11 +43,8 @@ struct PngPixels {
 };
 
 enum class PngPart { header, pixels };
-// How palettes and greyscale with fewer than 8 bits are read: as colours and brightness, or as stored
-// numbers.
-enum class PngMeaning { brightness, numbers };
 
 // Throws Exit::bad_data naming the file if it is truncated, damaged or not a PNG.
-PngPixels read_png(const fs::path& path, PngPart part, PngMeaning meaning);
+PngPixels read_png(const fs::path& path, PngPart part, RasterMeaning meaning);
 
 }  // namespace voxswap::data

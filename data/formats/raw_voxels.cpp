@@ -122,14 +122,15 @@ ImageHeader raw_header(const fs::path& path) {
 
 namespace {
 
-std::vector<Image> read_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
+std::vector<Image> read_volumes(const fs::path& path, const ChooseVolumes& choose) {
   const RawImage raw = open_header(path);
+  const VolumeRange wanted = choose(raw.image);
   const std::string bytes = read_voxels(path, raw);
   const auto voxels = static_cast<std::size_t>(raw.image.geometry.count());
   const auto components = static_cast<std::size_t>(raw.components);
   std::vector<Image> images;
-  for (auto volume = static_cast<std::size_t>(first); volume < static_cast<std::size_t>(first + count);
-       ++volume) {
+  for (std::int64_t i = 0; i < wanted.count; ++i) {
+    const auto volume = static_cast<std::size_t>(wanted.first + i);
     // Components of a voxel are adjacent, further axes are outermost.
     const std::size_t begin = volume / components * voxels * components + volume % components;
     StoredVoxels stored;
@@ -144,9 +145,9 @@ std::vector<Image> read_volumes(const fs::path& path, std::int64_t first, std::i
 
 }  // namespace
 
-std::vector<Image> raw_volumes(const fs::path& path, std::int64_t first, std::int64_t count) {
+std::vector<Image> raw_volumes(const fs::path& path, const ChooseVolumes& choose) {
   std::vector<Image> images;
-  reading(path, [&] { images = read_volumes(path, first, count); });
+  reading(path, [&] { images = read_volumes(path, choose); });
   return images;
 }
 

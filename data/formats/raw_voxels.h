@@ -15,8 +15,8 @@ namespace voxswap::data {
 
 // REQUIRES: is_raw_image(path) (formats.h).
 ImageHeader raw_header(const fs::path& path);
-// The volumes from `first` up to but excluding `first + count`. Memory use is limited by the actual content.
-std::vector<Image> raw_volumes(const fs::path& path, std::int64_t first, std::int64_t count);
+// Memory use is limited by the actual content.
+std::vector<Image> raw_volumes(const fs::path& path, const ChooseVolumes& choose);
 
 // The text header of an NRRD or MetaImage file: voxel type, and file, position and compression of the voxels.
 struct RawImage {

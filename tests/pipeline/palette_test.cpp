@@ -63,7 +63,7 @@ TEST_F(Colors, OfARegionAreTheSameInViewerPlotsAndPictures) {
   report_made_up({run}, run);
   const std::string html = read_file(run / "report.html"), plot = read_file(run / "boxplot.svg");
   const data::PngPixels picture =
-      data::read_png(run / "slices/case_2.png", data::PngPart::pixels, data::PngMeaning::brightness);
+      data::read_png(run / "slices/case_2.png", data::PngPart::pixels, data::RasterMeaning::brightness);
   std::set<Color> drawn;
   for (std::size_t i = 0; i + 2 < picture.rows.size(); i += 3)
     drawn.insert({std::to_integer<std::uint8_t>(picture.rows[i]),
