@@ -39,8 +39,7 @@ class Configure : public ProgramInAFolder {
 };
 
 TEST_F(Configure, WritesAnExperimentThatCanBePlannedWithAReasonAboveEveryKey) {
-  const Outcome outcome = configure({});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure({}));
   EXPECT_TRUE(contains(outcome.output, "size along x, voxels", "flair", "oedema", "candidate", "chosen",
                        "voxswap run "));
   std::string before;
@@ -56,8 +55,7 @@ TEST_F(Configure, WritesAnExperimentThatCanBePlannedWithAReasonAboveEveryKey) {
 }
 
 TEST_F(Configure, ChoosesTheLargestContextAmongTheFastOnes) {
-  const Outcome outcome = configure({"--json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure({"--json"}));
   const Json json = Json::parse(outcome.output);
   const auto time = [](const Json& one) { return one.at("seconds_per_megavoxel").get<double>(); };
   const auto voxels = [](const Json& one) {
@@ -78,62 +76,56 @@ TEST_F(Configure, ChoosesTheLargestContextAmongTheFastOnes) {
 }
 
 TEST_F(Configure, WritesASpacingAndNoResolution) {
-  ASSERT_EQ(configure({}).code, 0);
+  succeeded(configure({}));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "spacing: [")) << bytes("mine.yaml");
   EXPECT_FALSE(contains(bytes("mine.yaml"), "resolution: ")) << bytes("mine.yaml");
 }
 
 TEST_F(Configure, WritesTheSameFileTwice) {
-  ASSERT_EQ(configure({}).code, 0);
+  succeeded(configure({}));
   const std::string first = bytes("mine.yaml");
   fs::remove(folder_ / "mine.yaml");
-  ASSERT_EQ(configure({}).code, 0);
+  succeeded(configure({}));
   EXPECT_EQ(bytes("mine.yaml"), first);
 }
 
 TEST_F(Configure, NeverOverwritesAFile) {
   std::ofstream(path("mine.yaml")) << "mine";
-  const Outcome outcome = configure({});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_TRUE(contains(outcome.errors, "is not overwritten"));
+  failed(configure({}), 2, {"is not overwritten"});
   EXPECT_EQ(bytes("mine.yaml"), "mine");
 }
 
 TEST_F(Configure, WarnsOfLabelsThatFewCasesHave) {
-  const Outcome outcome = configure({"data.labels={necrosis: 1, oedema: 2, enhancing: 4, cavity: 9}"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome =
+      succeeded(configure({"data.labels={necrosis: 1, oedema: 2, enhancing: 4, cavity: 9}"}));
   EXPECT_TRUE(contains(outcome.errors, "label cavity is in 0 of 4 cases")) << outcome.errors;
   EXPECT_FALSE(contains(outcome.errors, "label oedema")) << outcome.errors;
 }
 
 TEST_F(Configure, TakesWhatTheUserHasDecided) {
-  ASSERT_EQ(configure({"training.epochs=7", "network.base_filters=4"}).code, 0);
+  succeeded(configure({"training.epochs=7", "network.base_filters=4"}));
   const std::string text = bytes("mine.yaml");
   EXPECT_TRUE(contains(text, "# set on the command line\n  epochs: 7\n", "base_filters: 4\n"));
 }
 
 TEST_F(Configure, TrainsSeveralNetworksWhereTheHoursHaveRoom) {
-  const Outcome outcome = configure({"--hours", "100", "network.base_filters=2"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure({"--hours", "100", "network.base_filters=2"}));
   const std::string text = bytes("mine.yaml");
   EXPECT_TRUE(contains(text, "epochs: 1000", "repeats: 5", "ensemble: true")) << text;
   EXPECT_TRUE(contains(outcome.output, "5 networks of 1000 epochs each, predicted ")) << outcome.output;
   fs::remove(folder_ / "mine.yaml");
-  ASSERT_EQ(configure({"--hours", "0.005", "network.base_filters=2"}).code, 0);
+  succeeded(configure({"--hours", "0.005", "network.base_filters=2"}));
   EXPECT_FALSE(contains(bytes("mine.yaml"), "repeats")) << bytes("mine.yaml");
   fs::remove(folder_ / "mine.yaml");
-  ASSERT_EQ(configure({"--hours", "100", "network.base_filters=2", "training.epochs=7"}).code, 0);
+  succeeded(configure({"--hours", "100", "network.base_filters=2", "training.epochs=7"}));
   EXPECT_FALSE(contains(bytes("mine.yaml"), "repeats")) << bytes("mine.yaml");
 }
 
 TEST_F(Configure, StopsAtCasesThatCannotBeReadUnlessTheyAreLeftOut) {
   damage("BraTS2021_00002");
-  const Outcome refused = configure({});
-  EXPECT_EQ(refused.code, 3);
-  EXPECT_TRUE(contains(refused.errors, "BraTS2021_00002", "--leave-out"));
+  failed(configure({}), 3, {"BraTS2021_00002", "--leave-out"});
   EXPECT_FALSE(fs::exists(folder_ / "mine.yaml"));
-  const Outcome outcome = configure({"--leave-out"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  succeeded(configure({"--leave-out"}));
   const Json folds = Json::parse(bytes("mine_splits.json"));
   ASSERT_EQ(folds.size(), 3u);
   EXPECT_FALSE(contains(folds.dump(), "BraTS2021_00002"));
@@ -143,16 +135,14 @@ TEST_F(Configure, StopsAtCasesThatCannotBeReadUnlessTheyAreLeftOut) {
 TEST_F(Configure, DoesNotAdviseToLeaveOutAllCases) {
   for (const char* id : {"BraTS2021_00000", "BraTS2021_00001", "BraTS2021_00002", "BraTS2021_00003"})
     damage(id);
-  const Outcome refused = configure({"--leave-out"});
-  EXPECT_EQ(refused.code, 3);
-  EXPECT_TRUE(contains(refused.errors, "4 of 4 cases cannot be read", "No readable case remains"));
+  const Outcome refused =
+      failed(configure({"--leave-out"}), 3, {"4 of 4 cases cannot be read", "No readable case remains"});
   EXPECT_FALSE(contains(refused.errors, "leave them out")) << refused.errors;
 }
 
 TEST_F(Configure, WritesTheValuesOfLabelsWithoutNamesAndWarnsOnce) {
   phantoms("4", "24,24,24", {"--layout", "dicom"}, "series");
-  const Outcome outcome = configure({}, "series");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure({}, "series"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "label_1: 1", "label_2: 2", "label_4: 4")) << bytes("mine.yaml");
   const std::size_t first = outcome.errors.find("data.labels is not set");
   EXPECT_NE(first, std::string::npos);
@@ -176,8 +166,7 @@ TEST_F(Configure, RunsOnManyLabelsARareOneAndSizesThatDiffer) {
     write_file(file, voxels);
   }
   const Words labels = {"data.labels={a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9, rare: 10}"};
-  const Outcome outcome = configure(labels, "mixed");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure(labels, "mixed"));
   EXPECT_TRUE(contains(outcome.errors, "label rare is in 1 of 5 cases")) << outcome.errors;
   EXPECT_TRUE(contains(bytes("mine.yaml"), "rare: 10", "spacing: ["));
   done({"run", path("mine.yaml"), "--out", path("r"), "training.epochs=1", "network.base_filters=2"});
@@ -196,54 +185,45 @@ TEST_F(Configure, RunsOnBidsAndOnSlices) {
 
 TEST_F(Configure, LeavesOutCasesWithMissingFiles) {
   fs::remove(folder_ / "data/BraTS2021_00001/BraTS2021_00001_t2.nii.gz");
-  const Outcome refused = configure({});
-  EXPECT_EQ(refused.code, 3);
-  EXPECT_TRUE(contains(refused.errors, "BraTS2021_00001: channel t2 is missing", "--leave-out",
-                       "data.missing_modalities=true"));
-  EXPECT_EQ(configure({"--leave-out"}).code, 0);
+  failed(configure({}), 3,
+         {"BraTS2021_00001: channel t2 is missing", "--leave-out", "data.missing_modalities=true"});
+  succeeded(configure({"--leave-out"}));
   EXPECT_FALSE(contains(bytes("mine_splits.json"), "BraTS2021_00001"));
   const Outcome run =
       done({"run", path("mine.yaml"), "--out", path("r"), "training.epochs=1", "network.base_filters=2"});
   EXPECT_TRUE(contains(run.output + run.errors, "1 case with missing files skipped"));
   fs::remove(folder_ / "mine.yaml");
   fs::remove(folder_ / "mine_splits.json");
-  EXPECT_EQ(configure({"data.missing_modalities=true"}).code, 0);
+  succeeded(configure({"data.missing_modalities=true"}));
 }
 
 // A planner that swaps nothing needs memory in proportion to the volume, on any processor.
 TEST_F(Configure, TakesPatchesWhereAWholeVolumeDoesNotFit) {
   phantoms("2", "48,48,48", {}, "large");
   const Words keep = {"memory.planner=keep", "network.base_filters=4"};
-  const Outcome outcome = configure(keep + Words{"--json"}, "large");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure(keep + Words{"--json"}, "large"));
   const Json candidates = Json::parse(outcome.output).at("candidates");
   const auto memory = [&](std::size_t i) { return candidates.at(i).at("memory_bytes").get<std::int64_t>(); };
   ASSERT_LT(memory(2), memory(0)) << "of the smaller patch";
   fs::remove(folder_ / "mine.yaml");
   const Outcome patches =
-      configure(keep + Words{"--memory", format("{}B", (memory(0) + memory(2)) / 2)}, "large");
-  ASSERT_EQ(patches.code, 0) << patches.errors;
+      succeeded(configure(keep + Words{"--memory", format("{}B", (memory(0) + memory(2)) / 2)}, "large"));
   EXPECT_TRUE(contains(patches.output, "does not fit"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "patch: [")) << patches.output;
 }
 
 TEST_F(Configure, SaysWhatWouldBeLeastWhereNothingFits) {
-  const Outcome refused = configure({"--memory", "1MiB"});
-  EXPECT_EQ(refused.code, 4);
-  EXPECT_TRUE(contains(refused.errors, "needs at least"));
+  failed(configure({"--memory", "1MiB"}), 4, {"needs at least"});
   EXPECT_FALSE(fs::exists(folder_ / "mine.yaml"));
 }
 
 TEST_F(Configure, SaysHowManyHoursAnEpochTakesWhereThereAreTooFew) {
   phantoms("4", "96,96,96", {}, "large");
-  const Outcome refused = configure({"--hours", "0.001"}, "large");
-  EXPECT_EQ(refused.code, 4);
-  EXPECT_TRUE(contains(refused.errors, "Set --hours of at least"));
+  failed(configure({"--hours", "0.001"}, "large"), 4, {"Set --hours of at least"});
 }
 
 TEST_F(Configure, SaysWhereTheHoursAllowNextToNoTraining) {
-  const Outcome few = configure({"--hours", "0.001", "network.base_filters=32"});
-  ASSERT_EQ(few.code, 0) << few.errors;
+  const Outcome few = succeeded(configure({"--hours", "0.001", "network.base_filters=32"}));
   EXPECT_TRUE(contains(few.errors, "--hours 0.001: only ", "too few to train a network")) << few.errors;
   fs::remove(folder_ / "mine.yaml");
   const Outcome decided = configure({"--hours", "0.001", "network.base_filters=32", "training.epochs=1"});
@@ -255,8 +235,7 @@ TEST_F(Configure, TakesNoCandidateFromOneOutlier) {
   for (const auto& entry : fs::directory_iterator(folder_ / "uneven" / "BraTS20_Training_002"))
     widen_voxels(entry.path());
   const Words plain = {"preprocess.spacing=[10, 10, 10]", "preprocess.crop=none", "network.base_filters=2"};
-  const Outcome outcome = configure(plain, "uneven");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure(plain, "uneven"));
   EXPECT_TRUE(contains(outcome.errors, "case 'BraTS20_Training_002' has ", "check the voxel size"))
       << outcome.errors;
   EXPECT_FALSE(contains(outcome.output, "whole volumes")) << outcome.output;
@@ -267,23 +246,22 @@ TEST_F(Configure, TakesNoCandidateFromOneOutlier) {
 
 TEST_F(Configure, RefusesADataSetOfOneCaseAndAFolderWithoutData) {
   phantoms("1", "16,16,16", {}, "one");
-  EXPECT_EQ(configure({}, "one").code, 3);
+  failed(configure({}, "one"), 3);
   fs::create_directories(folder_ / "empty");
-  EXPECT_EQ(configure({}, "empty").code, 3);
-  EXPECT_EQ(configure({}, "nowhere").code, 3);
-  EXPECT_EQ(configure({"--memory", "much"}).code, 2);
+  failed(configure({}, "empty"), 3);
+  failed(configure({}, "nowhere"), 3);
+  failed(configure({"--memory", "much"}), 2);
 }
 
 TEST_F(Configure, ChoosesAnImageNetworkForClasses) {
   phantoms("20", "32", {"--layout", "classes"}, "classes");
-  ASSERT_EQ(configure({}, "classes").code, 0);
+  succeeded(configure({}, "classes"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "name: resnet18"));
 }
 
 TEST_F(Configure, LeavesLongVoxelsUnhalvedAndChoosesForAnotherDevice) {
   phantoms("4", "48,48,16", {}, "thin");
-  const Outcome outcome = configure({"--as", "h100", "--memory", "16GiB"}, "thin");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  succeeded(configure({"--as", "h100", "--memory", "16GiB"}, "thin"));
   const std::string text = bytes("mine.yaml");
   EXPECT_TRUE(contains(text, "base_filters: 32", "strides: [1, "));
   EXPECT_TRUE(contains(text, "budget: 16GiB") || contains(text, "budget: 16384MiB")) << text;
@@ -300,8 +278,7 @@ TEST_F(Configure, IsDoneByRunWhereItIsGivenADataSet) {
 }
 
 TEST_F(Configure, WritesASweepOverTheBestCandidates) {
-  const Outcome outcome = configure({"--candidates", "2"});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome = succeeded(configure({"--candidates", "2"}));
   EXPECT_TRUE(contains(outcome.output, "voxswap sweep ", "swept"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "sweep:\n  settings:\n", "training.patch: "));
   const Outcome planned = done({"sweep", path("mine.yaml"), "--out", path("s"), "--dry-run"});
@@ -311,10 +288,10 @@ TEST_F(Configure, WritesASweepOverTheBestCandidates) {
 // The candidates have different depths and strides.
 TEST_F(Configure, WritesASweepWithEnsemblesAsCandidates) {
   phantoms("4", "40,40,40", {}, "large");
-  const Outcome outcome = configure({"--candidates", "3", "network.base_filters=2", "training.epochs=1",
-                                     "data.split.folds=2", "output.dir=" + path("s")},
-                                    "large");
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  const Outcome outcome =
+      succeeded(configure({"--candidates", "3", "network.base_filters=2", "training.epochs=1",
+                           "data.split.folds=2", "output.dir=" + path("s")},
+                          "large"));
   EXPECT_TRUE(contains(outcome.output, "voxswap sweep " + path("mine.yaml") + " --dry-run",
                        "voxswap report " + path("s") + " --ensembles"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "network.depth: 4", "network.depth: 3", "network.strides: auto"))
@@ -327,16 +304,15 @@ TEST_F(Configure, WritesASweepWithEnsemblesAsCandidates) {
 
 TEST_F(Configure, LeavesTheSplitToTheFileThatIsGiven) {
   write_file(folder_ / "split.csv", "case,part\nBraTS2021_00000,training\nBraTS2021_00001,validation\n");
-  const Outcome outcome = configure({"data.split.file=" + path("split.csv")});
-  ASSERT_EQ(outcome.code, 0) << outcome.errors;
+  succeeded(configure({"data.split.file=" + path("split.csv")}));
   EXPECT_FALSE(contains(bytes("mine.yaml"), "folds: "));
 }
 
 TEST_F(Configure, WritesAPageWithTablesAndHistograms) {
-  ASSERT_EQ(configure({"--page", path("page.html")}).code, 0);
+  succeeded(configure({"--page", path("page.html")}));
   EXPECT_TRUE(contains(bytes("page.html"), "Fingerprint of data", "<svg", "Candidates", "flair", "chosen"));
   fs::remove(folder_ / "mine.yaml");
-  EXPECT_EQ(configure({"--page", path("page.html")}).code, 2);  // never overwritten
+  failed(configure({"--page", path("page.html")}), 2);  // never overwritten
 }
 
 }  // namespace

@@ -317,8 +317,7 @@ TEST_F(DamagedRun, IsNotWrittenToByTwo) {
   EXPECT_FALSE(fs::exists(out / "maps"));
   EXPECT_FALSE(fs::exists(out / "report.html"));
   kill(first, SIGINT);
-  const Outcome stopped = finish(first, first_log);
-  EXPECT_EQ(stopped.code, 130) << stopped.output;
+  failed(finish(first, first_log), 130);
   EXPECT_FALSE(fs::exists(out / ".lock"));
   done({"report", out.string()});
 }

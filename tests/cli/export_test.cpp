@@ -87,9 +87,7 @@ TEST_F(Export, ToPytorchAndBackPredictsTheSame) {
   const auto [header, data] = read_weights(folder_ / "model.safetensors");
   EXPECT_EQ(header["decoder.0.up.weight"]["shape"], Json({8, 8, 2, 2, 2}));
   EXPECT_EQ(Json::parse(header["__metadata__"]["modalities"].get<std::string>()).size(), 4U);
-  const Outcome import =
-      program({"import", path("model.safetensors"), "--run", path("run"), "--out", path("back")});
-  ASSERT_EQ(import.code, 0) << import.output;
+  succeeded(program({"import", path("model.safetensors"), "--run", path("run"), "--out", path("back")}));
   for (const char* run : {"run", "back"}) {
     done({"predict", path(run), "--input", path("data"), "--out", path(std::string("maps_") + run),
           "--probabilities", "--quiet"});
@@ -117,18 +115,15 @@ TEST_F(Export, ImportsOnlyAllWeightsOfTheNetwork) {
   };
   Json named = Json::object(), renamed = header, turned = header;
   for (const auto& [name, entry] : header.items()) named["module." + name] = entry;
-  EXPECT_EQ(import(named).code, 0);  // names written by torch.nn.DataParallel
+  succeeded(import(named));  // names written by torch.nn.DataParallel
   renamed["head.0.conv.biased"] = renamed["head.0.conv.bias"];
   renamed.erase("head.0.conv.bias");
-  const Outcome other = import(renamed);
-  EXPECT_EQ(other.code, 3);
+  const Outcome other = failed(import(renamed), 3);
   EXPECT_TRUE(contains(
       other.output,
       "lacks 'head.0.conv.bias'; it has tensors that the network does not have: 'head.0.conv.biased'"));
   turned["encoder.0.conv.0.weight"]["shape"] = {4, 2, 3, 3, 3};
-  const Outcome shape = import(turned);
-  EXPECT_EQ(shape.code, 3);
-  EXPECT_TRUE(contains(shape.output, "encoder.0.conv.0.weight (4x2x3x3x3, not 2x4x3x3x3)"));
+  failed(import(turned), 3, {"encoder.0.conv.0.weight (4x2x3x3x3, not 2x4x3x3x3)"});
   refused(2, {"import", path("whole.safetensors"), "--run", path("run"), "--out", path("data")});
 }
 

@@ -26,8 +26,7 @@ training: {epochs: 2, batch_size: 2, seed: 5, loss: softmax_cross_entropy}
 TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
   phantoms("8", "16", {"--layout", "classes"});
   const Words settings = {"network.name=resnet18"};
-  const Outcome outcome = run(settings);
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Outcome outcome = succeeded(run(settings));
   EXPECT_TRUE(contains(outcome.output, "accuracy"));
   const Csv classes = read_csv(folder_ / "out/classes.csv"),
             accuracy = read_csv(folder_ / "out/accuracy.csv");
@@ -37,13 +36,12 @@ TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
   EXPECT_TRUE(contains(bytes("out/report.html"), "Predicted tumor"));
 
   // Interrupted after an epoch, the results are the same.
-  ASSERT_EQ(run(settings + Words{"training.epochs=1"}, "again").code, 0);
-  const Outcome resumed = run(settings + Words{"--resume"}, "again");
-  ASSERT_EQ(resumed.code, 0) << resumed.output;
+  succeeded(run(settings + Words{"training.epochs=1"}, "again"));
+  succeeded(run(settings + Words{"--resume"}, "again"));
   EXPECT_EQ(bytes("again/classes.csv"), bytes("out/classes.csv"));
 
   const fs::path folder = folder_ / "data/tumor", out = folder_ / "predicted";
-  ASSERT_EQ(program({"predict", path("out"), "--input", folder.string(), "--out", out.string()}).code, 0);
+  succeeded(program({"predict", path("out"), "--input", folder.string(), "--out", out.string()}));
   const Csv predicted = read_csv(out / "classes.csv");
   EXPECT_EQ(predicted.rows.size(), 4U);
   EXPECT_EQ(predicted.header,
@@ -52,8 +50,7 @@ TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
 
 TEST_F(Images, WithMasksAreSegmentedAndWrittenAsPictures) {
   phantoms("6", "16", {"--layout", "masks"});
-  const Outcome outcome = run({"network.name=deeplabv3"});
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(run({"network.name=deeplabv3"}));
   EXPECT_EQ(read_csv(folder_ / "out/dice.csv").rows.size(), 3U);
   EXPECT_TRUE(fs::exists(folder_ / "out/slices"));
   const Words predict = {"predict", path("out"),  "--input",         path("data/images"),
@@ -71,8 +68,7 @@ TEST_F(Images, OfVolumesAreSlicesAndScoredAsVolumes) {
   const Words settings = {"network.name=deeplabv3", "preprocess.slices=axial",
                           "evaluate.at=[native, training, 12]"};
   done(words("plan", settings));
-  const Outcome outcome = run(settings);
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(run(settings));
   EXPECT_EQ(read_csv(folder_ / "out/dice.csv").rows.size(), 9U);
   done(words("preview", {settings[0], settings[1], "--out", path("p.png")}));
   done({"predict", path("out"), "--input", path("data"), "--out", path("maps")});
@@ -84,24 +80,18 @@ TEST_F(Images, GiveTheSameBytesUnderAnyPlan) {
   const Words settings = {"network.name=deeplabv3", "preprocess.slices=axial", "training.epochs=1"};
   const Words swapped =
       settings + Words{"memory.planner=lms-threshold", "memory.lms_threshold=1KiB", "memory.host=64MiB"};
-  ASSERT_EQ(run(settings, "kept").code, 0);
-  const Outcome outcome = run(swapped, "swapped");
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(run(settings, "kept"));
+  succeeded(run(swapped, "swapped"));
   EXPECT_EQ(bytes("kept/dice.csv"), bytes("swapped/dice.csv"));
 }
 
 TEST_F(Images, AreRefusedWithOneClearMessage) {
   phantoms("4", "16", {"--layout", "classes"});
   fs::resize_file(folder_ / "data/tumor/phantom_000.png", 60);
-  const Outcome truncated = run({"network.name=resnet18"});
-  EXPECT_EQ(truncated.code, 3);
-  EXPECT_TRUE(contains(truncated.output, "phantom_000.png"));
+  failed(run({"network.name=resnet18"}), 3, {"phantom_000.png"});
   refused(3, {"check", path("data")});
-  const Outcome other = run({"network.name=deeplabv3"});
-  EXPECT_EQ(other.code, 2);
-  const Outcome loss = run({"network.name=resnet18", "training.loss=weighted_dice"});
-  EXPECT_EQ(loss.code, 2);
-  EXPECT_TRUE(contains(loss.output, "softmax_cross_entropy"));
+  failed(run({"network.name=deeplabv3"}), 2);
+  failed(run({"network.name=resnet18", "training.loss=weighted_dice"}), 2, {"softmax_cross_entropy"});
 }
 
 }  // namespace

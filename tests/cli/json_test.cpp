@@ -17,9 +17,8 @@ class JsonOutput : public ProgramInAFolder {
   }
   // Stdout contains only JSON.
   Json json(const Words& arguments) const {
-    const Outcome outcome =
-        run_program(arguments + Words{"--json", "--quiet"}, {.log = log_, .errors = folder_ / "errors"});
-    EXPECT_EQ(outcome.code, 0) << outcome.errors;
+    const Outcome outcome = succeeded(
+        run_program(arguments + Words{"--json", "--quiet"}, {.log = log_, .errors = folder_ / "errors"}));
     return Json::parse(outcome.output, nullptr, false);
   }
   const std::string tiny_ = path("tiny.yaml"), run_ = path("run");

@@ -193,8 +193,7 @@ TEST_F(Outside, ARunEndsAndLeavesNothingIfItsFolderIsRemoved) {
   error_code busy = {};  // a file was written meanwhile
   do fs::remove_all(folder_ / "removed", busy);
   while (busy);
-  const Outcome outcome = finish(child, {.log = log_});
-  EXPECT_EQ(outcome.code, 1);
+  const Outcome outcome = failed(finish(child, {.log = log_}), 1);
   EXPECT_TRUE(contains(outcome.output, "error: " + path("removed"))) << outcome.output;
   EXPECT_FALSE(fs::exists(folder_ / "removed"));
 }

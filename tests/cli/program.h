@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,6 +34,23 @@ struct Outcome {
   std::string output;
   std::string errors;  // stderr, if written to a separate file
 };
+
+// The program must have succeeded.
+inline Outcome succeeded(const Outcome& outcome,
+                         const std::source_location& where = std::source_location::current()) {
+  const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expects success");
+  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.errors;
+  return outcome;
+}
+// The program must have ended with this exit code and a message that contains all of these words.
+inline Outcome failed(const Outcome& outcome, int code, const Words& words = {},
+                      const std::source_location& where = std::source_location::current()) {
+  const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expects a failure");
+  EXPECT_EQ(outcome.code, code) << outcome.output << outcome.errors;
+  for (const std::string& word : words)
+    EXPECT_TRUE(contains(outcome.errors.empty() ? outcome.output : outcome.errors, word));
+  return outcome;
+}
 
 // Output files and working folder of a program.
 struct Surroundings {
@@ -116,16 +134,13 @@ class ProgramIn {
   }
   // Must succeed.
   Outcome done(const Words& arguments) const {
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, 0) << arguments[0] << ": " << outcome.output;
-    return outcome;
+    SCOPED_TRACE(arguments[0]);
+    return succeeded(program(arguments));
   }
   // Must end with this exit code and a message that contains these words.
   Outcome refused(int code, const Words& arguments, const std::string& words = "") const {
-    const Outcome outcome = program(arguments);
-    EXPECT_EQ(outcome.code, code) << arguments[0] << ": " << outcome.output;
-    EXPECT_TRUE(contains(outcome.output, words));
-    return outcome;
+    SCOPED_TRACE(arguments[0]);
+    return failed(program(arguments), code, {words});
   }
   void phantoms(const std::string& cases, const std::string& size, const Words& more = {},
                 const std::string& out = "data") const {

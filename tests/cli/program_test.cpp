@@ -33,15 +33,13 @@ class Program : public ProgramInAFolder {
                        {.log = log_, .errors = folder_ / "stderr.txt", .folder = folder_});
   }
   Outcome done(const std::string& arguments) const {
-    const Outcome outcome = call(arguments);
-    EXPECT_EQ(outcome.code, 0) << arguments << ": " << outcome.errors;
-    return outcome;
+    SCOPED_TRACE(arguments);
+    return succeeded(call(arguments));
   }
   // Expects this exit code, a message with these words on stderr, and nothing on stdout.
   Outcome refused(int code, const std::string& arguments, const std::string& words) const {
-    const Outcome outcome = call(arguments);
-    EXPECT_EQ(outcome.code, code) << arguments << ": " << outcome.errors;
-    EXPECT_TRUE(contains(outcome.errors, words)) << arguments;
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = failed(call(arguments), code, {words});
     EXPECT_EQ(outcome.output, "");
     return outcome;
   }
@@ -61,7 +59,7 @@ TEST_F(Program, ExplainsItselfAndEachCommand) {
     EXPECT_TRUE(contains(call("--help").output, command));
   }
   EXPECT_TRUE(contains(call("run --help").output, "training.optimizer.learning_rate"));
-  EXPECT_EQ(call("").code, 2);
+  failed(call(""), 2);
   done("--version");
 }
 
@@ -128,7 +126,7 @@ TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
 
 TEST_F(Program, ReportsMissingAndEmptyDataSets) {
   write("study.yaml", tiny);
-  EXPECT_EQ(call("run study.yaml").code, 3);
+  failed(call("run study.yaml"), 3);
   fs::create_directories(folder_ / "p");
   refused(3, "run study.yaml", "the data set is empty");
   refused(3, "check p", "the data set is empty");

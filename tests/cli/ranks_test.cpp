@@ -25,8 +25,7 @@ TEST_F(RanksOfMpi, TrainToTheBytesOfOneByItselfAndLetTheFirstAlonePrint) {
   const Outcome alone = done(into("alone"));
   for (const int ranks : {2, 3, 4}) {
     const std::string out = "on_" + std::to_string(ranks);
-    const Outcome outcome = on(ranks, into(out));
-    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const Outcome outcome = succeeded(on(ranks, into(out)));
     EXPECT_EQ(results(out), results("alone")) << ranks << " ranks";
     EXPECT_FALSE(fs::exists(folder_ / out / ".lock"));
     EXPECT_EQ(times("\nDice ", outcome.output), 1u) << outcome.output;
@@ -41,22 +40,18 @@ TEST_F(RanksOfMpi, ShareVolumesToTheBytesOfOneByItself) {
   for (const auto& [ranks, slabs] :
        {std::pair(2, "auto"), std::pair(3, "3"), std::pair(4, "2"), std::pair(8, "2")}) {
     const std::string out = format("on_{}_in_{}", ranks, slabs);
-    const Outcome outcome = on(ranks, into(out, {format("ranks.slabs={}", slabs)}));
-    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    succeeded(on(ranks, into(out, {format("ranks.slabs={}", slabs)})));
     EXPECT_EQ(results(out), results("alone")) << out;
   }
   const Words longer = {"training.epochs=5"};
   done(into("whole", longer));
-  ASSERT_EQ(on(2, into("resumed", {"ranks.slabs=2"})).code, 0);
-  const Outcome resumed = on(4, into("resumed", longer + Words{"ranks.slabs=4", "--resume"}));
-  ASSERT_EQ(resumed.code, 0) << resumed.output;
+  succeeded(on(2, into("resumed", {"ranks.slabs=2"})));
+  const Outcome resumed = succeeded(on(4, into("resumed", longer + Words{"ranks.slabs=4", "--resume"})));
   EXPECT_EQ(results("resumed"), results("whole"));
 }
 
 TEST_F(RanksOfMpi, RefuseToShareVolumesInGroupsOfAnotherSize) {
-  const Outcome outcome = on(3, into("out", {"ranks.slabs=2"}));
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_TRUE(contains(outcome.output, "3 ranks cannot be divided into groups of 2"));
+  failed(on(3, into("out", {"ranks.slabs=2"})), 2, {"3 ranks cannot be divided into groups of 2"});
   EXPECT_FALSE(fs::exists(folder_ / "out" / "experiment.yaml"));
   done(into("out", {"ranks.slabs=2"}));  // a single process has the whole volume
 }
@@ -66,8 +61,7 @@ TEST_F(RanksOfMpi, AverageWeightsAndLeaveFrozenPartsToTheBytesOfOne) {
                       "training.freeze=[encoder]"};
   const Outcome alone = done(into("alone", more));
   EXPECT_TRUE(fs::exists(folder_ / "alone/checkpoints/averaged.safetensors"));
-  const Outcome outcome = on(2, into("on_2", more));
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(on(2, into("on_2", more)));
   EXPECT_EQ(results("on_2"), results("alone"));
 }
 
@@ -117,11 +111,9 @@ TEST_F(RanksOfMpi, RefuseCommandLinesAndFilesThatDiffer) {
                  "data.cache=none",
                  "output.dir=" + path("differ")};
   };
-  const Outcome files =
-      finish(start(in(folder_) + Words{":"} + in(folder_ / "elsewhere"), {.log = log_}, VOXSWAP_MPIEXEC),
-             {.log = log_});
-  EXPECT_EQ(files.code, 2) << files.output;
-  EXPECT_TRUE(contains(files.output, "experiment file", "64"));
+  failed(finish(start(in(folder_) + Words{":"} + in(folder_ / "elsewhere"), {.log = log_}, VOXSWAP_MPIEXEC),
+                {.log = log_}),
+         2, {"experiment file", "64"});
 }
 
 // SIGKILL to one rank ends all; SIGUSR1, like other signals, stops all at the same step.
@@ -159,8 +151,7 @@ TEST_F(RanksOfMpi, AllEndWhenOneIsKilledOrInterruptedAndAnotherNumberGoesOn) {
 }
 
 TEST_F(RanksOfMpi, ListThemselves) {
-  const Outcome outcome = on(2, {"info", "--json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Outcome outcome = succeeded(on(2, {"info", "--json"}));
   const Json info = Json::parse(outcome.output.substr(outcome.output.find('{')));
   ASSERT_EQ(info["ranks"].size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
@@ -200,7 +191,7 @@ TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstReports) {
     EXPECT_LT(two.at("arena_bytes"), one.at("arena_bytes"));
     EXPECT_GT(two.at("step_seconds_median"), 0.0);
   }
-  EXPECT_EQ(on(2, bench + Words{"training.batch_size=3"}).code, 2);
+  failed(on(2, bench + Words{"training.batch_size=3"}), 2);
 }
 
 // As with a host's launcher whose MPI does not match that of a container.
@@ -224,8 +215,7 @@ class SweepOnRanks : public RanksOfMpi {
 
 TEST_F(SweepOnRanks, RunsACellOnEachToTheResultsOfOneAfterTheOther) {
   const Outcome alone = done(sweep_into("alone"));
-  const Outcome outcome = on(2, sweep_into("shared"));
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(on(2, sweep_into("shared")));
   EXPECT_EQ(merged("shared"), merged("alone"));
   for (const char* cell : {"seed-1", "seed-2", "seed-3"})
     EXPECT_FALSE(contains(read_file(folder_ / "shared" / cell / "log.txt"), "ranks")) << cell;
@@ -248,8 +238,7 @@ TEST_F(SweepOnRanks, GoesOnAfterOneOfThemWasInterruptedOrKilled) {
   }
   while (!ranks_here().empty())
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // cells stop at a checkpoint
-  const Outcome outcome = on(2, sweep_into("cut", "1,2"));
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(on(2, sweep_into("cut", "1,2")));
   EXPECT_EQ(merged("cut"), merged("alone"));
 }
 

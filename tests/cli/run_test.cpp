@@ -211,8 +211,7 @@ TEST_F(Run, MeasuresTheCostsAgainWhereItsFirstStepsDisproveThem) {
   while (!says("epoch 3/100000") && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   kill(child, SIGINT);
-  const Outcome outcome = finish(child, {.log = log_});
-  EXPECT_EQ(outcome.code, 130);
+  const Outcome outcome = failed(finish(child, {.log = log_}), 130);
   EXPECT_TRUE(contains(outcome.output, ": measuring the costs again", "predicted step time"))
       << outcome.output;
   for (const Json& seconds : Json::parse(read_checksummed(costs).value())["node_seconds"])
@@ -229,17 +228,15 @@ TEST_F(Run, MeasuresTheCostsAgainWhereItsFirstStepsDisproveThem) {
 TEST_F(Run, KeepsTheLastGoodCheckpointWhenTheDiskFillsUp) {
   done(into("disk", {"training.epochs=1"}));
   const std::string before = bytes("disk/checkpoints/last.safetensors");
-  const Outcome full = program(into("disk", {"training.epochs=2", "--resume"}), before.size() / 2);
-  EXPECT_EQ(full.code, 4) << full.output;
-  EXPECT_TRUE(contains(full.output, "last.safetensors"));
+  failed(program(into("disk", {"training.epochs=2", "--resume"}), before.size() / 2), 4,
+         {"last.safetensors"});
   EXPECT_EQ(bytes("disk/checkpoints/last.safetensors"), before);
 }
 
 TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
   done(into("trained"));
-  const Outcome predicted = program({"predict", path("trained"), "--postprocessing", "none", "--input",
-                                     path("data"), "--out", path("maps")});
-  ASSERT_EQ(predicted.code, 0) << predicted.output;
+  const Outcome predicted = succeeded(program({"predict", path("trained"), "--postprocessing", "none",
+                                               "--input", path("data"), "--out", path("maps")}));
   // The validation case is predicted in the same way as by the run itself.
   const Csv dice = read_csv(folder_ / "trained" / "dice.csv");
   const std::string name = dice.rows[0][dice.column("case", "dice.csv")] + ".nii.gz";
@@ -288,11 +285,10 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
     return program(Words{"predict", path("patches"), "--input", path("data/" + id), "--out", path(out)} +
                    more);
   };
-  ASSERT_EQ(predict("plain", {}).code, 0);
+  succeeded(predict("plain", {}));
   EXPECT_EQ(bytes("plain/repeat_2/" + map), bytes("patches/predictions/repeat_2/" + map));
-  const Outcome all = predict("all", {"--tta", "--ensemble", "--overlap", "0", "--keep-largest",
-                                      "whole_tumor,tumor_core", "--probabilities"});
-  ASSERT_EQ(all.code, 0) << all.output;
+  const Outcome all = succeeded(predict("all", {"--tta", "--ensemble", "--overlap", "0", "--keep-largest",
+                                                "whole_tumor,tumor_core", "--probabilities"}));
   EXPECT_TRUE(fs::exists(folder_ / "all" / map));
   EXPECT_FALSE(fs::exists(folder_ / "all" / "repeat_1"));
   for (const char* output : {"necrosis", "oedema", "enhancing"})
@@ -300,8 +296,7 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   EXPECT_TRUE(contains(bytes("all/prediction.json"), "\"ensemble\": true"));
 
   // Again into the same folder: files of the first prediction that the second one does not write are removed.
-  const Outcome second = predict("all", {});
-  ASSERT_EQ(second.code, 0) << second.output;
+  const Outcome second = succeeded(predict("all", {}));
   EXPECT_TRUE(contains(second.output, "2 label maps of 1 case, of 2 repeats each"));
   EXPECT_FALSE(fs::exists(folder_ / "all" / map));
   EXPECT_FALSE(fs::exists(folder_ / "all/probabilities" / (id + "_oedema.nii.gz")));
@@ -311,8 +306,8 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   EXPECT_TRUE(contains(record, "\"repeat_1/" + map + "\""));
 
   EXPECT_TRUE(contains(predict("whole", {"--window", "whole"}).output, "must be a multiple of 4"));
-  EXPECT_EQ(predict("large", {"--window", "20"}).code, 2);
-  EXPECT_EQ(predict("region", {"--keep-largest", "tumour"}).code, 2);
+  failed(predict("large", {"--window", "20"}), 2);
+  failed(predict("region", {"--keep-largest", "tumour"}), 2);
 }
 
 TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
@@ -333,8 +328,7 @@ TEST_F(Run, RefusesWhatIsWrongBeforeItWritesAnything) {
 TEST_F(Run, GoesOnUnderItsFoldersName) {
   const std::string run = path("named");
   done(into("named", {"training.epochs=2"}));
-  const Outcome anew = program({"run", run});
-  EXPECT_EQ(anew.code, 2);
+  const Outcome anew = failed(program({"run", run}), 2);
   EXPECT_TRUE(
       contains(anew.output, "is the folder of a run. Continue it with --resume, or start a new run with"));
   done({"run", run, "--resume", "training.epochs=3"});

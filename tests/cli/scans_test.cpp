@@ -47,8 +47,7 @@ TEST_F(Scans, WithTheSameProblemAreReportedOnceWithOneRemedy) {
     const std::string id = format("BraTS2021_{:05}", i);
     fs::remove(folder_ / "alike" / id / (id + "_t1.nii.gz"));
   }
-  const Outcome check = program({"check", path("alike")});
-  EXPECT_EQ(check.code, 3);
+  const Outcome check = failed(program({"check", path("alike")}), 3);
   EXPECT_TRUE(
       contains(check.output,
                "4 of 4 cases (BraTS2021_00000, BraTS2021_00001, BraTS2021_00002, 1 more): channel t1 is "
@@ -76,8 +75,7 @@ TEST_F(Scans, EndTheirPredictionWithTheWindowThatASignalFinds) {
   for (int i = 0; i < 6000 && !fs::exists(maps); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   kill(child, SIGTERM);
-  const Outcome outcome = finish(child, {.log = log_});
-  EXPECT_EQ(outcome.code, 130) << outcome.output;
+  failed(finish(child, {.log = log_}), 130);
   EXPECT_TRUE(!fs::exists(maps) || fs::is_empty(maps));
 }
 
@@ -89,9 +87,8 @@ TEST_F(Scans, LeftOutOfASplitFileAreWarnedOf) {
   }
   ASSERT_EQ(ids.size(), 4U);
   write("split.csv", format("case,part\n{},training\n{},validation\n", ids[0], ids[1]));
-  const Outcome run =
-      program({"train", path("study.yaml"), "data.split.file=" + path("split.csv"), "--out", path("part")});
-  EXPECT_EQ(run.code, 0) << run.output;
+  const Outcome run = succeeded(
+      program({"train", path("study.yaml"), "data.split.file=" + path("split.csv"), "--out", path("part")}));
   EXPECT_TRUE(contains(run.output, "leaves out 2 of 4 cases that have ground truth"));
 }
 
@@ -99,11 +96,9 @@ TEST_F(Scans, OfAnotherLayoutArePredictedAndACaseWithoutAChannelIsLeftOut) {
   of_layout("new", "brats2023", "3");
   done({"predict", path("r"), "--input", path("new"), "--out", path("all"), "--quiet"});
   fs::remove(folder_ / "new/BraTS-GLI-00001-000/BraTS-GLI-00001-000-t1c.nii.gz");
-  const Outcome some =
-      program({"predict", path("r"), "--input", path("new"), "--out", path("some"), "--quiet"});
-  EXPECT_EQ(some.code, 3) << some.output;
-  EXPECT_TRUE(contains(some.output, "BraTS-GLI-00001-000: skipped: ", "channel t1ce is missing",
-                       "1 of 3 cases could not be predicted"));
+  const Outcome some = failed(
+      program({"predict", path("r"), "--input", path("new"), "--out", path("some"), "--quiet"}), 3,
+      {"BraTS-GLI-00001-000: skipped: ", "channel t1ce is missing", "1 of 3 cases could not be predicted"});
   EXPECT_TRUE(fs::exists(folder_ / "some/BraTS-GLI-00002-000.nii.gz"));
   EXPECT_FALSE(fs::exists(folder_ / "some/BraTS-GLI-00001-000.nii.gz"));
 }
@@ -119,10 +114,8 @@ TEST_F(Scans, WithClinicalNamesArePredictedWhenItIsSaidWhichIsWhich) {
   refused(3, base);
   done(base + Words{"data.files={t1ce: \"{case}/*_T1_GAD.nii.gz\", flair: \"{case}/*_FLAIR.nii.gz\"}"});
   EXPECT_EQ(bytes("o2/smith.nii.gz"), bytes("o1/BraTS-GLI-00000-000.nii.gz"));
-  const Outcome refused = program(base + Words{"training.seed=2"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_TRUE(contains(refused.output,
-                       "predict accepts only the keys data.layout, data.files, data.modalities, data.align"));
+  failed(program(base + Words{"training.seed=2"}), 2,
+         {"predict accepts only the keys data.layout, data.files, data.modalities, data.align"});
 }
 
 TEST_F(Scans, WithALabelThatOccursNowhereAreWarnedOfWhenScored) {

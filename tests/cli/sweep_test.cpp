@@ -60,8 +60,7 @@ bool still_running(pid_t child, int milliseconds) {
 
 TEST_F(SweepCommand, EndsWithTheSameBytesHoweverOftenItIsKilled) {
   const Words cells = {"training.seed=1,2,3", "network.base_filters=2,3"};
-  const Outcome whole = sweep("whole", cells);
-  ASSERT_EQ(whole.code, 0) << whole.output;
+  const Outcome whole = succeeded(sweep("whole", cells));
   // Each is killed some time after more cells have ended, however long these take; the last one leaves some
   // to do.
   std::mt19937 random(7);
@@ -114,18 +113,16 @@ TEST_F(SweepCommand, RunsWhatIsFinishedNoSecondTimeAndAddsCells) {
 
 TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
   done(sweep_into("s", {"training.seed=1,2"}));
-  const Outcome other = sweep("s", {"training.seed=1,2", "training.epochs=3"});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_TRUE(contains(other.output, "started with other values of training.epochs"));
+  failed(sweep("s", {"training.seed=1,2", "training.epochs=3"}), 2,
+         {"started with other values of training.epochs"});
   fs::create_directories(folder_ / "t/seed-1");
   fs::ofstream(folder_ / "t/seed-1/notes.txt") << "mine";
   EXPECT_TRUE(contains(sweep("t", {"training.seed=1,2"}).output, "is not a cell of a sweep"));
 }
 
 TEST_F(SweepCommand, GoesOnWhenACellFailsAndSaysWhichAndWhy) {
-  const Outcome outcome = sweep("s", {"memory.budget=8KiB,64MiB"});
-  EXPECT_EQ(outcome.code, 4) << outcome.output;
-  EXPECT_TRUE(contains(outcome.output, "budget-8KiB: failed with exit code 4: memory.budget"));
+  failed(sweep("s", {"memory.budget=8KiB,64MiB"}), 4,
+         {"budget-8KiB: failed with exit code 4: memory.budget"});
   EXPECT_EQ(by_cell("s/sweep.csv", "budget"),
             (std::map<std::string, std::string>{{"budget-64MiB", "64MiB"}}));
   EXPECT_TRUE(contains(bytes("s/report.html"), "Missing: budget-8KiB"));
@@ -167,17 +164,15 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
     both.insert(running.rbegin()->second.begin(), running.rbegin()->second.end());
     EXPECT_EQ(both.size(), sum) << "two cells on one core";
   }
-  const Outcome outcome = finish(child, {.log = log_});
-  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  succeeded(finish(child, {.log = log_}));
   EXPECT_EQ(most, 2u);
   const auto device = by_cell("s/epochs.csv", "device_peak_bytes"),
              host = by_cell("s/epochs.csv", "host_peak_bytes");
   ASSERT_EQ(device.size(), 3u);
   for (const auto& [run, used] : device) EXPECT_LE(std::stoll(used) + std::stoll(host.at(run)), share) << run;
   // Two cells that need more than half each do not run at the same time.
-  const Outcome large = sweep("t", {"training.seed=1,2", "training.epochs=1", "--jobs", "2", "--memory",
-                                    "64MiB", "memory.budget=40MiB"});
-  EXPECT_EQ(large.code, 0) << large.output;
+  const Outcome large = succeeded(sweep("t", {"training.seed=1,2", "training.epochs=1", "--jobs", "2",
+                                              "--memory", "64MiB", "memory.budget=40MiB"}));
   EXPECT_LT(large.output.find("seed-1: done"), large.output.find("seed-2 (2 of 2): started")) << large.output;
 }
 
@@ -230,15 +225,13 @@ TEST_F(SweepCommand, ThatOnlyPlansReportsCellsThatDoNotFit) {
 }
 
 TEST_F(SweepCommand, RefusesAFoldOfNoneBeforeAnyCellRuns) {
-  const Outcome folds = sweep("folds", {"data.split.fold=0,1"});
-  EXPECT_EQ(folds.code, 2) << folds.output;
-  EXPECT_TRUE(contains(folds.output, "data.split.fold: fold 0 needs several folds"));
+  const Outcome folds =
+      failed(sweep("folds", {"data.split.fold=0,1"}), 2, {"data.split.fold: fold 0 needs several folds"});
   EXPECT_FALSE(fs::exists(folder_ / "folds"));
 }
 
 TEST_F(SweepCommand, ADryRunPrintsMemoryAndTimeAndWritesNothing) {
-  const Outcome dry = sweep("dry", {"training.seed=1,2", "--dry-run"});
-  EXPECT_EQ(dry.code, 0) << dry.output;
+  const Outcome dry = succeeded(sweep("dry", {"training.seed=1,2", "--dry-run"}));
   EXPECT_TRUE(contains(dry.output, "seed-1", "memory, peak", "2 cells, 1 in parallel"));
   EXPECT_FALSE(fs::exists(folder_ / "dry"));
   // Sums include only cells that fit; if none does, there are no sums.

@@ -57,9 +57,9 @@ TEST_F(Weights, AreAveragedBesideATrainingThatStaysTheSame) {
     return program(
         Words{"predict", path(from), "--input", path("data"), "--out", path(out), "--probabilities"} + more);
   };
-  ASSERT_EQ(predict("averaged", "of_mean", {}).code, 0);
-  ASSERT_EQ(predict("averaged", "raw", {"--raw-weights"}).code, 0);
-  ASSERT_EQ(predict("plain", "of_plain", {}).code, 0);
+  succeeded(predict("averaged", "of_mean", {}));
+  succeeded(predict("averaged", "raw", {"--raw-weights"}));
+  succeeded(predict("plain", "of_plain", {}));
   const auto probabilities = [&](const std::string& out) {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::directory_iterator(folder_ / out / "probabilities"))
@@ -69,9 +69,8 @@ TEST_F(Weights, AreAveragedBesideATrainingThatStaysTheSame) {
   };
   EXPECT_TRUE(probabilities("raw") == probabilities("of_plain"));
   EXPECT_FALSE(probabilities("raw") == probabilities("of_mean"));
-  const Outcome refused = predict("plain", "never", {"--raw-weights"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_TRUE(contains(refused.output, "--raw-weights: this run has no averaged weights"));
+  failed(predict("plain", "never", {"--raw-weights"}), 2,
+         {"--raw-weights: this run has no averaged weights"});
 }
 
 TEST_F(Weights, AndTheirMeanComeToTheSameBitsHoweverOftenARunIsKilled) {
@@ -99,10 +98,10 @@ TEST_F(Weights, OfAFinishedRunGoOnAsIfItHadHadMoreEpochsFromTheBeginning) {
 
   const std::string poly = "training.schedule.name=poly";
   run("poly", {poly});
-  const Outcome refused = program(into("poly", {poly, "training.epochs=6", "--resume"}));
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_TRUE(contains(refused.output, "other values of training.epochs",
-                       "training.schedule.name: poly depends on the number", "network.init=" + path("poly")));
+  const Outcome refused =
+      failed(program(into("poly", {poly, "training.epochs=6", "--resume"})), 2,
+             {"other values of training.epochs", "training.schedule.name: poly depends on the number",
+              "network.init=" + path("poly")});
 }
 
 TEST_F(Weights, OfAnotherRunAreTakenWhereTheyFitAndStayWhereTheyAreFrozen) {

@@ -20,19 +20,16 @@ class RanksOnGpus : public RanksOfMpi {
 };
 
 TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
-  const Outcome alone = program(into("alone", small_batch_));
-  ASSERT_EQ(alone.code, 0) << alone.output;
+  const Outcome alone = succeeded(program(into("alone", small_batch_)));
   EXPECT_TRUE(contains(alone.output, "emulated GPU"));
   for (const int ranks : {2, 4}) {
     const std::string out = "on_" + std::to_string(ranks);
-    const Outcome outcome = on(ranks, into(out, small_batch_));
-    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const Outcome outcome = succeeded(on(ranks, into(out, small_batch_)));
     EXPECT_FALSE(contains(outcome.output, through_the_host));
     EXPECT_EQ(results(out), results("alone")) << ranks << " ranks";
   }
   setenv("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2", 1);
-  const Outcome staged = on(2, into("staged", small_batch_));
-  ASSERT_EQ(staged.code, 0) << staged.output;
+  const Outcome staged = succeeded(on(2, into("staged", small_batch_)));
   EXPECT_TRUE(contains(staged.output, through_the_host, "libnccl.so.2"));
   EXPECT_EQ(results("staged"), results("alone"));
 }
@@ -42,19 +39,17 @@ TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
 TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
   const Words slabs_alike =
       small_batch_ + Words{"preprocess.resolution=[4,4,32]", "memory.slabs=2", "training.epochs=1"};
-  const Outcome alone = program(into("alone", slabs_alike));
-  ASSERT_EQ(alone.code, 0) << alone.output;
+  const Outcome alone = succeeded(program(into("alone", slabs_alike)));
   for (const auto& [ranks, slabs] : {std::pair(2, 2), std::pair(4, 2)}) {
     const std::string out = format("on_{}_in_{}", ranks, slabs);
-    const Outcome outcome = on(ranks, into(out, slabs_alike + Words{format("ranks.slabs={}", slabs)}));
-    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const Outcome outcome =
+        succeeded(on(ranks, into(out, slabs_alike + Words{format("ranks.slabs={}", slabs)})));
     EXPECT_TRUE(contains(outcome.output, "emulated GPU"));
     EXPECT_FALSE(contains(outcome.output, through_the_host));
     EXPECT_EQ(results(out), results("alone")) << out;
   }
   setenv("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2", 1);
-  const Outcome staged = on(2, into("staged", slabs_alike + Words{"ranks.slabs=2"}));
-  ASSERT_EQ(staged.code, 0) << staged.output;
+  const Outcome staged = succeeded(on(2, into("staged", slabs_alike + Words{"ranks.slabs=2"})));
   EXPECT_TRUE(contains(staged.output, through_the_host));
   EXPECT_EQ(results("staged"), results("alone"));
 }
