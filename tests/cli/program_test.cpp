@@ -243,8 +243,8 @@ TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
                               "memory.budget: 4.00 MiB");
   EXPECT_TRUE(contains(old.errors,
                        "a lower preprocess.resolution, training.precision: bf16 or f16, or a "
-                       "lower network.base_filters"));
-  EXPECT_TRUE(contains(old.errors, "'memory.pieces' is now called 'memory.slabs'"));
+                       "lower network.base_filters",
+                       "'memory.pieces' is now called 'memory.slabs'"));
   refused(4, "plan large.yaml --estimate preprocess.resolution=96 memory.planner=tflms",
           "a host pool (memory.host)");
   refused(4, "plan large.yaml --estimate preprocess.resolution=2048 memory.slabs=none",

@@ -5,6 +5,7 @@
 #include "pipeline/report/html.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/slice_view.h"
+#include "tests/expect.h"
 #include "tests/pipeline/made_up_runs.h"
 
 namespace voxswap::pipeline {
@@ -53,8 +54,8 @@ TEST_F(Page, FitsNarrowScreens) {
                  out = folder_ / "merged";
   report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
-  EXPECT_NE(html.find("<td class=\"number\" data-label=\"Mean Dice\">"), std::string::npos);
-  EXPECT_NE(html.find("content: attr(data-label)"), std::string::npos);
+  EXPECT_TRUE(
+      test::contains(html, "<td class=\"number\" data-label=\"Mean Dice\">", "content: attr(data-label)"));
   for (const std::string& least : all_of(html, "min-width:(\\d+)px;max-width")) EXPECT_EQ(least, "0");
 }
 
@@ -167,9 +168,8 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   report_made_up({run}, run);
   const std::string html = read_file(run / "report.html");
   expect_well_formed(html);
-  EXPECT_NE(html.find(base64(read_file(run / "slices" / "case_1.png"))), std::string::npos);
-  EXPECT_NE(html.find("Only case: case_1</h3>"), std::string::npos);
-  EXPECT_NE(html.find("t1; ground truth left, prediction right; axial slice 3 of 4"), std::string::npos);
+  EXPECT_TRUE(test::contains(html, base64(read_file(run / "slices" / "case_1.png")), "Only case: case_1</h3>",
+                             "t1; ground truth left, prediction right; axial slice 3 of 4"));
 }
 
 TEST_F(Page, HasATableOfContentsWithLinksToEverySection) {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "data/volumes/picture.h"
 #include "pipeline/report/slice_view.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -114,12 +115,7 @@ TEST_F(Slices, ShowBothColoursWhereOutlinesOverlap) {
 TEST_F(Slices, OfDifferentGridsAreRefused) {
   data::LabelMap other = labels;
   other.geometry.spacing = {2, 2, 2};
-  try {
-    size_of(image, labels, other, {});
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::bad_data);
-  }
+  test::expect_failure([&] { size_of(image, labels, other, {}); }, Exit::bad_data);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "pipeline/report/comparison.h"
+#include "tests/expect.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -117,13 +118,8 @@ TEST(Tables, MetricsBeyondTheContractAreColumnsToTheRightWhereAnyRowHasThem) {
 TEST(Tables, FieldsThatAreNoNumbersAreRefusedWithTheirPlace) {
   Csv csv = csv_of<DiceRow>({dice_row(1, "a", 1)});
   csv.rows[0][6] = "0.9x";
-  try {
-    rows_of<DiceRow>(csv, "runs/a/dice.csv");
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::bad_data);
-    EXPECT_STREQ(error.what(), "runs/a/dice.csv: record 1: column 'dice' should be a number, found '0.9x'");
-  }
+  EXPECT_EQ(test::message_of([&] { rows_of<DiceRow>(csv, "runs/a/dice.csv"); }, Exit::bad_data),
+            "runs/a/dice.csv: record 1: column 'dice' should be a number, found '0.9x'");
   csv.header[6] = "Dice";
   EXPECT_THROW(rows_of<DiceRow>(csv, "dice.csv"), Error);
 }

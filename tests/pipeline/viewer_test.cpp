@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "pipeline/report/html.h"
+#include "tests/expect.h"
 #include "tests/pipeline/viewed_runs.h"
 
 namespace voxswap::pipeline {
@@ -95,9 +96,8 @@ TEST_F(Viewer, KeepsTheWorstCasesWhereThereIsNoRoomForAll) {
   write_file(run / "experiment.yaml", format("output:\n  viewer: {}B\n", first + 100));
   const std::string html = page({run});
   EXPECT_EQ(count_of(html, "id=\"viewer-study-"), 1u);
-  EXPECT_NE(html.find("\"case_1\":{\"study\":\"viewer-study-1\""), std::string::npos);
-  EXPECT_NE(html.find("\"case_2\":{\"study\":null"), std::string::npos);
-  EXPECT_NE(html.find("The volumes of 1 case are not in this page: output.viewer"), std::string::npos);
+  EXPECT_TRUE(test::contains(html, "\"case_1\":{\"study\":\"viewer-study-1\"", "\"case_2\":{\"study\":null",
+                             "The volumes of 1 case are not in this page: output.viewer"));
 }
 
 TEST_F(Viewer, IsLeftOutWhereTheExperimentSaysSo) {
@@ -114,8 +114,8 @@ TEST_F(Viewer, TakesNothingOutOfADamagedFileIntoThePage) {
   write_file(run / viewer_folder / "case_2.json", study.dump());
   const std::string html = page({run});
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
-  EXPECT_NE(html.find("case_1.json: is not in the format that a run writes; skipped"), std::string::npos);
-  EXPECT_NE(html.find("\\u003cscript\\u003ealert(2)"), std::string::npos);
+  EXPECT_TRUE(test::contains(html, "case_1.json: is not in the format that a run writes; skipped",
+                             "\\u003cscript\\u003ealert(2)"));
 }
 
 TEST_F(Viewer, IsLedToByTheDotsOfTheBoxPlot) {
