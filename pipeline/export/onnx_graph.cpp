@@ -41,14 +41,13 @@ class Translation {
   }
 
   OnnxGraph with_probabilities(const OnnxOptions& options) && {
+    const Attributes channels = {{"axis", std::int64_t{1}}};
     if (options.classifies) {
-      logits_ = apply("Flatten", "flat_logits", {logits_}, {{"axis", std::int64_t{1}}});
+      logits_ = apply("Flatten", "flat_logits", {logits_}, channels);
       result_.output_shape.resize(1);
     }
-    if (options.softmax)
-      apply("Softmax", result_.output, {logits_}, {{"axis", std::int64_t{1}}});
-    else
-      apply("Sigmoid", result_.output, {logits_});
+    options.softmax ? apply("Softmax", result_.output, {logits_}, channels)
+                    : apply("Sigmoid", result_.output, {logits_});
     return std::move(result_);
   }
 
