@@ -21,19 +21,31 @@ class Philox {
 
   // Four random words at position `index` of the stream.
   constexpr Block block(std::uint32_t index) const {
-    Block counter = {index, substream_, static_cast<std::uint32_t>(stream_),
-                     static_cast<std::uint32_t>(stream_ >> 32)};
-    std::uint32_t key0 = static_cast<std::uint32_t>(seed_), key1 = static_cast<std::uint32_t>(seed_ >> 32);
-    for (int round = 0; round < 10; ++round) {
-      const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0],
-                          b = std::uint64_t{0xCD9E8D57} * counter[2];
+    const Key start = key();
+    Block counter = {index, start.counter[1], start.counter[2], start.counter[3]};
+    std::uint32_t key0 = start.key[0], key1 = start.key[1];
+    for (int round = 0; round < rounds; ++round) {
+      const std::uint64_t a = std::uint64_t{multiplier_0} * counter[0],
+                          b = std::uint64_t{multiplier_2} * counter[2];
       counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(b),
                  static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(a)};
-      key0 += 0x9E3779B9;
-      key1 += 0xBB67AE85;
+      key0 += key_step_0;
+      key1 += key_step_1;
     }
     return counter;
   }
+
+  // What block() begins with, for code that computes many blocks at a time. counter[0] is the index.
+  struct Key {
+    std::uint32_t counter[4], key[2];
+  };
+  constexpr Key key() const {
+    return {{0, substream_, static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
+            {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)}};
+  }
+  static constexpr int rounds = 10;
+  static constexpr std::uint32_t multiplier_0 = 0xD2511F53, multiplier_2 = 0xCD9E8D57;
+  static constexpr std::uint32_t key_step_0 = 0x9E3779B9, key_step_1 = 0xBB67AE85;
 
   constexpr std::uint32_t word(std::uint64_t index) const {
     return block(static_cast<std::uint32_t>(index / 4))[static_cast<size_t>(index % 4)];

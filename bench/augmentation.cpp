@@ -1,6 +1,6 @@
-// Time of augmentation per sample on one thread: the spatial transform (beside ITK's resampler for the same
-// rotation and zoom) and each change of intensities. It measures processor time, which other processes
-// disturb less.
+// Time of augmentation per sample on one core: the spatial transform (beside ITK's resampler for the same
+// rotation and zoom) and each change of intensities, in all channels. It measures processor time, which other
+// processes disturb less.
 //
 //     augmentation [SIDE] [CHANNELS] [REPEATS]      prints name,milliseconds (the median of the repeats)
 #include <itkAffineTransform.h>
@@ -18,7 +18,7 @@
 #include <string>
 
 #include "data/augment/augment.h"
-#include "data/volumes/transforms.h"
+#include "pipeline/cases/sample_graph.h"
 
 namespace {
 
@@ -86,15 +86,17 @@ int main(int count, char** arguments) {
   const int repeats = count > 3 ? std::atoi(arguments[3]) : 5;
   const data::NormalizedCase example = blob(side, channels);
   const data::SpatialChange turned{.degrees = {12, 12, 12}, .factors = {1.1, 1.1, 1.1}};
-  data::SpatialChange bent = turned;
+  data::SpatialChange bent = turned, flipped;
   bent.elastic = 2;
-  const std::array<Philox, 3> random{Philox(1, 1), Philox(1, 2), Philox(1, 3)};
-  std::vector<float> image;
+  flipped.symmetry = 1;
+  data::AugmentOptions options = data::nnunet_augmentation();
+  pipeline::SampleGraph graph(options, example.size, channels);
   for (const auto& [name, change] :
-       {std::pair{"rotation and zoom", turned}, {"rotation, zoom and elastic", bent}}) {
-    const data::SpatialMap map(change, example.size, example.spacing, random);
-    report(std::string(name) + ": image", repeats, [&] { map.read(example.image, channels, image); });
-    report(std::string(name) + ": labels", repeats, [&] { map.read(example.truth); });
+       {std::pair{"flip", flipped}, {"rotation and zoom", turned}, {"rotation, zoom and elastic", bent}}) {
+    data::NormalizedCase changed = example;
+    report(std::string(name) + ": image and labels", repeats, [&] {
+      graph.apply({{}, change, {}}, changed);
+    });
   }
   const auto itk_image = Itk::New();
   Itk::SizeType size;
@@ -117,7 +119,7 @@ int main(int count, char** arguments) {
     data::NormalizedCase changed = example;
     data::Augmentation augmentation;
     augmentation.channels.assign(static_cast<std::size_t>(channels), change);
-    report(std::string(name) + ": image", repeats, [&] { data::apply(augmentation, changed); });
+    report(std::string(name) + ": image", repeats, [&] { graph.apply(augmentation, changed); });
   }
   // The average cost of a sample.
   double total = 0;
@@ -125,9 +127,8 @@ int main(int count, char** arguments) {
   for (int i = 0; i < samples; ++i) {
     data::NormalizedCase copy = example;
     const data::AugmentKey key{1, 1, static_cast<std::uint32_t>(i)};
-    total += seconds_of([&] {
-      data::apply(data::draw_augmentation(data::nnunet_augmentation(), key, copy.size, channels), copy);
-    });
+    total +=
+        seconds_of([&] { graph.apply(data::draw_augmentation(options, key, copy.size, channels), copy); });
   }
   std::printf("\"preset nnunet: image and labels (mean of %d)\",%.2f\n", samples, 1e3 * total / samples);
 }

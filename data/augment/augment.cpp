@@ -122,11 +122,6 @@ std::vector<bool> draw_dropped(const AugmentOptions& options, const AugmentKey& 
   return dropped;
 }
 
-void set_to_zero(NormalizedCase& part, std::size_t channel) {
-  for (std::size_t at = channel; at < part.image.size(); at += static_cast<std::size_t>(part.channels))
-    part.image[at] = 0;
-}
-
 std::string describe(const Symmetry& turn) {
   std::string axes, flips;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -176,30 +171,25 @@ Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& 
   return drawn;
 }
 
-void apply(const Augmentation& augmentation, NormalizedCase& part) {
-  const AugmentKey& key = augmentation.key;
-  if (is_symmetry(augmentation.space)) {
-    if (augmentation.space.symmetry != 0) {
-      const Symmetry turn = symmetry(augmentation.space.symmetry);
-      part.image = apply(turn, part.image, part.size, part.channels);
-      if (!part.truth.empty()) part.truth = apply(turn, part.truth, part.size, 1);
-    }
-  } else {
-    const SpatialMap map(augmentation.space, part.size, part.spacing,
-                         {stream(key, first_of_control_points), stream(key, first_of_control_points + 1),
-                          stream(key, first_of_control_points + 2)});
-    // Freeing and reallocating this much memory would cost as much as the interpolation.
-    thread_local std::vector<float> spare;
-    map.read(part.image, part.channels, spare);
-    part.image.swap(spare);
-    if (!part.truth.empty()) part.truth = map.read(part.truth);
-  }
-  for (std::size_t c = 0; c < augmentation.channels.size() && static_cast<std::int64_t>(c) < part.channels;
-       ++c)
-    change_intensities(augmentation.channels[c], stream(key, first_of_voxels + static_cast<std::uint32_t>(c)),
-                       part.image, part.size, part.channels, static_cast<std::int64_t>(c));
-  for (std::size_t c = 0; c < augmentation.dropped.size(); ++c)
-    if (augmentation.dropped[c]) set_to_zero(part, c);
+bool changes_nothing(const Augmentation& augmentation) {
+  SpatialChange still;
+  still.elastic_grid = augmentation.space.elastic_grid;
+  const auto same = [](const IntensityChange& change) { return change == IntensityChange(); };
+  return augmentation.space == still &&
+         std::all_of(augmentation.channels.begin(), augmentation.channels.end(), same) &&
+         std::find(augmentation.dropped.begin(), augmentation.dropped.end(), true) ==
+             augmentation.dropped.end();
+}
+
+SpatialMap map_of(const Augmentation& augmentation, const Size3& size, const Spacing& spacing) {
+  const auto along = [&](std::uint32_t axis) {
+    return stream(augmentation.key, first_of_control_points + axis);
+  };
+  return {augmentation.space, size, spacing, {along(0), along(1), along(2)}};
+}
+
+Philox noise_of(const Augmentation& augmentation, std::size_t channel) {
+  return stream(augmentation.key, first_of_voxels + static_cast<std::uint32_t>(channel));
 }
 
 std::string describe(const Augmentation& augmentation) {

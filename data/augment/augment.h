@@ -3,8 +3,9 @@
 //
 // The set is that of nnU-Net (Isensee et al., Nature Methods 2021, supplementary note 4), plus the
 // symmetries, flips and scaling of the published study. Rotation, scaling and elastic deformation are
-// composed into one map and interpolated once (spatial_map.h). Intensities change per channel (intensity.h),
-// in units of the normalised image and in the order of IntensityChange.
+// composed into one map (spatial_map.h). Intensities change per channel, in units of the normalised image and
+// in the order of IntensityChange. This folder draws; operations of net/ops/ change the voxels
+// (pipeline/cases/sample_graph.h).
 #pragma once
 
 #include <array>
@@ -12,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "data/augment/intensity.h"
 #include "data/augment/spatial_map.h"
 #include "data/volumes/prepared_case.h"
 
@@ -58,6 +58,20 @@ struct AugmentKey {
   std::uint32_t case_index = 0;
 };
 
+// One channel, in units of a normalised image. The defaults change nothing. Applied in the order of the
+// members, which is nnU-Net's.
+struct IntensityChange {
+  double noise = 0;                  // standard deviation of additive Gaussian noise
+  double blur = 0;                   // sigma of a Gaussian, voxels
+  double brightness = 1, shift = 0;  // value * brightness + shift
+  double contrast = 1;               // mean + (value - mean) * contrast, clamped to the old range
+  double low_resolution = 1;         // downsampling to sides of this relative size and back, both linear
+  double inverted_gamma = 1;         // gamma applied to the negated image
+  double gamma =
+      1;  // ((value - min) / (max - min))^gamma over the old range, then the old mean and deviation
+  bool operator==(const IntensityChange&) const = default;
+};
+
 struct Augmentation {
   AugmentKey key;  // for noise and elastic control points
   SpatialChange space;
@@ -68,10 +82,9 @@ struct Augmentation {
 Augmentation draw_augmentation(const AugmentOptions& options, const AugmentKey& key, const Size3& size,
                                std::int64_t channels);
 
-// Applies the augmentation in place. Without any drawn change, every bit stays the same. Labels are
-// interpolated as one indicator per label and the largest wins, so no new label values appear. Positions
-// outside the grid read the edge voxel. REQUIRES: a symmetry that preserves the box size.
-void apply(const Augmentation& augmentation, NormalizedCase& part);
+bool changes_nothing(const Augmentation& augmentation);
+SpatialMap map_of(const Augmentation& augmentation, const Size3& size, const Spacing& spacing);
+Philox noise_of(const Augmentation& augmentation, std::size_t channel);  // the random stream
 
 std::string describe(const Augmentation& augmentation);  // "rotated 12 -3 0, gamma 0.8"; "as it is"
 

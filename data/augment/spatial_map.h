@@ -1,5 +1,5 @@
 // Spatial augmentation as one map from the augmented grid to the prepared one. Symmetry, scaling, rotation
-// and elastic deformation are composed, so that images are interpolated once.
+// and elastic deformation are composed, so that images are interpolated once (net/ops/spatial_map.cpp).
 #pragma once
 
 #include <array>
@@ -19,42 +19,26 @@ struct SpatialChange {
   std::array<double, 3> factors{1, 1, 1};  // scaling along x, y, z before the rotation; above 1 enlarges
   double elastic = 0;                      // standard deviation of the displacement, mm
   double elastic_grid = 32;                // mm between control points of the cubic B-spline
+  bool operator==(const SpatialChange&) const = default;
 };
-
-bool is_symmetry(const SpatialChange& change);  // and nothing else: voxels map to voxels
 
 // Rotation and scaling are about the centre of the grid. The elastic displacement is a SmoothField whose
 // coefficients are clamped to 0.4 of the control point distance; below that the deformation cannot fold (Choi
 // and Lee, "Injectivity conditions of 2D and 3D uniform cubic B-spline functions", Graphical Models 2000).
-class SpatialMap {
- public:
-  // `random`: the streams of the displacement along x, y, z. REQUIRES: a symmetry that preserves the box
-  // size.
-  SpatialMap(const SpatialChange& change, const Size3& size, const Spacing& spacing,
+struct SpatialMap {
+  // `before`: the spacing of the prepared grid. `random`: the streams of the displacement along x, y, z.
+  // REQUIRES: a symmetry that preserves the box size.
+  SpatialMap(const SpatialChange& change, const Size3& size, const Spacing& before,
              const std::array<Philox, 3>& random);
 
   // The position in the prepared grid, in voxels, that augmented voxel x, y, z reads, before clamping to the
-  // grid.
+  // grid: offset + index * (x, y, z) + along * (displacement in mm).
   std::array<double, 3> source(std::int64_t x, std::int64_t y, std::int64_t z) const;
 
-  // D,H,W,C, linear, clamped at the edge. `result` may bring memory to reuse.
-  void read(const std::vector<float>& image, std::int64_t channels, std::vector<float>& result) const;
-  // D,H,W: the label with the largest total linear weight among the eight voxels around a position.
-  std::vector<std::int16_t> read(const std::vector<std::int16_t>& labels) const;
-
- private:
-  struct Row;
-  void locate(std::int64_t y, std::int64_t z, Row& row) const;
-  template <int C>
-  void read_rows(const std::vector<float>& image, std::vector<float>& result) const;
-
-  Size3 size_;
-  // source = offset + index * (x, y, z) + along * (displacement in mm)
-  std::array<double, 3> offset_{};
-  std::array<std::array<double, 3>, 3> index_{}, along_{};
-  Spacing spacing_{};                 // of the augmented grid
-  std::vector<SmoothField> elastic_;  // three, or none
-  SmoothField::Line line_;            // positions of a row between the control points
+  std::array<double, 3> offset{};
+  std::array<std::array<double, 3>, 3> index{}, along{};
+  Spacing spacing{};                 // of the augmented grid
+  std::vector<SmoothField> elastic;  // the displacement along x, y, z, or none
 };
 
 }  // namespace voxswap::data

@@ -33,6 +33,10 @@ class SmoothField {
   void row(const Line& line, double y, double z, std::span<float> values) const;
   void row(double first, double step, double y, double z, std::span<float> values) const;
 
+  const std::array<std::int64_t, 3>& nodes() const { return nodes_; }       // along x, y, z
+  const std::vector<float>& coefficients() const { return coefficients_; }  // of the nodes, x varies fastest
+  double scale() const { return scale_; }                                   // mm between nodes
+
  private:
   std::array<std::int64_t, 3> nodes_;
   double scale_;

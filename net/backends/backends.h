@@ -32,6 +32,19 @@ std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);
 int cuda_device_count();
 std::string why_no_cuda_device();  // empty if there is one
 
+// While it lives, kernels of the CPU backends that this thread runs use one core: for threads that work
+// beside the training step.
+class OneCore {
+ public:
+  OneCore();
+  ~OneCore();
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+
+ private:
+  int before_;
+};
+
 // Adapts a finished step to the backend: fuses sums into kernels where the backend can do so at no cost.
 void suit(const Backend& backend, Graph& graph);
 

@@ -51,7 +51,16 @@
   X(norm_activation_plane_sums)      \
   X(loss_plane_sums)                 \
   X(softmax_loss_plane_sums)         \
-  X(total)
+  X(total)                           \
+  X(spatial_map)                     \
+  X(spatial_map_labels)              \
+  X(add_noise)                       \
+  X(gaussian_blur)                   \
+  X(scale_and_shift)                 \
+  X(change_contrast)                 \
+  X(lower_resolution)                \
+  X(change_gamma)                    \
+  X(channels_together)
 
 // Operations on a few numbers, which the onednn backend leaves to the reference backend.
 #define VOXSWAP_SMALL_OPERATIONS(X) \

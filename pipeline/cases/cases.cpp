@@ -232,13 +232,13 @@ data::NormalizedCase Cases::normalized_part(const data::PreparedCase& whole, con
 }
 
 data::NormalizedCase Cases::augmented(std::size_t index, data::NormalizedCase part,
-                                      const data::AugmentOptions& options,
-                                      const data::AugmentKey& key) const {
-  data::apply(data::draw_augmentation(options, key, part.size, part.channels), part);
-  const auto channels = static_cast<std::size_t>(part.channels);
-  for (std::size_t c = 0; c < channels; ++c)  // missing channels stay 0
-    for (std::size_t i = c; dataset().cases[index].lacks(c) && i < part.image.size(); i += channels)
-      part.image[i] = 0;
+                                      const data::AugmentOptions& options, const data::AugmentKey& key) {
+  data::Augmentation drawn = data::draw_augmentation(options, key, part.size, part.channels);
+  if (data::changes_nothing(drawn)) return part;
+  drawn.dropped.resize(static_cast<std::size_t>(part.channels), false);
+  for (std::size_t c = 0; c < drawn.dropped.size(); ++c)  // missing channels stay 0
+    if (dataset().cases[index].lacks(c)) drawn.dropped[c] = true;
+  sample_graphs_.apply(options, drawn, part);
   return part;
 }
 

@@ -11,6 +11,7 @@
 #include "data/prepare/cache.h"
 #include "data/prepare/prefetch.h"
 #include "pipeline/cases/options.h"
+#include "pipeline/cases/sample_graph.h"
 #include "pipeline/cases/split.h"
 
 namespace voxswap::pipeline {
@@ -58,7 +59,7 @@ class Cases {
   VoxelBox drawn_box(std::size_t index, const data::PreparedCase& whole, const data::AugmentKey& key);
   data::NormalizedCase normalized_part(const data::PreparedCase& whole, const VoxelBox& box) const;
   data::NormalizedCase augmented(std::size_t index, data::NormalizedCase part,
-                                 const data::AugmentOptions& options, const data::AugmentKey& key) const;
+                                 const data::AugmentOptions& options, const data::AugmentKey& key);
   data::Sample encoded(std::size_t index, data::NormalizedCase part) const;
   std::vector<std::uint8_t> with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Slices of a prepared case that contain a label, most labelled voxels first.
@@ -73,6 +74,7 @@ class Cases {
   std::map<std::size_t, std::vector<std::int64_t>> planes_;  // by case
   std::int64_t kept_bytes_ = 0, limit_bytes_;
   std::mutex mutex_;
+  SampleGraphs sample_graphs_;
 };
 
 // Draws the batches of an epoch: cases, or several patches of each, shuffled per epoch and augmented by

@@ -80,13 +80,14 @@ Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::
     block.versions.push_back({title, description, geometry, std::move(part)});
   };
   add("as prepared", "", cases.normalized(index));
+  SampleGraphs graphs;
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const data::AugmentKey key{options.training.seed, static_cast<std::uint64_t>(epoch),
                                static_cast<std::uint32_t>(index)};
     data::NormalizedCase part = cases.normalized(index, key);
     const data::Augmentation drawn =
         data::draw_augmentation(options.training.augment, key, part.size, part.channels);
-    data::apply(drawn, part);
+    graphs.apply(options.training.augment, drawn, part);
     add(format("epoch {}", epoch), data::describe(drawn), std::move(part));
   }
   return block;

@@ -24,6 +24,7 @@
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/sample_graph.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/record/routines.h"
 #include "swap/model/simulator.h"
@@ -206,11 +207,12 @@ double augmenting_seconds(const RunOptions& options, const DataShape& data) {
   noise.image.resize(static_cast<std::size_t>(voxels * noise.channels));
   for (std::size_t i = 0; i < noise.image.size(); ++i) noise.image[i] = static_cast<float>(i % 251);
   noise.truth.resize(static_cast<std::size_t>(voxels));
+  SampleGraph graph(options.training.augment, noise.size, noise.channels);
   const auto started = std::chrono::steady_clock::now();
   for (std::uint64_t i = 0; i < tries; ++i) {
     data::NormalizedCase part = noise;
     const data::AugmentKey key{1, i, 0};
-    data::apply(data::draw_augmentation(options.training.augment, key, part.size, part.channels), part);
+    graph.apply(data::draw_augmentation(options.training.augment, key, part.size, part.channels), part);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
   return elapsed.count() / static_cast<double>(tries) * static_cast<double>(options.training.batch_size) /

@@ -15,7 +15,7 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr const char* file_name = "routines.txt";
+constexpr const char* routines_file = "routines.txt";
 constexpr const char* metadata_key = "routines";
 
 std::string chosen(const net::Backend& backend) {
@@ -41,7 +41,7 @@ std::string of_run(const RunOptions& options) {
     for (const char* name : {"last.safetensors", "last.previous.safetensors"})
       if (std::string text = of_checkpoint(checkpoint_folder(options, repeat) / name); !text.empty())
         return text;
-  const fs::path file = options.output / file_name;
+  const fs::path file = options.output / routines_file;
   return fs::exists(file) ? read_file(file) : "";
 }
 
@@ -97,7 +97,7 @@ void remember_routines(const net::Backend& backend, const RunOptions& options) {
 }
 
 void write_routines(const net::Backend& backend, const RunOptions& options) {
-  if (const std::string text = chosen(backend); !text.empty()) write_file(options.output / file_name, text);
+  if (const std::string text = chosen(backend); !text.empty()) write_file(options.output / routines_file, text);
 }
 
 std::map<std::string, std::string> routines_metadata(const net::Backend& backend) {

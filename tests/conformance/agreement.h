@@ -56,7 +56,7 @@ struct Trial {
   }
   void fill(const CaseGraph& example, const OperationCase& spec) {
     for (std::size_t i = 0; i < example.inputs.size(); ++i) {
-      graph.set(example.inputs[i], fill_values(spec.inputs[i].fill, spec.inputs[i].shape.count(), i));
+      graph.set(example.inputs[i], contents(spec.inputs[i], i));
     }
     for (std::size_t i = 0; i < example.updates.size(); ++i) {
       graph.set(example.updates[i],

@@ -180,7 +180,7 @@ bool first_sample_depends_on_others(const Operation& operation, const OperationC
     GraphRun run(graph.graph, backend);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       const Shape& shape = example.inputs[i].shape;
-      std::vector<double> values = fill_values(example.inputs[i].fill, shape.count(), i);
+      std::vector<double> values = contents(example.inputs[i], i);
       const bool of_samples = shape.rank() > 1 && shape[0] == samples;
       if (changed && of_samples) std::reverse(values.begin() + shape.count() / samples, values.end());
       run.set(graph.inputs[i], values);

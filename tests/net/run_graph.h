@@ -202,4 +202,8 @@ inline std::vector<double> fill_values(Fill fill, std::int64_t count, std::uint6
   return values;
 }
 
+inline std::vector<double> contents(const OperationCase::Input& input, std::uint64_t stream) {
+  return input.values.empty() ? fill_values(input.fill, input.shape.count(), stream) : input.values;
+}
+
 }  // namespace voxswap::net

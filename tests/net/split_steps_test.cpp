@@ -70,7 +70,7 @@ Outputs run_cut(const Operation& operation, const OperationCase& example, Elemen
   GraphRun run(cut.graph, backend);
   for (std::size_t i = 0; i < whole.inputs.size(); ++i)
     set(run, cut, whole.graph, whole.inputs[i],
-        fill_values(example.inputs[i].fill, example.inputs[i].shape.count(), i));
+        contents(example.inputs[i], i));
   run.run(context);
   EXPECT_EQ(run.broken_guards(), std::vector<std::string>{});
   Outputs outputs;

@@ -221,4 +221,34 @@ VOXSWAP_INLINE V log_of_one_plus(const V& u) {
   return s * 2.0f * series;
 }
 
+// log(x) for normal x > 0: x = m 2^e with m between sqrt(1/2) and sqrt(2), so that it is exact near 1.
+template <class V>
+VOXSWAP_INLINE V log_of(const V& x) {
+  using Word = typename Bits<V>::Word;
+  const Word bits = same_bits<Word>(x);
+  const V m = same_bits<V>(Word((bits & 0x7fffffu) | 0x3f800000u));
+  // 2^23 + e + 127 as a float has e + 127 in its lowest bits.
+  const V e = same_bits<V>(Word((bits >> 23) | 0x4b000000u)) - (8388608.0f + 127.0f);
+  const V half = m > 1.41421356f ? m * 0.5f : m, exponent = m > 1.41421356f ? e + 1.0f : e;
+  return exponent * 0.693147181f + log_of_one_plus<V>(half - 1.0f);
+}
+
+// cos(2 pi t) and sin(2 pi t) for 0 <= t < 1, by quarter turns and Taylor polynomials within an eighth.
+template <class V>
+VOXSWAP_INLINE void cos_and_sin_of_turn(const V& t, V& cosine, V& sine) {
+  const V quarters = t * 4.0f;
+  const V q = (quarters + 8388608.0f) - 8388608.0f;  // rounded to a whole number
+  const V a = (quarters - q) * 1.57079633f, b = a * a;
+  V s = b * (1.0f / 362880.0f) - 1.0f / 5040.0f;
+  s = s * b + 1.0f / 120.0f;
+  s = s * b - 1.0f / 6.0f;
+  s = s * b * a + a;
+  V c = b * (1.0f / 40320.0f) - 1.0f / 720.0f;
+  c = c * b + 1.0f / 24.0f;
+  c = c * b - 0.5f;
+  c = c * b + 1.0f;
+  cosine = q == 1.0f ? -s : q == 2.0f ? -c : q == 3.0f ? s : c;
+  sine = q == 1.0f ? c : q == 2.0f ? -s : q == 3.0f ? -c : s;
+}
+
 }  // namespace voxswap::net::onednn

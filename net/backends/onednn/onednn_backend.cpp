@@ -48,6 +48,13 @@ std::unique_ptr<Backend> make_onednn_backend() {
   return std::make_unique<OnednnBackend>();
 }
 
+OneCore::OneCore() : before_(omp_get_max_threads()) {
+  omp_set_num_threads(1);
+}
+OneCore::~OneCore() {
+  omp_set_num_threads(before_);
+}
+
 namespace onednn {
 
 std::string library_version() {

@@ -37,6 +37,7 @@ struct OperationCase {
       twice /* f64 always: sums over planes */,
       bits
     } kind = Kind::activation;
+    std::vector<double> values{};  // its contents, instead of the fill
   };
   std::string name;
   std::vector<Input> inputs;
@@ -61,19 +62,22 @@ Cases windowed(const Operation& inner, const Cases& whole);
 
 using Input = OperationCase::Input;
 inline Input activation(Shape shape, Fill fill = Fill::normal) {
-  return {std::move(shape), fill, Input::Kind::activation};
+  return {std::move(shape), fill, Input::Kind::activation, {}};
 }
 inline Input full(Shape shape, Fill fill = Fill::normal) {
-  return {std::move(shape), fill, Input::Kind::full};
+  return {std::move(shape), fill, Input::Kind::full, {}};
+}
+inline Input numbers(Shape shape, std::vector<double> values) {  // f64 always
+  return {std::move(shape), Fill::zeros, Input::Kind::twice, std::move(values)};
 }
 inline Input bits(Shape shape) {
-  return {std::move(shape), Fill::bits, Input::Kind::bits};
+  return {std::move(shape), Fill::bits, Input::Kind::bits, {}};
 }
 inline Input classes(Shape shape) {
-  return {std::move(shape), Fill::classes, Input::Kind::bits};
+  return {std::move(shape), Fill::classes, Input::Kind::bits, {}};
 }
 inline Input tap_numbers(Shape shape) {
-  return {std::move(shape), Fill::taps, Input::Kind::bits};
+  return {std::move(shape), Fill::taps, Input::Kind::bits, {}};
 }
 
 // Of a target with this many bytes per voxel.

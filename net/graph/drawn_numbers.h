@@ -1,0 +1,83 @@
+// The numbers drawn for a sample, as the operations of augmentation read them (net/ops/spatial_map.cpp,
+// net/ops/intensities.cpp). Two samples differ only in these and in their voxels, so one graph makes them
+// all.
+#pragma once
+
+#include <cstdint>
+
+#include "base/philox.h"
+
+namespace voxswap::net::drawn {
+
+// f64 [space_numbers]: the voxel x, y, z of the result reads the position
+//   source = offset + index (x, y, z) + along (displacement in mm)
+// of the input, in voxels, clamped to the grid. The displacement is a cubic B-spline with `controls` control
+// points along x, y, z, `grid_step` of which lie between two voxels. Without controls it is 0.
+enum Space : int {
+  offset,              // x, y, z
+  index = offset + 3,  // 3 x 3, row by row
+  along = index + 9,   // 3 x 3, row by row
+  grid_step = along + 9,
+  controls = grid_step + 3,
+  space_numbers = controls + 3
+};
+
+// f64 [channels, channel_numbers]. In brackets: the value that changes nothing.
+enum Channel : int {
+  kept,                  // 0: the channel is set to 0 [1]
+  noise,                 // standard deviation of additive Gaussian noise [0]
+  noise_key,             // five numbers of its random stream: low and high word of seed and stream, substream
+  blur = noise_key + 5,  // sigma of a Gaussian in voxels, at most most_blur [0]
+  brightness,            // factor [1]
+  shift,                 // added after it [0]
+  contrast,              // factor of the distance from the mean, clamped to the old range [1]
+  low_resolution,        // relative size of the coarser grid's sides, at most 1 [1]
+  inverted_gamma,        // exponent on the negated image's own range [1]
+  gamma,                 // exponent on the image's own range [1]
+  channel_numbers
+};
+
+// The random stream of a channel's noise.
+constexpr Philox noise_of(const double* channel) {
+  const auto word = [channel](int i) { return static_cast<std::uint64_t>(channel[noise_key + i]); };
+  return {word(0) | word(1) << 32, word(2) | word(3) << 32, static_cast<std::uint32_t>(word(4))};
+}
+constexpr void set_noise_key(double* channel, std::uint64_t seed, std::uint64_t stream,
+                             std::uint32_t substream) {
+  const std::uint64_t words[5] = {seed & 0xffffffff, seed >> 32, stream & 0xffffffff, stream >> 32,
+                                  substream};
+  for (int i = 0; i < 5; ++i) channel[noise_key + i] = static_cast<double>(words[i]);
+}
+
+// Weights of the four control points around a position, and the first of them (uniform cubic B-spline).
+template <class Real>
+struct Controls {
+  std::int64_t first = 0;
+  Real weight[4] = {};
+};
+template <class Real>
+constexpr Controls<Real> controls_around(double position, std::int64_t count) {
+  std::int64_t cell = position > 0 ? static_cast<std::int64_t>(position) : 0;
+  if (cell > count - 4) cell = count - 4;
+  double t = position - static_cast<double>(cell);
+  t = t < 0 ? 0 : t > 1 ? 1 : t;
+  const double s = 1 - t;
+  return {cell,
+          {static_cast<Real>(s * s * s / 6), static_cast<Real>((3 * t * t * t - 6 * t * t + 4) / 6),
+           static_cast<Real>((3 * s * s * s - 6 * s * s + 4) / 6), static_cast<Real>(t * t * t / 6)}};
+}
+
+constexpr double most_blur = 20;  // the largest sigma
+
+// Of a Gaussian of this sigma: taps on each side of the middle, as SciPy's gaussian_filter.
+constexpr std::int64_t blur_radius(double sigma) {
+  return static_cast<std::int64_t>(4 * sigma + 0.5);
+}
+
+// The sides of the coarser grid: at least one voxel.
+constexpr std::int64_t coarse_side(std::int64_t side, double part) {
+  const auto coarse = static_cast<std::int64_t>(static_cast<double>(side) * part + 0.5);
+  return coarse < 1 ? 1 : coarse > side ? side : coarse;
+}
+
+}  // namespace voxswap::net::drawn

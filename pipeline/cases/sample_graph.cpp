@@ -1,0 +1,213 @@
+#include "pipeline/cases/sample_graph.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "net/backends/backends.h"
+#include "net/graph/drawn_numbers.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+namespace drawn = net::drawn;
+
+// The changes of intensities that the options may draw.
+struct Changes {
+  bool noise, blur, line, contrast, low_resolution, inverted_gamma, gamma;
+
+  explicit Changes(const data::AugmentOptions& o)
+      : noise(o.noise.probability > 0),
+        blur(o.blur.probability > 0),
+        line(o.brightness.probability > 0 || o.intensity > 0),
+        contrast(o.contrast.probability > 0),
+        low_resolution(o.low_resolution.probability > 0),
+        inverted_gamma(o.inverted_gamma.probability > 0),
+        gamma(o.gamma.probability > 0) {}
+  bool any() const { return noise || blur || line || contrast || low_resolution || inverted_gamma || gamma; }
+};
+
+std::vector<double> space_numbers(const data::SpatialMap& map) {
+  std::vector<double> numbers(drawn::space_numbers, 0.0);
+  const auto at = [&](int first, std::size_t i) -> double& {
+    return numbers[static_cast<std::size_t>(first) + i];
+  };
+  for (std::size_t k = 0; k < 3; ++k) {
+    at(drawn::offset, k) = map.offset[k];
+    for (std::size_t j = 0; j < 3; ++j) {
+      at(drawn::index, 3 * k + j) = map.index[k][j];
+      at(drawn::along, 3 * k + j) = map.along[k][j];
+    }
+    if (map.elastic.empty()) continue;
+    at(drawn::grid_step, k) = map.spacing[k] / map.elastic[0].scale();
+    at(drawn::controls, k) = static_cast<double>(map.elastic[0].nodes()[k]);
+  }
+  return numbers;
+}
+
+std::vector<double> channel_numbers(const data::Augmentation& augmentation, std::size_t channels) {
+  std::vector<double> numbers(channels * drawn::channel_numbers);
+  for (std::size_t c = 0; c < channels; ++c) {
+    double* const row = numbers.data() + c * drawn::channel_numbers;
+    const bool dropped = c < augmentation.dropped.size() && augmentation.dropped[c];
+    const data::IntensityChange change =
+        c < augmentation.channels.size() && !dropped ? augmentation.channels[c] : data::IntensityChange();
+    row[drawn::kept] = dropped ? 0 : 1;
+    row[drawn::noise] = change.noise;
+    const Philox::Key key = data::noise_of(augmentation, c).key();
+    for (int i = 0; i < 2; ++i) {
+      row[drawn::noise_key + i] = key.key[i];
+      row[drawn::noise_key + 2 + i] = key.counter[2 + i];
+    }
+    row[drawn::noise_key + 4] = key.counter[1];
+    row[drawn::blur] = change.blur;
+    row[drawn::brightness] = change.brightness;
+    row[drawn::shift] = change.shift;
+    row[drawn::contrast] = change.contrast;
+    row[drawn::low_resolution] = change.low_resolution;
+    row[drawn::inverted_gamma] = change.inverted_gamma;
+    row[drawn::gamma] = change.gamma;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+struct SampleGraph::State {
+  data::AugmentOptions options;
+  Size3 size;
+  std::int64_t channels;
+  std::unique_ptr<net::Backend> backend = net::make_onednn_backend();
+
+  net::Graph graph{};
+  net::ValueId image = net::none, labels = net::none, space = net::none, numbers = net::none,
+               controls = net::none, mapped_labels = net::none, result = net::none;
+  std::int64_t most_controls = 0;  // of the graph
+  std::vector<std::unique_ptr<net::Kernel>> kernels{};
+  std::unique_ptr<net::Memory> workspace{};
+  // The image after the map, and the labels: reused, since memory of this size is slow to allocate.
+  std::vector<float> spare{};
+  std::vector<std::int16_t> spare_labels{};
+
+  // With room for this many control points.
+  void build(std::int64_t controls_needed) {
+    graph = {};
+    most_controls = controls_needed;
+    const auto input = [&](const char* name, Shape shape, net::ElementType type) {
+      return graph.add_value(name, std::move(shape), type, net::Role::input);
+    };
+    image = input("image", {1, size[2], size[1], size[0], channels}, net::ElementType::f32);
+    labels = input("labels", {1, size[2], size[1], size[0], 2}, net::ElementType::u8);
+    space = input("space", {drawn::space_numbers}, net::ElementType::f64);
+    numbers = input("channels", {channels, drawn::channel_numbers}, net::ElementType::f64);
+    controls = most_controls > 0 ? input("controls", {3, most_controls}, net::ElementType::f32) : net::none;
+
+    const Changes changes(options);
+    std::vector<net::ValueId> of_image{image, space, numbers}, of_labels{labels, space};
+    if (controls != net::none) {
+      of_image.push_back(controls);
+      of_labels.push_back(controls);
+    }
+    result = graph.apply("spatial_map", "spatial_map", of_image, {{"apart", changes.any() ? 1.0 : 0.0}});
+    const auto change = [&](bool wanted, const char* operation, const net::Attributes& attributes = {}) {
+      if (wanted) result = graph.apply(operation, operation, {result, numbers}, attributes);
+    };
+    change(changes.noise, "add_noise");
+    change(changes.blur, "gaussian_blur");
+    change(changes.line, "scale_and_shift");
+    change(changes.contrast, "change_contrast");
+    change(changes.low_resolution, "lower_resolution");
+    change(changes.inverted_gamma, "change_gamma", {{"inverted", 1}});
+    change(changes.gamma, "change_gamma");
+    if (changes.any()) result = graph.apply("channels_together", "channels_together", {result});
+    mapped_labels = graph.apply("spatial_map_labels", "spatial_map_labels", of_labels);
+
+    kernels.clear();
+    std::int64_t bytes = 0;
+    for (const net::Node& node : graph.nodes()) {
+      kernels.push_back(backend->compile(graph, node));
+      bytes = std::max(bytes, kernels.back()->workspace_bytes());
+    }
+    workspace = backend->allocate(bytes);
+  }
+
+  void run(std::vector<void*>& places, bool with_labels) const {
+    const net::StepContext context;
+    const net::OneCore one_core;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const net::Node& node = graph.nodes()[i];
+      if (node.inputs[0] == labels && !with_labels) continue;
+      std::vector<void*> inputs;
+      for (const net::ValueId id : node.inputs) inputs.push_back(places[static_cast<std::size_t>(id)]);
+      void*& to = places[static_cast<std::size_t>(node.outputs[0])];
+      if (to == nullptr) to = inputs[0];  // changes of intensities overwrite their input
+      kernels[i]->run({inputs, {&to, 1}, {}, workspace->data(), &context});
+    }
+  }
+};
+
+SampleGraph::SampleGraph(const data::AugmentOptions& options, const Size3& size, std::int64_t channels)
+    : state_(std::make_unique<State>(State{options, size, channels})) {
+  state_->build(0);
+}
+SampleGraph::~SampleGraph() = default;
+SampleGraph::SampleGraph(SampleGraph&&) noexcept = default;
+SampleGraph& SampleGraph::operator=(SampleGraph&&) noexcept = default;
+
+bool SampleGraph::suits(const data::AugmentOptions& options, const data::NormalizedCase& part) const {
+  return state_->options == options && state_->size == part.size && state_->channels == part.channels;
+}
+
+void SampleGraph::apply(const data::Augmentation& augmentation, data::NormalizedCase& part) {
+  State& state = *state_;
+  assert(part.size == state.size && part.channels == state.channels);
+  if (data::changes_nothing(augmentation)) return;
+  const data::SpatialMap map = data::map_of(augmentation, part.size, part.spacing);
+  std::vector<double> space = space_numbers(map),
+                      numbers = channel_numbers(augmentation, static_cast<std::size_t>(part.channels));
+  std::vector<float> controls;
+  if (!map.elastic.empty()) {
+    const auto count = static_cast<std::int64_t>(map.elastic[0].coefficients().size());
+    if (count > state.most_controls) state.build(count);
+    controls.resize(static_cast<std::size_t>(3 * state.most_controls));
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      std::copy_n(map.elastic[axis].coefficients().begin(), count,
+                  controls.begin() + static_cast<std::ptrdiff_t>(axis * state.most_controls));
+  }
+  controls.resize(static_cast<std::size_t>(3 * state.most_controls));
+
+  // These kernels load and store single voxels or unaligned vectors, so the case's own memory will do.
+  state.spare.resize(part.image.size());
+  state.spare_labels.resize(part.truth.size());
+  std::vector<void*> places(state.graph.values().size(), nullptr);
+  const auto place = [&](net::ValueId id) -> void*& { return places[static_cast<std::size_t>(id)]; };
+  place(state.image) = part.image.data();
+  place(state.space) = space.data();
+  place(state.numbers) = numbers.data();
+  if (state.controls != net::none) place(state.controls) = controls.data();
+  place(state.graph.nodes()[0].outputs[0]) = state.spare.data();
+  place(state.labels) = part.truth.data();
+  place(state.mapped_labels) = state.spare_labels.data();
+  const bool apart = state.result != state.graph.nodes()[0].outputs[0];
+  if (apart) place(state.result) = part.image.data();
+  state.run(places, !part.truth.empty());
+  if (!apart) part.image.swap(state.spare);
+  part.truth.swap(state.spare_labels);
+}
+
+void SampleGraphs::apply(const data::AugmentOptions& options, const data::Augmentation& drawn,
+                         data::NormalizedCase& part) {
+  if (data::changes_nothing(drawn)) return;
+  std::unique_lock lock(mutex_);
+  const auto fits = [&](const SampleGraph& one) { return one.suits(options, part); };
+  const auto found = std::find_if(idle_.begin(), idle_.end(), fits);
+  SampleGraph own = found != idle_.end() ? std::move(*found) : SampleGraph(options, part.size, part.channels);
+  if (found != idle_.end()) idle_.erase(found);
+  lock.unlock();
+  own.apply(drawn, part);
+  lock.lock();
+  idle_.push_back(std::move(own));
+}
+
+}  // namespace voxswap::pipeline

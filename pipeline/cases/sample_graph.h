@@ -1,0 +1,50 @@
+// Augmentation as a graph of operations (net/ops/spatial_map.cpp, net/ops/intensities.cpp). It contains the
+// changes that the options may draw; what was drawn for a sample is a block of numbers that they read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "data/augment/augment.h"
+#include "data/volumes/prepared_case.h"
+#include "net/backends/backend.h"
+
+namespace voxswap::pipeline {
+
+// For samples of one size. One thread at a time; its kernels use one core.
+class SampleGraph {
+ public:
+  SampleGraph(const data::AugmentOptions& options, const Size3& size, std::int64_t channels);
+  ~SampleGraph();
+  SampleGraph(SampleGraph&&) noexcept;
+  SampleGraph& operator=(SampleGraph&&) noexcept;
+
+  // Changes a case in place. Without any drawn change, every bit stays the same. Labels are interpolated as
+  // one indicator per label and the largest wins, so no new label values appear. Positions outside the grid
+  // read the edge voxel. REQUIRES: drawn with the options, for a case of this size and number of channels; a
+  // symmetry that preserves the box size.
+  void apply(const data::Augmentation& drawn, data::NormalizedCase& part);
+
+  // Whether it was made for such a case and with these options.
+  bool suits(const data::AugmentOptions& options, const data::NormalizedCase& part) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Sample graphs for several threads at a time.
+class SampleGraphs {
+ public:
+  // As SampleGraph::apply(), from any thread.
+  void apply(const data::AugmentOptions& options, const data::Augmentation& drawn,
+             data::NormalizedCase& part);
+
+ private:
+  std::mutex mutex_;
+  std::vector<SampleGraph> idle_;
+};
+
+}  // namespace voxswap::pipeline
