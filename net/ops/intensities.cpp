@@ -10,8 +10,7 @@ namespace voxswap::net::ops {
 
 namespace {
 
-std::vector<ValueSpec> infer_change(const Graph& graph, const std::vector<ValueId>& inputs,
-                                    const Attributes&) {
+Specs infer_change(const Graph& graph, const Ids& inputs, const Attributes&) {
   const Shape &x = shape_of(graph, inputs[0]), &channels = shape_of(graph, inputs[1]);
   assert(inputs.size() == 2 && x.rank() == 5 && x[4] == 1);
   assert(channels == Shape({x[0], drawn::channel_numbers}));
@@ -20,11 +19,10 @@ std::vector<ValueSpec> infer_change(const Graph& graph, const std::vector<ValueI
 }
 
 Operation change(std::string_view name, double (*flops)(const Graph&, const Node&)) {
-  return {name, infer_change, nullptr, flops, {{0, 0}}, /*cheap=*/false, whole};
+  return {name, infer_change, nullptr, flops, whole, {{0, 0}}};
 }
 
-std::vector<ValueSpec> infer_channels_together(const Graph& graph, const std::vector<ValueId>& inputs,
-                                               const Attributes&) {
+Specs infer_channels_together(const Graph& graph, const Ids& inputs, const Attributes&) {
   const Shape& x = shape_of(graph, inputs[0]);
   assert(x.rank() == 5 && x[4] == 1);
   return {{{1, x[1], x[2], x[3], x[0]}, graph.value(inputs[0]).type}};
@@ -77,8 +75,7 @@ const Operation& change_gamma() {
 
 // x [C,D,H,W,1] -> y [1,D,H,W,C]
 const Operation& channels_together() {
-  static const Operation operation = {
-      "channels_together", infer_channels_together, nullptr, nullptr, {}, /*cheap=*/false, whole};
+  static const Operation operation = {"channels_together", infer_channels_together, nullptr, nullptr, whole};
   return operation;
 }
 

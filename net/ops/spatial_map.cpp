@@ -7,14 +7,13 @@ namespace voxswap::net::ops {
 
 namespace {
 
-void check_map(const Graph& graph, const std::vector<ValueId>& inputs, std::size_t controls) {
+void check_map(const Graph& graph, const Ids& inputs, std::size_t controls) {
   assert(graph.value(inputs[1]).shape == Shape({drawn::space_numbers}));
   assert(graph.value(inputs[1]).type == ElementType::f64);
   assert(inputs.size() <= controls || shape_of(graph, inputs[controls])[0] == 3);
 }
 
-std::vector<ValueSpec> infer_spatial_map(const Graph& graph, const std::vector<ValueId>& inputs,
-                                         const Attributes& attributes) {
+Specs infer_spatial_map(const Graph& graph, const Ids& inputs, const Attributes& attributes) {
   const Shape& x = shape_of(graph, inputs[0]);
   assert(x.rank() == 5 && x[0] == 1 && x[4] == shape_of(graph, inputs[2])[0]);
   check_map(graph, inputs, 3);
@@ -22,8 +21,7 @@ std::vector<ValueSpec> infer_spatial_map(const Graph& graph, const std::vector<V
   return {{{x[4], x[1], x[2], x[3], 1}, graph.value(inputs[0]).type}};
 }
 
-std::vector<ValueSpec> infer_spatial_map_labels(const Graph& graph, const std::vector<ValueId>& inputs,
-                                                const Attributes&) {
+Specs infer_spatial_map_labels(const Graph& graph, const Ids& inputs, const Attributes&) {
   assert(shape_of(graph, inputs[0]).rank() == 5 && shape_of(graph, inputs[0])[4] == 2);
   check_map(graph, inputs, 2);
   return like(graph, inputs[0]);
@@ -35,8 +33,7 @@ std::vector<ValueSpec> infer_spatial_map_labels(const Graph& graph, const std::v
 // [1,D,H,W,C], or [C,D,H,W,1] with the attribute apart: x at the positions of the map, linear between voxels;
 // 0 in channels that are not kept. controls: displacements in mm along x, y, z, x varying fastest.
 const Operation& spatial_map() {
-  static const Operation operation = {
-      "spatial_map", infer_spatial_map, nullptr, per_element<16>, {}, /*cheap=*/false, whole};
+  static const Operation operation = {"spatial_map", infer_spatial_map, nullptr, per_element<16>, whole};
   return operation;
 }
 
@@ -44,8 +41,8 @@ const Operation& spatial_map() {
 // 16-bit number, little-endian. Of the labels around a position, the one with the largest sum of linear
 // weights; the first in order of x, y, z wins ties.
 const Operation& spatial_map_labels() {
-  static const Operation operation = {
-      "spatial_map_labels", infer_spatial_map_labels, nullptr, per_element<16>, {}, /*cheap=*/false, whole};
+  static const Operation operation = {"spatial_map_labels", infer_spatial_map_labels, nullptr,
+                                      per_element<16>, whole};
   return operation;
 }
 
