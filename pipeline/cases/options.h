@@ -68,7 +68,7 @@ struct RateOptions {
   std::int64_t reference_batch = 1;  // batch size for which the optimiser's learning rate is given
 };
 
-struct ScheduleOptions {
+struct LearningRateSchedule {
   Schedule name = Schedule::plateau;
   double warm_up = 0;          // epochs
   double factor = 0.5;         // plateau
@@ -111,7 +111,7 @@ struct TrainingOptions {
   std::int64_t batch_size = 1;
   net::OptimizerOptions optimizer;
   RateOptions rate;
-  ScheduleOptions schedule;
+  LearningRateSchedule schedule;
   AveragingOptions averaging;
   std::int64_t early_stop = 50;  // epochs without improvement of the validation loss; 0: never
   net::Loss loss = net::Loss::weighted_dice;
