@@ -19,17 +19,17 @@ namespace voxswap {
 namespace {
 
 void measure(const char* root, const std::string& side, const char* cache) {
-  pipeline::RunOptions options;
-  options.data.root = root;
+  pipeline::Experiment experiment;
+  experiment.data.root = root;
   if (side.ends_with("mm"))
-    options.preprocess.spacing.fill(std::stod(side));
+    experiment.preprocess.spacing.fill(std::stod(side));
   else
-    options.preprocess.resolution.fill(std::stoll(side));
+    experiment.preprocess.resolution.fill(std::stoll(side));
   // Otherwise whole volumes would have to fit into the resolution.
-  if (options.preprocess.by_spacing()) options.training.patch = Size3{16, 16, 16};
-  options.cache = cache;
+  if (experiment.preprocess.by_spacing()) experiment.training.patch = Size3{16, 16, 16};
+  experiment.cache = cache;
   const auto begin = std::chrono::steady_clock::now();
-  pipeline::Cases cases(options, data::open_dataset(options.data));
+  pipeline::Cases cases(experiment, data::open_dataset(experiment.data));
   std::vector<std::size_t> all(cases.dataset().cases.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   cases.prepare_all(all, {});

@@ -26,7 +26,7 @@ class RunsHere final : public CellRunner {
 
   void start(std::size_t index) override {
     const experiments::SweepCell& cell = sweep_.cells[index];
-    wait_for_who_was_there(cell.experiment.run.output);
+    wait_for_who_was_there(cell.experiment.output);
     ChildRequest request;
     request.arguments = cell_arguments(cell, sweep_.command, share_overrides(cell, shares_, share_));
     request.log = cell_log(cell);

@@ -15,15 +15,15 @@ namespace voxswap::cli {
 namespace {
 
 bool uses_gpus(const experiments::Sweep& sweep) {
-  const std::string& device = sweep.cells[0].experiment.run.memory.device;
+  const std::string& device = sweep.cells[0].experiment.memory.device;
   return device == "cuda" || (device == "auto" && net::device_count("cuda") > 0);
 }
 
 // Cells that run in parallel must use the same kind of device without a fixed device number.
 void check_devices(const experiments::Sweep& sweep, const std::string& jobs) {
-  const std::string& device = sweep.cells[0].experiment.run.memory.device;
+  const std::string& device = sweep.cells[0].experiment.memory.device;
   for (const experiments::SweepCell& cell : sweep.cells) {
-    const std::string& other = cell.experiment.run.memory.device;
+    const std::string& other = cell.experiment.memory.device;
     if (other != device || other.starts_with("cuda:"))
       fail(Exit::usage,
            "{}: the cell {} sets memory.device {}. Cells that run in parallel need memory.device: cuda, "
@@ -95,7 +95,7 @@ std::vector<std::string> share_overrides(const experiments::SweepCell& cell, con
                                          const pipeline::MachineShare& share) {
   if (shares.shares.size() == 1 && shares.host_bytes == 0) return {};
   if (!cell.question.as.empty()) return {};  // a device that is not in this machine is not shared
-  const pipeline::MemoryOptions& asked = cell.experiment.run.memory;
+  const pipeline::MemoryOptions& asked = cell.experiment.memory;
   const pipeline::MemoryOptions settled = pipeline::within_share(asked, share, shares.on_gpus);
   std::vector<std::string> overrides;
   if (settled.budget_bytes != asked.budget_bytes)

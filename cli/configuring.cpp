@@ -21,9 +21,9 @@ namespace voxswap::cli {
 
 pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& request, bool leave_out) {
   constexpr std::size_t most = 20;
-  const pipeline::RunOptions run = experiments::unconfigured(request).run;
+  const pipeline::Experiment experiment = experiments::unconfigured(request);
   pipeline::Fingerprint fingerprint =
-      pipeline::take_fingerprint(run.data, pipeline::fingerprint_folder(run.cache));
+      pipeline::take_fingerprint(experiment.data, pipeline::fingerprint_folder(experiment.cache));
   const std::vector<pipeline::UnreadableCase>& unreadable = fingerprint.unreadable;
   if (unreadable.empty()) return fingerprint;
   std::string list;
@@ -60,7 +60,7 @@ std::string epochs_text(const experiments::Configuration& configuration) {
 
 }  // namespace
 
-experiments::Experiment configured(const ExperimentArguments& where, bool resume) {
+experiments::LoadedExperiment configured(const ExperimentArguments& where, bool resume) {
   if (net::launched_count() > 1)
     fail(Exit::usage,
          "{}: is a folder. Several ranks need an experiment file: write it with `voxswap configure {}`",
@@ -69,11 +69,11 @@ experiments::Experiment configured(const ExperimentArguments& where, bool resume
   request.root = where.file;
   request.overrides = where.overrides;
   if (!where.out.empty()) request.overrides.push_back("output.dir=" + where.out);
-  const experiments::Experiment before = experiments::unconfigured(request);
-  const fs::path written = before.run.output / "experiment.yaml";
+  const experiments::LoadedExperiment before = experiments::unconfigured(request);
+  const fs::path written = before.output / "experiment.yaml";
   error_code ignored;
   if (resume && fs::is_regular_file(written, ignored))
-    return load({written.string(), where.overrides, before.run.output.string()});
+    return load({written.string(), where.overrides, before.output.string()});
   library::check_run_folder(before, resume);
   const pipeline::Fingerprint fingerprint = fingerprint_for(request, /*leave_out=*/false);
   const experiments::Configuration configuration = experiments::configure(fingerprint, request);

@@ -13,7 +13,7 @@ pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& reque
 
 bool is_dataset_folder(const fs::path& path);  // a folder that is not a run
 // The experiment of `voxswap run DATASET`: chosen now or, with `resume`, read from the existing run.
-experiments::Experiment configured(const ExperimentArguments& where, bool resume);
+experiments::LoadedExperiment configured(const ExperimentArguments& where, bool resume);
 
 // The results of `voxswap configure` as tables, HTML page and JSON.
 std::string fingerprint_text(const pipeline::Fingerprint& fingerprint);

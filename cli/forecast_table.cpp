@@ -119,23 +119,23 @@ std::string two_columns(const Pairs& rows) {
   return text;
 }
 
-std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast) {
+std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast) {
   const pipeline::DataShape& data = forecast.data;
   Pairs rows = {
       {"device", forecast.device},
       {"precision", forecast.precision},
-      {"resolution", pipeline::resolution_text(options.preprocess.resolution)},
+      {"resolution", pipeline::resolution_text(experiment.preprocess.resolution)},
       {"slabs", forecast.slabs},
-      {"parameters", options.network.frozen.empty()
+      {"parameters", experiment.network.frozen.empty()
                          ? std::to_string(forecast.parameters)
                          : format("{}, {} of them trainable", forecast.parameters, forecast.trained)},
       {"cases", data.found ? format("{} training, {} validation", data.training_cases, data.validation_cases)
                            : format("none: {} does not exist; {} and {} as set in the experiment",
-                                    options.data.root.string(), counted(data.channels, "channel"),
+                                    experiment.data.root.string(), counted(data.channels, "channel"),
                                     counted(data.outputs, "output"))},
   };
-  if (options.training.patch)
-    rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*options.training.patch)});
+  if (experiment.training.patch)
+    rows.insert(rows.begin() + 3, {"patch", pipeline::resolution_text(*experiment.training.patch)});
   add_memory(forecast.plan, forecast.budgets, forecast.arena_bytes, rows);
   if (forecast.averaged_weights_bytes > 0)
     rows.push_back(
@@ -143,7 +143,7 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
     rows.push_back(
-        {"disk, prepared volumes", options.cache.empty() ? "none" : format_bytes(forecast.cache_bytes)});
+        {"disk, prepared volumes", experiment.cache.empty() ? "none" : format_bytes(forecast.cache_bytes)});
     rows.push_back({"disk, run", "about " + format_bytes(forecast.output_bytes)});
   }
   add_traffic(forecast.plan, rows);
@@ -154,28 +154,28 @@ std::string forecast_table(const pipeline::RunOptions& options, const pipeline::
   rows.push_back({"lower bound", bound_text(forecast.bound, step)});
   rows.push_back({"compute time", exact_seconds(forecast.bound.compute_seconds)});
   if (data.found) {
-    const double epoch = pipeline::epoch_seconds(forecast, options);
+    const double epoch = pipeline::epoch_seconds(forecast, experiment);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
-    const auto epochs = static_cast<double>(options.training.epochs * options.training.repeats);
+    const auto epochs = static_cast<double>(experiment.training.epochs * experiment.training.repeats);
     rows.push_back(
         {"total time", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
   }
   return two_columns(rows);
 }
 
-Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Forecast& forecast) {
+Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast) {
   const pipeline::DataShape& data = forecast.data;
   Json json = step_figures(forecast);
   json.update(Json{{"budget_bytes", forecast.budgets.device}, {"free_bytes", forecast.free_bytes}});
   if (!data.found) return json;
-  const double epoch = pipeline::epoch_seconds(forecast, options);
-  json.update(
-      Json{{"training_cases", data.training_cases},
-           {"validation_cases", data.validation_cases},
-           {"cache_bytes", forecast.cache_bytes},
-           {"output_bytes", forecast.output_bytes},
-           {"epoch_seconds", epoch},
-           {"seconds", epoch * static_cast<double>(options.training.epochs * options.training.repeats)}});
+  const double epoch = pipeline::epoch_seconds(forecast, experiment);
+  json.update(Json{
+      {"training_cases", data.training_cases},
+      {"validation_cases", data.validation_cases},
+      {"cache_bytes", forecast.cache_bytes},
+      {"output_bytes", forecast.output_bytes},
+      {"epoch_seconds", epoch},
+      {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats)}});
   return json;
 }
 

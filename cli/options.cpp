@@ -127,19 +127,19 @@ void add_experiment(CLI::App& app, ExperimentArguments& arguments) {
   app.add_option("key=value", arguments.overrides, "Keys that override the file");
 }
 
-experiments::Experiment load(const ExperimentArguments& arguments) {
+experiments::LoadedExperiment load(const ExperimentArguments& arguments) {
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.out.empty()) overrides.push_back("output.dir=" + arguments.out);
-  experiments::Experiment experiment = experiments::load_experiment(arguments.file, overrides);
+  experiments::LoadedExperiment experiment = experiments::load_experiment(arguments.file, overrides);
   if (!experiment.preset.empty())
-    log::info("training.preset {} sets {}", choice_name(experiment.run.training.preset),
+    log::info("training.preset {} sets {}", choice_name(experiment.training.preset),
               join(experiment.preset, ", "));
   warn_of_keys_without_effect(experiment);
   experiments::resolve_grid(experiment);
   return experiment;
 }
 
-void warn_of_keys_without_effect(const experiments::Experiment& experiment) {
+void warn_of_keys_without_effect(const experiments::LoadedExperiment& experiment) {
   if (experiment.file.filename() == experiments::cell_file) return;  // the sweep has already warned
   for (const auto& [key, why] : experiment.without_effect) log::warn("{} has no effect: {}", key, why);
 }

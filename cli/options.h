@@ -49,8 +49,8 @@ struct ExperimentArguments {
   std::string out;  // --out, if the command has it
 };
 void add_experiment(CLI::App& app, ExperimentArguments& arguments);
-experiments::Experiment load(const ExperimentArguments& arguments);
+experiments::LoadedExperiment load(const ExperimentArguments& arguments);
 // Logs a warning for each key without effect.
-void warn_of_keys_without_effect(const experiments::Experiment& experiment);
+void warn_of_keys_without_effect(const experiments::LoadedExperiment& experiment);
 
 }  // namespace voxswap::cli

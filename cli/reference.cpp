@@ -112,11 +112,11 @@ std::string commands_page() {
 
 // Whether a resumed run may have another value.
 std::string when_resumed(const experiments::Key& key) {
-  pipeline::RunOptions options = experiments::default_options();
-  options.training.schedule.name = pipeline::Schedule::plateau;
-  const bool sometimes = pipeline::may_change(key.decides, options);
-  options.training.schedule.name = pipeline::Schedule::poly;
-  const bool always = pipeline::may_change(key.decides, options);
+  pipeline::Experiment experiment = experiments::default_experiment();
+  experiment.training.schedule.name = pipeline::Schedule::plateau;
+  const bool sometimes = pipeline::may_change(key.decides, experiment);
+  experiment.training.schedule.name = pipeline::Schedule::poly;
+  const bool always = pipeline::may_change(key.decides, experiment);
   return always ? "yes" : sometimes ? "unless the schedule or averaging depends on it" : "no";
 }
 
@@ -199,11 +199,11 @@ std::string metrics_page() {
 std::string networks_page() {
   std::vector<Row> rows;
   for (const std::string& name : net::network_names()) {
-    pipeline::RunOptions options = experiments::default_options();
-    options.network.name = name;
-    options.network.depth = 0;  // differs from the default
+    pipeline::Experiment experiment = experiments::default_experiment();
+    experiment.network.name = name;
+    experiment.network.depth = 0;  // differs from the default
     const bool fixed =
-        experiments::without_effect({{"network.depth", {}}}, options).contains("network.depth");
+        experiments::without_effect({{"network.depth", {}}}, experiment).contains("network.depth");
     const auto [least, most] = net::network_depths(name);
     rows.push_back({code(name), net::network_meaning(name), net::takes_images(name) ? "2D images" : "volumes",
                     net::classifies_images(name) ? "one class per image" : "one label per voxel",

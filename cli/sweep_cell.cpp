@@ -14,7 +14,7 @@ namespace voxswap::cli {
 namespace {
 
 const fs::path& folder_of(const experiments::SweepCell& cell) {
-  return cell.experiment.run.output;
+  return cell.experiment.output;
 }
 fs::path asked_file(const experiments::SweepCell& cell) {
   return folder_of(cell) / experiments::cell_file;
@@ -64,8 +64,8 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command) 
          "{}: is not a cell of a sweep, because it contains no cell.yaml. Remove it or choose another --out",
          folder.string());
   std::vector<std::string> changed;
-  for (const pipeline::Setting& setting : experiments::changed_settings(
-           experiments::load_experiment(asked_file(cell), {}).run, cell.experiment.run))
+  for (const pipeline::Setting& setting :
+       experiments::changed_settings(experiments::load_experiment(asked_file(cell), {}), cell.experiment))
     if (setting.decides != pipeline::Decides::nothing) changed.push_back(setting.key);
   const std::string before = split(read_file(asked_file(cell)), '\n')[0], now = first_line(cell, command);
   if (before != now)
@@ -98,7 +98,7 @@ bool is_settled(const CellOutcome& outcome, const std::string& command) {
 void begin_cell(const experiments::SweepCell& cell, const std::string& command) {
   remove_own(outcome_file(cell));
   make_writable_directory(folder_of(cell));
-  write_file(asked_file(cell), first_line(cell, command) + "\n" + cell.experiment.run.resolved);
+  write_file(asked_file(cell), first_line(cell, command) + "\n" + cell.experiment.resolved);
 }
 
 CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds) {
@@ -133,7 +133,7 @@ std::string cell_progress(const experiments::SweepCell& cell) {
     dice += row.dice;
     ++regions;
   }
-  const pipeline::TrainingOptions& training = cell.experiment.run.training;
+  const pipeline::TrainingOptions& training = cell.experiment.training;
   const std::string repeat =
       training.repeats > 1 ? format("repeat {}/{}, ", last.repeat, training.repeats) : "";
   return format("{}epoch {}/{}, Dice {:.3f}", repeat, last.epoch, training.epochs, dice / regions);

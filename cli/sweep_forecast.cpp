@@ -22,31 +22,30 @@ struct CellForecast {
 };
 
 // The cell's experiment as its process will run it: within its share, and with the split not yet made.
-pipeline::RunOptions as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
+pipeline::Experiment as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
                             const SweepShares& shares) {
-  experiments::Experiment experiment = cell.experiment;
+  experiments::LoadedExperiment experiment = cell.experiment;
   experiments::resolve_grid(experiment);
-  pipeline::RunOptions options = experiment.run;
-  if (!sweep.draws_splits) options.split = sweep.base.run.split;
+  if (!sweep.draws_splits) experiment.split = sweep.base.split;
   if (!share_overrides(cell, shares, shares.shares[0]).empty())
-    options.memory = pipeline::within_share(options.memory, shares.shares[0], shares.on_gpus);
-  return options;
+    experiment.memory = pipeline::within_share(experiment.memory, shares.shares[0], shares.on_gpus);
+  return experiment;
 }
 
 CellForecast forecast_cell(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
                            const SweepShares& shares, bool estimate) {
-  const pipeline::RunOptions options = as_run(sweep, cell, shares);
-  const pipeline::DataShape data = pipeline::data_shape(options);
+  const pipeline::Experiment experiment = as_run(sweep, cell, shares);
+  const pipeline::DataShape data = pipeline::data_shape(experiment);
   CellForecast result;
   try {
-    const pipeline::StepForecast step(options, data, {.estimate = estimate, .as = "", .remember = false});
-    const pipeline::Forecast forecast = pipeline::forecast(step, data, options);
+    const pipeline::StepForecast step(experiment, data, {.estimate = estimate, .as = "", .remember = false});
+    const pipeline::Forecast forecast = pipeline::forecast(step, data, experiment);
     const bool runs = sweep.command == "run";
     result.memory = forecast.arena_bytes;
     result.host = forecast.plan.host_bytes;
     result.disk = forecast.plan.disk_bytes + (runs ? forecast.output_bytes : 0);
-    result.seconds = runs ? pipeline::epoch_seconds(forecast, options) *
-                                static_cast<double>(options.training.epochs * options.training.repeats)
+    result.seconds = runs ? pipeline::epoch_seconds(forecast, experiment) *
+                                static_cast<double>(experiment.training.epochs * experiment.training.repeats)
                           : forecast.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;

@@ -131,7 +131,7 @@ class Jobs {
 
   std::int64_t claim_of(std::size_t cell, const CellShare& share) const {
     if (places_.size() == 1) return 0;
-    const pipeline::MemoryOptions& memory = sweep_.cells[cell].experiment.run.memory;
+    const pipeline::MemoryOptions& memory = sweep_.cells[cell].experiment.memory;
     return pipeline::claimed_bytes(pipeline::within_share(memory, {share.host_bytes, {}, ""}, share.on_gpus),
                                    share.on_gpus);
   }

@@ -35,9 +35,9 @@ std::string largest_json(const std::vector<pipeline::Largest>& all);
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 std::string exact_seconds(double seconds);  // in ms, s or min; infinity: "none"
 
-std::string forecast_table(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
+std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast);
 // The forecast as JSON: plan, memory, disk and time.
-Json run_forecast_json(const pipeline::RunOptions& options, const pipeline::Forecast& forecast);
+Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast);
 // plan_json() with the forecast added.
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
                           const std::optional<pipeline::RanksForecast>& ranks = {});

@@ -17,7 +17,7 @@ const std::string section = "training.augment.";
 
 Key preset() {
   const std::string path = section + "preset";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     const std::string name = read_choice(value, path, {"none", "nnunet"});
     o.training.augment = name == "nnunet" ? data::nnunet_augmentation() : data::AugmentOptions{};
   };
@@ -25,20 +25,20 @@ Key preset() {
           "none | nnunet",
           "Augmentation preset (short form: \"augment: nnunet\")",
           read,
-          [](const pipeline::RunOptions& o) { return o.training.augment.preset; },
+          [](const pipeline::Experiment& o) { return o.training.augment.preset; },
           Key::Shape::value,
           allowed::choice({"none", "nnunet"})};
 }
 
 Key flip() {
   const std::string path = section + "flip", expected = "a probability, or one per axis as [x, y, z]";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     auto& flips = o.training.augment.flip;
     if (value.kind == Yaml::Kind::scalar) return flips.fill(read_number(value, path, {0, 1}));
     if (value.kind != Yaml::Kind::list || value.items.size() != 3) wrong(value, path, expected);
     for (std::size_t axis = 0; axis < 3; ++axis) flips[axis] = read_number(value.items[axis], path, {0, 1});
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     const auto& [x, y, z] = o.training.augment.flip;
     return x == y && y == z ? number(x) : format("[{}, {}, {}]", number(x), number(y), number(z));
   };
@@ -94,7 +94,7 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range b
   const std::string path = section + name;
   const std::string expected =
       format("0, a number a for {}, or {{range: [least, most], probability: p}}", text_of(how));
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     data::Draw& draw = field(o);
     if (value.kind == Yaml::Kind::scalar) {
       const double a = read_number(value, path, {0, any_size});
@@ -119,7 +119,7 @@ Key draw(const std::string& name, const std::string& meaning, Short how, Range b
     }
     if (probability != nullptr) draw.probability = read_number(*probability, path + ".probability", {0, 1});
   };
-  const auto print = [=](const pipeline::RunOptions& o) {
+  const auto print = [=](const pipeline::Experiment& o) {
     const data::Draw& draw = field(o);
     if (draw.probability == 0) return std::string("0");
     return format("{{range: [{}, {}], probability: {}}}", number(draw.low), number(draw.high),

@@ -104,41 +104,42 @@ class Chooser {
     result_.choices.insert(result_.choices.end(), choices.begin(), choices.end());
   }
 
-  pipeline::RunOptions run(const std::vector<Choice>& more) const {
+  pipeline::Experiment run(const std::vector<Choice>& more) const {
     std::vector<Choice> choices = result_.choices;
     choices.insert(choices.end(), more.begin(), more.end());
-    pipeline::RunOptions options = make_experiment(request_.file, settings_of(choices, asked_)).run;
-    resolve(options);
-    return options;
+    pipeline::Experiment experiment = make_experiment(request_.file, settings_of(choices, asked_));
+    resolve(experiment);
+    return experiment;
   }
 
   // Replaces automatic spacing and resolution by values from the fingerprint.
-  void resolve(pipeline::RunOptions& options) const {
-    data::PrepareOptions& preprocess = options.preprocess;
+  void resolve(pipeline::Experiment& experiment) const {
+    data::PrepareOptions& preprocess = experiment.preprocess;
     if (preprocess.automatic_spacing) preprocess.spacing = fingerprint_.target_spacing();
     preprocess.automatic_spacing = false;
-    if (preprocess.automatic_resolution) resolve_resolution(options, case_sizes(fingerprint_, preprocess));
+    if (preprocess.automatic_resolution) resolve_resolution(experiment, case_sizes(fingerprint_, preprocess));
   }
 
   // Plans the candidate and fills in the results.
   void plan(Candidate& candidate) {
-    const pipeline::RunOptions options = run(candidate.choices);
+    const pipeline::Experiment experiment = run(candidate.choices);
     log::info("candidate: {}, {}, batch {}", candidate.context, list_text(candidate.size), candidate.batch);
     try {
       // Check with estimated costs first, so that a step that does not fit is not measured.
       const bool measured = !request_.estimate && request_.as.empty();
       if (measured)
-        pipeline::StepForecast(options, data_, {.estimate = true, .as = ""})
-            .plan(options.memory.planner, /*quick=*/true);
-      const pipeline::StepForecast step(options, data_, {.estimate = request_.estimate, .as = request_.as});
-      const pipeline::Forecast forecast = pipeline::forecast(step, data_, options);
+        pipeline::StepForecast(experiment, data_, {.estimate = true, .as = ""})
+            .plan(experiment.memory.planner, /*quick=*/true);
+      const pipeline::StepForecast step(experiment, data_,
+                                        {.estimate = request_.estimate, .as = request_.as});
+      const pipeline::Forecast forecast = pipeline::forecast(step, data_, experiment);
       candidate.memory_bytes = forecast.arena_bytes;
       candidate.step_seconds = forecast.plan.predicted_seconds;
-      candidate.epoch_steps = pipeline::epoch_steps(forecast, options);
+      candidate.epoch_steps = pipeline::epoch_steps(forecast, experiment);
       // Inference takes about a third of a training step.
-      const double augmenting = measured ? pipeline::augmenting_seconds(options, data_) : 0;
+      const double augmenting = measured ? pipeline::augmenting_seconds(experiment, data_) : 0;
       candidate.epoch_seconds =
-          pipeline::epoch_seconds(forecast, options) * (1 + augmenting / candidate.step_seconds) *
+          pipeline::epoch_seconds(forecast, experiment) * (1 + augmenting / candidate.step_seconds) *
           (1 + static_cast<double>(data_.validation_cases) / (3 * static_cast<double>(data_.training_cases)));
       result_.device = forecast.device;
       result_.precision = forecast.precision;
@@ -150,7 +151,7 @@ class Chooser {
   }
 
   // Options without the network's levels, which depend on each candidate's size.
-  pipeline::RunOptions run_of_any_size() const {
+  pipeline::Experiment run_of_any_size() const {
     Settings settings = settings_of(result_.choices, asked_);
     std::erase_if(settings, [](const auto& one) {
       return one.first.starts_with("network.") && one.first != "network.name";
@@ -159,21 +160,21 @@ class Chooser {
       settings["network.depth"] = parse_yaml_value("2", on_the_line);
       settings["network.strides"] = parse_yaml_value("[1, 1]", on_the_line);
     }
-    return make_experiment(request_.file, settings).run;
+    return make_experiment(request_.file, settings);
   }
 
   void plan_all() {
-    pipeline::RunOptions options = run_of_any_size();
-    resolve(options);
-    const TrainingGrid grid = training_grid(fingerprint_, options.preprocess);
+    pipeline::Experiment experiment = run_of_any_size();
+    resolve(experiment);
+    const TrainingGrid grid = training_grid(fingerprint_, experiment.preprocess);
     const bool is_one_size = grid.largest == grid.median;
-    data_ = pipeline::data_shape(options, fingerprint_.dataset);
-    result_.folds = options.split.folds;
+    data_ = pipeline::data_shape(experiment, fingerprint_.dataset);
+    result_.folds = experiment.split.folds;
     const bool images = fingerprint_.dataset.images;
     bool fits = false;
     // Parts smaller than a quarter are tried only if nothing larger fits.
     const bool whole = asked_.contains(key::training_patch) ||
-                       !warn_of_outliers(fingerprint_, grid, options.preprocess.spacing);
+                       !warn_of_outliers(fingerprint_, grid, experiment.preprocess.spacing);
     for (std::int64_t parts = whole ? 0 : 1; parts <= (images ? 0 : 4) || !fits;
          parts = std::max<std::int64_t>(1, 2 * parts)) {
       if (parts == 1 && is_one_size) continue;
@@ -316,9 +317,9 @@ class Chooser {
 
   void write_down() {
     result_.experiment = make_experiment(request_.file, settings_of(result_.choices, asked_));
-    const pipeline::RunOptions& options = result_.experiment.run;
-    result_.epochs = options.training.epochs;
-    result_.networks = options.training.repeats;
+    const LoadedExperiment& experiment = result_.experiment;
+    result_.epochs = experiment.training.epochs;
+    result_.networks = experiment.training.repeats;
     result_.training_seconds = static_cast<double>(result_.networks * result_.epochs) *
                                result_.candidates[result_.chosen].epoch_seconds;
     std::map<std::string, std::string> comments;
@@ -326,14 +327,14 @@ class Chooser {
     for (const auto& [key, value] : asked_) comments[key] = "set on the command line";
     pipeline::SettingList written;
     result_.choices.clear();
-    for (const pipeline::Setting& setting : options.settings) {
+    for (const pipeline::Setting& setting : experiment.settings) {
       if (!comments.contains(setting.key)) continue;
       written.push_back(setting);
       result_.choices.push_back({setting.key, setting.value, comments[setting.key]});
     }
     result_.text = "# Written by `voxswap configure`: every key with the reason for its value.\n" +
                    experiment_text(written, comments) + sweep_text();
-    resolve(result_.experiment.run);
+    resolve(result_.experiment);
     write_settings(result_.experiment);
   }
 
@@ -348,7 +349,7 @@ class Chooser {
 
 }  // namespace
 
-Experiment unconfigured(const ConfigureRequest& request) {
+LoadedExperiment unconfigured(const ConfigureRequest& request) {
   Settings settings = asked_for(request);
   std::erase_if(settings, [](const auto& setting) {
     return setting.first != "name" && !setting.first.starts_with("data.") &&

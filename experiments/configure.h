@@ -20,12 +20,12 @@ struct Configuration {
   std::string device, precision, costs;              // for which steps were planned
   std::int64_t networks = 1, epochs = 0, folds = 0;  // epochs: per network
   double training_seconds = 0;                       // of the chosen candidate, for all networks
-  Experiment experiment;
+  LoadedExperiment experiment;
   std::string text;  // content of the file
 };
 
 // The experiment before the data set is read: only its data and output folders.
-Experiment unconfigured(const ConfigureRequest& request);
+LoadedExperiment unconfigured(const ConfigureRequest& request);
 
 // `split`: file with splits_text(), needed if cases are skipped; empty: random folds. Throws
 // Exit::does_not_fit if no candidate fits, or not a single epoch fits into the time.

@@ -41,13 +41,13 @@ std::string spacing_text(const Spacing& spacing) {
 
 Key resolution() {
   const std::string path = "preprocess.resolution";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.preprocess.automatic_resolution = is_word(value, "auto");
     if (o.preprocess.automatic_resolution) return;
     read_size(value, path, "a whole number, or [x, y, z], or [x, y] for 2D images, or auto",
               o.preprocess.resolution);
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     return o.preprocess.automatic_resolution ? "auto" : print_size(o.preprocess.resolution);
   };
   return {path,
@@ -62,7 +62,7 @@ Key resolution() {
 Key spacing() {
   const std::string path = "preprocess.spacing", expected = "none, auto or [x, y, z] in mm";
   const Range side{0, 1e6, true};
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.preprocess.spacing = {0, 0, 0};
     o.preprocess.automatic_spacing = is_word(value, "auto");
     if (o.preprocess.automatic_spacing || is_word(value, "none")) return;
@@ -70,7 +70,7 @@ Key spacing() {
     for (std::size_t axis = 0; axis < 3; ++axis)
       o.preprocess.spacing[axis] = read_number(value.items[axis], path, side);
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     if (o.preprocess.automatic_spacing) return std::string("auto");
     return o.preprocess.by_spacing() ? spacing_text(o.preprocess.spacing) : "none";
   };
@@ -86,14 +86,14 @@ Key spacing() {
 
 Key patch() {
   const std::string path = "training.patch";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.training.patch.reset();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
     Size3 size{};
     read_size(value, path, "none, a whole number, or [x, y, z], or [x, y] for 2D images", size);
     o.training.patch = size;
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     return o.training.patch ? print_size(*o.training.patch) : "none";
   };
   return {path,
@@ -107,7 +107,7 @@ Key patch() {
 
 Key frozen() {
   const std::string path = "training.freeze";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.network.frozen.clear();
     if (is_word(value, "none")) return;
     const std::vector<Yaml> one{value};
@@ -115,7 +115,7 @@ Key frozen() {
     if (items.empty()) wrong(value, path, "none, or a list of parameter names, such as [encoder]");
     for (const Yaml& item : items) o.network.frozen.push_back(read_text(item, path));
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     std::vector<std::string> words;
     for (const std::string& pattern : o.network.frozen) words.push_back(yaml_scalar(pattern));
     return words.empty() ? "none" : "[" + join(words, ", ") + "]";
@@ -131,7 +131,7 @@ Key frozen() {
 
 Key background() {
   const std::string path = "preprocess.background";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.preprocess.corner_background = value.kind == Yaml::Kind::scalar && value.text == "corner";
     if (o.preprocess.corner_background) {
       o.preprocess.background = 0;
@@ -140,7 +140,7 @@ Key background() {
     if (value.kind != Yaml::Kind::scalar || value.quoted) wrong(value, path, "a number or corner");
     o.preprocess.background = read_number(value, path, {-any_size, any_size});
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     return o.preprocess.corner_background ? "corner" : number(o.preprocess.background);
   };
   return {path,
@@ -154,7 +154,7 @@ Key background() {
 
 Key bias_correction() {
   const std::string path = "preprocess.bias_correction", expected = "none, n4 or a list of modalities";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.preprocess.bias_correction.clear();
     if (value.kind == Yaml::Kind::list) {
       for (const Yaml& item : value.items) o.preprocess.bias_correction.push_back(read_text(item, path));
@@ -163,7 +163,7 @@ Key bias_correction() {
       o.preprocess.bias_correction = {"n4"};
     }
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     const std::vector<std::string>& names = o.preprocess.bias_correction;
     if (names.empty()) return std::string("none");
     if (names == std::vector<std::string>{"n4"}) return names[0];
@@ -182,7 +182,7 @@ Key bias_correction() {
 
 Key clip() {
   const std::string path = "preprocess.clip", expected = "none or two percentiles, [least, most]";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.preprocess.clip_low = 0;
     o.preprocess.clip_high = 100;
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
@@ -191,7 +191,7 @@ Key clip() {
     o.preprocess.clip_high = read_number(value.items[1], path, {0, 100});
     if (o.preprocess.clip_low >= o.preprocess.clip_high) wrong(value, path, expected);
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     const double low = o.preprocess.clip_low, high = o.preprocess.clip_high;
     return low == 0 && high == 100 ? "none" : format("[{}, {}]", number(low), number(high));
   };
@@ -206,7 +206,7 @@ Key clip() {
 
 Key evaluated_at() {
   const std::string path = "evaluate.at";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.evaluate.at.clear();
     const std::vector<Yaml> one{value};
     for (const Yaml& item : value.kind == Yaml::Kind::list ? value.items : one) {
@@ -221,7 +221,7 @@ Key evaluated_at() {
     }
     if (o.evaluate.at.empty()) wrong(value, path, "at least one of native, training, the side of a cube");
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     return o.evaluate.at.size() == 1 ? o.evaluate.at[0] : "[" + join(o.evaluate.at, ", ") + "]";
   };
   const Json grid = allowed::any_of({allowed::choice({"native", "training"}), allowed::whole({1, 65536})});
@@ -238,7 +238,7 @@ Key evaluated_at() {
 Key logs() {
   const std::string path = "training.log";
   const Choices choices = {"csv", "tensorboard", "jsonl"};
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     const std::vector<Yaml> one{value};
     const std::vector<Yaml>& items = value.kind == Yaml::Kind::scalar ? one : value.items;
     if (items.empty()) wrong(value, path, "a list of " + join(choices, ", "));
@@ -253,7 +253,7 @@ Key logs() {
       o.training.log.jsonl |= name == "jsonl";
     }
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     return format("[csv{}{}]", o.training.log.tensorboard ? ", tensorboard" : "",
                   o.training.log.jsonl ? ", jsonl" : "");
   };
@@ -269,7 +269,7 @@ Key logs() {
 Key scored_metrics() {
   const std::string path = "evaluate.metrics";
   const Choices choices = metrics::metric_names();
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     if (value.kind == Yaml::Kind::scalar && value.text == "all") {
       o.evaluate.metrics = choices;
       return;
@@ -293,7 +293,7 @@ Key scored_metrics() {
           "all | a list of " + join(choices, ", "),
           "Metrics to compute",
           read,
-          [](const pipeline::RunOptions& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; },
+          [](const pipeline::Experiment& o) { return "[" + join(o.evaluate.metrics, ", ") + "]"; },
           Key::Shape::value,
           allowed::any_of({allowed::choice({"all", "dice"}), list})};
 }

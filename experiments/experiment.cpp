@@ -48,18 +48,18 @@ std::string read_experiment_file(const fs::path& file) {
 // is relative to the file's folder.
 struct PathKey {
   const char* key;
-  fs::path& (*of)(pipeline::RunOptions& options);
+  fs::path& (*of)(pipeline::Experiment& experiment);
   bool default_is_beside = false;
 };
 constexpr PathKey path_keys[] = {
-    {"data.root", [](pipeline::RunOptions& o) -> fs::path& { return o.data.root; }, true},
-    {"data.annotated", [](pipeline::RunOptions& o) -> fs::path& { return o.data.annotated; }},
-    {"data.split.file", [](pipeline::RunOptions& o) -> fs::path& { return o.split.file; }},
-    {"network.init", [](pipeline::RunOptions& o) -> fs::path& { return o.training.init; }},
-    {"data.split.table", [](pipeline::RunOptions& o) -> fs::path& { return o.split.table; }},
-    {"data.cache", [](pipeline::RunOptions& o) -> fs::path& { return o.cache; }},
-    {"memory.disk", [](pipeline::RunOptions& o) -> fs::path& { return o.memory.disk_folder; }},
-    {"output.dir", [](pipeline::RunOptions& o) -> fs::path& { return o.output; }},
+    {"data.root", [](pipeline::Experiment& o) -> fs::path& { return o.data.root; }, true},
+    {"data.annotated", [](pipeline::Experiment& o) -> fs::path& { return o.data.annotated; }},
+    {"data.split.file", [](pipeline::Experiment& o) -> fs::path& { return o.split.file; }},
+    {"network.init", [](pipeline::Experiment& o) -> fs::path& { return o.training.init; }},
+    {"data.split.table", [](pipeline::Experiment& o) -> fs::path& { return o.split.table; }},
+    {"data.cache", [](pipeline::Experiment& o) -> fs::path& { return o.cache; }},
+    {"memory.disk", [](pipeline::Experiment& o) -> fs::path& { return o.memory.disk_folder; }},
+    {"output.dir", [](pipeline::Experiment& o) -> fs::path& { return o.output; }},
 };
 
 fs::path from_folder(const fs::path& folder, const fs::path& path) {
@@ -92,36 +92,37 @@ bool is_beside_file(const PathKey& key, const Settings& settings) {
 
 // Relative paths in a file are relative to the file's folder, those on the command line to the current
 // folder.
-void settle_paths(const fs::path& file, const Settings& settings, pipeline::RunOptions& options) {
+void settle_paths(const fs::path& file, const Settings& settings, pipeline::Experiment& experiment) {
   for (const PathKey& key : path_keys) {
-    key.of(options) = from_home(key, key.of(options));
+    key.of(experiment) = from_home(key, key.of(experiment));
     if (is_beside_file(key, settings))
-      key.of(options) = from_folder(fs::absolute(file).parent_path(), key.of(options));
+      key.of(experiment) = from_folder(fs::absolute(file).parent_path(), key.of(experiment));
   }
 }
 
 // Absolute paths make the resolved file independent of its location.
-pipeline::RunOptions with_absolute_paths(pipeline::RunOptions options) {
-  for (const PathKey& key : path_keys) key.of(options) = from_folder(fs::current_path(), key.of(options));
-  return options;
+pipeline::Experiment with_absolute_paths(pipeline::Experiment experiment) {
+  for (const PathKey& key : path_keys)
+    key.of(experiment) = from_folder(fs::current_path(), key.of(experiment));
+  return experiment;
 }
 
-void expand_output(pipeline::RunOptions& options, const std::string& where) {
-  std::string text = options.output.string();
-  for (std::size_t at; (at = text.find("{name}")) != text.npos;) text.replace(at, 6, options.name);
+void expand_output(pipeline::Experiment& experiment, const std::string& where) {
+  std::string text = experiment.output.string();
+  for (std::size_t at; (at = text.find("{name}")) != text.npos;) text.replace(at, 6, experiment.name);
   if (text.find('{') != text.npos || text.find('}') != text.npos)
     fail(Exit::usage, "{}: output.dir: '{}' contains a brace that is not {{name}}", where,
-         options.output.string());
-  options.output = text;
+         experiment.output.string());
+  experiment.output = text;
 }
 
-pipeline::SettingList settings_of(const pipeline::RunOptions& given) {
-  const pipeline::RunOptions options = with_absolute_paths(given);
+pipeline::SettingList settings_of(const pipeline::Experiment& given) {
+  const pipeline::Experiment experiment = with_absolute_paths(given);
   pipeline::SettingList settings;
   for (const Key& key : keys()) {
-    if (key.path == "data.split.fold" && !pipeline::has_folds(options.split))
+    if (key.path == "data.split.fold" && !pipeline::has_folds(experiment.split))
       continue;  // it would be rejected
-    settings.push_back({key.path, key.print(options), key.decides});
+    settings.push_back({key.path, key.print(experiment), key.decides});
   }
   return settings;
 }
@@ -154,42 +155,38 @@ Settings load_settings(const fs::path& file) {
   return settings;
 }
 
-Experiment make_experiment(const fs::path& file, Settings settings) {
-  Experiment experiment;
-  experiment.file = file;
-  experiment.run = default_options();
+LoadedExperiment make_experiment(const fs::path& file, Settings settings) {
+  LoadedExperiment experiment{default_experiment(), file};
   // Default name: that of the file, validated like any other.
   if (!settings.count("name")) settings["name"] = yaml_text(file.stem().string(), file.string());
   const Settings asked_for = settings;
   std::vector<std::string> preset = add_preset(settings);
   for (const Key& key : keys()) {
     const auto found = settings.find(key.path);
-    if (found != settings.end()) key.read(found->second, experiment.run);
+    if (found != settings.end()) key.read(found->second, experiment);
   }
-  pipeline::RunOptions& run = experiment.run;
   const Given given = [&](const std::string& path) { return settings.contains(path); };
-  settle_images(run, given);
-  settle_network(run, given);
-  settle_resolution(run, given);
-  for (const std::string& path : settle_preset(run, given)) preset.push_back(path);
+  settle_images(experiment, given);
+  settle_network(experiment, given);
+  settle_resolution(experiment, given);
+  for (const std::string& path : settle_preset(experiment, given)) preset.push_back(path);
   for (const std::string& path : preset)
-    experiment.preset.push_back(format("{}: {}", path, find_key(path)->print(run)));
+    experiment.preset.push_back(format("{}: {}", path, find_key(path)->print(experiment)));
   const auto where = [&](const std::string& path) {
     const auto found = settings.find(path);
     return found == settings.end() ? file.string() : found->second.where;
   };
-  expand_output(run, where("output.dir"));
-  settle_paths(file, settings, run);
-  check_rules(run, where, given);
+  expand_output(experiment, where("output.dir"));
+  settle_paths(file, settings, experiment);
+  check_rules(experiment, where, given);
   write_settings(experiment);
-  experiment.without_effect = without_effect(asked_for, run);
+  experiment.without_effect = without_effect(asked_for, experiment);
   return experiment;
 }
 
-void write_settings(Experiment& experiment) {
-  pipeline::RunOptions& run = experiment.run;
-  run.settings = settings_of(run);
-  run.resolved = experiment_text(run.settings);
+void write_settings(LoadedExperiment& experiment) {
+  experiment.settings = settings_of(experiment);
+  experiment.resolved = experiment_text(experiment.settings);
 }
 
 std::string experiment_text(const pipeline::SettingList& settings,
@@ -213,13 +210,13 @@ std::string experiment_text(const pipeline::SettingList& settings,
   return text;
 }
 
-Experiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides) {
+LoadedExperiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides) {
   Settings settings = load_settings(file);
   for (const std::string& assignment : overrides) override_setting(settings, assignment);
   return make_experiment(file, std::move(settings));
 }
 
-Experiment load_run(const fs::path& run_directory) {
+LoadedExperiment load_run(const fs::path& run_directory) {
   const fs::path file = run_directory / "experiment.yaml";
   error_code error;
   if (!fs::is_regular_file(file, error))
@@ -227,8 +224,8 @@ Experiment load_run(const fs::path& run_directory) {
          fs::exists(run_directory, error) ? "is not a run, because it contains no experiment.yaml"
                                           : no_such_folder(run_directory));
   try {
-    Experiment experiment = load_experiment(file, {});
-    experiment.run.output = run_directory;
+    LoadedExperiment experiment = load_experiment(file, {});
+    experiment.output = run_directory;
     return experiment;
   } catch (const Error& trouble) {
     // A usage error in a file written by a run means that the file is damaged.
@@ -237,9 +234,9 @@ Experiment load_run(const fs::path& run_directory) {
   }
 }
 
-pipeline::SettingList changed_settings(const pipeline::RunOptions& before,
-                                       const pipeline::RunOptions& after) {
-  const pipeline::RunOptions old = with_absolute_paths(before), now = with_absolute_paths(after);
+pipeline::SettingList changed_settings(const pipeline::Experiment& before,
+                                       const pipeline::Experiment& after) {
+  const pipeline::Experiment old = with_absolute_paths(before), now = with_absolute_paths(after);
   pipeline::SettingList changed;
   for (const Key& key : keys()) {
     if (key.print(old) != key.print(now)) changed.push_back({key.path, key.print(now), key.decides});

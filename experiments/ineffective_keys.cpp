@@ -11,7 +11,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 // Why a key has no effect; empty if it has one.
-using Reason = std::function<std::string(const pipeline::RunOptions&)>;
+using Reason = std::function<std::string(const pipeline::Experiment&)>;
 
 struct Row {
   Words keys;
@@ -20,7 +20,7 @@ struct Row {
 
 // For keys that only have an effect if another key has one of these values.
 Reason unless(const std::string& key, const Words& values) {
-  return [=](const pipeline::RunOptions& o) {
+  return [=](const pipeline::Experiment& o) {
     const std::string value = find_key(key)->print(o);
     return is_among(value, values) ? "" : format("{} is {}", key, value);
   };
@@ -29,12 +29,12 @@ Reason unless(const std::string& key, const Words& values) {
 // For keys that have no effect if this holds.
 template <class Condition>
 Reason because(const std::string& reason, Condition holds) {
-  return [=](const pipeline::RunOptions& o) { return holds(o) ? reason : ""; };
+  return [=](const pipeline::Experiment& o) { return holds(o) ? reason : ""; };
 }
 
 // For keys that only affect metrics whose names begin with one of these.
 Reason unless_scored(const Words& metrics) {
-  return [=](const pipeline::RunOptions& o) {
+  return [=](const pipeline::Experiment& o) {
     const auto begins = [&](const std::string& name) {
       return std::any_of(metrics.begin(), metrics.end(),
                          [&](const std::string& metric) { return name.starts_with(metric); });
@@ -102,15 +102,15 @@ const std::vector<Row>& rows() {
 }  // namespace
 
 std::map<std::string, std::string> without_effect(const Settings& given,
-                                                  const pipeline::RunOptions& options) {
-  const pipeline::RunOptions defaults = default_options();
+                                                  const pipeline::Experiment& experiment) {
+  const pipeline::Experiment defaults = default_experiment();
   std::map<std::string, std::string> found;
   for (const Row& row : rows()) {
-    const std::string reason = row.reason(options);
+    const std::string reason = row.reason(experiment);
     if (reason.empty()) continue;
     for (const Key& key : keys())
       if (is_among(key.path, row.keys) && given.contains(key.path) &&
-          key.print(options) != key.print(defaults))
+          key.print(experiment) != key.print(defaults))
         found[key.path] = reason;
   }
   return found;

@@ -85,7 +85,7 @@ std::vector<KeySection> key_sections() {
 }
 
 std::string default_text(const Key& key) {
-  static const pipeline::RunOptions defaults = default_options();
+  static const pipeline::Experiment defaults = default_experiment();
   return key.path == "name" ? "FILE's name" : key.print(defaults);
 }
 

@@ -10,7 +10,7 @@
 #include "experiments/value_types.h"
 #include "net/networks/networks.h"
 
-// Accessor of a member of the options, for reading and printing.
+// Accessor of a member of the experiment, for reading and printing.
 #define AT(member)       \
   [](auto& o) -> auto& { \
     return o.member;     \
@@ -26,7 +26,7 @@ using namespace value_types;
 
 // The name becomes a folder, so it must be safe for shells and file systems.
 Key experiment_name() {
-  const auto read = [](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [](const Yaml& value, pipeline::Experiment& o) {
     const std::string name = read_text(value, "name");
     const bool safe = std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return c < 0x80 && (std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+');
@@ -42,7 +42,7 @@ Key experiment_name() {
           "a file name",
           "Name of the run (default: the experiment file's name)",
           read,
-          [](const pipeline::RunOptions& o) { return yaml_scalar(o.name); },
+          [](const pipeline::Experiment& o) { return yaml_scalar(o.name); },
           Key::Shape::text,
           {{"type", {"string", "number"}}, {"pattern", "^[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,99}$"}}};
 }
@@ -52,15 +52,15 @@ Key place(const std::string& path, const std::string& meaning, Field field) {
   return {path,
           "a path",
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_text(value, path); },
-          [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o).string()); },
+          [=](const Yaml& value, pipeline::Experiment& o) { field(o) = read_text(value, path); },
+          [=](const pipeline::Experiment& o) { return yaml_scalar(field(o).string()); },
           Key::Shape::text,
           allowed::text()};
 }
 
 template <class Field>
 Key place_or_none(const std::string& path, const std::string& meaning, Field field) {
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     const std::string text = read_text(value, path);
     field(o) = text == "none" ? "" : text;
   };
@@ -68,7 +68,7 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
           "none | a path",
           meaning,
           read,
-          [=](const pipeline::RunOptions& o) {
+          [=](const pipeline::Experiment& o) {
             return field(o).empty() ? "none" : yaml_scalar(field(o).string());
           },
           Key::Shape::text,
@@ -77,7 +77,7 @@ Key place_or_none(const std::string& path, const std::string& meaning, Field fie
 
 template <class Field>
 Key text_or_none(const std::string& path, const std::string& takes, const std::string& meaning, Field field) {
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     const std::string text = read_text(value, path);
     field(o) = text == "none" ? "" : text;
   };
@@ -85,7 +85,7 @@ Key text_or_none(const std::string& path, const std::string& takes, const std::s
           "none | " + takes,
           meaning,
           read,
-          [=](const pipeline::RunOptions& o) { return field(o).empty() ? "none" : yaml_scalar(field(o)); },
+          [=](const pipeline::Experiment& o) { return field(o).empty() ? "none" : yaml_scalar(field(o)); },
           Key::Shape::text,
           allowed::text()};
 }
@@ -93,14 +93,14 @@ Key text_or_none(const std::string& path, const std::string& takes, const std::s
 // A viewer size of 0 bytes means no viewer.
 Key viewer() {
   const std::string path = "output.viewer", expected = "none or a size above 0B, such as 32MiB";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.viewer_bytes = is_word(value, "none") ? 0 : read_size(value, path, expected);
   };
   return {path,
           "none | a size (32MiB)",
           "Largest size of the image viewer in report.html (none: no viewer)",
           read,
-          [](const pipeline::RunOptions& o) {
+          [](const pipeline::Experiment& o) {
             return o.viewer_bytes == 0 ? std::string("none") : size_text(o.viewer_bytes);
           },
           Key::Shape::value,
@@ -116,7 +116,7 @@ Choices layouts() {
 // `voxswap sweep` reads this key itself (experiments/sweep.cpp) before it makes the experiments of cells;
 // other commands reject it, since they would ignore it.
 Key combinations() {
-  const auto read = [](const Yaml& value, pipeline::RunOptions&) {
+  const auto read = [](const Yaml& value, pipeline::Experiment&) {
     if (value.kind == Yaml::Kind::nothing || (value.kind == Yaml::Kind::map && value.entries.empty())) return;
     if (value.kind != Yaml::Kind::map)
       wrong(value, "sweep", "a map such as {preprocess.resolution: [112, 144]}");
@@ -132,7 +132,7 @@ Key combinations() {
           "a map",
           "Keys with lists of values that voxswap sweep combines",
           read,
-          [](const pipeline::RunOptions&) { return std::string("{}"); },
+          [](const pipeline::Experiment&) { return std::string("{}"); },
           Key::Shape::map};
 }
 
@@ -346,12 +346,12 @@ const std::vector<Key>& keys() {
   return table;
 }
 
-pipeline::RunOptions default_options() {
-  pipeline::RunOptions options;
-  options.name.clear();
-  options.data.root = "data/phantom";
-  options.cache = "runs/.cache";
-  return options;
+pipeline::Experiment default_experiment() {
+  pipeline::Experiment experiment;
+  experiment.name.clear();
+  experiment.data.root = "data/phantom";
+  experiment.cache = "runs/.cache";
+  return experiment;
 }
 
 const Key* find_key(const std::string& path) {

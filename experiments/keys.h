@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "experiments/key.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::experiments {
 
 const std::vector<Key>& keys();                // in the order of the resolved file
 const Key* find_key(const std::string& path);  // nullptr if there is none
 
-// The default options. `output` is the pattern of output.dir; `name` is empty.
-pipeline::RunOptions default_options();
+// An experiment without keys. `output` is the pattern of output.dir; `name` is empty.
+pipeline::Experiment default_experiment();
 
 // The keys of the section training.augment. The preset is first, since the other keys modify it.
 std::vector<Key> augment_keys();

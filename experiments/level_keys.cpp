@@ -18,7 +18,7 @@ net::Along read_axes(const Yaml& value, const std::string& path, const Range& si
 
 template <class Field>
 Key of_levels(const std::string& path, const std::string& meaning, Field field, Range side) {
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     field(o).clear();
     if (value.kind == Yaml::Kind::scalar && value.text == "auto") return;
     if (value.kind != Yaml::Kind::list || value.items.empty())
@@ -30,7 +30,7 @@ Key of_levels(const std::string& path, const std::string& meaning, Field field, 
           "auto | [N or [x, y, z], …]",
           meaning,
           read,
-          [=](const pipeline::RunOptions& o) { return print_levels(field(o)); },
+          [=](const pipeline::Experiment& o) { return print_levels(field(o)); },
           Key::Shape::value,
           allowed::any_of({allowed::choice({"auto"}),
                            allowed::list_of(allowed::any_of({one, allowed::list_of(one, 3, 3)}), 1)})};
@@ -48,7 +48,7 @@ std::string print_levels(const std::vector<net::Along>& levels) {
 Key deep_supervision() {
   const std::string path = "training.deep_supervision";
   const Range weight{0, 1e6, true, true};
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.network.deep_supervision.clear();
     if (value.kind == Yaml::Kind::scalar && value.text == "none") return;
     if (value.kind != Yaml::Kind::list || value.items.empty())
@@ -56,7 +56,7 @@ Key deep_supervision() {
     for (const Yaml& item : value.items)
       o.network.deep_supervision.push_back(read_number(item, path, weight));
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     std::vector<std::string> words;
     for (const double one : o.network.deep_supervision) words.push_back(number(one));
     return words.empty() ? "none" : "[" + join(words, ", ") + "]";

@@ -4,7 +4,7 @@
 #include "experiments/keys.h"
 #include "experiments/value_types.h"
 
-// Accessor of a member of the options, for reading and printing.
+// Accessor of a member of the experiment, for reading and printing.
 #define AT(member)       \
   [](auto& o) -> auto& { \
     return o.member;     \
@@ -31,7 +31,7 @@ Weights read_weights(const Yaml& value, const std::string& path) {
 
 Key class_weights() {
   const std::string path = "training.class_weights";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     pipeline::ClassWeights& weights = o.training.class_weights;
     weights = {};
     if (is_word(value, "none")) return;
@@ -41,7 +41,7 @@ Key class_weights() {
       wrong(value, path, "none, auto or a map such as {background: 0.5, edema: 2}");
     weights.by_name = read_weights(value, path);
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     const pipeline::ClassWeights& weights = o.training.class_weights;
     if (weights.by_name.empty()) return std::string(weights.automatic ? "auto" : "none");
     std::string text;
@@ -63,12 +63,12 @@ Key class_weights() {
 
 Key ignore_label() {
   const std::string path = "data.ignore_label";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.data.ignore_label.reset();
     if (is_word(value, "auto")) return;
     o.data.ignore_label = is_word(value, "none") ? 0 : static_cast<int>(read_whole(value, path, {1, 32767}));
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     if (!o.data.ignore_label) return std::string("auto");
     return *o.data.ignore_label == 0 ? "none" : std::to_string(*o.data.ignore_label);
   };

@@ -98,24 +98,24 @@ void read_modalities(const Yaml& value, const std::string& path, std::vector<std
   }
 }
 
-void read_patterns(const Yaml& value, const std::string& path, pipeline::RunOptions& options) {
+void read_patterns(const Yaml& value, const std::string& path, pipeline::Experiment& experiment) {
   if (value.kind != Yaml::Kind::map)
     wrong(value, path, "a map such as {flair: \"{case}/Flair*.nii.gz\", truth: \"{case}/truth.nii.gz\"}");
-  options.data.files.clear();
+  experiment.data.files.clear();
   std::vector<std::string> order;
   for (const auto& [name, entry] : value.entries) {
-    options.data.files[name] = read_text(entry, path + "." + name);
+    experiment.data.files[name] = read_text(entry, path + "." + name);
     if (name != "truth") order.push_back(name);
   }
   // By default, channels are in the order of the patterns in the file.
-  if (options.data.modalities.empty()) options.data.modalities = order;
+  if (experiment.data.modalities.empty()) experiment.data.modalities = order;
 }
 
-std::string print_patterns(const pipeline::RunOptions& options) {
+std::string print_patterns(const pipeline::Experiment& experiment) {
   std::string text;
-  for (const std::string& channel : channel_order(options))
+  for (const std::string& channel : channel_order(experiment))
     text += (text.empty() ? "" : ", ") + yaml_scalar(channel) + ": " +
-            yaml_scalar(options.data.files.at(channel));
+            yaml_scalar(experiment.data.files.at(channel));
   return "{" + text + "}";
 }
 
@@ -126,8 +126,8 @@ Key modalities(const std::string& path) {
       path,
       "auto | a list of names",
       "Input channels in order (auto: all that the layout defines)",
-      [=](const Yaml& value, pipeline::RunOptions& o) { read_modalities(value, path, o.data.modalities); },
-      [](const pipeline::RunOptions& o) {
+      [=](const Yaml& value, pipeline::Experiment& o) { read_modalities(value, path, o.data.modalities); },
+      [](const pipeline::Experiment& o) {
         std::vector<std::string> names;
         for (const std::string& name : o.data.modalities) names.push_back(yaml_scalar(name));
         return names.empty() ? "auto" : "[" + join(names, ", ") + "]";
@@ -140,7 +140,7 @@ Key file_patterns(const std::string& path) {
   return {path,
           "a map of patterns",
           "File pattern per channel and for the truth, with {case} and * (DICOM: series descriptions)",
-          [=](const Yaml& value, pipeline::RunOptions& o) { read_patterns(value, path, o); },
+          [=](const Yaml& value, pipeline::Experiment& o) { read_patterns(value, path, o); },
           print_patterns,
           Key::Shape::map_of_text,
           allowed::map_of(allowed::text(), 0)};
@@ -150,8 +150,8 @@ Key labels(const std::string& path) {
   return {path,
           "auto | a map of name: value",
           "Foreground labels, one output channel each (auto: from the layout)",
-          [=](const Yaml& value, pipeline::RunOptions& o) { read_labels(value, path, o.data.labels); },
-          [](const pipeline::RunOptions& o) {
+          [=](const Yaml& value, pipeline::Experiment& o) { read_labels(value, path, o.data.labels); },
+          [](const pipeline::Experiment& o) {
             std::string text;
             for (const auto& [name, value] : o.data.labels)
               text += format("{}{}: {}", text.empty() ? "" : ", ", name, value);
@@ -165,8 +165,8 @@ Key regions(const std::string& path) {
   return {path,
           "auto | a map of name: [values]",
           "Regions to score, as lists of label values (auto: from the layout)",
-          [=](const Yaml& value, pipeline::RunOptions& o) { read_regions(value, path, o.data.regions); },
-          [](const pipeline::RunOptions& o) {
+          [=](const Yaml& value, pipeline::Experiment& o) { read_regions(value, path, o.data.regions); },
+          [](const pipeline::Experiment& o) {
             std::string text;
             for (const auto& [name, values] : o.data.regions)
               text += format("{}{}: {}", text.empty() ? "" : ", ", name, print_values(values));
@@ -182,12 +182,12 @@ Key regions(const std::string& path) {
 
 namespace voxswap::experiments {
 
-std::vector<std::string> channel_order(const pipeline::RunOptions& options) {
+std::vector<std::string> channel_order(const pipeline::Experiment& experiment) {
   std::vector<std::string> order;
-  for (const std::string& name : options.data.modalities) {
-    if (options.data.files.count(name)) order.push_back(name);
+  for (const std::string& name : experiment.data.modalities) {
+    if (experiment.data.files.count(name)) order.push_back(name);
   }
-  for (const auto& [name, pattern] : options.data.files) {
+  for (const auto& [name, pattern] : experiment.data.files) {
     if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
   }
   return order;

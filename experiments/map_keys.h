@@ -9,7 +9,7 @@
 namespace voxswap::experiments {
 
 // Channels of data.files in the order of the experiment file, which std::map does not preserve.
-std::vector<std::string> channel_order(const pipeline::RunOptions& options);
+std::vector<std::string> channel_order(const pipeline::Experiment& experiment);
 
 namespace value_types {
 

@@ -31,7 +31,7 @@ bool is_gpu_elsewhere(const std::string& name) {
 // Only checks the syntax; whether the device exists is determined when it is opened.
 Key device() {
   const std::string path = "memory.device";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     const bool cuda =
         value.kind == Yaml::Kind::scalar &&
         (value.text == "cuda" || (value.text.starts_with("cuda:") && value.text.size() > 5 &&
@@ -46,7 +46,7 @@ Key device() {
           "auto | cpu | cuda | cuda:N | reference",
           "Compute device (reference: double precision, slow, for checks)",
           read,
-          [](const pipeline::RunOptions& o) {
+          [](const pipeline::Experiment& o) {
             return o.memory.device.starts_with("cuda:") ? "\"" + o.memory.device + "\"" : o.memory.device;
           },
           Key::Shape::value,
@@ -56,11 +56,11 @@ Key device() {
 
 Key budget() {
   const std::string path = "memory.budget", expected = "auto or a size above 0B, such as 16GiB";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.memory.budget_bytes.reset();
     if (!is_word(value, "auto")) o.memory.budget_bytes = read_size(value, path, expected);
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     return o.memory.budget_bytes ? size_text(*o.memory.budget_bytes) : "auto";
   };
   return {path,  "auto | a size (16GiB)", "Device memory to use (auto: free memory minus a reserve)",   read,
@@ -77,12 +77,12 @@ Key planner() {
 
 Key host() {
   const std::string path = "memory.host", expected = "auto, none or a size above 0B, such as 64GiB";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.memory.host_bytes.reset();
     if (is_word(value, "auto")) return;
     o.memory.host_bytes = is_word(value, "none") ? 0 : read_size(value, path, expected);
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     if (!o.memory.host_bytes) return std::string("auto");
     return *o.memory.host_bytes == 0 ? "none" : size_text(*o.memory.host_bytes);
   };
@@ -97,7 +97,7 @@ Key host() {
 
 Key disk() {
   const std::string path = "memory.disk", expected = "none or {path: DIR, budget: a size such as 200GiB}";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.memory.disk_folder.clear();
     o.memory.disk_bytes = 0;
     if (is_word(value, "none")) return;
@@ -108,7 +108,7 @@ Key disk() {
     o.memory.disk_folder = read_text(*folder, path + ".path");
     o.memory.disk_bytes = read_size(*size, path + ".budget", "a size above 0B, such as 200GiB");
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     if (o.memory.disk_folder.empty()) return std::string("none");
     return format("{{path: {}, budget: {}}}", yaml_scalar(o.memory.disk_folder.string()),
                   size_text(o.memory.disk_bytes));
@@ -127,7 +127,7 @@ Key disk() {
 Key link() {
   const std::string path = "memory.link",
                     expected = "measured or {to_host: a rate such as 12GB/s, to_device: a rate}";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.memory.to_host_rate = o.memory.to_device_rate = 0;
     if (is_word(value, "measured")) return;
     if (value.kind != Yaml::Kind::map || value.entries.empty()) wrong(value, path, expected);
@@ -139,7 +139,7 @@ Key link() {
     o.memory.to_host_rate = rate("to_host");
     o.memory.to_device_rate = rate("to_device");
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     std::vector<std::string> entries;
     const auto add = [&](const char* name, double rate) {
       if (rate > 0) entries.push_back(format("{}: {}MB/s", name, number(rate / 1e6)));
@@ -163,14 +163,14 @@ Key link() {
 template <class Field>
 Key tflms_knob(const std::string& name, const std::string& meaning, Field field) {
   const std::string path = "memory.tflms." + name;
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     auto& knob = field(o.memory.tflms);
     knob.reset();
     if (is_word(value, "auto") || is_word(value, "-1")) return;
     if (value.kind != Yaml::Kind::scalar) wrong(value, path, "auto or a whole number of at least 0");
     knob = read_whole(value, path, {0, any_size});
   };
-  const auto print = [=](const pipeline::RunOptions& o) {
+  const auto print = [=](const pipeline::Experiment& o) {
     const auto& knob = field(o.memory.tflms);
     return knob ? std::to_string(*knob) : std::string("auto");
   };
@@ -185,7 +185,7 @@ Key tflms_knob(const std::string& name, const std::string& meaning, Field field)
 
 Key slabs() {
   const std::string path = "memory.slabs", expected = "auto, none, or a whole number of planes of at least 1";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     if (is_word(value, "auto") || is_word(value, "none")) {
       o.memory.slabs = value.text == "auto" ? net::automatic_slabs : net::whole_volumes;
       return;
@@ -194,7 +194,7 @@ Key slabs() {
     if (value.kind != Yaml::Kind::scalar || !planes || *planes < 1) wrong(value, path, expected);
     o.memory.slabs = *planes;
   };
-  const auto print = [](const pipeline::RunOptions& o) {
+  const auto print = [](const pipeline::Experiment& o) {
     if (o.memory.slabs == net::automatic_slabs) return std::string("auto");
     return o.memory.slabs == net::whole_volumes ? "none" : std::to_string(o.memory.slabs);
   };
@@ -209,7 +209,7 @@ Key slabs() {
 
 Key rank_slabs() {
   const std::string path = "ranks.slabs", expected = "auto or a whole number of ranks of at least 1";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.slabs = 0;
     if (is_word(value, "auto")) return;
     const auto ranks = parse_number<std::int64_t>(value.text);
@@ -220,21 +220,21 @@ Key rank_slabs() {
           "auto | a number of ranks",
           "Number of ranks that share each volume, in slabs along the depth axis (auto: all)",
           read,
-          [](const pipeline::RunOptions& o) { return o.slabs == 0 ? "auto" : std::to_string(o.slabs); },
+          [](const pipeline::Experiment& o) { return o.slabs == 0 ? "auto" : std::to_string(o.slabs); },
           Key::Shape::value,
           allowed::any_of({allowed::choice({"auto"}), allowed::whole({1, 1e6})})};
 }
 
 Key lms_threshold() {
   const std::string path = "memory.lms_threshold";
-  const auto read = [=](const Yaml& value, pipeline::RunOptions& o) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.memory.lms_threshold = read_size(value, path, "a size above 0B, such as 8MiB");
   };
   return {path,
           "a size (8MiB)",
           "Size above which a value is swapped to host memory (lms-threshold)",
           read,
-          [](const pipeline::RunOptions& o) { return size_text(o.memory.lms_threshold); },
+          [](const pipeline::Experiment& o) { return size_text(o.memory.lms_threshold); },
           Key::Shape::value,
           allowed::size()};
 }

@@ -46,12 +46,12 @@ std::vector<std::string> add_preset(Settings& settings) {
   return added;
 }
 
-std::vector<std::string> settle_preset(pipeline::RunOptions& options, const Given& given) {
-  net::NetworkOptions& network = options.network;
+std::vector<std::string> settle_preset(pipeline::Experiment& experiment, const Given& given) {
+  net::NetworkOptions& network = experiment.network;
   std::vector<std::string> set;
-  if (options.training.preset != pipeline::Preset::nnunet || !net::has_levels(network.name)) return set;
+  if (experiment.training.preset != pipeline::Preset::nnunet || !net::has_levels(network.name)) return set;
   if (!given("network.depth") && !given("network.strides")) {
-    network.strides = levels_of(pipeline::input_size(options), {1, 1, 1},
+    network.strides = levels_of(pipeline::input_size(experiment), {1, 1, 1},
                                 net::network_depths(network.name).second, /*round_up=*/false)
                           .strides;
     network.depth = std::max<std::int64_t>(2, static_cast<std::int64_t>(network.strides.size()));

@@ -18,7 +18,7 @@ std::vector<std::string> add_preset(Settings& settings);
 
 // Sets the parts of the preset that depend on the network's input size: levels of a U-Net, and loss weights
 // for deep supervision. Returns the keys that it set.
-std::vector<std::string> settle_preset(pipeline::RunOptions& options, const Given& given);
+std::vector<std::string> settle_preset(pipeline::Experiment& experiment, const Given& given);
 
 // The levels of a U-Net for a volume: which axes each level halves.
 struct Levels {

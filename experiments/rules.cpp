@@ -19,22 +19,22 @@ std::string nearest_multiples(std::int64_t side, std::int64_t multiple) {
   return below == 0 ? std::to_string(above) : format("{} or {}", below, above);
 }
 
-void check_depth(const pipeline::RunOptions& options, const Where& where) {
-  const auto [least, most] = net::network_depths(options.network.name);
-  if (options.network.depth < least || options.network.depth > most)
+void check_depth(const pipeline::Experiment& experiment, const Where& where) {
+  const auto [least, most] = net::network_depths(experiment.network.name);
+  if (experiment.network.depth < least || experiment.network.depth > most)
     fail(Exit::usage, "{}: network.depth: {} supports {} to {}, found {}", where("network.depth"),
-         options.network.name, least, most, options.network.depth);
+         experiment.network.name, least, most, experiment.network.depth);
 }
 
 // The network's input, a patch or whole volume, must be divisible by the strides of all levels.
-void check_sides(const pipeline::RunOptions& options, const Where& where) {
-  if (options.preprocess.automatic_resolution && !options.training.patch) return;
-  const std::string key = options.training.patch ? "training.patch" : "preprocess.resolution";
-  const net::Along multiples = net::side_multiples(options.network);
-  const Size3 size = pipeline::input_size(options);
+void check_sides(const pipeline::Experiment& experiment, const Where& where) {
+  if (experiment.preprocess.automatic_resolution && !experiment.training.patch) return;
+  const std::string key = experiment.training.patch ? "training.patch" : "preprocess.resolution";
+  const net::Along multiples = net::side_multiples(experiment.network);
+  const Size3 size = pipeline::input_size(experiment);
   const std::string rule =
-      format("a multiple of {} (network {} of depth {})", net::side_multiples_text(options.network),
-             options.network.name, options.network.depth);
+      format("a multiple of {} (network {} of depth {})", net::side_multiples_text(experiment.network),
+             experiment.network.name, experiment.network.depth);
   const std::string place = where(key);
   const bool is_cube = size[0] == size[1] && size[1] == size[2];
   if (is_cube && multiples[0] == multiples[1] && multiples[1] == multiples[2]) {
@@ -52,38 +52,40 @@ void check_sides(const pipeline::RunOptions& options, const Where& where) {
   }
   if (!wrong.empty() && size[2] == 1 && multiples[2] > 1)
     fail(Exit::usage, "{}: {}: [x, y] is for 2D images. Network {} takes volumes: use [x, y, z]", place, key,
-         options.network.name);
+         experiment.network.name);
   if (!wrong.empty())
     fail(Exit::usage, "{}: {}: each side must be {}: {}", place, key, rule, join(wrong, "; "));
 }
 
-void check_spacing(const pipeline::RunOptions& options, const Where& where) {
-  const data::PrepareOptions& preprocess = options.preprocess;
+void check_spacing(const pipeline::Experiment& experiment, const Where& where) {
+  const data::PrepareOptions& preprocess = experiment.preprocess;
   if (!preprocess.by_spacing() && !preprocess.automatic_spacing) {
     if (preprocess.automatic_resolution)
       fail(Exit::usage, "{}: preprocess.resolution: auto needs a spacing. Set preprocess.spacing=auto",
            where("preprocess.resolution"));
     return;
   }
-  if (net::takes_images(options.network.name))
+  if (net::takes_images(experiment.network.name))
     fail(Exit::usage,
          "{}: preprocess.spacing: {} takes 2D images, which are resized to preprocess.resolution",
-         where("preprocess.spacing"), options.network.name);
+         where("preprocess.spacing"), experiment.network.name);
 }
 
-void check_patch(const pipeline::RunOptions& options, const Where& where) {
-  if (!options.training.patch || options.preprocess.by_spacing() || options.preprocess.automatic_spacing)
+void check_patch(const pipeline::Experiment& experiment, const Where& where) {
+  if (!experiment.training.patch || experiment.preprocess.by_spacing() ||
+      experiment.preprocess.automatic_spacing)
     return;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::int64_t side = (*options.training.patch)[axis], whole = options.preprocess.resolution[axis];
+    const std::int64_t side = (*experiment.training.patch)[axis],
+                       whole = experiment.preprocess.resolution[axis];
     if (side > whole)
       fail(Exit::usage, "{}: training.patch: {} along {} exceed preprocess.resolution ({})",
            where("training.patch"), counted(side, "voxel"), "xyz"[axis], whole);
   }
 }
 
-void check_files(const pipeline::RunOptions& options, const Where& where) {
-  const data::DatasetOptions& data = options.data;
+void check_files(const pipeline::Experiment& experiment, const Where& where) {
+  const data::DatasetOptions& data = experiment.data;
   if (data.layout == "files" && data.files.empty())
     fail(Exit::usage,
          "{}: data.files: layout files needs a pattern per channel, e.g. flair: \"{{case}}/Flair*.nii.gz\"",
@@ -98,12 +100,12 @@ void check_files(const pipeline::RunOptions& options, const Where& where) {
   for (const std::string& modality : data.modalities) {
     if (modality == "truth" || !data.files.count(modality))
       fail(Exit::usage, "{}: data.modalities: '{}' has no pattern in data.files (there are {})",
-           where("data.modalities"), modality, join(channel_order(options), ", "));
+           where("data.modalities"), modality, join(channel_order(experiment), ", "));
   }
 }
 
-void check_table(const pipeline::RunOptions& options, const Where& where) {
-  const pipeline::SplitOptions& split = options.split;
+void check_table(const pipeline::Experiment& experiment, const Where& where) {
+  const pipeline::SplitOptions& split = experiment.split;
   if (!split.table.empty()) return;
   if (!split.stratify.empty() && split.stratify != pipeline::SplitOptions::by_foreground)
     fail(Exit::usage,
@@ -118,8 +120,8 @@ void check_table(const pipeline::RunOptions& options, const Where& where) {
 }
 
 // Without folds, data.split.fold would have no effect.
-void check_fold(const pipeline::RunOptions& options, const Where& where, const Given& given) {
-  const pipeline::SplitOptions& split = options.split;
+void check_fold(const pipeline::Experiment& experiment, const Where& where, const Given& given) {
+  const pipeline::SplitOptions& split = experiment.split;
   if (split.folds > 0 && !split.file.empty())
     fail(Exit::usage, "{}: data.split.folds: {} lists the validation cases already. Use one of the two",
          where("data.split.folds"), split.file.string());
@@ -139,8 +141,8 @@ void check_fold(const pipeline::RunOptions& options, const Where& where, const G
                           : format("data.split.file ({}) is not a .json", split.file.string()));
 }
 
-void check_labels(const pipeline::RunOptions& options, const Where& where) {
-  const auto& [labels, regions] = std::pair(options.data.labels, options.data.regions);
+void check_labels(const pipeline::Experiment& experiment, const Where& where) {
+  const auto& [labels, regions] = std::pair(experiment.data.labels, experiment.data.regions);
   if (labels.empty()) return;
   for (const auto& [name, values] : regions) {
     for (const int value : values) {
@@ -152,56 +154,57 @@ void check_labels(const pipeline::RunOptions& options, const Where& where) {
   }
 }
 
-void check_images(const pipeline::RunOptions& options, const Where& where) {
-  const std::string& network = options.network.name;
+void check_images(const pipeline::Experiment& experiment, const Where& where) {
+  const std::string& network = experiment.network.name;
   const bool images = net::takes_images(network), whole = net::classifies_images(network);
-  const bool sliced = options.preprocess.slices != data::Slices::none;
-  const bool classes = net::loss_options(options.training.loss).classes;
+  const bool sliced = experiment.preprocess.slices != data::Slices::none;
+  const bool classes = net::loss_options(experiment.training.loss).classes;
   if (sliced && (!images || whole))
     fail(Exit::usage,
          "{}: preprocess.slices: slices are 2D images with labels per voxel. Use deeplabv3, not {}",
          where("preprocess.slices"), network);
-  if (images && options.preprocess.resolution[2] != 1)
+  if (images && experiment.preprocess.resolution[2] != 1)
     fail(Exit::usage, "{}: preprocess.resolution: {} takes 2D images. Expected N or [x, y], found {}",
-         where("preprocess.resolution"), network, counted(options.preprocess.resolution[2], "plane"));
-  if (options.training.patch && (sliced || whole))
+         where("preprocess.resolution"), network, counted(experiment.preprocess.resolution[2], "plane"));
+  if (experiment.training.patch && (sliced || whole))
     fail(Exit::usage, "{}: training.patch: {} are trained whole. Set it to none", where("training.patch"),
          sliced ? "slices" : "images with one class each");
-  if (whole && options.training.loss != net::Loss::softmax_cross_entropy)
+  if (whole && experiment.training.loss != net::Loss::softmax_cross_entropy)
     fail(Exit::usage,
          "{}: training.loss: {} predicts one class per image. Expected softmax_cross_entropy, found {}",
-         where("training.loss"), network, choice_name(options.training.loss));
-  if (classes && options.training.targets != pipeline::Targets::labels)
+         where("training.loss"), network, choice_name(experiment.training.loss));
+  if (classes && experiment.training.targets != pipeline::Targets::labels)
     fail(Exit::usage, "{}: training.targets: {} needs exclusive labels. Expected labels, found {}",
-         where("training.targets"), choice_name(options.training.loss),
-         choice_name(options.training.targets));
+         where("training.targets"), choice_name(experiment.training.loss),
+         choice_name(experiment.training.targets));
 }
 
-void check_averaging(const pipeline::RunOptions& options, const Where& where) {
-  const pipeline::TrainingOptions& training = options.training;
+void check_averaging(const pipeline::Experiment& experiment, const Where& where) {
+  const pipeline::TrainingOptions& training = experiment.training;
   if (training.averaging.name == pipeline::Averaging::none) return;
   if (training.averaging.start > training.epochs)
     fail(Exit::usage,
          "{}: training.averaging.start: epoch {} is after the last epoch ({}), so nothing would be averaged",
          where("training.averaging.start"), training.averaging.start, training.epochs);
-  if (training.averaging.name == pipeline::Averaging::swa && net::takes_batch_at_once(options.network.name))
+  if (training.averaging.name == pipeline::Averaging::swa &&
+      net::takes_batch_at_once(experiment.network.name))
     fail(Exit::usage,
          "{}: training.averaging.name: swa does not support {}, whose batch norm has running statistics. Use "
          "ema, which averages them too",
-         where("training.averaging.name"), options.network.name);
+         where("training.averaging.name"), experiment.network.name);
 }
 
-void check_loss(const pipeline::RunOptions& options, const Where& where) {
-  const pipeline::TrainingOptions& training = options.training;
-  if (training.batch_dice && net::takes_batch_at_once(options.network.name))
+void check_loss(const pipeline::Experiment& experiment, const Where& where) {
+  const pipeline::TrainingOptions& training = experiment.training;
+  if (training.batch_dice && net::takes_batch_at_once(experiment.network.name))
     fail(Exit::usage,
          "{}: training.batch_dice: {} has batch norm and computes a Dice per sample. Leave it out",
-         where("training.batch_dice"), options.network.name);
+         where("training.batch_dice"), experiment.network.name);
 }
 
 // Limits the displacement so that the deformation does not fold: see data/augment/spatial_map.h.
-void check_elastic(const pipeline::RunOptions& options, const Where& where) {
-  const data::AugmentOptions& augment = options.training.augment;
+void check_elastic(const pipeline::Experiment& experiment, const Where& where) {
+  const data::AugmentOptions& augment = experiment.training.augment;
   const double most = augment.elastic_grid / 6;
   if (augment.elastic.probability > 0 && augment.elastic.high > most)
     fail(Exit::usage,
@@ -211,10 +214,10 @@ void check_elastic(const pipeline::RunOptions& options, const Where& where) {
          number(most));
 }
 
-void check_tta(const pipeline::RunOptions& options, const Where& where) {
-  std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
-  axes[2] = axes[2] && !net::takes_images(options.network.name);  // a 2D image has no depth axis to mirror
-  if (options.evaluate.tta && axes == std::array<bool, 3>{})
+void check_tta(const pipeline::Experiment& experiment, const Where& where) {
+  std::array<bool, 3> axes = data::mirrored_axes(experiment.training.augment);
+  axes[2] = axes[2] && !net::takes_images(experiment.network.name);  // a 2D image has no depth axis to mirror
+  if (experiment.evaluate.tta && axes == std::array<bool, 3>{})
     fail(Exit::usage,
          "{}: evaluate.tta: training mirrors nothing, so predictions of mirrored images would be unreliable. "
          "Set training.augment.flip, or leave it out",
@@ -224,41 +227,41 @@ void check_tta(const pipeline::RunOptions& options, const Where& where) {
 }  // namespace
 
 // Default slope as in nnU-Net.
-void settle_network(pipeline::RunOptions& options, const Given& given) {
-  if (net::has_levels(options.network.name) && !given("network.slope")) options.network.slope = 0.01;
+void settle_network(pipeline::Experiment& experiment, const Given& given) {
+  if (net::has_levels(experiment.network.name) && !given("network.slope")) experiment.network.slope = 0.01;
 }
 
-void settle_images(pipeline::RunOptions& options, const Given& given) {
-  if (!net::takes_images(options.network.name)) return;
-  if (net::classifies_images(options.network.name) && !given("training.loss"))
-    options.training.loss = net::Loss::softmax_cross_entropy;
+void settle_images(pipeline::Experiment& experiment, const Given& given) {
+  if (!net::takes_images(experiment.network.name)) return;
+  if (net::classifies_images(experiment.network.name) && !given("training.loss"))
+    experiment.training.loss = net::Loss::softmax_cross_entropy;
   const auto settle = [](Size3& size) {
     if (size[0] == size[1] && size[1] == size[2]) size[2] = 1;
   };
-  settle(options.preprocess.resolution);
-  if (options.training.patch) settle(*options.training.patch);
+  settle(experiment.preprocess.resolution);
+  if (experiment.training.patch) settle(*experiment.training.patch);
 }
 
-void settle_resolution(pipeline::RunOptions& options, const Given& given) {
-  data::PrepareOptions& preprocess = options.preprocess;
+void settle_resolution(pipeline::Experiment& experiment, const Given& given) {
+  data::PrepareOptions& preprocess = experiment.preprocess;
   if ((preprocess.by_spacing() || preprocess.automatic_spacing) && !given("preprocess.resolution"))
     preprocess.automatic_resolution = true;
 }
 
-void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given) {
-  check_depth(options, where);
-  check_sides(options, where);
-  check_spacing(options, where);
-  check_patch(options, where);
-  check_files(options, where);
-  check_table(options, where);
-  check_fold(options, where, given);
-  check_images(options, where);
-  check_labels(options, where);
-  check_averaging(options, where);
-  check_loss(options, where);
-  check_elastic(options, where);
-  check_tta(options, where);
+void check_rules(const pipeline::Experiment& experiment, const Where& where, const Given& given) {
+  check_depth(experiment, where);
+  check_sides(experiment, where);
+  check_spacing(experiment, where);
+  check_patch(experiment, where);
+  check_files(experiment, where);
+  check_table(experiment, where);
+  check_fold(experiment, where, given);
+  check_images(experiment, where);
+  check_labels(experiment, where);
+  check_averaging(experiment, where);
+  check_loss(experiment, where);
+  check_elastic(experiment, where);
+  check_tta(experiment, where);
 }
 
 }  // namespace voxswap::experiments

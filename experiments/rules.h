@@ -6,7 +6,7 @@
 #include <string>
 
 #include "experiments/settings.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::experiments {
 
@@ -14,23 +14,24 @@ using Where = std::function<std::string(const std::string& path)>;  // the locat
 using Given = std::function<bool(const std::string& path)>;         // whether a key was set
 
 // Sets the published slope of the network's activations unless the key is given.
-void settle_network(pipeline::RunOptions& options, const Given& given);
+void settle_network(pipeline::Experiment& experiment, const Given& given);
 
 // With a spacing, the cases determine the resolution unless the key is given.
-void settle_resolution(pipeline::RunOptions& options, const Given& given);
+void settle_resolution(pipeline::Experiment& experiment, const Given& given);
 
 // For 2D networks: a resolution given as one number applies to both sides of the image. Classification
 // networks get the only loss that they support unless the key is given.
-void settle_images(pipeline::RunOptions& options, const Given& given);
+void settle_images(pipeline::Experiment& experiment, const Given& given);
 
 // Throws Exit::usage with the location of the key that violates a rule.
-void check_rules(const pipeline::RunOptions& options, const Where& where, const Given& given);
+void check_rules(const pipeline::Experiment& experiment, const Where& where, const Given& given);
 
 // Finds keys that have no effect because of other keys, such as the factor of an unused schedule, or the
 // slope for a network without leaky ReLUs.
 
 // Keys without effect that were set to other values than their defaults, with the reason, such as
 // "network.name is unet3d".
-std::map<std::string, std::string> without_effect(const Settings& given, const pipeline::RunOptions& options);
+std::map<std::string, std::string> without_effect(const Settings& given,
+                                                  const pipeline::Experiment& experiment);
 
 }  // namespace voxswap::experiments

@@ -35,7 +35,7 @@ Json definition_of(const Key& key) {
   Json schema = key.allowed;
   schema["description"] = key.meaning + " (" + key.expected + ")";
   if (key.path != "name")
-    schema["default"] = value_of(parse_yaml_value(key.print(default_options()), key.path));
+    schema["default"] = value_of(parse_yaml_value(key.print(default_experiment()), key.path));
   return schema;
 }
 

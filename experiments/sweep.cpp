@@ -194,7 +194,7 @@ bool next_combination(const std::vector<Axis>& axes, std::vector<std::size_t>& a
 
 void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& cell, Settings settings) {
   settings["name"] = yaml_text(cell.name, on_the_line);
-  settings["output.dir"] = yaml_text((sweep.base.run.output / cell.name).string(), on_the_line);
+  settings["output.dir"] = yaml_text((sweep.base.output / cell.name).string(), on_the_line);
   if (sweep.command == "run" && !sweep.draws_splits) {
     settings["data.split.file"] = yaml_text(split_file(sweep).string(), on_the_line);
     for (const char* key : {"data.split.fold", "data.split.folds", "data.split.stratify"})
@@ -212,7 +212,7 @@ std::string substance(const SweepCell& cell) {
   const SweepQuestion& question = cell.question;
   std::string text = format("{} {} {} {} {} {}\n", question.as, question.largest, question.devices,
                             question.devices_per_link, question.steps, question.trace);
-  for (const std::string& line : split(cell.experiment.run.resolved, '\n'))
+  for (const std::string& line : split(cell.experiment.resolved, '\n'))
     if (!line.starts_with("name: ") && !line.starts_with("  dir: ")) text += line + "\n";
   return text;
 }
@@ -241,7 +241,7 @@ void keep_what_no_cell_needs(Sweep& sweep) {
 }  // namespace
 
 fs::path split_file(const Sweep& sweep) {
-  return plain(fs::absolute(sweep.base.run.output)) / "split.csv";
+  return plain(fs::absolute(sweep.base.output)) / "split.csv";
 }
 
 Sweep load_sweep(const fs::path& file, const std::vector<std::string>& arguments, const std::string& out) {

@@ -31,12 +31,12 @@ struct SweepCell {
   std::string name;                 // of its folder and run
   std::vector<std::string> values;  // one per column
   SweepQuestion question;
-  Experiment experiment;  // written to OUT/name
+  LoadedExperiment experiment;  // written to OUT/name
 };
 
 struct Sweep {
   std::string command = "run";  // run | plan | bench
-  Experiment base;  // with the name and output.dir of the sweep; cells are written inside output.dir
+  LoadedExperiment base;  // with the name and output.dir of the sweep; cells are written inside output.dir
   std::vector<std::string> columns;  // short names of the swept keys, such as "resolution"
   std::vector<SweepCell> cells;      // the last column varies fastest
   bool draws_splits = false;         // cells differ in data.*, so each makes its own split

@@ -35,15 +35,15 @@ CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const Spacing& spac
 }
 
 // Without a crop, the headers are sufficient.
-CaseSizes sizes_from_files(const pipeline::RunOptions& run, const data::Dataset& dataset) {
-  if (run.preprocess.crop == data::Crop::none)
-    return sizes_of(data::grids_of(dataset), run.preprocess.spacing);
+CaseSizes sizes_from_files(const pipeline::Experiment& experiment, const data::Dataset& dataset) {
+  if (experiment.preprocess.crop == data::Crop::none)
+    return sizes_of(data::grids_of(dataset), experiment.preprocess.spacing);
   const pipeline::Fingerprint fingerprint =
-      pipeline::take_fingerprint(run.data, pipeline::fingerprint_folder(run.cache));
+      pipeline::take_fingerprint(experiment.data, pipeline::fingerprint_folder(experiment.cache));
   if (fingerprint.cases.empty())
-    fail(Exit::bad_data, "{}: none of its cases can be read: {}", run.data.root.string(),
+    fail(Exit::bad_data, "{}: none of its cases can be read: {}", experiment.data.root.string(),
          fingerprint.unreadable.front().why);
-  return case_sizes(fingerprint, run.preprocess);
+  return case_sizes(fingerprint, experiment.preprocess);
 }
 
 }  // namespace
@@ -61,21 +61,20 @@ CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::Prepa
   return sizes_of(boxes, options.spacing);
 }
 
-void resolve_resolution(pipeline::RunOptions& run, const CaseSizes& sizes) {
-  if (!run.preprocess.automatic_resolution) return;
-  const net::Along multiples = net::side_multiples(run.network);
-  Size3& size = run.preprocess.resolution;
-  size = run.training.patch ? sizes.median : sizes.largest;
+void resolve_resolution(pipeline::Experiment& experiment, const CaseSizes& sizes) {
+  if (!experiment.preprocess.automatic_resolution) return;
+  const net::Along multiples = net::side_multiples(experiment.network);
+  Size3& size = experiment.preprocess.resolution;
+  size = experiment.training.patch ? sizes.median : sizes.largest;
   for (std::size_t axis = 0; axis < 3; ++axis)
     size[axis] = (size[axis] + multiples[axis] - 1) / multiples[axis] * multiples[axis];
-  run.preprocess.automatic_resolution = false;
+  experiment.preprocess.automatic_resolution = false;
 }
 
-void resolve_grid(Experiment& experiment) {
-  pipeline::RunOptions& run = experiment.run;
-  data::PrepareOptions& preprocess = run.preprocess;
+void resolve_grid(LoadedExperiment& experiment) {
+  data::PrepareOptions& preprocess = experiment.preprocess;
   if (!preprocess.automatic_spacing && !preprocess.automatic_resolution) return;
-  const data::Dataset dataset = pipeline::open_dataset(run);
+  const data::Dataset dataset = pipeline::open_dataset(experiment);
   if (preprocess.automatic_spacing) {
     preprocess.spacing = data::target_spacing(data::grids_of(dataset));
     preprocess.automatic_spacing = false;
@@ -83,10 +82,10 @@ void resolve_grid(Experiment& experiment) {
               value_types::spacing_text(preprocess.spacing));
   }
   if (preprocess.automatic_resolution) {
-    resolve_resolution(run, sizes_from_files(run, dataset));
+    resolve_resolution(experiment, sizes_from_files(experiment, dataset));
     const auto& [x, y, z] = preprocess.resolution;
     log::info("{}: [{}, {}, {}], from {}", key::preprocess_resolution, x, y, z,
-              run.training.patch ? "the median case" : "the largest case");
+              experiment.training.patch ? "the median case" : "the largest case");
   }
   write_settings(experiment);
 }

@@ -16,10 +16,10 @@ CaseSizes case_sizes(const pipeline::Fingerprint& fingerprint, const data::Prepa
 // If preprocess.resolution is auto: whole volumes are padded to the largest case; with patches, an epoch has
 // enough patches per case to cover the median one. Both sizes are rounded to multiples that the network
 // supports.
-void resolve_resolution(pipeline::RunOptions& run, const CaseSizes& sizes);
+void resolve_resolution(pipeline::Experiment& experiment, const CaseSizes& sizes);
 
 // Replaces automatic preprocess.spacing and preprocess.resolution by values from the cases. Reads their
 // headers (with cropping, all voxels) and caches the result.
-void resolve_grid(Experiment& experiment);
+void resolve_grid(LoadedExperiment& experiment);
 
 }  // namespace voxswap::experiments

@@ -72,8 +72,8 @@ Key whole(const std::string& path, const std::string& meaning, Field field, Rang
   return {path,
           "a whole number " + describe(range),
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_whole(value, path, range); },
-          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); },
+          [=](const Yaml& value, pipeline::Experiment& o) { field(o) = read_whole(value, path, range); },
+          [=](const pipeline::Experiment& o) { return std::to_string(field(o)); },
           Key::Shape::value,
           allowed::whole(range)};
 }
@@ -83,8 +83,8 @@ Key seed(const std::string& path, const std::string& meaning, Field field) {
   return {path,
           "a whole number of at least 0",
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_seed(value, path); },
-          [=](const pipeline::RunOptions& o) { return std::to_string(field(o)); },
+          [=](const Yaml& value, pipeline::Experiment& o) { field(o) = read_seed(value, path); },
+          [=](const pipeline::Experiment& o) { return std::to_string(field(o)); },
           Key::Shape::value,
           allowed::whole({0, any_size})};
 }
@@ -94,8 +94,8 @@ Key real(const std::string& path, const std::string& meaning, Field field, Range
   return {path,
           "a number " + describe(range),
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_number(value, path, range); },
-          [=](const pipeline::RunOptions& o) { return number(field(o)); },
+          [=](const Yaml& value, pipeline::Experiment& o) { field(o) = read_number(value, path, range); },
+          [=](const pipeline::Experiment& o) { return number(field(o)); },
           Key::Shape::value,
           allowed::number(range)};
 }
@@ -105,8 +105,8 @@ Key on_off(const std::string& path, const std::string& meaning, Field field) {
   return {path,
           "true | false",
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_switch(value, path); },
-          [=](const pipeline::RunOptions& o) { return std::string(field(o) ? "true" : "false"); },
+          [=](const Yaml& value, pipeline::Experiment& o) { field(o) = read_switch(value, path); },
+          [=](const pipeline::Experiment& o) { return std::string(field(o) ? "true" : "false"); },
           Key::Shape::value,
           allowed::on_off()};
 }
@@ -116,8 +116,8 @@ Key choice(const std::string& path, const std::string& meaning, Field field, con
   return {path,
           join(choices, " | "),
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) { field(o) = read_choice(value, path, choices); },
-          [=](const pipeline::RunOptions& o) { return yaml_scalar(field(o)); },
+          [=](const Yaml& value, pipeline::Experiment& o) { field(o) = read_choice(value, path, choices); },
+          [=](const pipeline::Experiment& o) { return yaml_scalar(field(o)); },
           Key::Shape::value,
           allowed::choice(choices)};
 }
@@ -125,14 +125,14 @@ Key choice(const std::string& path, const std::string& meaning, Field field, con
 // For an enumeration (base/choice.h).
 template <class Field>
 Key choice(const std::string& path, const std::string& meaning, Field field) {
-  using Option = std::remove_reference_t<decltype(field(std::declval<pipeline::RunOptions&>()))>;
+  using Option = std::remove_reference_t<decltype(field(std::declval<pipeline::Experiment&>()))>;
   return {path,
           join(choice_names<Option>(), " | "),
           meaning,
-          [=](const Yaml& value, pipeline::RunOptions& o) {
+          [=](const Yaml& value, pipeline::Experiment& o) {
             field(o) = choice_of<Option>(read_choice(value, path, choice_names<Option>()));
           },
-          [=](const pipeline::RunOptions& o) { return yaml_scalar(choice_name(field(o))); },
+          [=](const pipeline::Experiment& o) { return yaml_scalar(choice_name(field(o))); },
           Key::Shape::value,
           allowed::choice(choice_names<Option>())};
 }

@@ -7,9 +7,9 @@
 namespace voxswap {
 
 struct Experiment::Content {
-  experiments::Experiment experiment;
+  experiments::LoadedExperiment experiment;
 };
 
-Experiment holding(experiments::Experiment experiment);
+Experiment holding(experiments::LoadedExperiment experiment);
 
 }  // namespace voxswap

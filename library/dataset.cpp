@@ -29,8 +29,8 @@ DatasetReport check(const std::string& folder, const std::string& layout) {
 }
 
 DatasetReport check(const Experiment& experiment) {
-  const pipeline::RunOptions& run = experiment.content().experiment.run;
-  return checked({run.data, run.preprocess.corner_background, run.preprocess.background});
+  const pipeline::Experiment& settings = experiment.content().experiment;
+  return checked({settings.data, settings.preprocess.corner_background, settings.preprocess.background});
 }
 
 }  // namespace voxswap

@@ -7,7 +7,7 @@
 
 namespace voxswap {
 
-Experiment holding(experiments::Experiment experiment) {
+Experiment holding(experiments::LoadedExperiment experiment) {
   return Experiment(std::make_shared<const Experiment::Content>(Experiment::Content{std::move(experiment)}));
 }
 
@@ -20,12 +20,12 @@ Experiment Experiment::of_run(const std::string& folder) {
 }
 
 std::string Experiment::text() const {
-  return content().experiment.run.resolved;
+  return content().experiment.resolved;
 }
 
 std::string Experiment::setting(const std::string& key) const {
   std::vector<std::string> names;
-  for (const pipeline::Setting& setting : content().experiment.run.settings) {
+  for (const pipeline::Setting& setting : content().experiment.settings) {
     if (setting.key == key) return setting.value;
     names.push_back(setting.key);
   }
@@ -34,7 +34,7 @@ std::string Experiment::setting(const std::string& key) const {
 }
 
 std::string Experiment::folder() const {
-  return content().experiment.run.output.string();
+  return content().experiment.output.string();
 }
 
 const char* version() {

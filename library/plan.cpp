@@ -8,12 +8,11 @@
 namespace voxswap {
 
 StepPlan plan(const Experiment& experiment, const PlanOptions& options) {
-  experiments::Experiment resolved = experiment.content().experiment;
+  experiments::LoadedExperiment resolved = experiment.content().experiment;
   experiments::resolve_grid(resolved);
-  const pipeline::RunOptions& run = resolved.run;
-  const pipeline::DataShape data = pipeline::data_shape(run);
-  const pipeline::StepForecast step(run, data, {.estimate = options.estimate, .as = options.device});
-  const pipeline::Forecast found = pipeline::forecast(step, data, run);
+  const pipeline::DataShape data = pipeline::data_shape(resolved);
+  const pipeline::StepForecast step(resolved, data, {.estimate = options.estimate, .as = options.device});
+  const pipeline::Forecast found = pipeline::forecast(step, data, resolved);
   const swap::PlanTotals totals = swap::totals(found.plan);
   return {.planner = found.plan.planner,
           .device = found.device,

@@ -16,9 +16,9 @@ namespace voxswap {
 
 namespace {
 
-// The options of a run for prediction. Only overrides that describe the new images are allowed.
-pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string> overrides) {
-  pipeline::RunOptions run = experiments::load_run(folder).run;
+// The experiment of a run for prediction. Only overrides that describe the new images are allowed.
+pipeline::Experiment run_for(const std::string& folder, std::vector<std::string> overrides) {
+  pipeline::Experiment run = experiments::load_run(folder);
   if (overrides.empty()) return run;
   const auto given = [&](const std::string& key) {
     return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
@@ -40,7 +40,7 @@ pipeline::RunOptions run_for(const std::string& folder, std::vector<std::string>
   if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
   if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
   data::DatasetOptions data =
-      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).run.data;
+      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).data;
   if (!modalities) data.modalities = run.data.modalities;
   run.data = std::move(data);
   return run;
@@ -76,7 +76,7 @@ fs::path postprocessing_of(const std::vector<std::string>& folders, const std::v
 
 // Finished runs and prediction options.
 struct Predicting {
-  std::vector<pipeline::RunOptions> runs;
+  std::vector<pipeline::Experiment> runs;
   pipeline::PredictOptions how;
 };
 

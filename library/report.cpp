@@ -14,8 +14,8 @@ namespace {
 
 std::vector<pipeline::EnsembleScores> score_ensembles(const std::vector<fs::path>& folders,
                                                       const std::vector<pipeline::RunPair>& pairs) {
-  std::vector<pipeline::RunOptions> runs;
-  for (const fs::path& folder : folders) runs.push_back(experiments::load_run(folder).run);
+  std::vector<pipeline::Experiment> runs;
+  for (const fs::path& folder : folders) runs.push_back(experiments::load_run(folder));
   return pipeline::score_ensembles(runs, pairs);
 }
 

@@ -14,33 +14,33 @@ namespace voxswap {
 
 namespace {
 
-using Work = void (*)(const pipeline::RunOptions& options);
+using Work = void (*)(const pipeline::Experiment& experiment);
 
 bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work work) {
-  experiments::Experiment experiment = given.content().experiment;
+  experiments::LoadedExperiment experiment = given.content().experiment;
   experiments::resolve_grid(experiment);
-  experiment.run.ranks = &net::launched_ranks();
-  experiment.run.resume = options.resume;
-  experiment.run.trace = options.trace;
-  experiment.run.on_epoch = options.on_epoch;
-  net::agree(*experiment.run.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
-  const OwnFolder own(experiment.run.output, fs::exists(experiment.run.output / "experiment.yaml"));
-  if (!experiment.run.ranks->is_first()) {
-    work(experiment.run);
+  experiment.ranks = &net::launched_ranks();
+  experiment.resume = options.resume;
+  experiment.trace = options.trace;
+  experiment.on_epoch = options.on_epoch;
+  net::agree(*experiment.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
+  const OwnFolder own(experiment.output, fs::exists(experiment.output / "experiment.yaml"));
+  if (!experiment.ranks->is_first()) {
+    work(experiment);
     return false;
   }
   if (!options.record.empty()) log::begin_record(options.record);
-  const auto lock = library::lock_run(experiment.run.output);
+  const auto lock = library::lock_run(experiment.output);
   library::check_run_folder(experiment, options.resume);
-  experiment.run.resolved += library::ran_with(experiment.run);
-  work(experiment.run);
+  experiment.resolved += library::ran_with(experiment);
+  work(experiment);
   return true;
 }
 
 }  // namespace
 
 bool run(const Experiment& experiment, const TrainingOptions& options) {
-  return in_its_folder(experiment, options, [](const pipeline::RunOptions& run) {
+  return in_its_folder(experiment, options, [](const pipeline::Experiment& run) {
     pipeline::run(run, experiments::read_settings_of_run);
   });
 }

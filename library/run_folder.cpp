@@ -51,16 +51,17 @@ std::string now() {
 }
 
 // Explains why a resumed run cannot have another number of epochs.
-std::string why_length_matters(const std::vector<std::string>& changed, const pipeline::RunOptions& run) {
+std::string why_length_matters(const std::vector<std::string>& changed,
+                               const pipeline::Experiment& experiment) {
   if (std::find(changed.begin(), changed.end(), key::training_epochs) == changed.end()) return "";
-  const std::string schedule = choice_name(run.training.schedule.name);
+  const std::string schedule = choice_name(experiment.training.schedule.name);
   const bool by_rate = schedule == "poly" || schedule == "cosine";
   return format(
       ". {} depends on the number of epochs, so a longer run is a different run. To start one from these "
       "weights, set {}={}",
       by_rate ? format("{}: {}", key::training_schedule_name, schedule)
               : format("{}: 0", key::training_averaging_start),
-      key::network_init, run.output.string());
+      key::network_init, experiment.output.string());
 }
 
 }  // namespace
@@ -79,8 +80,8 @@ std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
   return lock_run(folder);
 }
 
-void check_run_folder(const experiments::Experiment& experiment, bool resume) {
-  const fs::path& folder = experiment.run.output;
+void check_run_folder(const pipeline::Experiment& experiment, bool resume) {
+  const fs::path& folder = experiment.output;
   error_code error;
   if (!holds_anything(folder)) return;
   const bool holds_run = fs::exists(folder / "experiment.yaml", error);
@@ -92,16 +93,16 @@ void check_run_folder(const experiments::Experiment& experiment, bool resume) {
   if (!holds_run)
     fail(Exit::usage, "{}: --resume: is not empty and contains no run. Write elsewhere with --out DIR",
          folder.string());
-  const experiments::Experiment before = experiments::load_run(folder);
+  const pipeline::Experiment before = experiments::load_run(folder);
   std::vector<std::string> changed;
-  for (const pipeline::Setting& setting : experiments::changed_settings(before.run, experiment.run))
-    if (!pipeline::may_change(setting.decides, experiment.run)) changed.push_back(setting.key);
+  for (const pipeline::Setting& setting : experiments::changed_settings(before, experiment))
+    if (!pipeline::may_change(setting.decides, experiment)) changed.push_back(setting.key);
   if (!changed.empty())
     fail(Exit::usage,
          "{}: --resume: the run there was started with other values of {}. Restore them, or choose another "
          "folder with --out DIR{}",
-         folder.string(), join(changed, ", "), why_length_matters(changed, experiment.run));
-  check_epochs(folder, experiment.run.training.epochs);
+         folder.string(), join(changed, ", "), why_length_matters(changed, experiment));
+  check_epochs(folder, experiment.training.epochs);
 }
 
 std::vector<fs::path> cells_in(const fs::path& folder) {
@@ -114,9 +115,9 @@ std::vector<fs::path> cells_in(const fs::path& folder) {
   return cells;
 }
 
-std::string ran_with(const pipeline::RunOptions& options) {
+std::string ran_with(const pipeline::Experiment& experiment) {
   const std::unique_ptr<net::Backend> backend =
-      pipeline::open_device(options.memory.device, pipeline::backend_options(options.training));
+      pipeline::open_device(experiment.memory.device, pipeline::backend_options(experiment.training));
   std::string device = backend->description();
   std::replace(device.begin(), device.end(), '"', '\'');
   std::replace(device.begin(), device.end(), '\\', '/');
@@ -125,7 +126,7 @@ std::string ran_with(const pipeline::RunOptions& options) {
       "\"{}\"\n  backend: {}\n  device: \"{}\"\n  precision: {}\n  "
       "cores: {}\n",
       VOXSWAP_VERSION, VOXSWAP_COMMIT, now(), __VERSION__, backend->name(), device,
-      net::element_name(pipeline::choose_precision(*backend, options.training.precision)),
+      net::element_name(pipeline::choose_precision(*backend, experiment.training.precision)),
       usable_core_count());
 }
 

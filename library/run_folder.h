@@ -19,12 +19,12 @@ std::unique_ptr<FolderLock> lock_output(const fs::path& folder);
 
 // Throws before anything is written: Exit::usage if the folder is not empty and `resume` is false, or
 // contains a run of another experiment.
-void check_run_folder(const experiments::Experiment& experiment, bool resume);
+void check_run_folder(const pipeline::Experiment& experiment, bool resume);
 
 // The cells in a sweep's folder, by name; empty for other folders.
 std::vector<fs::path> cells_in(const fs::path& folder);
 
 // The `ran_with` section of experiment.yaml. Contains no dates, so that the same run gives the same bytes.
-std::string ran_with(const pipeline::RunOptions& options);
+std::string ran_with(const pipeline::Experiment& experiment);
 
 }  // namespace voxswap::library

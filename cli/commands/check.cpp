@@ -19,8 +19,8 @@ data::CheckOptions what_to_check(const std::string& path, const std::string& lay
   if (ends_with(lower(path), ".yaml") || ends_with(lower(path), ".yml")) {
     if (!layout.empty() || !background.empty())
       fail(Exit::usage, "{}: --layout and --background come from the experiment", path);
-    const pipeline::RunOptions run = experiments::load_experiment(path, {}).run;
-    return {run.data, run.preprocess.corner_background, run.preprocess.background};
+    const pipeline::Experiment experiment = experiments::load_experiment(path, {});
+    return {experiment.data, experiment.preprocess.corner_background, experiment.preprocess.background};
   }
   what.data.root = path;
   if (!layout.empty()) what.data.layout = layout;

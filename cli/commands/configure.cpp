@@ -57,7 +57,7 @@ void check_is_free(const fs::path& file) {
 std::string next_commands(const experiments::Configuration& configuration, const std::string& file) {
   if (configuration.swept.empty()) return format("  voxswap plan {}\n  voxswap run {}\n", file, file);
   return format("  voxswap sweep {} --dry-run\n  voxswap sweep {}\n  voxswap report {} --ensembles\n", file,
-                file, configuration.experiment.run.output.string());
+                file, configuration.experiment.output.string());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ data::DatasetOptions data_of(const std::string& path, const std::string& layout)
   data::DatasetOptions options;
   if (ends_with(lower(path), ".yaml") || ends_with(lower(path), ".yml")) {
     if (!layout.empty()) fail(Exit::usage, "{}: --layout comes from the experiment", path);
-    return experiments::load_experiment(path, {}).run.data;
+    return experiments::load_experiment(path, {}).data;
   }
   options.root = path;
   if (!layout.empty()) options.layout = layout;

@@ -81,7 +81,7 @@ Exit export_command(const Arguments& arguments) {
   if (!monai) outputs.check(out);
   if (pytorch) outputs.check(model_file(out));
   const pipeline::TrainedNetwork network =
-      pipeline::trained_network(experiments::load_run(folder).run, repeat, VOXSWAP_VERSION);
+      pipeline::trained_network(experiments::load_run(folder), repeat, VOXSWAP_VERSION);
   const auto write = monai ? export_monai : pytorch ? export_pytorch : export_onnx;
   write(network, out, outputs);
   print("{}\n", out);

@@ -27,9 +27,9 @@ Exit import_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const experiments::Experiment run = experiments::load_run(folder);
+  const experiments::LoadedExperiment run = experiments::load_run(folder);
   const auto lock = library::lock_run(out);
-  pipeline::import_run(run.run, repeat, file, out);
+  pipeline::import_run(run, repeat, file, out);
   print("{}\n", out);
   return Exit::done;
 }

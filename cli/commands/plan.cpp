@@ -132,10 +132,10 @@ void write_plan(const Outputs& outputs, const std::vector<fs::path>& files,
 }
 
 void print_largest(const PlanArguments& arguments, const Outputs& outputs,
-                   const pipeline::RunOptions& options, const pipeline::DataShape& data) {
+                   const pipeline::Experiment& experiment, const pipeline::DataShape& data) {
   std::vector<pipeline::Largest> all;
   for (const pipeline::Dimension dimension : arguments.dimensions()) {
-    auto found = pipeline::find_largest(options, data, arguments.how.as, dimension);
+    auto found = pipeline::find_largest(experiment, data, arguments.how.as, dimension);
     if (!arguments.common.json) print(largest_text(found));
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
@@ -162,13 +162,13 @@ void print_comparison(const PlanArguments& arguments, const pipeline::StepForeca
   print(comparison_table(rows, bound));
 }
 
-void print_plan(const PlanArguments& arguments, const pipeline::RunOptions& options,
+void print_plan(const PlanArguments& arguments, const pipeline::Experiment& experiment,
                 const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
                 const std::optional<pipeline::RanksForecast>& ranks) {
   if (arguments.common.json)
     print_exactly(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction, ranks));
   else
-    print("{}\n{}", swap::plan_text(step.graph(), prediction.plan), forecast_table(options, prediction));
+    print("{}\n{}", swap::plan_text(step.graph(), prediction.plan), forecast_table(experiment, prediction));
   if (arguments.sharing.devices > 1 && !arguments.common.json)
     print(sharing_text(swap::simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing));
   if (ranks && !arguments.common.json) print(ranks_text(*ranks));
@@ -195,25 +195,26 @@ Exit plan_command(const Arguments& words) {
   outputs.protect(arguments.where.file);
   for (const fs::path& file : files) outputs.check(file);
   if (arguments.slabs > 0) arguments.where.overrides.push_back(format("ranks.slabs={}", arguments.slabs));
-  pipeline::RunOptions options = load(arguments.where).run;
-  if (arguments.ranks == 0) arguments.ranks = static_cast<int>(std::max<std::int64_t>(options.slabs, 1));
+  pipeline::Experiment experiment = load(arguments.where);
+  if (arguments.ranks == 0) arguments.ranks = static_cast<int>(std::max<std::int64_t>(experiment.slabs, 1));
   arguments.how.network = network_of(arguments);
   const std::unique_ptr<net::Ranks> planned =
-      pipeline::planned_ranks(arguments.ranks, static_cast<int>(options.slabs));
-  if (arguments.how.network) options.ranks = planned.get();
-  pipeline::check_ranks(options);
-  const pipeline::DataShape data = pipeline::data_shape(options);
+      pipeline::planned_ranks(arguments.ranks, static_cast<int>(experiment.slabs));
+  if (arguments.how.network) experiment.ranks = planned.get();
+  pipeline::check_ranks(experiment);
+  const pipeline::DataShape data = pipeline::data_shape(experiment);
   if (!arguments.dimensions().empty()) {
-    print_largest(arguments, outputs, options, data);
+    print_largest(arguments, outputs, experiment, data);
     return Exit::done;
   }
-  const pipeline::StepForecast step(options, data, arguments.how);
+  const pipeline::StepForecast step(experiment, data, arguments.how);
   if (arguments.all) print_comparison(arguments, step);
   if (arguments.all && arguments.out.empty()) return Exit::done;
-  const pipeline::Forecast prediction = pipeline::forecast(step, data, options);
+  const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment);
   std::optional<pipeline::RanksForecast> ranks;
-  if (arguments.how.network) ranks = pipeline::forecast_ranks(step, prediction, options, data, arguments.how);
-  if (!arguments.all) print_plan(arguments, options, step, prediction, ranks);
+  if (arguments.how.network)
+    ranks = pipeline::forecast_ranks(step, prediction, experiment, data, arguments.how);
+  if (!arguments.all) print_plan(arguments, experiment, step, prediction, ranks);
   if (!arguments.out.empty()) write_plan(outputs, files, step, prediction, ranks, arguments.sharing);
   return Exit::done;
 }

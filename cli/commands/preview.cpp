@@ -40,16 +40,15 @@ Exit preview_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const experiments::Experiment experiment = load(where);
-  const pipeline::RunOptions& options = experiment.run;
-  const std::string png = out.empty() ? options.name + "_preview.png" : out;
+  const experiments::LoadedExperiment experiment = load(where);
+  const std::string png = out.empty() ? experiment.name + "_preview.png" : out;
   Outputs outputs(force);
   outputs.protect(where.file);
-  outputs.protect_below(options.data.root);
+  outputs.protect_below(experiment.data.root);
   outputs.check(png);
   check_picture(png);
   std::string caption;
-  outputs.write(png, [&] { caption = pipeline::preview(options, what, png); });
+  outputs.write(png, [&] { caption = pipeline::preview(experiment, what, png); });
   print("{}\n{}", png, caption);
   return Exit::done;
 }

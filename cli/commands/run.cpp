@@ -25,7 +25,7 @@ struct TrainingCommand {
   const char* name;
   const char* summary;
   bool (*work)(const Experiment& experiment, const TrainingOptions& options);
-  void (*show)(const pipeline::RunOptions& options, bool json);
+  void (*show)(const pipeline::Experiment& experiment, bool json);
 };
 
 void print_json(const Json& json) {
@@ -33,17 +33,17 @@ void print_json(const Json& json) {
 }
 
 // Prints the resolved experiment and its forecast; writes nothing.
-void print_dry_run(const pipeline::RunOptions& run, bool json) {
-  const pipeline::DataShape data = pipeline::data_shape(run);
-  const pipeline::StepForecast step(run, data, {.estimate = false, .as = "", .remember = false});
-  const pipeline::Forecast prediction = pipeline::forecast(step, data, run);
+void print_dry_run(const pipeline::Experiment& experiment, bool json) {
+  const pipeline::DataShape data = pipeline::data_shape(experiment);
+  const pipeline::StepForecast step(experiment, data, {.estimate = false, .as = "", .remember = false});
+  const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment);
   if (json) {
     Json settings = Json::object();
-    for (const pipeline::Setting& setting : run.settings) settings[setting.key] = setting.value;
-    print_json({{"experiment", settings}, {"forecast", run_forecast_json(run, prediction)}});
+    for (const pipeline::Setting& setting : experiment.settings) settings[setting.key] = setting.value;
+    print_json({{"experiment", settings}, {"forecast", run_forecast_json(experiment, prediction)}});
     return;
   }
-  print("{}\n{}", run.resolved, forecast_table(run, prediction));
+  print("{}\n{}", experiment.resolved, forecast_table(experiment, prediction));
 }
 
 // A run can be resumed by its folder's name, which contains the experiment.
@@ -75,26 +75,25 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   resolve_folder(where, how.resume);
-  const Experiment experiment =
-      holding(is_dataset_folder(where.file) ? configured(where, how.resume) : load(where));
-  const pipeline::RunOptions& options = experiment.content().experiment.run;
-  net::agree(net::launched_ranks(), "experiment file", options.resolved);
+  const experiments::LoadedExperiment experiment =
+      is_dataset_folder(where.file) ? configured(where, how.resume) : load(where);
+  net::agree(net::launched_ranks(), "experiment file", experiment.resolved);
   if (dry_run) {
-    print_dry_run(options, common.json);
+    print_dry_run(experiment, common.json);
     return Exit::done;
   }
   warn_of_shared_cores(net::launched_ranks());
   how.record = format("voxswap {}: {} {}", VOXSWAP_VERSION, command.name, join(arguments, " "));
-  if (command.work(experiment, how)) command.show(options, common.json);
+  if (command.work(holding(experiment), how)) command.show(experiment, common.json);
   return Exit::done;
 }
 
-void show_run(const pipeline::RunOptions& options, bool json) {
-  const fs::path scores = options.output / "dice.csv", classes = options.output / "classes.csv";
+void show_run(const pipeline::Experiment& experiment, bool json) {
+  const fs::path scores = experiment.output / "dice.csv", classes = experiment.output / "classes.csv";
   if (json) {
     const bool classified = fs::exists(classes);
-    print_json({{"run", options.output.string()},
-                {"report", (options.output / "report.html").string()},
+    print_json({{"run", experiment.output.string()},
+                {"report", (experiment.output / "report.html").string()},
                 {classified ? "classes" : "dice", table_json(read_csv(classified ? classes : scores))}});
     return;
   }
@@ -103,17 +102,17 @@ void show_run(const pipeline::RunOptions& options, bool json) {
   else
     print(pipeline::dice_table(pipeline::rows_in<pipeline::DiceRow>(scores)));
   for (const char* name : {"boxplot.svg", "report.html"}) {
-    if (const auto file = options.output / name; fs::exists(file)) print("{}\n", file.string());
+    if (const auto file = experiment.output / name; fs::exists(file)) print("{}\n", file.string());
   }
 }
 
-void show_training(const pipeline::RunOptions& options, bool json) {
+void show_training(const pipeline::Experiment& experiment, bool json) {
   if (json)
-    print_json({{"run", options.output.string()},
-                {"checkpoints", (options.output / "checkpoints").string()},
-                {"timing", table_json(read_csv(options.output / "timing.csv"))}});
+    print_json({{"run", experiment.output.string()},
+                {"checkpoints", (experiment.output / "checkpoints").string()},
+                {"timing", table_json(read_csv(experiment.output / "timing.csv"))}});
   else
-    print("{}\n", (options.output / "checkpoints").string());
+    print("{}\n", (experiment.output / "checkpoints").string());
 }
 
 }  // namespace

@@ -66,14 +66,14 @@ void declare(CLI::App& app, SweepArguments& arguments) {
 // Makes one split for all cells, which refer to its file; an existing split is kept.
 void fix_split(const experiments::Sweep& sweep) {
   if (sweep.command != "run" || sweep.draws_splits || fs::exists(experiments::split_file(sweep))) return;
-  const data::Dataset dataset = pipeline::open_dataset(sweep.base.run);
-  const pipeline::Split split = pipeline::make_split(dataset, sweep.base.run.split);
+  const data::Dataset dataset = pipeline::open_dataset(sweep.base);
+  const pipeline::Split split = pipeline::make_split(dataset, sweep.base.split);
   pipeline::write_split(experiments::split_file(sweep), dataset, split);
 }
 
 pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
   pipeline::SweepResults results;
-  results.title = sweep.title.empty() ? sweep.base.run.name : sweep.title;
+  results.title = sweep.title.empty() ? sweep.base.name : sweep.title;
   results.command = sweep.command;
   results.columns = sweep.columns;
   results.plot = sweep.plot;
@@ -86,10 +86,10 @@ pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::ve
           format("{}: {}", cell.name, status.outcome ? status.outcome->message : "was not completed"));
       continue;
     }
-    const pipeline::RunOptions& run = cell.experiment.run;
+    const pipeline::Experiment& experiment = cell.experiment;
     results.cells.push_back(
-        {cell.name, cell.values, run.output, pipeline::megavoxels_per_step(run),
-         static_cast<double>(sweep.volumes) / static_cast<double>(run.training.batch_size),
+        {cell.name, cell.values, experiment.output, pipeline::megavoxels_per_step(experiment),
+         static_cast<double>(sweep.volumes) / static_cast<double>(experiment.training.batch_size),
          status.outcome->exit == 0, status.outcome->message});
   }
   return results;
@@ -99,11 +99,11 @@ pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::ve
 // are one experiment together.
 void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults& results) {
   if (sweep.command != "run" || !sweep.draws_splits) return;
-  const pipeline::SplitOptions& split = sweep.cells.front().experiment.run.split;
+  const pipeline::SplitOptions& split = sweep.cells.front().experiment.split;
   if (split.folds > 0 || !split.file.empty()) return;
   const std::string best = pipeline::best_cell(results);
   if (best.empty()) return;
-  write_file(experiments::split_file(sweep), read_file(sweep.base.run.output / best / "split.csv"));
+  write_file(experiments::split_file(sweep), read_file(sweep.base.output / best / "split.csv"));
   log::info("{} has the highest Dice: its split is saved as {}", best,
             experiments::split_file(sweep).string());
 }
@@ -154,10 +154,10 @@ experiments::Sweep cells_of(const experiments::Sweep& sweep, const Part& part) {
 // Searches post-processing over all cells if they are folds of one experiment.
 void find_postprocessing(const experiments::Sweep& sweep) {
   using pipeline::Decides;
-  std::vector<pipeline::RunOptions> runs;
+  std::vector<pipeline::Experiment> runs;
   bool in_folds = false;
   for (const experiments::SweepCell& cell : sweep.cells) {
-    const pipeline::RunOptions& run = cell.experiment.run;
+    const pipeline::Experiment& run = cell.experiment;
     if (!fs::exists(run.output / "dice.csv") ||
         run.evaluate.postprocessing == pipeline::FindPostprocessing::none)
       return;
@@ -169,7 +169,7 @@ void find_postprocessing(const experiments::Sweep& sweep) {
   }
   if (!in_folds) return;
   const data::Dataset dataset = pipeline::open_dataset(runs.front());
-  if (!dataset.classes) pipeline::write_postprocessing(runs, dataset, sweep.base.run.output);
+  if (!dataset.classes) pipeline::write_postprocessing(runs, dataset, sweep.base.output);
 }
 
 void merge(const experiments::Sweep& sweep, bool json) {
@@ -178,7 +178,7 @@ void merge(const experiments::Sweep& sweep, bool json) {
     if (!statuses[i].outcome) statuses[i].outcome = read_outcome(sweep.cells[i]);
   const pipeline::SweepResults results = results_of(sweep, statuses);
   if (results.cells.empty()) return;
-  const fs::path& out = sweep.base.run.output;
+  const fs::path& out = sweep.base.output;
   choose_split(sweep, results);
   if (sweep.command == "run" && results.failures.empty()) find_postprocessing(sweep);
   pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
@@ -195,7 +195,7 @@ void merge(const experiments::Sweep& sweep, bool json) {
 template <class Work>
 void together(const experiments::Sweep& sweep, const Part& part, Work work) {
   std::optional<SweepLock> lock;
-  if (!part.is_whole()) lock.emplace(sweep.base.run.output, Part::whole_lock, true);
+  if (!part.is_whole()) lock.emplace(sweep.base.output, Part::whole_lock, true);
   work(sweep);
 }
 
@@ -209,9 +209,9 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
     return Exit::done;
   }
   for (const experiments::SweepCell& cell : mine.cells) check_cell(cell, sweep.command);
-  make_writable_directory(sweep.base.run.output);
-  const SweepLock lock(sweep.base.run.output, part.lock(), false);
-  const OwnFolder own(sweep.base.run.output, !library::cells_in(sweep.base.run.output).empty());
+  make_writable_directory(sweep.base.output);
+  const SweepLock lock(sweep.base.output, part.lock(), false);
+  const OwnFolder own(sweep.base.output, !library::cells_in(sweep.base.output).empty());
   together(sweep, part, fix_split);
   const auto [statuses, interrupted] = run_cells(mine, places);
   if (interrupted) {

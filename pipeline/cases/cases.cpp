@@ -91,16 +91,16 @@ net::Unknown unknown_in(const data::Dataset& dataset) {
   return dataset.ignore_label != 0 ? net::Unknown::voxels : net::Unknown::nothing;
 }
 
-void check_suits(const RunOptions& options, const data::Dataset& dataset) {
-  const std::string& network = options.network.name;
-  const bool images = net::takes_images(network), sliced = options.preprocess.slices != data::Slices::none;
+void check_suits(const Experiment& experiment, const data::Dataset& dataset) {
+  const std::string& network = experiment.network.name;
+  const bool images = net::takes_images(network), sliced = experiment.preprocess.slices != data::Slices::none;
   if (dataset.images && !images)
     fail(Exit::usage,
          "{}: {} needs volumes, but the data set has 2D images (layout {}). Use deeplabv3 or a resnet",
          key::network_name, network, dataset.layout);
   if (dataset.images && sliced)
     fail(Exit::usage, "{}: {} needs volumes, but the data set has 2D images (layout {}). Leave it out",
-         key::preprocess_slices, choice_name(options.preprocess.slices), dataset.layout);
+         key::preprocess_slices, choice_name(experiment.preprocess.slices), dataset.layout);
   if (!dataset.images && images && !sliced)
     fail(Exit::usage, "{}: {} needs 2D images, but the data set has volumes (layout {}). Set {}: axial",
          key::network_name, network, dataset.layout, key::preprocess_slices);
@@ -111,18 +111,18 @@ void check_suits(const RunOptions& options, const data::Dataset& dataset) {
          dataset.classes ? "image" : "voxel", dataset.layout, dataset.classes ? "a resnet" : "deeplabv3");
 }
 
-Cases::Cases(const RunOptions& options, data::Dataset dataset)
-    : options_(options),
-      cache_(std::move(dataset), options.preprocess, options.cache),
-      limit_bytes_(memory_for_cases / options.ranks->on_this_machine()) {
-  check_suits(options_, cache_.dataset());
-  classes_ = output_classes(cache_.dataset(), options.training);
+Cases::Cases(const Experiment& experiment, data::Dataset dataset)
+    : experiment_(experiment),
+      cache_(std::move(dataset), experiment.preprocess, experiment.cache),
+      limit_bytes_(memory_for_cases / experiment.ranks->on_this_machine()) {
+  check_suits(experiment_, cache_.dataset());
+  classes_ = output_classes(cache_.dataset(), experiment.training);
   outputs_ = classes_.size();
   // After the bits of all outputs follow the bits that mark unannotated values. With classes, a value of no
   // class is ignored.
   const int ignored = cache_.dataset().ignore_label;
   const net::Unknown unknown = unknown_in(cache_.dataset());
-  if (unknown != net::Unknown::nothing && !net::loss_options(options.training.loss).classes)
+  if (unknown != net::Unknown::nothing && !net::loss_options(experiment.training.loss).classes)
     classes_.resize(unknown == net::Unknown::voxels ? outputs_ + 1 : 2 * outputs_,
                     ignored == 0 ? std::vector<int>() : std::vector<int>{ignored});
   kept_.resize(cache_.dataset().cases.size());
@@ -143,22 +143,22 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
 }
 
 // A whole volume must fit into the input size of the network.
-void check_fits(const data::PreparedCase& prepared, const RunOptions& options) {
-  if (options.training.patch || !options.preprocess.by_spacing()) return;
-  const Size3& most = options.preprocess.resolution;
+void check_fits(const data::PreparedCase& prepared, const Experiment& experiment) {
+  if (experiment.training.patch || !experiment.preprocess.by_spacing()) return;
+  const Size3& most = experiment.preprocess.resolution;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (prepared.size[axis] > most[axis])
       fail(Exit::usage,
            "{}: at {} mm it has {} along {}, but whole volumes are padded to {}. Set {} to at least that, or "
            "train on patches ({})",
-           prepared.id, number(options.preprocess.spacing[axis]), counted(prepared.size[axis], "voxel"),
+           prepared.id, number(experiment.preprocess.spacing[axis]), counted(prepared.size[axis], "voxel"),
            "xyz"[axis], most[axis], key::preprocess_resolution, key::training_patch);
 }
 
 // With a cache that all ranks can read, one rank prepares each case and the others find it there.
 void Cases::prepare_share(const std::vector<std::size_t>& cases) {
-  net::Ranks& ranks = *options_.ranks;
-  if (ranks.is_alone() || options_.cache.empty()) return;
+  net::Ranks& ranks = *experiment_.ranks;
+  if (ranks.is_alone() || experiment_.cache.empty()) return;
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < cases.size();
        i += static_cast<std::size_t>(ranks.count())) {
     throw_if_interrupted();
@@ -177,10 +177,10 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   const auto prepare_one = [&](std::size_t i) {
     throw_if_interrupted();
     const auto one = prepared(all[i]);
-    if (i < training.size() && options_.preprocess.slices != data::Slices::none) planes_of(all[i], *one);
+    if (i < training.size() && experiment_.preprocess.slices != data::Slices::none) planes_of(all[i], *one);
     if (i < training.size()) {
-      check_fits(*one, options_);
-      statistics[i] = data::statistics_for(options_.preprocess.normalize, *one);
+      check_fits(*one, experiment_);
+      statistics[i] = data::statistics_for(experiment_.preprocess.normalize, *one);
     }
     const std::lock_guard lock(advancing);
     progress.advance();
@@ -189,7 +189,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   // Each thread holds the volumes of one case as read from disk, so more threads would need too much memory.
   constexpr unsigned most_threads = 4;
   parallel_for(all.size(), prepare_one, std::min(most_threads, usable_core_count()));
-  normalization_ = data::dataset_normalization(statistics, options_.preprocess.normalize);
+  normalization_ = data::dataset_normalization(statistics, experiment_.preprocess.normalize);
 }
 
 // The stages from a case to a sample: prepared, normalised, augmented, encoded.
@@ -204,7 +204,7 @@ data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& option
 
 data::NormalizedCase Cases::normalized(std::size_t index) {
   const auto whole = prepared(index);
-  return normalized_part(*whole, network_box(*whole, options_));
+  return normalized_part(*whole, network_box(*whole, experiment_));
 }
 
 data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey& key) {
@@ -214,21 +214,21 @@ data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey
 
 // The part of a case that training draws: a slice, a patch or all of it.
 VoxelBox Cases::drawn_box(std::size_t index, const data::PreparedCase& whole, const data::AugmentKey& key) {
-  if (options_.preprocess.slices != data::Slices::none) {
+  if (experiment_.preprocess.slices != data::Slices::none) {
     const std::vector<std::int64_t> planes = planes_of(index, whole);
     const std::size_t number = key.case_index / dataset().cases.size();
     const std::int64_t plane = planes.empty() ? whole.size[2] / 2 : planes[number % planes.size()];
-    return {{0, 0, plane}, input_size(options_)};
+    return {{0, 0, plane}, input_size(experiment_)};
   }
-  if (options_.training.patch)
-    return draw_patch(whole.truth, whole.size, *options_.training.patch, key.seed, key.epoch, key.case_index,
-                      options_.training.foreground, dataset().ignore_label);
-  return network_box(whole, options_);
+  if (experiment_.training.patch)
+    return draw_patch(whole.truth, whole.size, *experiment_.training.patch, key.seed, key.epoch,
+                      key.case_index, experiment_.training.foreground, dataset().ignore_label);
+  return network_box(whole, experiment_);
 }
 
 data::NormalizedCase Cases::normalized_part(const data::PreparedCase& whole, const VoxelBox& box) const {
   return data::normalize(cut_case(whole, box),
-                         data::normalization_for(whole, options_.preprocess, normalization_));
+                         data::normalization_for(whole, experiment_.preprocess, normalization_));
 }
 
 data::NormalizedCase Cases::augmented(std::size_t index, data::NormalizedCase part,
@@ -248,7 +248,7 @@ data::Sample Cases::encoded(std::size_t index, data::NormalizedCase part) const 
   const int label = dataset().cases[index].label;
   if (dataset().classes)
     sample.target = data::target_classes({static_cast<std::int16_t>(label)}, classes_);
-  else if (net::loss_options(options_.training.loss).classes)
+  else if (net::loss_options(experiment_.training.loss).classes)
     sample.target = data::target_classes(part.truth, classes_);
   else
     sample.target = with_unannotated(index, data::target_bits(part.truth, classes_));
@@ -290,7 +290,7 @@ std::vector<std::int64_t> Cases::planes_of(std::size_t index, const data::Prepar
 }
 
 std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& cases) {
-  if (options_.preprocess.slices == data::Slices::none) return {};
+  if (experiment_.preprocess.slices == data::Slices::none) return {};
   std::vector<std::int64_t> counts;
   for (const std::size_t index : cases) counts.push_back(static_cast<std::int64_t>(planes_.at(index).size()));
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t count) { return count == 0; }))
@@ -299,16 +299,16 @@ std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& c
   return counts;
 }
 
-EpochSampler::EpochSampler(const RunOptions& options, std::uint64_t seed,
+EpochSampler::EpochSampler(const Experiment& experiment, std::uint64_t seed,
                            const std::vector<std::size_t>& cases, std::size_t case_count,
                            const std::vector<std::int64_t>& counts)
-    : training_(options.training),
-      share_(net::share_of(training_.batch_size, options.replica(), options.replicas())),
+    : training_(experiment.training),
+      share_(net::share_of(training_.batch_size, experiment.replica(), experiment.replicas())),
       seed_(seed) {
   // If the batch is larger than the epoch, some cases are drawn twice.
   do {
     const std::int64_t most =
-        counts.empty() ? patches_per_case(options) : *std::max_element(counts.begin(), counts.end());
+        counts.empty() ? patches_per_case(experiment) : *std::max_element(counts.begin(), counts.end());
     for (std::int64_t sample = 0; sample < most; ++sample) {
       for (std::size_t i = 0; i < cases.size(); ++i)
         if (counts.empty() || sample < counts[i])

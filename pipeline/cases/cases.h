@@ -10,7 +10,7 @@
 #include "data/augment/augment.h"
 #include "data/prepare/cache.h"
 #include "data/prepare/prefetch.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/cases/sample_graph.h"
 #include "pipeline/cases/split.h"
 
@@ -28,11 +28,11 @@ std::vector<std::string> output_names(const data::Dataset& dataset, const Traini
 // Number of output channels. Throws Exit::usage if there are none or two have the same name.
 std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training);
 // Throws Exit::usage if network, loss or preprocess.slices do not suit the data set.
-void check_suits(const RunOptions& options, const data::Dataset& dataset);
+void check_suits(const Experiment& experiment, const data::Dataset& dataset);
 
 class Cases {
  public:
-  Cases(const RunOptions& options, data::Dataset dataset);
+  Cases(const Experiment& experiment, data::Dataset dataset);
 
   // Prepares all listed cases (with a progress bar) and computes the data set's normalisation from
   // `training`.
@@ -65,7 +65,7 @@ class Cases {
   // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
 
-  RunOptions options_;
+  Experiment experiment_;
   data::PreparedCache cache_;
   data::Normalization normalization_;
   std::vector<std::vector<int>> classes_;  // of the outputs, then of the "unannotated" bits
@@ -83,7 +83,7 @@ class EpochSampler {
  public:
   // `case_count`: cases in the data set. `counts`: samples of each case; empty: as many patches as cover a
   // volume.
-  EpochSampler(const RunOptions& options, std::uint64_t seed, const std::vector<std::size_t>& cases,
+  EpochSampler(const Experiment& experiment, std::uint64_t seed, const std::vector<std::size_t>& cases,
                std::size_t case_count, const std::vector<std::int64_t>& counts = {});
   std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
   // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).

@@ -31,12 +31,12 @@ void add_state(Hasher& hasher, const fs::path& path) {
     hasher.add(&value, sizeof value);
 }
 
-std::string key_of(const RunOptions& options, const data::Dataset& dataset,
+std::string key_of(const Experiment& experiment, const data::Dataset& dataset,
                    const std::vector<data::Unused>& unused) {
   Hasher hasher;
   hasher.add(version).add(dataset.root.string()).add(join(dataset.modalities, "\n"));
-  hasher.add(
-      format("{} {} {}", dataset.align, options.preprocess.corner_background, options.preprocess.background));
+  hasher.add(format("{} {} {}", dataset.align, experiment.preprocess.corner_background,
+                    experiment.preprocess.background));
   for (const auto& [name, value] : dataset.labels) hasher.add(name).add(&value, sizeof value);
   for (const data::Unused& one : unused) hasher.add(one.path.string()).add(one.why);
   for (const data::CaseFiles& files : dataset.cases) {
@@ -56,12 +56,12 @@ std::string key_of(const RunOptions& options, const data::Dataset& dataset,
 }
 
 // Errors are not reported here: reading the case stops the run anyway.
-Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector<data::Unused>& unused) {
+Csv found_in(const Experiment& experiment, data::Dataset dataset, const std::vector<data::Unused>& unused) {
   Csv csv{header_of(warning_columns()), {}};
   const fs::path root = dataset.root;
-  const data::CheckReport report =
-      data::check_listed(std::move(dataset),
-                         {options.data, options.preprocess.corner_background, options.preprocess.background});
+  const data::CheckReport report = data::check_listed(
+      std::move(dataset),
+      {experiment.data, experiment.preprocess.corner_background, experiment.preprocess.background});
   for (const data::Problem& problem : report.problems) {
     if (problem.severity == "warning") csv.rows.push_back({problem.case_id, problem.what, problem.fix});
   }
@@ -73,12 +73,12 @@ Csv found_in(const RunOptions& options, data::Dataset dataset, const std::vector
   return csv;
 }
 
-Csv known_or_found(const RunOptions& options, data::Dataset dataset,
+Csv known_or_found(const Experiment& experiment, data::Dataset dataset,
                    const std::vector<data::Unused>& unused) {
-  if (options.cache.empty()) return found_in(options, std::move(dataset), unused);
-  const fs::path kept = options.cache / "checks" / (key_of(options, dataset, unused) + ".csv");
+  if (experiment.cache.empty()) return found_in(experiment, std::move(dataset), unused);
+  const fs::path kept = experiment.cache / "checks" / (key_of(experiment, dataset, unused) + ".csv");
   if (const auto known = read_checksummed(kept)) return parse_csv(*known, kept.string());
-  const Csv csv = found_in(options, std::move(dataset), unused);
+  const Csv csv = found_in(experiment, std::move(dataset), unused);
   try {
     make_writable_directory(kept.parent_path());
     write_checksummed(kept, csv_text(csv));
@@ -89,8 +89,8 @@ Csv known_or_found(const RunOptions& options, data::Dataset dataset,
 }
 
 // A user-supplied split file may omit cases that could be used for training.
-void add_left_out(const RunOptions& options, const data::Dataset& dataset, const Split& split, Csv& csv) {
-  if (options.split.file.empty()) return;
+void add_left_out(const Experiment& experiment, const data::Dataset& dataset, const Split& split, Csv& csv) {
+  if (experiment.split.file.empty()) return;
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < dataset.cases.size(); ++i) {
     const bool takes_part = std::binary_search(split.training.begin(), split.training.end(), i) ||
@@ -103,7 +103,7 @@ void add_left_out(const RunOptions& options, const data::Dataset& dataset, const
   if (count > most) left_out.resize(most);
   csv.rows.push_back(
       {"",
-       format("{} leaves out {} of {} that have ground truth: {}{}", options.split.file.string(), count,
+       format("{} leaves out {} of {} that have ground truth: {}{}", experiment.split.file.string(), count,
               counted(dataset.cases.size(), "case"), join(left_out, ", "), count > most ? " and others" : ""),
        "add them to the file to use them"});
 }
@@ -117,22 +117,22 @@ const std::vector<CsvColumn>& warning_columns() {
   return columns;
 }
 
-void warn_of_data(const RunOptions& options, const data::Dataset& dataset, const Split& split) {
+void warn_of_data(const Experiment& experiment, const data::Dataset& dataset, const Split& split) {
   const std::vector<data::Unused> unused = data::unused_in(dataset);
   data::Dataset taking_part = dataset;
   taking_part.cases.clear();
   for (const auto* part : {&split.training, &split.validation}) {
     for (const std::size_t index : *part) taking_part.cases.push_back(dataset.cases[index]);
   }
-  Csv csv = known_or_found(options, std::move(taking_part), unused);
-  add_left_out(options, dataset, split, csv);
+  Csv csv = known_or_found(experiment, std::move(taking_part), unused);
+  add_left_out(experiment, dataset, split, csv);
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, csv.rows.size()); ++i)
     log::warn("{}; {}", csv.rows[i][1], csv.rows[i][2]);
   if (csv.rows.size() > most)
     log::warn("{} in {}", counted(csv.rows.size() - most, "more warning"),
-              (options.output / warnings_file).string());
-  write_csv(options.output / warnings_file, csv);
+              (experiment.output / warnings_file).string());
+  write_csv(experiment.output / warnings_file, csv);
 }
 
 }  // namespace voxswap::pipeline

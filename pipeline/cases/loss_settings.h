@@ -7,7 +7,7 @@
 #include "data/layouts/dataset.h"
 #include "net/steps/step.h"
 #include "pipeline/cases/cases.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 

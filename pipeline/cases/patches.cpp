@@ -36,22 +36,22 @@ std::int64_t find_voxel(const std::vector<std::int16_t>& truth, std::int16_t lab
 
 }  // namespace
 
-Size3 input_size(const RunOptions& options) {
-  return options.training.patch.value_or(options.preprocess.resolution);
+Size3 input_size(const Experiment& experiment) {
+  return experiment.training.patch.value_or(experiment.preprocess.resolution);
 }
 
-VoxelBox network_box(const data::PreparedCase& prepared, const RunOptions& options) {
-  return options.preprocess.by_spacing() ? padded_box(prepared.size, input_size(options))
-                                         : VoxelBox{{0, 0, 0}, prepared.size};
+VoxelBox network_box(const data::PreparedCase& prepared, const Experiment& experiment) {
+  return experiment.preprocess.by_spacing() ? padded_box(prepared.size, input_size(experiment))
+                                            : VoxelBox{{0, 0, 0}, prepared.size};
 }
 
 VoxelBox without_padding(const VoxelBox& box, const Size3& size) {
   return {{-box.start[0], -box.start[1], -box.start[2]}, size};
 }
 
-std::int64_t patches_per_case(const RunOptions& options) {
-  const double whole = static_cast<double>(voxels(options.preprocess.resolution));
-  return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(options)))));
+std::int64_t patches_per_case(const Experiment& experiment) {
+  const double whole = static_cast<double>(voxels(experiment.preprocess.resolution));
+  return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(experiment)))));
 }
 
 VoxelBox draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,

@@ -16,21 +16,21 @@
 
 #include "data/prepare/prepare.h"
 #include "data/volumes/transforms.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 
 // Size of the network's input: the patch, or the whole prepared volume.
-Size3 input_size(const RunOptions& options);
+Size3 input_size(const Experiment& experiment);
 
 // Box of a whole prepared case, padded to the network's input size where it is smaller.
-VoxelBox network_box(const data::PreparedCase& prepared, const RunOptions& options);
+VoxelBox network_box(const data::PreparedCase& prepared, const Experiment& experiment);
 
 // Position of the unpadded volume of `size` inside that box.
 VoxelBox without_padding(const VoxelBox& box, const Size3& size);
 
 // Patches drawn per case and epoch: about as many as cover the volume. 1 without patches.
-std::int64_t patches_per_case(const RunOptions& options);
+std::int64_t patches_per_case(const Experiment& experiment);
 
 // `number`: index among the epoch's patches of all cases, below 2^32. `foreground`: fraction centred on a
 // label other than `ignored`. With an empty `truth`, patches are uniformly distributed.

@@ -70,10 +70,10 @@ std::vector<Row> rows_of(const data::Dataset& dataset, bool is_image) {
   return rows;
 }
 
-Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::int64_t epochs) {
+Block block_of(Cases& cases, std::size_t index, const Experiment& experiment, std::int64_t epochs) {
   Block block;
   block.title = cases.dataset().cases[index].id;
-  block.rows = rows_of(cases.dataset(), input_size(options)[2] == 1);
+  block.rows = rows_of(cases.dataset(), input_size(experiment)[2] == 1);
   const auto add = [&](const std::string& title, const std::string& description, data::NormalizedCase part) {
     data::Geometry geometry = cases.prepared(index)->training_geometry();
     geometry.size = part.size;
@@ -82,12 +82,12 @@ Block block_of(Cases& cases, std::size_t index, const RunOptions& options, std::
   add("as prepared", "", cases.normalized(index));
   SampleGraphs graphs;
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
-    const data::AugmentKey key{options.training.seed, static_cast<std::uint64_t>(epoch),
+    const data::AugmentKey key{experiment.training.seed, static_cast<std::uint64_t>(epoch),
                                static_cast<std::uint32_t>(index)};
     data::NormalizedCase part = cases.normalized(index, key);
     const data::Augmentation drawn =
-        data::draw_augmentation(options.training.augment, key, part.size, part.channels);
-    graphs.apply(options.training.augment, drawn, part);
+        data::draw_augmentation(experiment.training.augment, key, part.size, part.channels);
+    graphs.apply(experiment.training.augment, drawn, part);
     add(format("epoch {}", epoch), data::describe(drawn), std::move(part));
   }
   return block;
@@ -138,19 +138,19 @@ std::string caption_of(const Block& block) {
 
 }  // namespace
 
-std::string preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png) {
-  data::Dataset dataset = open_dataset(options);
-  const Split split = make_split(dataset, options.split);
+std::string preview(const Experiment& experiment, const PreviewOptions& what, const fs::path& png) {
+  data::Dataset dataset = open_dataset(experiment);
+  const Split split = make_split(dataset, experiment.split);
   const std::vector<std::size_t> wanted = wanted_cases(dataset, split, what);
-  Cases cases(options, std::move(dataset));
+  Cases cases(experiment, std::move(dataset));
   // Statistics of the data set come from the whole training part.
-  cases.prepare_all(data::needs_training_set(options.preprocess.normalize) ? split.training : wanted, {});
+  cases.prepare_all(data::needs_training_set(experiment.preprocess.normalize) ? split.training : wanted, {});
 
   const data::Regions& regions = cases.dataset().regions;
   std::vector<std::vector<Pixels>> rows;
   std::string caption;
   for (const std::size_t index : wanted) {
-    const Block block = block_of(cases, index, options, what.epochs);
+    const Block block = block_of(cases, index, experiment, what.epochs);
     if (!rows.empty()) rows.resize(rows.size() + 3);  // gap between cases
     for (const Row& row : block.rows) rows.push_back(pictures_of(block, row, regions));
     caption += caption_of(block);

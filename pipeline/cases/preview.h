@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 
@@ -18,6 +18,6 @@ struct PreviewOptions {
 // Writes a PNG: a row per case and channel (per view if there is one channel), a column per epoch, regions as
 // outlines. Returns a description of rows, columns and colours, one per line, which is also stored in the
 // PNG's "Description" text. Throws Exit::usage for an unknown case.
-std::string preview(const RunOptions& options, const PreviewOptions& what, const fs::path& png);
+std::string preview(const Experiment& experiment, const PreviewOptions& what, const fs::path& png);
 
 }  // namespace voxswap::pipeline

@@ -153,18 +153,18 @@ std::set<std::string> names_in(const fs::path& path) {
 
 }  // namespace
 
-data::Dataset open_dataset(const RunOptions& options) {
+data::Dataset open_dataset(const Experiment& experiment) {
   error_code error;  // a dry run of a sweep has not written the split yet
-  if (options.split.file.empty() || !fs::exists(options.split.file, error))
-    return data::open_dataset(options.data);
-  data::Dataset dataset = data::list_dataset(options.data);
-  const std::set<std::string> named = names_in(options.split.file);
+  if (experiment.split.file.empty() || !fs::exists(experiment.split.file, error))
+    return data::open_dataset(experiment.data);
+  data::Dataset dataset = data::list_dataset(experiment.data);
+  const std::set<std::string> named = names_in(experiment.split.file);
   const std::size_t left_out = std::erase_if(dataset.cases, [&](const data::CaseFiles& files) {
     return !named.contains(files.id) && data::lacks_a_file(dataset, files);
   });
   if (left_out > 0)
     log::info("{} with missing files skipped: {} does not list them",
-              counted(static_cast<std::int64_t>(left_out), "case"), options.split.file.string());
+              counted(static_cast<std::int64_t>(left_out), "case"), experiment.split.file.string());
   data::check_files(dataset);
   return dataset;
 }

@@ -9,7 +9,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "data/layouts/dataset.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 
@@ -23,7 +23,7 @@ bool has_folds(const SplitOptions& options);
 
 // Opens the data set of a run. Cases with missing files are skipped if options.split.file does not name them.
 // Throws as data::open_dataset().
-data::Dataset open_dataset(const RunOptions& options);
+data::Dataset open_dataset(const Experiment& experiment);
 
 // Ignores cases without ground truth. Throws Exit::bad_data if either part would be empty or the file names
 // an unknown case.

@@ -24,17 +24,17 @@ struct RandomBatch {
 };
 
 // The samples of this rank: voxels in [-1, 1] and random target bits or, low byte first, classes.
-RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
-  const Size3 side = input_size(options);
-  const std::int64_t samples = options.training.batch_size / options.replicas();
+RandomBatch random_batch(const Experiment& experiment, const DataShape& data) {
+  const Size3 side = input_size(experiment);
+  const std::int64_t samples = experiment.training.batch_size / experiment.replicas();
   const auto voxels = static_cast<std::size_t>(samples * side[0] * side[1] * side[2]);
-  const Philox random(options.training.seed, 0xf0e);
+  const Philox random(experiment.training.seed, 0xf0e);
   RandomBatch batch;
   batch.images.resize(voxels * static_cast<std::size_t>(data.channels));
   for (std::size_t i = 0; i < batch.images.size(); ++i) batch.images[i] = 2 * random.uniform(i) - 1;
   const std::size_t count =
-      net::classifies_images(options.network.name) ? static_cast<std::size_t>(samples) : voxels;
-  const net::LossOptions loss = loss_of(options.training);
+      net::classifies_images(experiment.network.name) ? static_cast<std::size_t>(samples) : voxels;
+  const net::LossOptions loss = loss_of(experiment.training);
   const bool classes = loss.classes;
   const auto bytes = static_cast<std::size_t>(net::target_bytes(data.outputs, loss));
   const std::int64_t bits = std::min<std::int64_t>(data.outputs, 8);
@@ -49,17 +49,18 @@ RandomBatch random_batch(const RunOptions& options, const DataShape& data) {
 
 }  // namespace
 
-Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64_t steps) {
-  check_ranks(options);
-  Session session(options, data.channels, data.outputs, Session::Purpose::training);
-  session.initialize(options.training.seed);
-  const RandomBatch batch = random_batch(options, data);
+Benchmark benchmark(const Experiment& experiment, const DataShape& data, std::int64_t steps) {
+  check_ranks(experiment);
+  Session session(experiment, data.channels, data.outputs, Session::Purpose::training);
+  session.initialize(experiment.training.seed);
+  const RandomBatch batch = random_batch(experiment, data);
   Benchmark result;
   swap::StepReport report;
   Progress progress("bench", "steps", steps + 1);
   for (std::int64_t step = 1; step <= steps + 1; ++step) {
     throw_if_interrupted();
-    const net::StepContext context{options.training.seed, step, options.training.optimizer.learning_rate};
+    const net::StepContext context{experiment.training.seed, step,
+                                   experiment.training.optimizer.learning_rate};
     const std::clock_t before = std::clock();
     session.give(batch.images, batch.targets);
     session.train(context, &report);
@@ -73,7 +74,7 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   if (report.begin
           .empty()) {  // record instructions in an extra step, so that the measured steps are not slowed down
     session.give(batch.images, batch.targets);
-    session.train({options.training.seed, steps + 2, options.training.optimizer.learning_rate}, &report,
+    session.train({experiment.training.seed, steps + 2, experiment.training.optimizer.learning_rate}, &report,
                   swap::Detail::instructions);
   }
   result.device = session.backend().description();
@@ -84,7 +85,7 @@ Benchmark benchmark(const RunOptions& options, const DataShape& data, std::int64
   result.bound = session.bound();
   result.step_seconds = metrics::box_statistics(result.steps.seconds);
   const swap::PlanTotals moved = swap::totals(result.plan);
-  result.megavoxels_per_second = megavoxels_per_step(options) / result.step_seconds.median;
+  result.megavoxels_per_second = megavoxels_per_step(experiment) / result.step_seconds.median;
   for (const net::Node& node : session.graph().nodes()) {
     result.step_flops += net::node_flops(session.graph(), node);
     result.step_bytes += static_cast<double>(net::node_bytes(session.graph(), node));

@@ -22,38 +22,38 @@ struct Prepared {
 };
 
 // Measured by an all-reduce over all ranks.
-swap::Network network_of(const RunOptions& options, net::Backend& backend) {
-  net::Exchange exchange(*options.ranks, &backend);
+swap::Network network_of(const Experiment& experiment, net::Backend& backend) {
+  net::Exchange exchange(*experiment.ranks, &backend);
   exchange.connect();
   swap::Network network = swap::measure_network(exchange);
-  network.ranks = static_cast<int>(options.replicas());
-  network.slabs = static_cast<int>(options.slab_ranks().count);
+  network.ranks = static_cast<int>(experiment.replicas());
+  network.slabs = static_cast<int>(experiment.slab_ranks().count);
   return network;
 }
 
 // If planning needs no costs, plan before measuring, so that a step that does not fit is reported at once.
-Prepared prepare_training(PlannableStep step, const Target& target, const RunOptions& options) {
-  const std::string& planner = options.memory.planner;
-  if (planner == "keep") plan_step(planner, step.problem, options);
-  set_costs(step, measure(step, target, options));
-  swap::Plan plan = plan_step(planner, step.problem, options);
+Prepared prepare_training(PlannableStep step, const Target& target, const Experiment& experiment) {
+  const std::string& planner = experiment.memory.planner;
+  if (planner == "keep") plan_step(planner, step.problem, experiment);
+  set_costs(step, measure(step, target, experiment));
+  swap::Plan plan = plan_step(planner, step.problem, experiment);
   return {std::move(step), std::move(plan), nullptr};
 }
 
 // If everything fits on the device, no planner can gain anything and no costs are measured.
-Prepared prepare_inference(PlannableStep step, const Target& target, const RunOptions& options) {
+Prepared prepare_inference(PlannableStep step, const Target& target, const Experiment& experiment) {
   if (std::optional<swap::Plan> staying = plan_staying(step.problem))
     return {std::move(step), std::move(*staying), nullptr};
-  const std::string& planner = options.memory.planner;
-  if (planner != "keep") set_costs(step, measure(step, target, options));
-  swap::Plan plan = plan_step(planner, step.problem, options);
+  const std::string& planner = experiment.memory.planner;
+  if (planner != "keep") set_costs(step, measure(step, target, experiment));
+  swap::Plan plan = plan_step(planner, step.problem, experiment);
   return {std::move(step), std::move(plan), nullptr};
 }
 
 }  // namespace
 
 struct Session::State {
-  RunOptions options;
+  Experiment experiment;
   Target target;
   Steps steps;
   std::optional<net::Exchange> exchange;  // with other ranks
@@ -68,8 +68,9 @@ struct Session::State {
   bool trains() const { return steps.training.has_value(); }
   // Number of samples that a step processes one after the other.
   std::int64_t samples() const {
-    return net::takes_batch_at_once(options.network.name) ? 1
-                                                          : options.training.batch_size / options.replicas();
+    return net::takes_batch_at_once(experiment.network.name)
+               ? 1
+               : experiment.training.batch_size / experiment.replicas();
   }
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
@@ -86,7 +87,7 @@ struct Session::State {
   std::vector<InputSlab> own_slabs(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
                                    const std::vector<net::Planes>& planes, std::int64_t samples) const {
     return input_slabs(*prepared.step.graph, prepared.plan, slabs, samples,
-                       planes[index(options.slab_ranks().rank)].from, planes.back().to);
+                       planes[index(experiment.slab_ranks().rank)].from, planes.back().to);
   }
 
   void read(net::ValueId id, std::span<float> values) const {
@@ -127,23 +128,23 @@ struct Session::State {
   }
   // An image has one plane; its ranks share rows.
   SharedPlanes shared_planes() const {
-    const net::SlabRanks ranks = options.slab_ranks();
-    const Size3 side = input_size(options);
+    const net::SlabRanks ranks = experiment.slab_ranks();
+    const Size3 side = input_size(experiment);
     const std::int64_t planes = steps.inference.planes.back().to;
-    return {*options.ranks, ranks, options.replica() * ranks.count, steps.inference.planes,
+    return {*experiment.ranks, ranks, experiment.replica() * ranks.count, steps.inference.planes,
             side[0] * side[1] * side[2] * outputs / planes};
   }
   std::vector<float> probabilities() const {
     std::vector<float> own;
     take_own([&](std::span<const float> planes) { own.insert(own.end(), planes.begin(), planes.end()); });
-    return options.slab_ranks().count == 1 ? own : shared_planes().on_all(std::move(own));
+    return experiment.slab_ranks().count == 1 ? own : shared_planes().on_all(std::move(own));
   }
   void hand_on_probabilities(const TakePlanes& take) const {
-    if (options.slab_ranks().count == 1) return take_own(take);
-    if (input_size(options)[2] > 1)
+    if (experiment.slab_ranks().count == 1) return take_own(take);
+    if (input_size(experiment)[2] > 1)
       return shared_planes().to_first([&](const TakePlanes& next) { take_own(next); }, take);
     const std::vector<float> image = probabilities();
-    if (options.is_first_of_group()) take(image);
+    if (experiment.is_first_of_group()) take(image);
   }
 
   const std::vector<net::ValueId>& parameters() const {
@@ -159,35 +160,35 @@ struct Session::State {
   }
 };
 
-Session::Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose)
+Session::Session(const Experiment& experiment, std::int64_t channels, std::int64_t outputs, Purpose purpose)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.options = options;
+  s.experiment = experiment;
   s.outputs = outputs;
-  s.target = open_target(options);
-  net::Ranks& ranks = *options.ranks;
+  s.target = open_target(experiment);
+  net::Ranks& ranks = *experiment.ranks;
   const bool trains = purpose == Purpose::training;
-  const std::int64_t slabs = options.slab_ranks().count;
+  const std::int64_t slabs = experiment.slab_ranks().count;
   const bool together = !ranks.is_alone() && (trains || slabs > 1);
-  take_routines(*s.target.backend, options, !trains || options.resume, together);
-  s.steps = build_steps(options, channels, outputs, s.target, trains);
-  leave_room(s.target, options.memory, averaged_weights_bytes(options, s.steps));
-  if (trains && !ranks.is_alone()) s.target.network = network_of(options, *s.target.backend);
+  take_routines(*s.target.backend, experiment, !trains || experiment.resume, together);
+  s.steps = build_steps(experiment, channels, outputs, s.target, trains);
+  leave_room(s.target, experiment.memory, averaged_weights_bytes(experiment, s.steps));
+  if (trains && !ranks.is_alone()) s.target.network = network_of(experiment, *s.target.backend);
   if (trains || slabs > 1) {
     s.exchange.emplace(ranks, s.target.backend.get(), static_cast<int>(slabs));
     s.exchange->connect();
   }
   PlannableStep training, inference;
   const auto compile = [&] {
-    if (trains) training = plannable_training(s.target, options.memory, s.steps, *s.exchange);
-    inference =
-        plannable_inference(s.target, options.memory, s.steps.inference, s.exchange ? &*s.exchange : nullptr);
+    if (trains) training = plannable_training(s.target, experiment.memory, s.steps, *s.exchange);
+    inference = plannable_inference(s.target, experiment.memory, s.steps.inference,
+                                    s.exchange ? &*s.exchange : nullptr);
   };
   compile();
   if (together && agree_on_routines(*s.target.backend, ranks)) compile();
-  if (trains) s.training_step = prepare_training(std::move(training), s.target, options);
-  s.inference_step = prepare_inference(std::move(inference), s.target, options);
-  if (ranks.is_first()) remember_routines(*s.target.backend, options);
+  if (trains) s.training_step = prepare_training(std::move(training), s.target, experiment);
+  s.inference_step = prepare_inference(std::move(inference), s.target, experiment);
+  if (ranks.is_first()) remember_routines(*s.target.backend, experiment);
 }
 
 Session::~Session() = default;
@@ -195,7 +196,7 @@ Session::~Session() = default;
 void Session::allocate() {
   State& s = *state_;
   if (s.allocated) return;
-  const MemoryOptions& memory = s.options.memory;
+  const MemoryOptions& memory = s.experiment.memory;
   const swap::Plan* training = s.trains() ? &s.training_step.plan : nullptr;
   const swap::Tiers tiers = swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
                                                  memory.disk_folder, memory.host_bytes.has_value());
@@ -225,15 +226,15 @@ void Session::remeasure() {
   for (Prepared* prepared : {&s.training_step, &s.inference_step}) prepared->executor.reset();
   s.allocated = false;
   PlannableStep& step = s.training_step.step;
-  set_costs(step, measure(step, s.target, s.options, /*remember=*/true, /*disproved=*/true));
-  s.training_step.plan = plan_step(s.options.memory.planner, step.problem, s.options);
+  set_costs(step, measure(step, s.target, s.experiment, /*remember=*/true, /*disproved=*/true));
+  s.training_step.plan = plan_step(s.experiment.memory.planner, step.problem, s.experiment);
   allocate();
   s.write(s.parameters(), parameters);
   s.write(s.steps.training->optimizer_state, state);
 }
 
 void Session::forget_costs() {
-  pipeline::forget_costs(state_->training_step.step, state_->target, state_->options);
+  pipeline::forget_costs(state_->training_step.step, state_->target, state_->experiment);
 }
 
 void Session::give(std::span<const float> images, std::span<const std::uint8_t> targets) {

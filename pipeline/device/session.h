@@ -24,7 +24,7 @@ class Session {
   // `outputs`: channels of the logits. The constructor plans. A training step uses costs measured on the
   // device (or measured earlier and cached), which takes as long as a few steps. Inference stays on the
   // device if it fits. Throws Exit::does_not_fit before memory is allocated.
-  Session(const RunOptions& options, std::int64_t channels, std::int64_t outputs, Purpose purpose);
+  Session(const Experiment& experiment, std::int64_t channels, std::int64_t outputs, Purpose purpose);
   ~Session();
 
   // Sets the batch of the next train(): images N,D,H,W,C and target bits N,D,H,W. They must stay valid until

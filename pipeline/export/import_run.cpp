@@ -24,13 +24,13 @@ void copy_record(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-void import_run(const RunOptions& run, std::int64_t repeat, const fs::path& file, const fs::path& out) {
+void import_run(const Experiment& run, std::int64_t repeat, const fs::path& file, const fs::path& out) {
   if (fs::exists(out) && holds_anything(out))
     fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   const TrainedNetwork network = trained_network(run, repeat, "");
   Checkpoint best{network.weights.checkpoint.metadata, imported_weights(file, network.graph)};
   best.metadata["imported"] = file.filename().string();
-  RunOptions made = run;
+  Experiment made = run;
   made.output = out;
   make_writable_directory(out);
   copy_record(run.output, out);

@@ -44,7 +44,7 @@ Json of_network(const net::NetworkOptions& options, std::int64_t channels, std::
   return json;
 }
 
-Json of_preprocess(const RunOptions& run) {
+Json of_preprocess(const Experiment& run) {
   const data::PrepareOptions& prepare = run.preprocess;
   Json json = {{"crop", choice_name(prepare.crop)},
                {"resolution", prepare.resolution},
@@ -82,7 +82,7 @@ Json of_decoder(const LabelDecoder& decoder) {
 
 // Describes inference. `networks`: number of networks whose probabilities predict averages; the file has one
 // of them.
-Json of_inference(const RunOptions& run) {
+Json of_inference(const Experiment& run) {
   const PredictOptions how;
   const std::array<bool, 3> axes = axes_to_mirror(run, how);
   Json mirror = Json::array();
@@ -100,7 +100,7 @@ Json of_inference(const RunOptions& run) {
 }
 
 // Post-processing steps in order, with the values of their region and the value that replaces removed voxels.
-Json of_postprocessing(const RunOptions& run, const data::Regions& regions) {
+Json of_postprocessing(const Experiment& run, const data::Regions& regions) {
   Json steps = Json::array();
   const fs::path file = run.output / postprocessing_file;
   if (!fs::exists(file)) return steps;
@@ -116,7 +116,7 @@ Json of_postprocessing(const RunOptions& run, const data::Regions& regions) {
   return steps;
 }
 
-std::map<std::string, std::string> description(const TrainedNetwork& network, const RunOptions& run,
+std::map<std::string, std::string> description(const TrainedNetwork& network, const Experiment& run,
                                                const data::Dataset& dataset) {
   Json labels = Json::object(), regions = Json::object();
   for (const auto& [name, value] : dataset.labels) labels[name] = value;
@@ -147,13 +147,13 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
 
 }  // namespace
 
-Shape input_shape(const RunOptions& run, std::int64_t channels) {
+Shape input_shape(const Experiment& run, std::int64_t channels) {
   const Size3 size = input_size(run);
   return {1, size[2], size[1], size[0], channels};
 }
 
-TrainedNetwork trained_network(const RunOptions& given, std::int64_t repeat, const std::string& version) {
-  const RunOptions run = confirmed_for_prediction(given);
+TrainedNetwork trained_network(const Experiment& given, std::int64_t repeat, const std::string& version) {
+  const Experiment run = confirmed_for_prediction(given);
   if (repeat < 1 || repeat > run.training.repeats)
     fail(Exit::usage, "--repeat: expected 1 to {}, the number of repeats of the run, found {}",
          run.training.repeats, repeat);

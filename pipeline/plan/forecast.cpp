@@ -34,23 +34,23 @@ namespace voxswap::pipeline {
 
 namespace {
 
-DataShape shape_without_data(const RunOptions& options) {
-  const bool by_region = options.training.targets == Targets::regions;
+DataShape shape_without_data(const Experiment& experiment) {
+  const bool by_region = experiment.training.targets == Targets::regions;
   data::Dataset named;
-  named.labels = options.data.labels;
-  named.regions = options.data.regions;
-  named.classes = net::classifies_images(options.network.name);
+  named.labels = experiment.data.labels;
+  named.regions = experiment.data.regions;
+  named.classes = net::classifies_images(experiment.network.name);
   const char* const outputs = by_region ? key::data_regions : key::data_labels;
   DataShape shape;
   shape.found = false;
-  shape.channels = static_cast<std::int64_t>(options.data.modalities.size());
+  shape.channels = static_cast<std::int64_t>(experiment.data.modalities.size());
   if (!(by_region ? named.regions.empty() : named.labels.empty()))
-    shape.outputs = output_count(named, options.training);
+    shape.outputs = output_count(named, experiment.training);
   if (shape.channels == 0 || shape.outputs == 0)
     fail(Exit::bad_data,
          "{}: folder not found ({}). Without the data set, set {} and {} to name the channels and outputs, "
          "e.g. {}=[t1,t2] {}={}",
-         options.data.root.string(), key::data_root, key::data_modalities, outputs, key::data_modalities,
+         experiment.data.root.string(), key::data_root, key::data_modalities, outputs, key::data_modalities,
          outputs, by_region ? "{whole: [1, 2]}" : "{core: 1, edge: 2}");
   return shape;
 }
@@ -68,68 +68,68 @@ std::int64_t labelled_slices(const data::Dataset& dataset, const std::vector<std
   return count;
 }
 
-RunOptions with_data(RunOptions options, const DataShape& data) {
-  options.training.unknown = data.unknown;
-  return options;
+Experiment with_data(Experiment experiment, const DataShape& data) {
+  experiment.training.unknown = data.unknown;
+  return experiment;
 }
 
-PlannableStep with_costs(PlannableStep step, const Target& target, const RunOptions& options,
+PlannableStep with_costs(PlannableStep step, const Target& target, const Experiment& experiment,
                          const ForecastOptions& how) {
   const bool measured = target.backend && !how.estimate;
-  set_costs(step,
-            measured ? measure(step, target, options, how.remember) : estimate(step, target, options.memory));
+  set_costs(step, measured ? measure(step, target, experiment, how.remember)
+                           : estimate(step, target, experiment.memory));
   return step;
 }
 
 }  // namespace
 
-DataShape data_shape(const RunOptions& options) {
+DataShape data_shape(const Experiment& experiment) {
   error_code error;
-  if (!fs::exists(options.data.root, error)) return shape_without_data(options);
-  return data_shape(options, open_dataset(options));
+  if (!fs::exists(experiment.data.root, error)) return shape_without_data(experiment);
+  return data_shape(experiment, open_dataset(experiment));
 }
 
-DataShape data_shape(const RunOptions& options, const data::Dataset& dataset) {
-  const Split split = make_split(dataset, options.split);
+DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset) {
+  const Split split = make_split(dataset, experiment.split);
   DataShape shape;
   shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
-  check_suits(options, dataset);
-  shape.outputs = output_count(dataset, options.training);
-  TrainingOptions training = options.training;
+  check_suits(experiment, dataset);
+  shape.outputs = output_count(dataset, experiment.training);
+  TrainingOptions training = experiment.training;
   resolve_loss(training, dataset);
   shape.unknown = training.unknown;
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
-  if (options.preprocess.slices != data::Slices::none)
+  if (experiment.preprocess.slices != data::Slices::none)
     shape.labelled_slices = labelled_slices(dataset, split.training);
   return shape;
 }
 
-StepForecast::StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how)
-    : options_(with_data(options, data)),
-      target_(open_target(options, how.as, how.tuned || !how.estimate)),
-      exchange_(*options.ranks, target_.backend.get(), static_cast<int>(options.slab_ranks().count)) {
+StepForecast::StepForecast(const Experiment& experiment, const DataShape& data, const ForecastOptions& how)
+    : experiment_(with_data(experiment, data)),
+      target_(open_target(experiment, how.as, how.tuned || !how.estimate)),
+      exchange_(*experiment.ranks, target_.backend.get(), static_cast<int>(experiment.slab_ranks().count)) {
   target_.network = how.network;
   if (target_.network) {
     if (target_.network->local_rate == 0) target_.network->local_rate = target_.rates->link_rate;
-    target_.network->ranks = static_cast<int>(options.replicas());
-    target_.network->slabs = static_cast<int>(options.slab_ranks().count);
+    target_.network->ranks = static_cast<int>(experiment.replicas());
+    target_.network->slabs = static_cast<int>(experiment.slab_ranks().count);
   }
-  if (target_.backend) take_routines(*target_.backend, options, /*of_the_run=*/false, /*together=*/false);
-  Steps steps = build_steps(options_, data.channels, data.outputs, target_, true);
-  averaged_weights_bytes_ = pipeline::averaged_weights_bytes(options, steps);
-  leave_room(target_, options.memory, averaged_weights_bytes_);
+  if (target_.backend) take_routines(*target_.backend, experiment, /*of_the_run=*/false, /*together=*/false);
+  Steps steps = build_steps(experiment_, data.channels, data.outputs, target_, true);
+  averaged_weights_bytes_ = pipeline::averaged_weights_bytes(experiment, steps);
+  leave_room(target_, experiment.memory, averaged_weights_bytes_);
   for (const net::ValueId id : steps.training->trained)
     trained_ += steps.training->graph.value(id).shape.count();
-  inference_ = plannable_inference(target_, options.memory, steps.inference, &exchange_);
-  set_costs(inference_, estimate(inference_, target_, options.memory));
+  inference_ = plannable_inference(target_, experiment.memory, steps.inference, &exchange_);
+  set_costs(inference_, estimate(inference_, target_, experiment.memory));
   training_ =
-      with_costs(plannable_training(target_, options.memory, steps, exchange_), target_, options, how);
-  if (target_.backend && how.remember) remember_routines(*target_.backend, options);
+      with_costs(plannable_training(target_, experiment.memory, steps, exchange_), target_, experiment, how);
+  if (target_.backend && how.remember) remember_routines(*target_.backend, experiment);
 }
 
 swap::Plan StepForecast::plan(const std::string& planner, bool quick) const {
-  return plan_step(planner, training_.problem, options_, quick);
+  return plan_step(planner, training_.problem, experiment_, quick);
 }
 
 double StepForecast::compute_seconds() const {
@@ -138,7 +138,7 @@ double StepForecast::compute_seconds() const {
 
 std::int64_t StepForecast::inference_peak(bool quick) const {
   if (const auto staying = plan_staying(inference_.problem)) return staying->peak_bytes;
-  return plan_step(options_.memory.planner, inference_.problem, options_, quick).peak_bytes;
+  return plan_step(experiment_.memory.planner, inference_.problem, experiment_, quick).peak_bytes;
 }
 
 std::vector<PlannerRow> compare_planners(const StepForecast& step) {
@@ -156,10 +156,10 @@ std::vector<PlannerRow> compare_planners(const StepForecast& step) {
   return rows;
 }
 
-Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options) {
+Forecast forecast(const StepForecast& step, const DataShape& data, const Experiment& experiment) {
   const Target& target = step.target();
   Forecast forecast;
-  forecast.plan = step.plan(options.memory.planner);
+  forecast.plan = step.plan(experiment.memory.planner);
   forecast.bound = step.bound();
   forecast.budgets = target.budgets;
   forecast.device = target.description();
@@ -172,56 +172,56 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const RunOpti
   forecast.trained = step.trained();
   forecast.averaged_weights_bytes = step.averaged_weights_bytes();
   forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
-  const Size3& side = options.preprocess.resolution;
+  const Size3& side = experiment.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
-  forecast.cache_bytes = options.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
+  forecast.cache_bytes = experiment.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
   // Checkpoints: last holds weights and two moments, best holds weights, each with an average if enabled, and
   // the previous one of each is kept. Label maps compress to about a tenth of their voxels.
-  const std::int64_t kept = options.training.averaging.name == Averaging::none ? 4 : 6;
-  forecast.output_bytes =
-      options.training.repeats * (2 * 4 * kept * forecast.parameters + data.validation_cases * voxels / 10);
+  const std::int64_t kept = experiment.training.averaging.name == Averaging::none ? 4 : 6;
+  forecast.output_bytes = experiment.training.repeats *
+                          (2 * 4 * kept * forecast.parameters + data.validation_cases * voxels / 10);
   for (const net::Node& node : step.graph().nodes())
     forecast.step_flops += net::node_flops(step.graph(), node);
   return forecast;
 }
 
-std::int64_t epoch_steps(const Forecast& forecast, const RunOptions& options) {
-  const std::int64_t samples = options.preprocess.slices != data::Slices::none
+std::int64_t epoch_steps(const Forecast& forecast, const Experiment& experiment) {
+  const std::int64_t samples = experiment.preprocess.slices != data::Slices::none
                                    ? forecast.data.labelled_slices
-                                   : forecast.data.training_cases * patches_per_case(options);
-  return std::max<std::int64_t>(1, samples / options.training.batch_size);
+                                   : forecast.data.training_cases * patches_per_case(experiment);
+  return std::max<std::int64_t>(1, samples / experiment.training.batch_size);
 }
 
-double epoch_seconds(const Forecast& forecast, const RunOptions& options) {
-  return static_cast<double>(epoch_steps(forecast, options)) * forecast.plan.predicted_seconds;
+double epoch_seconds(const Forecast& forecast, const Experiment& experiment) {
+  return static_cast<double>(epoch_steps(forecast, experiment)) * forecast.plan.predicted_seconds;
 }
 
-double augmenting_seconds(const RunOptions& options, const DataShape& data) {
-  if (!open_device(options.memory.device)->computes_on_host()) return 0;
+double augmenting_seconds(const Experiment& experiment, const DataShape& data) {
+  if (!open_device(experiment.memory.device)->computes_on_host()) return 0;
   constexpr std::uint64_t tries = 8;  // several, since most draws skip most augmentations
   data::NormalizedCase noise;
-  noise.size = input_size(options);
+  noise.size = input_size(experiment);
   noise.channels = data.channels;
   const std::int64_t voxels = noise.size[0] * noise.size[1] * noise.size[2];
   noise.image.resize(static_cast<std::size_t>(voxels * noise.channels));
   for (std::size_t i = 0; i < noise.image.size(); ++i) noise.image[i] = static_cast<float>(i % 251);
   noise.truth.resize(static_cast<std::size_t>(voxels));
-  SampleGraph graph(options.training.augment, noise.size, noise.channels);
+  SampleGraph graph(experiment.training.augment, noise.size, noise.channels);
   const auto started = std::chrono::steady_clock::now();
   for (std::uint64_t i = 0; i < tries; ++i) {
     data::NormalizedCase part = noise;
     const data::AugmentKey key{1, i, 0};
-    graph.apply(data::draw_augmentation(options.training.augment, key, part.size, part.channels), part);
+    graph.apply(data::draw_augmentation(experiment.training.augment, key, part.size, part.channels), part);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
-  return elapsed.count() / static_cast<double>(tries) * static_cast<double>(options.training.batch_size) /
+  return elapsed.count() / static_cast<double>(tries) * static_cast<double>(experiment.training.batch_size) /
          usable_core_count();
 }
 
-double megavoxels_per_step(const RunOptions& options) {
-  const Size3 side = input_size(options);
-  return static_cast<double>(options.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
+double megavoxels_per_step(const Experiment& experiment) {
+  const Size3 side = input_size(experiment);
+  return static_cast<double>(experiment.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
 }
 
 namespace {
@@ -250,12 +250,12 @@ void check_share(std::int64_t batch, std::int64_t ranks) {
 
 }  // namespace
 
-void check_ranks(const RunOptions& options) {
-  const std::int64_t ranks = options.ranks->count(), slabs = options.slab_ranks().count;
+void check_ranks(const Experiment& experiment) {
+  const std::int64_t ranks = experiment.ranks->count(), slabs = experiment.slab_ranks().count;
   if (slabs > ranks || ranks % slabs != 0)
     fail(Exit::usage, "{}: {} cannot be divided into groups of {}. Start a multiple of {}, or set it to auto",
          key::ranks_slabs, counted(ranks, "rank"), slabs, counted(slabs, "rank"));
-  check_share(options.training.batch_size, options.replicas());
+  check_share(experiment.training.batch_size, experiment.replicas());
 }
 
 std::unique_ptr<net::Ranks> planned_ranks(int count, int slabs) {
@@ -277,7 +277,7 @@ std::string RanksForecast::limit() const {
                       format_seconds(exposed_seconds()));
 }
 
-RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,
+RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const Experiment& experiment,
                              const DataShape& data, const ForecastOptions& how) {
   RanksForecast result;
   result.network = *step.target().network;
@@ -290,17 +290,17 @@ RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast,
 
   result.halo_bytes = net::sent_in_step(step.graph()).halos;
 
-  RunOptions alone = options;
+  Experiment alone = experiment;
   alone.ranks = &net::alone();
   alone.slabs = 1;
-  alone.training.batch_size = options.training.batch_size / options.replicas();
+  alone.training.batch_size = experiment.training.batch_size / experiment.replicas();
   ForecastOptions without = how;
   without.network.reset();
   const StepForecast one(alone, data, without);
   // One rank may not have enough memory for whole volumes.
-  const std::int64_t slabs = options.slab_ranks().count;
+  const std::int64_t slabs = experiment.slab_ranks().count;
   result.alone_seconds = slabs > 1 ? one.compute_seconds() / static_cast<double>(slabs)
-                                   : swap::simulate(one.plan(options.memory.planner), one.costs()).seconds;
+                                   : swap::simulate(one.plan(experiment.memory.planner), one.costs()).seconds;
   return result;
 }
 

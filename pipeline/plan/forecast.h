@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "net/collective/ranks.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/plan/planning.h"
 #include "swap/model/costs.h"
 
@@ -25,8 +25,8 @@ struct DataShape {
   std::int64_t labelled_slices = 0;              // in the training cases, for training on slices
   net::Unknown unknown = net::Unknown::nothing;  // what the ground truth may leave unannotated
 };
-DataShape data_shape(const RunOptions& options);
-DataShape data_shape(const RunOptions& options, const data::Dataset& dataset);  // data set already open
+DataShape data_shape(const Experiment& experiment);
+DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset);  // data set already open
 
 struct ForecastOptions {
   bool estimate = false;  // estimate costs from rates instead of measuring
@@ -40,7 +40,7 @@ struct ForecastOptions {
 // The steps of an experiment on a device, ready for planning by different planners.
 class StepForecast {
  public:
-  StepForecast(const RunOptions& options, const DataShape& data, const ForecastOptions& how);
+  StepForecast(const Experiment& experiment, const DataShape& data, const ForecastOptions& how);
 
   const net::Graph& graph() const { return *training_.graph; }
   const Target& target() const { return target_; }
@@ -55,7 +55,7 @@ class StepForecast {
   swap::Bound bound() const { return bound_of(training_.problem); }
 
  private:
-  RunOptions options_;
+  Experiment experiment_;
   Target target_;
   std::int64_t averaged_weights_bytes_ = 0, trained_ = 0;
   net::Exchange exchange_;  // never connected
@@ -84,19 +84,19 @@ struct Forecast {
   std::int64_t output_bytes = 0;             // approximate size of checkpoints and predictions
   double step_flops = 0;
 };
-Forecast forecast(const StepForecast& step, const DataShape& data, const RunOptions& options);
+Forecast forecast(const StepForecast& step, const DataShape& data, const Experiment& experiment);
 
 // For the training part. REQUIRES: the data set exists.
-std::int64_t epoch_steps(const Forecast& forecast, const RunOptions& options);
-double epoch_seconds(const Forecast& forecast, const RunOptions& options);
+std::int64_t epoch_steps(const Forecast& forecast, const Experiment& experiment);
+double epoch_seconds(const Forecast& forecast, const Experiment& experiment);
 // Measured time to augment a step's samples on the same cores that compute the step; 0 on a GPU.
-double augmenting_seconds(const RunOptions& options, const DataShape& data);
-double megavoxels_per_step(const RunOptions& options);
+double augmenting_seconds(const Experiment& experiment, const DataShape& data);
+double megavoxels_per_step(const Experiment& experiment);
 
 // Training on several ranks, which need not exist (docs/explanation/ranks.md). Throws Exit::usage if ranks
 // cannot be divided into groups of slab ranks, or if the batch size is not divisible by the number of groups;
 // the message names the nearest valid sizes.
-void check_ranks(const RunOptions& options);
+void check_ranks(const Experiment& experiment);
 
 // A simulated rank for planning only, without communication. Among the first `slabs` ranks, which share
 // volumes, it is the middle one, which has the most neighbours.
@@ -119,9 +119,9 @@ struct RanksForecast {
   std::string limit() const;  // for display: what limits efficiency
 };
 
-// REQUIRES: `options` has planned ranks, `how` has their network, and `step` and `forecast` were made from
+// REQUIRES: `experiment` has planned ranks, `how` has their network, and `step` and `forecast` were made from
 // both.
-RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const RunOptions& options,
+RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const Experiment& experiment,
                              const DataShape& data, const ForecastOptions& how);
 
 }  // namespace voxswap::pipeline

@@ -28,11 +28,11 @@ struct Sizes {
   std::int64_t planes = 0;                      // fixed depth of images; 0: depth scales with the unit
   Dimension dimension{};
 
-  RunOptions at(std::int64_t factor, RunOptions options) const {
-    if (dimension == Dimension::batch) options.training.batch_size = factor;
-    if (dimension == Dimension::depth) options.network.depth = factor;
-    if (dimension == Dimension::resolution) options.preprocess.resolution = size(factor);
-    return options;
+  Experiment at(std::int64_t factor, Experiment experiment) const {
+    if (dimension == Dimension::batch) experiment.training.batch_size = factor;
+    if (dimension == Dimension::depth) experiment.network.depth = factor;
+    if (dimension == Dimension::resolution) experiment.preprocess.resolution = size(factor);
+    return experiment;
   }
   std::string text(std::int64_t factor) const {
     if (dimension != Dimension::resolution) return std::to_string(factor);
@@ -44,11 +44,11 @@ struct Sizes {
   }
 };
 
-Sizes resolutions(const RunOptions& options) {
-  const Size3& size = options.preprocess.resolution;
-  const bool images = net::takes_images(options.network.name);
+Sizes resolutions(const Experiment& experiment) {
+  const Size3& size = experiment.preprocess.resolution;
+  const bool images = net::takes_images(experiment.network.name);
   const std::int64_t sides = std::gcd(size[0], size[1]);
-  const net::Along multiples = net::side_multiples(options.network);
+  const net::Along multiples = net::side_multiples(experiment.network);
   std::int64_t fitting = 0;  // size in units of the network's side multiples, keeping proportions
   for (std::size_t axis = 0; axis < 3; ++axis) fitting = std::gcd(fitting, size[axis] / multiples[axis]);
   // 2D networks downsample by up to 32, so smaller increments are not worth searching.
@@ -62,10 +62,10 @@ Sizes resolutions(const RunOptions& options) {
   return sizes;
 }
 
-Sizes depths(const RunOptions& options) {
-  const net::NetworkOptions& given = options.network;
+Sizes depths(const Experiment& experiment) {
+  const net::NetworkOptions& given = experiment.network;
   const auto [of_network, most] = net::network_depths(given.name);
-  // Deep enough for all levels that the options configure.
+  // Deep enough for all levels that the experiment configures.
   const std::size_t said =
       std::max({given.kernels.size(), given.strides.size(),
                 given.deep_supervision.empty() ? std::size_t{0} : given.deep_supervision.size() + 1});
@@ -73,10 +73,10 @@ Sizes depths(const RunOptions& options) {
   Sizes sizes;
   sizes.dimension = Dimension::depth;
   sizes.first = sizes.last = least;
-  sizes.start = options.network.depth;
-  const Size3 size = input_size(options);
+  sizes.start = experiment.network.depth;
+  const Size3 size = input_size(experiment);
   for (std::int64_t depth = least; depth <= most; ++depth) {
-    net::NetworkOptions network = options.network;
+    net::NetworkOptions network = experiment.network;
     network.depth = depth;
     const net::Along multiples = net::side_multiples(network);
     if (size[0] % multiples[0] != 0 || size[1] % multiples[1] != 0 || size[2] % multiples[2] != 0) break;
@@ -85,14 +85,14 @@ Sizes depths(const RunOptions& options) {
   return sizes;
 }
 
-Sizes sizes_of(const RunOptions& options, Dimension dimension) {
-  if (dimension == Dimension::resolution) return resolutions(options);
-  if (dimension == Dimension::depth) return depths(options);
+Sizes sizes_of(const Experiment& experiment, Dimension dimension) {
+  if (dimension == Dimension::resolution) return resolutions(experiment);
+  if (dimension == Dimension::depth) return depths(experiment);
   Sizes sizes;
   sizes.dimension = Dimension::batch;
-  sizes.start = options.training.batch_size;
+  sizes.start = experiment.training.batch_size;
   // Larger batches add only their images but take long to plan, unless the network takes a batch at once.
-  const std::int64_t most = net::takes_batch_at_once(options.network.name) ? 4096 : 128;
+  const std::int64_t most = net::takes_batch_at_once(experiment.network.name) ? 4096 : 128;
   sizes.last = std::max(most, sizes.start);
   return sizes;
 }
@@ -117,10 +117,10 @@ class LargestSearch {
   using Clock = std::chrono::steady_clock;
 
   // `host`: assumed host memory. `trials`: shared by all hosts.
-  LargestSearch(const RunOptions& options, const DataShape& data, const std::string& as, const Sizes& sizes,
-                std::optional<std::int64_t> host, Trials& trials)
-      : options_(options), data_(data), as_(as), sizes_(sizes), host_(host), trials_(trials) {
-    if (host) options_.memory.host_bytes = host;
+  LargestSearch(const Experiment& experiment, const DataShape& data, const std::string& as,
+                const Sizes& sizes, std::optional<std::int64_t> host, Trials& trials)
+      : experiment_(experiment), data_(data), as_(as), sizes_(sizes), host_(host), trials_(trials) {
+    if (host) experiment_.memory.host_bytes = host;
     result_.dimension = sizes.dimension;
     result_.unit = sizes_.text(1);
     sizes_.start = std::clamp(sizes.start, sizes_.first, sizes_.last);
@@ -202,19 +202,19 @@ class LargestSearch {
   }
 
   swap::Plan plan(const StepForecast& step, std::int64_t factor) const {
-    swap::Plan plan = step.plan(options_.memory.planner, /*quick=*/true);
+    swap::Plan plan = step.plan(experiment_.memory.planner, /*quick=*/true);
     if (!host_ || plan.host_bytes + plan.streamed_bytes <= *host_) return plan;
-    RunOptions less = sizes_.at(factor, options_);
+    Experiment less = sizes_.at(factor, experiment_);
     less.memory.host_bytes = std::max<std::int64_t>(*host_ - plan.streamed_bytes, 0);
     return StepForecast(less, data_, {.estimate = true, .as = as_})
-        .plan(options_.memory.planner, /*quick=*/true);
+        .plan(experiment_.memory.planner, /*quick=*/true);
   }
 
   bool fits(std::int64_t factor, bool tuned = false) {
     throw_if_interrupted();
     Trial trial;
     try {
-      const StepForecast step(sizes_.at(factor, options_), data_,
+      const StepForecast step(sizes_.at(factor, experiment_), data_,
                               {.estimate = true, .tuned = tuned, .as = as_});
       tunes_ = dynamic_cast<const net::TuningBackend*>(step.target().backend.get()) != nullptr;
       result_.host_bytes = step.budgets().host;
@@ -278,7 +278,7 @@ class LargestSearch {
     return result;
   }
 
-  RunOptions options_;
+  Experiment experiment_;
   const DataShape& data_;
   const std::string& as_;
   Sizes sizes_;
@@ -292,16 +292,16 @@ class LargestSearch {
 
 }  // namespace
 
-std::vector<Largest> find_largest(const RunOptions& options, const DataShape& data, const std::string& as,
+std::vector<Largest> find_largest(const Experiment& experiment, const DataShape& data, const std::string& as,
                                   Dimension dimension, double seconds) {
-  if (options.training.patch && dimension == Dimension::resolution)
+  if (experiment.training.patch && dimension == Dimension::resolution)
     fail(Exit::usage,
          "{} is set, so the size of a sample does not depend on {}. For the largest whole volume set {}=none",
          key::training_patch, key::preprocess_resolution, key::training_patch);
-  const Sizes sizes = sizes_of(options, dimension);
+  const Sizes sizes = sizes_of(experiment, dimension);
   Trials trials;
-  if (as.empty() || options.memory.host_bytes) {
-    LargestSearch search(options, data, as, sizes, std::nullopt, trials);
+  if (as.empty() || experiment.memory.host_bytes) {
+    LargestSearch search(experiment, data, as, sizes, std::nullopt, trials);
     while (search.width() > 1) search.narrow();
     search.finish();
     return {search.result(std::nullopt)};
@@ -312,7 +312,7 @@ std::vector<Largest> find_largest(const RunOptions& options, const DataShape& da
   };
   std::deque<LargestSearch> searches;
   for (const std::int64_t gibibytes : {256, 128, 64, 32})
-    searches.emplace_back(options, data, as, sizes, gibibytes << 30, trials);
+    searches.emplace_back(experiment, data, as, sizes, gibibytes << 30, trials);
   // Narrow the widest interval next; among equals the one with most memory, which is the most informative
   // about the others.
   for (;;) {

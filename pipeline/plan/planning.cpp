@@ -114,37 +114,37 @@ swap::CostModel estimate(const PlannableStep& step, const Target& target, const 
 namespace {
 
 swap::ProfileRequest profile_request(const PlannableStep& step, const Target& target,
-                                     const RunOptions& options) {
+                                     const Experiment& experiment) {
   swap::ProfileRequest request;
   request.kept = step.problem.kept;
   request.budget_bytes = target.budgets.device;
   request.host_budget_bytes = target.budgets.host;
-  request.host_as_asked = options.memory.host_bytes.has_value();
-  request.disk_folder = options.memory.disk_folder;
+  request.host_as_asked = experiment.memory.host_bytes.has_value();
+  request.disk_folder = experiment.memory.disk_folder;
   request.disk_budget_bytes = target.budgets.disk;
-  request.to_host_rate = options.memory.to_host_rate;
-  request.to_device_rate = options.memory.to_device_rate;
-  if (!options.cache.empty()) request.cache = options.cache / "costs";
+  request.to_host_rate = experiment.memory.to_host_rate;
+  request.to_device_rate = experiment.memory.to_device_rate;
+  if (!experiment.cache.empty()) request.cache = experiment.cache / "costs";
   return request;
 }
 
 }  // namespace
 
-void forget_costs(PlannableStep& step, const Target& target, const RunOptions& options) {
+void forget_costs(PlannableStep& step, const Target& target, const Experiment& experiment) {
   PlannableStep& measured = step.one_sample ? *step.one_sample : step;
-  swap::forget_costs(*measured.compiled, profile_request(measured, target, options));
+  swap::forget_costs(*measured.compiled, profile_request(measured, target, experiment));
 }
 
-swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options, bool remember,
-                        bool disproved) {
+swap::CostModel measure(PlannableStep& step, const Target& target, const Experiment& experiment,
+                        bool remember, bool disproved) {
   if (step.one_sample) {
     PlannableStep& one = *step.one_sample;
-    set_costs(one, measure(one, target, options, remember, disproved));
-    swap::CostModel costs = spread_costs(one, step, estimate(step, target, options.memory));
+    set_costs(one, measure(one, target, experiment, remember, disproved));
+    swap::CostModel costs = spread_costs(one, step, estimate(step, target, experiment.memory));
     if (target.network) swap::set_exchange_seconds(*step.graph, *target.network, costs);
     return costs;
   }
-  swap::ProfileRequest request = profile_request(step, target, options);
+  swap::ProfileRequest request = profile_request(step, target, experiment);
   request.remember = remember;
   if (disproved) request.disproved = step.costs.get();
   try {
@@ -153,8 +153,8 @@ swap::CostModel measure(PlannableStep& step, const Target& target, const RunOpti
     return costs;
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
-    set_costs(step, estimate(step, target, options.memory));
-    plan_step(options.memory.planner, step.problem, options);
+    set_costs(step, estimate(step, target, experiment.memory));
+    plan_step(experiment.memory.planner, step.problem, experiment);
     throw;
   }
 }
@@ -162,11 +162,11 @@ swap::CostModel measure(PlannableStep& step, const Target& target, const RunOpti
 namespace {
 
 // Settings that make a step smaller.
-std::vector<std::string> smaller_steps(const net::Graph& graph, const RunOptions& options) {
+std::vector<std::string> smaller_steps(const net::Graph& graph, const Experiment& experiment) {
   std::vector<std::string> all;
-  if (options.training.patch)
+  if (experiment.training.patch)
     all.push_back(format("a smaller {}", key::training_patch));
-  else if (options.preprocess.by_spacing())
+  else if (experiment.preprocess.by_spacing())
     all.push_back(format("a larger {} or patches ({})", key::preprocess_spacing, key::training_patch));
   else
     all.push_back(format("a lower {}", key::preprocess_resolution));
@@ -181,14 +181,14 @@ std::vector<std::string> smaller_steps(const net::Graph& graph, const RunOptions
 
 }  // namespace
 
-swap::Plan plan_step(const std::string& planner, const swap::StepProblem& problem, const RunOptions& options,
-                     bool quick) {
+swap::Plan plan_step(const std::string& planner, const swap::StepProblem& problem,
+                     const Experiment& experiment, bool quick) {
   std::optional<Doing> doing;
   if (!quick && planner != "keep") doing.emplace("planning, " + planner);  // keep does not search
   try {
     return swap::make_plan(planner, problem, quick);
   } catch (const swap::DoesNotFit& error) {
-    throw error.with(smaller_steps(*problem.graph, options));
+    throw error.with(smaller_steps(*problem.graph, experiment));
   }
 }
 

@@ -33,18 +33,18 @@ void set_costs(PlannableStep& step, swap::CostModel costs);
 // Costs estimated from the target's rates. memory.link replaces the link's rate or, if the device is in this
 // machine, limits it.
 swap::CostModel estimate(const PlannableStep& step, const Target& target, const MemoryOptions& memory);
-// Costs measured on the target within the budgets, or read from `options.cache`, where new ones are stored if
-// `remember`. If `disproved`, the step's present costs were wrong and it is always measured. Error messages
-// about what does not fit name the experiment's planner.
-swap::CostModel measure(PlannableStep& step, const Target& target, const RunOptions& options,
+// Costs measured on the target within the budgets, or read from `experiment.cache`, where new ones are stored
+// if `remember`. If `disproved`, the step's present costs were wrong and it is always measured. Error
+// messages about what does not fit name the experiment's planner.
+swap::CostModel measure(PlannableStep& step, const Target& target, const Experiment& experiment,
                         bool remember = true, bool disproved = false);
 // Removes cached costs, so that the next planning of such a step measures it.
-void forget_costs(PlannableStep& step, const Target& target, const RunOptions& options);
+void forget_costs(PlannableStep& step, const Target& target, const Experiment& experiment);
 
 // make_plan() whose error names the settings of the experiment that make the step smaller. `quick`: less
 // search, enough to check what fits.
-swap::Plan plan_step(const std::string& planner, const swap::StepProblem& problem, const RunOptions& options,
-                     bool quick = false);
+swap::Plan plan_step(const std::string& planner, const swap::StepProblem& problem,
+                     const Experiment& experiment, bool quick = false);
 // The plan that keeps all values on the device, if it fits; for inference no plan is better. Needs no costs.
 std::optional<swap::Plan> plan_staying(const swap::StepProblem& problem);
 // Lower bound on the step time of any plan; NaN if costs are noisy. REQUIRES: costs.

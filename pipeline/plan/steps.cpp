@@ -11,19 +11,19 @@
 
 namespace voxswap::pipeline {
 
-net::StepOptions step_options(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+net::StepOptions step_options(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
                               const Target& target) {
   net::StepOptions step;
-  step.network = options.network;
-  const Size3 side = input_size(options);
+  step.network = experiment.network;
+  const Size3 side = input_size(experiment);
   step.input = Shape{1, side[2], side[1], side[0], channels};
   step.voxel_alignment = target.voxel_alignment();
   step.sums_in_blocks = target.sums_in_blocks(target.precision);
   step.outputs = outputs;
   step.activations = target.precision;
-  step.loss = loss_of(options.training);
-  step.optimizer = options.training.optimizer;
-  step.slabs = options.memory.slabs;
+  step.loss = loss_of(experiment.training);
+  step.optimizer = experiment.training.optimizer;
+  step.slabs = experiment.memory.slabs;
   return step;
 }
 
@@ -38,18 +38,18 @@ void suit(const Target& target, Step& step) {
 
 }  // namespace
 
-Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+Steps build_steps(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains) {
   Steps steps;
-  net::StepOptions step = step_options(options, channels, outputs, target);
-  step.slab_ranks = options.slab_ranks();
+  net::StepOptions step = step_options(experiment, channels, outputs, target);
+  step.slab_ranks = experiment.slab_ranks();
   steps.inference = net::build_inference_step(step, trains);
   suit(target, steps.inference);
   if (!trains) return steps;
-  if (net::takes_batch_at_once(options.network.name) && options.replicas() == 1)
-    step.input[0] = options.training.batch_size;
+  if (net::takes_batch_at_once(experiment.network.name) && experiment.replicas() == 1)
+    step.input[0] = experiment.training.batch_size;
   else
-    step.share = net::share_of(options.training.batch_size, options.replica(), options.replicas());
+    step.share = net::share_of(experiment.training.batch_size, experiment.replica(), experiment.replicas());
   steps.training = net::build_training_step(step);
   suit(target, *steps.training);
   // If samples depend on each other, the best plan for one sample is not the best for the batch.
@@ -67,8 +67,8 @@ Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t
   return steps;
 }
 
-std::int64_t averaged_weights_bytes(const RunOptions& options, const Steps& steps) {
-  if (!steps.training || options.training.averaging.name == Averaging::none) return 0;
+std::int64_t averaged_weights_bytes(const Experiment& experiment, const Steps& steps) {
+  if (!steps.training || experiment.training.averaging.name == Averaging::none) return 0;
   std::int64_t bytes = 0, largest = 0;  // of the average, and of the parameter being transferred
   for (const net::ValueId id : steps.training->parameters) {
     bytes += steps.training->graph.value(id).bytes();

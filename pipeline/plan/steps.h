@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "net/steps/step.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/plan/target.h"
 #include "pipeline/report/tables.h"
 #include "swap/model/costs.h"
@@ -17,17 +17,17 @@ namespace voxswap::pipeline {
 // For one sample. A training step takes this rank's share of a batch, or the whole batch at once. The
 // inference graph also contains the optimiser state, although no node reads it, so that persistent values
 // have the same offsets in both.
-net::StepOptions step_options(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+net::StepOptions step_options(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
                               const Target& target);
 struct Steps {
   std::optional<net::TrainingStep> training;
   std::optional<net::TrainingStep> one_sample;  // if training takes several samples
   net::InferenceStep inference;                 // of one case; includes the loss if there is a training step
 };
-Steps build_steps(const RunOptions& options, std::int64_t channels, std::int64_t outputs,
+Steps build_steps(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
                   const Target& target, bool trains);
 // Host memory that training needs outside all plans: the average of the weights, if enabled.
-std::int64_t averaged_weights_bytes(const RunOptions& options, const Steps& steps);
+std::int64_t averaged_weights_bytes(const Experiment& experiment, const Steps& steps);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);
 
 // Rows of memory.csv: planned contents of each memory over the predicted time of a step. `host_budget`: limit

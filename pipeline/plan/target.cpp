@@ -161,26 +161,26 @@ std::int64_t Target::voxel_alignment() const {
   return backend ? backend->voxel_alignment() : rates->voxel_alignment;
 }
 
-Target open_target(const RunOptions& options, const std::string& as, bool tuned) {
+Target open_target(const Experiment& experiment, const std::string& as, bool tuned) {
   Target target;
   if (as.empty()) {
-    net::BackendOptions how = backend_options(options.training);
+    net::BackendOptions how = backend_options(experiment.training);
     how.tuned = tuned;
-    how.device = gpu_of_rank(*options.ranks);
-    target.backend = open_device(options.memory.device, how);
-    if (options.memory.planner == swap::unified_planner && target.backend->computes_on_host())
+    how.device = gpu_of_rank(*experiment.ranks);
+    target.backend = open_device(experiment.memory.device, how);
+    if (experiment.memory.planner == swap::unified_planner && target.backend->computes_on_host())
       fail(Exit::usage,
            "{}: unified needs a GPU, whose driver moves pages to the host, but the device here is the CPU. "
            "Choose {}",
            key::memory_planner, join(swap::planner_names(), ", "));
     target.rates = &rates_of(*target.backend);
-    target.precision = choose_precision(*target.backend, options.training.precision);
-    target.budgets = choose_budgets(*target.backend, options.memory, options.ranks->on_this_machine());
+    target.precision = choose_precision(*target.backend, experiment.training.precision);
+    target.budgets = choose_budgets(*target.backend, experiment.memory, experiment.ranks->on_this_machine());
     return target;
   }
-  const MemoryOptions& memory = options.memory;
+  const MemoryOptions& memory = experiment.memory;
   target.rates = &swap::find_device_rates(as);
-  target.precision = precision_elsewhere(*target.rates, options.training.precision);
+  target.precision = precision_elsewhere(*target.rates, experiment.training.precision);
   target.budgets.device = memory.budget_bytes.value_or(target.rates->memory_bytes);
   target.budgets.host = memory.host_bytes.value_or(assumed_host_bytes);
   if (!memory.host_bytes)

@@ -27,21 +27,22 @@ Compared compared_on(const std::string& at, const data::Volume& volume, const da
 
 }  // namespace
 
-std::vector<DiceRow> case_scores(const RunOptions& options, std::int64_t repeat, const data::Dataset& dataset,
-                                 const data::CaseFiles& files, const data::Volume& volume,
-                                 const data::PreparedCase& prepared, const Prediction& prediction) {
+std::vector<DiceRow> case_scores(const Experiment& experiment, std::int64_t repeat,
+                                 const data::Dataset& dataset, const data::CaseFiles& files,
+                                 const data::Volume& volume, const data::PreparedCase& prepared,
+                                 const Prediction& prediction) {
   std::vector<DiceRow> rows;
-  for (const std::string& at : options.evaluate.at) {
-    const Compared grids = compared_on(at, volume, prepared, prediction, input_size(options)[2] == 1);
+  for (const std::string& at : experiment.evaluate.at) {
+    const Compared grids = compared_on(at, volume, prepared, prediction, input_size(experiment)[2] == 1);
     std::vector<DiceRow> found =
-        score(files.id, grids.truth, grids.prediction, dataset.regions, options.evaluate);
+        score(files.id, grids.truth, grids.prediction, dataset.regions, experiment.evaluate);
     for (std::size_t i = 0; i < found.size(); ++i) {
       DiceRow row = files.is_annotated(dataset.regions[i].second) ? std::move(found[i]) : DiceRow();
       row.case_id = files.id;
       row.region = dataset.regions[i].first;
-      row.run = options.name;
+      row.run = experiment.name;
       row.repeat = repeat;
-      row.resolution = resolution_text(options.preprocess.resolution);
+      row.resolution = resolution_text(experiment.preprocess.resolution);
       row.evaluated_at = at;
       rows.push_back(std::move(row));
     }

@@ -22,9 +22,9 @@ namespace {
 
 class EnsembleScorer {
  public:
-  EnsembleScorer(const std::vector<RunOptions>& runs, const std::vector<RunPair>& pairs)
+  EnsembleScorer(const std::vector<Experiment>& runs, const std::vector<RunPair>& pairs)
       : pairs_(pairs), scores_(pairs.size()), held_out_(runs.size()) {
-    for (const RunOptions& run : runs) {
+    for (const Experiment& run : runs) {
       runs_.push_back(confirmed_for_prediction(run));
       trained_.push_back(trained_on(runs_.back()));
     }
@@ -33,10 +33,10 @@ class EnsembleScorer {
 
   std::vector<EnsembleScores> score() {
     if (!reference_) return std::move(scores_);
-    RunOptions& reference = runs_[*reference_];
+    Experiment& reference = runs_[*reference_];
     Cases cases(reference, open_dataset(reference));
     const data::Dataset& dataset = cases.dataset();
-    for (RunOptions& run : runs_) run.evaluate.ignored = dataset.ignore_label;
+    for (Experiment& run : runs_) run.evaluate.ignored = dataset.ignore_label;
     decoder_ = make_decoder(dataset, reference.training);
     Predictor predictor(reference, trained_[*reference_], {});
     use_runs(predictor, dataset);
@@ -59,7 +59,7 @@ class EnsembleScorer {
     const auto [a, b] = pairs_[p];
     std::vector<std::size_t> together = {a, b};
     if (reference_) together.insert(together.begin(), *reference_);
-    std::vector<RunOptions> runs;
+    std::vector<Experiment> runs;
     std::vector<data::Dataset> trained;
     for (const std::size_t run : together) {
       runs.push_back(runs_[run]);
@@ -134,7 +134,7 @@ class EnsembleScorer {
     }
   }
 
-  std::vector<RunOptions> runs_;
+  std::vector<Experiment> runs_;
   std::vector<data::Dataset> trained_;
   const std::vector<RunPair>& pairs_;
   std::vector<EnsembleScores> scores_;  // by pair
@@ -147,7 +147,7 @@ class EnsembleScorer {
 
 }  // namespace
 
-std::vector<EnsembleScores> score_ensembles(const std::vector<RunOptions>& runs,
+std::vector<EnsembleScores> score_ensembles(const std::vector<Experiment>& runs,
                                             const std::vector<RunPair>& pairs) {
   return EnsembleScorer(runs, pairs).score();
 }

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "data/layouts/dataset.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {

@@ -256,7 +256,7 @@ struct Predicted {
   std::string id;
 };
 
-std::vector<Predicted> predicted_by(const RunOptions& run, const data::Dataset& dataset) {
+std::vector<Predicted> predicted_by(const Experiment& run, const data::Dataset& dataset) {
   std::map<std::string, const data::CaseFiles*> by_id;
   for (const data::CaseFiles& files : dataset.cases) by_id[files.id] = &files;
   const fs::path split = run.output / "split.csv";
@@ -288,9 +288,9 @@ Postprocessing find_postprocessing(std::size_t count,
   return PostprocessingSearch(count, read, regions).run();
 }
 
-Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset) {
+Postprocessing find_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset) {
   std::vector<Predicted> all;
-  for (const RunOptions& run : runs) {
+  for (const Experiment& run : runs) {
     const std::vector<Predicted> more = predicted_by(run, dataset);
     all.insert(all.end(), more.begin(), more.end());
   }
@@ -313,7 +313,7 @@ Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const da
   return find_postprocessing(all.size(), read, dataset.regions);
 }
 
-void write_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset,
+void write_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset,
                           const fs::path& folder) {
   const Postprocessing found = find_postprocessing(runs, dataset);
   write_file(folder / postprocessing_file, postprocessing_json(found));

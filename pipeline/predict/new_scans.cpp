@@ -93,7 +93,7 @@ struct Predicting {
   PredictionFiles files;
 };
 
-std::vector<Predicting> teams_of(const std::vector<RunOptions>& runs, const fs::path& out,
+std::vector<Predicting> teams_of(const std::vector<Experiment>& runs, const fs::path& out,
                                  const data::Dataset& dataset, const PredictOptions& how) {
   const std::vector<Member> members = members_of(runs);
   if (predict_together(runs, how) || members.size() == 1)
@@ -185,7 +185,7 @@ void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
 }
 
 // Collects and logs missing channels.
-PredictionRecord::Missing missing_in(const data::Dataset& dataset, const RunOptions& run) {
+PredictionRecord::Missing missing_in(const data::Dataset& dataset, const Experiment& run) {
   PredictionRecord::Missing missing;
   for (const data::CaseFiles& files : dataset.cases) {
     std::vector<std::string> names;
@@ -213,7 +213,7 @@ std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOption
 // Predicts cases and writes the requested files.
 class ScanPredictor {
  public:
-  ScanPredictor(const std::vector<RunOptions>& runs, const data::Dataset& trained,
+  ScanPredictor(const std::vector<Experiment>& runs, const data::Dataset& trained,
                 const data::Dataset& dataset, const PredictOptions& how)
       : dataset_(dataset),
         how_(how),
@@ -286,11 +286,11 @@ class ScanPredictor {
 
 }  // namespace
 
-void predict(const std::vector<RunOptions>& given, const fs::path& input, const fs::path& out,
+void predict(const std::vector<Experiment>& given, const fs::path& input, const fs::path& out,
              const PredictOptions& how) {
-  std::vector<RunOptions> runs;
+  std::vector<Experiment> runs;
   std::vector<data::Dataset> trained;
-  for (const RunOptions& run : given) {
+  for (const Experiment& run : given) {
     runs.push_back(confirmed_for_prediction(run));
     trained.push_back(trained_on(runs.back()));
   }
@@ -339,17 +339,17 @@ void predict(const std::vector<RunOptions>& given, const fs::path& input, const 
 }
 
 struct MemoryPredictor::State {
-  std::vector<RunOptions> runs;
+  std::vector<Experiment> runs;
   std::vector<data::Dataset> trained;
   PredictOptions how;
   std::unique_ptr<ScanPredictor> predictor;
 };
 
-MemoryPredictor::MemoryPredictor(const std::vector<RunOptions>& runs, const PredictOptions& how)
+MemoryPredictor::MemoryPredictor(const std::vector<Experiment>& runs, const PredictOptions& how)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.how = how;
-  for (const RunOptions& run : runs) {
+  for (const Experiment& run : runs) {
     s.runs.push_back(confirmed_for_prediction(run));
     s.trained.push_back(trained_on(s.runs.back()));
   }

@@ -15,7 +15,7 @@
 #include "data/volumes/volume.h"
 #include "metrics/lesions.h"
 #include "metrics/overlap.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -102,10 +102,10 @@ Postprocessing find_postprocessing(std::size_t count,
 
 // Uses the validation predictions of finished runs on one data set, with all their repeats. Cases predicted
 // by several runs count several times. Throws Exit::bad_data if a prediction or ground truth is missing.
-Postprocessing find_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset);
+Postprocessing find_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset);
 
 // Writes the selected steps to `folder` for prediction, and logs them.
-void write_postprocessing(const std::vector<RunOptions>& runs, const data::Dataset& dataset,
+void write_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset,
                           const fs::path& folder);
 
 }  // namespace voxswap::pipeline

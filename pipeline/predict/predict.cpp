@@ -185,7 +185,7 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
 namespace {
 
 // Settings of a run that affect the use of its network: key and value as text.
-std::map<std::string, std::string> used_as(const RunOptions& run, const PredictOptions& how) {
+std::map<std::string, std::string> used_as(const Experiment& run, const PredictOptions& how) {
   std::map<std::string, std::string> values;
   for (const Setting& setting : run.settings) {
     // With a fixed spacing, the resolution only sets the padding, and each network pads as in its training.
@@ -201,7 +201,7 @@ std::map<std::string, std::string> used_as(const RunOptions& run, const PredictO
   return values;
 }
 
-void refuse(const RunOptions& one, const RunOptions& other, const std::string& what) {
+void refuse(const Experiment& one, const Experiment& other, const std::string& what) {
   fail(Exit::usage,
        "{} and {} cannot predict together: {}. The runs of an ensemble may differ in fold, seed, training "
        "and network only",
@@ -210,18 +210,18 @@ void refuse(const RunOptions& one, const RunOptions& other, const std::string& w
 
 }  // namespace
 
-std::vector<Member> members_of(const std::vector<RunOptions>& runs) {
+std::vector<Member> members_of(const std::vector<Experiment>& runs) {
   std::vector<Member> members;
-  for (const RunOptions& run : runs)
+  for (const Experiment& run : runs)
     for (std::int64_t repeat = 1; repeat <= run.training.repeats; ++repeat) members.push_back({&run, repeat});
   return members;
 }
 
-bool predict_together(const std::vector<RunOptions>& runs, const PredictOptions& how) {
+bool predict_together(const std::vector<Experiment>& runs, const PredictOptions& how) {
   return how.ensemble || runs.size() > 1 || runs.front().evaluate.ensemble;
 }
 
-void check_alike(const std::vector<RunOptions>& runs, const std::vector<data::Dataset>& trained,
+void check_alike(const std::vector<Experiment>& runs, const std::vector<data::Dataset>& trained,
                  const PredictOptions& how) {
   const std::map<std::string, std::string> first = used_as(runs.front(), how);
   for (std::size_t i = 1; i < runs.size(); ++i) {

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* file_name = "prediction.json";
 
 // Checksums of the weight files.
-Json weights_of(const std::vector<RunOptions>& runs, const PredictOptions& how) {
+Json weights_of(const std::vector<Experiment>& runs, const PredictOptions& how) {
   Json weights = Json::array();
   for (const Member& member : members_of(runs)) {
     const fs::path file = predicting_file(*member.run, member.repeat, how.raw_weights);
@@ -31,9 +31,9 @@ Json weights_of(const std::vector<RunOptions>& runs, const PredictOptions& how) 
   return weights;
 }
 
-Json description(const std::vector<RunOptions>& runs, const fs::path& input, const PredictOptions& how,
+Json description(const std::vector<Experiment>& runs, const fs::path& input, const PredictOptions& how,
                  const PredictionRecord::Missing& missing) {
-  RunOptions seen = runs.front();  // for the input size of the network
+  Experiment seen = runs.front();  // for the input size of the network
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
   Json json = {{"voxswap", how.version},
@@ -41,7 +41,7 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
                {"weights", weights_of(runs, how)},
                {"input", plain(fs::absolute(input)).string()},
                {"tta", how.mirror || std::any_of(runs.begin(), runs.end(),
-                                                 [](const RunOptions& run) { return run.evaluate.tta; })},
+                                                 [](const Experiment& run) { return run.evaluate.tta; })},
                {"ensemble", predict_together(runs, how)},
                {"window", resolution_text(input_size(seen))},
                {"overlap", how.overlap},
@@ -50,7 +50,7 @@ Json description(const std::vector<RunOptions>& runs, const fs::path& input, con
   if (!how.postprocessing.empty())
     json["postprocessing"] = checked_json(read_file(how.postprocessing)).at("steps");
   if (!missing.empty()) json["missing_modalities"] = missing;
-  for (const RunOptions& run : runs)
+  for (const Experiment& run : runs)
     if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.output)).string());
   return json;
 }
@@ -73,7 +73,7 @@ bool lies_beside(const fs::path& file) {
 
 }  // namespace
 
-PredictionRecord::PredictionRecord(fs::path folder, const std::vector<RunOptions>& runs,
+PredictionRecord::PredictionRecord(fs::path folder, const std::vector<Experiment>& runs,
                                    const fs::path& input, const PredictOptions& how, const Missing& missing)
     : folder_(std::move(folder)), now_{description(runs, input, how, missing).dump(), {}} {
   if (fs::exists(folder_ / file_name)) read();

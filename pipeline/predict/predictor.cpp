@@ -13,28 +13,28 @@ namespace voxswap::pipeline {
 namespace {
 
 // The run with its input size replaced by the requested window.
-RunOptions with_window(RunOptions options, const PredictOptions& how) {
-  if (net::classifies_images(options.network.name) && how.window)
+Experiment with_window(Experiment experiment, const PredictOptions& how) {
+  if (net::classifies_images(experiment.network.name) && how.window)
     fail(Exit::usage, "--window: {} predicts one class per image, from the whole of it. Leave it out",
-         options.network.name);
-  if (how.whole) options.training.patch.reset();
-  if (how.window) options.training.patch = how.window;
-  if (how.window && net::takes_images(options.network.name)) (*options.training.patch)[2] = 1;
-  const net::Along multiples = net::side_multiples(options.network);
-  const Size3 window = input_size(options);
+         experiment.network.name);
+  if (how.whole) experiment.training.patch.reset();
+  if (how.window) experiment.training.patch = how.window;
+  if (how.window && net::takes_images(experiment.network.name)) (*experiment.training.patch)[2] = 1;
+  const net::Along multiples = net::side_multiples(experiment.network);
+  const Size3 window = input_size(experiment);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (window[axis] % multiples[axis] != 0)
       fail(Exit::usage, "--window: {} voxels do not fit the network. Each side must be a multiple of {}",
-           resolution_text(window), net::side_multiples_text(options.network));
-    if (!options.preprocess.by_spacing() && window[axis] > options.preprocess.resolution[axis])
+           resolution_text(window), net::side_multiples_text(experiment.network));
+    if (!experiment.preprocess.by_spacing() && window[axis] > experiment.preprocess.resolution[axis])
       fail(Exit::usage, "--window: {} voxels exceed the prepared volume ({})", resolution_text(window),
-           resolution_text(options.preprocess.resolution));
+           resolution_text(experiment.preprocess.resolution));
   }
-  return options;
+  return experiment;
 }
 
-void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
-  if (how.raw_weights && options.training.averaging.name == Averaging::none)
+void check_raw_weights(const Experiment& experiment, const PredictOptions& how) {
+  if (how.raw_weights && experiment.training.averaging.name == Averaging::none)
     fail(Exit::usage,
          "--raw-weights: this run has no averaged weights ({} is none), so its weights are raw already. "
          "Leave it out",
@@ -42,7 +42,7 @@ void check_raw_weights(const RunOptions& options, const PredictOptions& how) {
 }
 
 // The keys that determine a run's network and its input size.
-std::vector<std::string> network_keys(const RunOptions& run) {
+std::vector<std::string> network_keys(const Experiment& run) {
   std::vector<std::string> values;
   for (const Setting& setting : run.settings)
     if (setting.key == key::training_patch ||
@@ -55,10 +55,10 @@ std::vector<std::string> network_keys(const RunOptions& run) {
 }  // namespace
 
 // Mirrored prediction is only meaningful along axes that were mirrored in training.
-std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how) {
-  if (!how.mirror && !options.evaluate.tta) return {};
-  std::array<bool, 3> axes = data::mirrored_axes(options.training.augment);
-  axes[2] = axes[2] && input_size(options)[2] > 1;  // a 2D image has no depth axis to mirror
+std::array<bool, 3> axes_to_mirror(const Experiment& experiment, const PredictOptions& how) {
+  if (!how.mirror && !experiment.evaluate.tta) return {};
+  std::array<bool, 3> axes = data::mirrored_axes(experiment.training.augment);
+  axes[2] = axes[2] && input_size(experiment)[2] > 1;  // a 2D image has no depth axis to mirror
   if (axes == std::array<bool, 3>{})
     fail(Exit::usage,
          "--tta: this run was trained without mirroring ({} is false, flip is 0), so predictions of mirrored "
@@ -72,7 +72,7 @@ std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptio
 }
 
 struct Predictor::Network {
-  Network(const RunOptions& run, std::int64_t channels, std::int64_t outputs, const PredictOptions& how)
+  Network(const Experiment& run, std::int64_t channels, std::int64_t outputs, const PredictOptions& how)
       : given(run),
         options(with_window(run, how)),
         inference{input_size(options), how.overlap, axes_to_mirror(options, how),
@@ -85,21 +85,21 @@ struct Predictor::Network {
     loaded = weights.where;
   }
 
-  RunOptions given, options;  // as recorded, and as used for prediction
+  Experiment given, options;  // as recorded, and as used for prediction
   InferenceOptions inference;
   Session session;
   std::string loaded;  // path of the weights it has loaded
 };
 
-Predictor::Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how)
-    : how_(how), dataset_(dataset), outputs_(output_count(dataset, options.training)) {
-  network_of(options);
-  check_raw_weights(options, how);
+Predictor::Predictor(const Experiment& experiment, const data::Dataset& dataset, const PredictOptions& how)
+    : how_(how), dataset_(dataset), outputs_(output_count(dataset, experiment.training)) {
+  network_of(experiment);
+  check_raw_weights(experiment, how);
 }
 
 Predictor::~Predictor() = default;
 
-Predictor::Network& Predictor::network_of(const RunOptions& run) {
+Predictor::Network& Predictor::network_of(const Experiment& run) {
   for (const auto& one : networks_)
     if (network_keys(one->given) == network_keys(run)) return *one;
   for (const auto& one : networks_)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/record/resume.h"
 #include "voxswap/predict.h"
@@ -22,11 +22,11 @@ struct PredictOptions : voxswap::PredictOptions {
 
 // Axes x, y, z for test-time mirroring: those of training if how.mirror or evaluate.tta is set. Throws
 // Exit::usage if training mirrored none.
-std::array<bool, 3> axes_to_mirror(const RunOptions& options, const PredictOptions& how);
+std::array<bool, 3> axes_to_mirror(const Experiment& experiment, const PredictOptions& how);
 
 // One network of an ensemble: a run and its repeat, counted from 1.
 struct Member {
-  const RunOptions* run;
+  const Experiment* run;
   std::int64_t repeat = 1;
 };
 
@@ -34,7 +34,7 @@ class Predictor {
  public:
   // `dataset`: the training data set. Throws Exit::usage for a window that does not suit the network or
   // volume, and for mirroring without mirrored training.
-  Predictor(const RunOptions& options, const data::Dataset& dataset, const PredictOptions& how);
+  Predictor(const Experiment& experiment, const data::Dataset& dataset, const PredictOptions& how);
   ~Predictor();
 
   // Loads the best weights of these repeats (counted from 1) of its run, or of several compatible runs
@@ -56,7 +56,7 @@ class Predictor {
     Network* network;
   };
 
-  Network& network_of(const RunOptions& run);
+  Network& network_of(const Experiment& run);
   void predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take);
 
   PredictOptions how_;

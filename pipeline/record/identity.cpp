@@ -23,17 +23,17 @@ constexpr const char* samples_of_a_batch = "samples of a batch";
 constexpr const char* first_weights = "content of the first weights";
 
 // Files that paths refer to enter the identity by content, not by name or location.
-std::map<std::string, std::string> bearing_keys(const RunOptions& options) {
+std::map<std::string, std::string> bearing_keys(const Experiment& experiment) {
   std::map<std::string, std::string> keys;
-  for (const Setting& setting : options.settings) {
+  for (const Setting& setting : experiment.settings) {
     const bool elsewhere = setting.decides == Decides::name || setting.decides == Decides::source;
-    if (!elsewhere && !may_change(setting.decides, options)) keys[setting.key] = setting.value;
+    if (!elsewhere && !may_change(setting.decides, experiment)) keys[setting.key] = setting.value;
   }
-  if (options.training.batch_size > 1)
-    keys[samples_of_a_batch] = net::takes_batch_at_once(options.network.name)
+  if (experiment.training.batch_size > 1)
+    keys[samples_of_a_batch] = net::takes_batch_at_once(experiment.network.name)
                                    ? "at once"
                                    : "one after the other, added along a binary tree";
-  if (const fs::path& init = options.training.init; !init.empty()) {
+  if (const fs::path& init = experiment.training.init; !init.empty()) {
     error_code ignored;
     keys[first_weights] = fs::exists(init, ignored) ? Hasher().add_file(weights_file(init)).digest() : "gone";
   }
@@ -67,9 +67,9 @@ void add_change(std::vector<std::string>& changes, const char* what, const std::
 
 }  // namespace
 
-RunIdentity identify(const RunOptions& options, CaseContents cases, const Csv& split) {
+RunIdentity identify(const Experiment& experiment, CaseContents cases, const Csv& split) {
   RunIdentity identity;
-  identity.experiment = bearing_keys(options);
+  identity.experiment = bearing_keys(experiment);
   identity.cases = std::move(cases);
   identity.split = Hasher().add(csv_text(split)).digest();
   identity.run = run_of(identity);
@@ -110,8 +110,8 @@ RunIdentity read_identity(const fs::path& folder) {
   return identity;
 }
 
-bool may_change(Decides decides, const RunOptions& options) {
-  const TrainingOptions& training = options.training;
+bool may_change(Decides decides, const Experiment& experiment) {
+  const TrainingOptions& training = experiment.training;
   const bool by_length = training.schedule.name == Schedule::poly ||
                          training.schedule.name == Schedule::cosine ||
                          (training.averaging.name == Averaging::swa && training.averaging.start == 0);
@@ -129,9 +129,9 @@ bool may_change(Decides decides, const RunOptions& options) {
   }
 }
 
-void check_experiment(const RunIdentity& identity, const RunOptions& options,
+void check_experiment(const RunIdentity& identity, const Experiment& experiment,
                       const std::vector<std::string>& sections) {
-  const std::map<std::string, std::string> now = bearing_keys(options);
+  const std::map<std::string, std::string> now = bearing_keys(experiment);
   std::vector<std::string> changes;
   for (const auto& [key, value] : identity.experiment) {
     const auto found = now.find(key);  // ignores keys that this version does not have
@@ -144,16 +144,16 @@ void check_experiment(const RunIdentity& identity, const RunOptions& options,
     fail(Exit::bad_data,
          "{}: is not the experiment that this run was started with: {}. Undo that change, or start another "
          "run",
-         (options.output / "experiment.yaml").string(), join(changes, "; "));
+         (experiment.output / "experiment.yaml").string(), join(changes, "; "));
 }
 
-void check_batches(const RunIdentity& identity, const RunOptions& options) {
-  if (options.training.batch_size == 1 || identity.experiment.contains(samples_of_a_batch)) return;
+void check_batches(const RunIdentity& identity, const Experiment& experiment) {
+  if (experiment.training.batch_size == 1 || identity.experiment.contains(samples_of_a_batch)) return;
   fail(Exit::bad_data,
        "{}: was started by a version of voxswap that computed the {} of a batch at once. This version "
        "computes them one after the other, which rounds differently. Continue with the old version, or start "
        "another run with --out DIR",
-       options.output.string(), counted(options.training.batch_size, "sample"));
+       experiment.output.string(), counted(experiment.training.batch_size, "sample"));
 }
 
 void check_split(const RunIdentity& identity, const fs::path& split_file) {
@@ -188,7 +188,7 @@ void check_contents(const RunIdentity& identity, const CaseContents& now, const 
   if (!changes.empty()) refuse_data(root, changes);
 }
 
-std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, const RunOptions& options,
+std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, const Experiment& experiment,
                                                   const std::string& run, std::int64_t repeat) {
   Json labels = Json::object(), regions = Json::object();
   for (const auto& [name, value] : dataset.labels) labels[name] = value;
@@ -198,11 +198,11 @@ std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, 
   };
   return {{"run", run},
           {"repeat", std::to_string(repeat)},
-          {"network", options.network.name},
+          {"network", experiment.network.name},
           {"modalities", join(dataset.modalities, " ")},
           {"labels", text(labels)},
           {"regions", text(regions)},
-          {"targets", choice_name(options.training.targets)}};
+          {"targets", choice_name(experiment.training.targets)}};
 }
 
 void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, std::string>& expected,

@@ -10,7 +10,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "data/layouts/dataset.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/record/checkpoint.h"
 
 namespace voxswap::pipeline {
@@ -25,7 +25,7 @@ struct RunIdentity {
   std::string split;  // hash of split.csv
 };
 
-RunIdentity identify(const RunOptions& options, CaseContents cases, const Csv& split);
+RunIdentity identify(const Experiment& experiment, CaseContents cases, const Csv& split);
 void write_identity(const fs::path& folder, const RunIdentity& identity);
 bool has_identity(const fs::path& folder);
 // Throws Exit::bad_data if the file is missing or was modified.
@@ -33,21 +33,21 @@ RunIdentity read_identity(const fs::path& folder);
 
 // True if a resumed run may use another value of a key that decides this: only if completed steps would have
 // been the same.
-bool may_change(Decides decides, const RunOptions& options);
+bool may_change(Decides decides, const Experiment& experiment);
 
 // Each check throws Exit::bad_data with the change and advice.
-void check_experiment(const RunIdentity& identity, const RunOptions& options,
+void check_experiment(const RunIdentity& identity, const Experiment& experiment,
                       const std::vector<std::string>& sections);  // only keys that begin with one of these
 // Verifies that steps continue as before: for batches of several samples, the identity must say how they are
 // computed.
-void check_batches(const RunIdentity& identity, const RunOptions& options);
+void check_batches(const RunIdentity& identity, const Experiment& experiment);
 void check_split(const RunIdentity& identity, const fs::path& split_file);
 void check_case_list(const RunIdentity& identity, const data::Dataset& dataset);
 void check_contents(const RunIdentity& identity, const CaseContents& now, const fs::path& root);
 
 // Model metadata of a checkpoint (run, repeat, inputs and outputs of the network), and its comparison with
 // the expected entries. Entries missing in `expected` are not compared.
-std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, const RunOptions& options,
+std::map<std::string, std::string> model_metadata(const data::Dataset& dataset, const Experiment& experiment,
                                                   const std::string& run, std::int64_t repeat);
 void check_metadata(const Checkpoint& checkpoint, const std::map<std::string, std::string>& expected,
                     const std::string& where);

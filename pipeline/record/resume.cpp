@@ -44,9 +44,9 @@ void check_tables(const fs::path& folder) {
 
 }  // namespace
 
-std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Dataset& dataset) {
-  const fs::path& folder = options.output;
-  if (!options.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
+std::optional<RunIdentity> begun_run(const Experiment& experiment, const data::Dataset& dataset) {
+  const fs::path& folder = experiment.output;
+  if (!experiment.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
   if (!has_identity(folder)) {
     if (!holds_checkpoints(folder)) return std::nullopt;  // killed before training began
     fail(Exit::bad_data,
@@ -56,33 +56,33 @@ std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Data
   }
   RunIdentity begun = read_identity(folder);
   check_tables(folder);
-  check_experiment(begun, options, {""});
-  check_batches(begun, options);
+  check_experiment(begun, experiment, {""});
+  check_batches(begun, experiment);
   check_case_list(begun, dataset);
   return begun;
 }
 
-Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& options,
+Split split_of(const std::optional<RunIdentity>& begun, const Experiment& experiment,
                const data::Dataset& dataset) {
-  if (!begun) return make_split(dataset, options.split);
-  const fs::path kept = options.output / "split.csv", &given = options.split.file;
+  if (!begun) return make_split(dataset, experiment.split);
+  const fs::path kept = experiment.output / "split.csv", &given = experiment.split.file;
   check_split(*begun, kept);
-  SplitOptions own = options.split;
+  SplitOptions own = experiment.split;
   own.file = kept;
   const Split split = make_split(dataset, own);
   error_code ignored;
   if (!given.empty() && fs::exists(given, ignored)) {
-    const Split now = make_split(dataset, options.split);
+    const Split now = make_split(dataset, experiment.split);
     if (now.training != split.training || now.validation != split.validation)
       fail(Exit::bad_data,
            "{}: differs from the split that the run in {} was started with. Restore it, or start another run "
            "with --out DIR",
-           given.string(), options.output.string());
+           given.string(), experiment.output.string());
   }
   return split;
 }
 
-RunIdentity confirmed(std::optional<RunIdentity> begun, const RunOptions& options, Cases& cases,
+RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experiment, Cases& cases,
                       const Split& split) {
   const data::Dataset& dataset = cases.dataset();
   CaseContents contents;
@@ -90,88 +90,89 @@ RunIdentity confirmed(std::optional<RunIdentity> begun, const RunOptions& option
   std::vector<std::size_t> used = split.training;
   used.insert(used.end(), split.validation.begin(), split.validation.end());
   parallel_for(used.size(), [&](std::size_t i) { contents[used[i]].second = cases.content(used[i]); });
-  if (!begun) return identify(options, std::move(contents), split_csv(dataset, split));
+  if (!begun) return identify(experiment, std::move(contents), split_csv(dataset, split));
   check_contents(*begun, contents, dataset.root);
   return *std::move(begun);
 }
 
-RunOptions confirmed_for_prediction(RunOptions options) {
-  const fs::path& folder = options.output;
+Experiment confirmed_for_prediction(Experiment experiment) {
+  const fs::path& folder = experiment.output;
   if (!has_identity(folder)) {
     log::warn("{}: contains no identity.json, so it cannot be verified that its files belong together",
               folder.string());
-    return options;
+    return experiment;
   }
   const RunIdentity identity = read_identity(folder);
-  check_experiment(identity, options, {key::preprocess_section, key::network_section, key::training_section});
+  check_experiment(identity, experiment,
+                   {key::preprocess_section, key::network_section, key::training_section});
   if (fs::exists(folder / "split.csv")) check_split(identity, folder / "split.csv");
   const fs::path description = folder / "dataset.json";
   if (const std::string run = data::described_run(description); !run.empty() && run != identity.run)
     fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}). Restore the one of this run",
          description.string(), run, identity.run);
-  options.identity = identity.run;
-  return options;
+  experiment.identity = identity.run;
+  return experiment;
 }
 
-data::Dataset trained_on(const RunOptions& options) {
-  const fs::path noted = options.output / description_file;
-  return fs::exists(noted) ? data::read_description(noted) : open_dataset(options);
+data::Dataset trained_on(const Experiment& experiment) {
+  const fs::path noted = experiment.output / description_file;
+  return fs::exists(noted) ? data::read_description(noted) : open_dataset(experiment);
 }
 
 namespace {
 
-const char* predicting_weights(const RunOptions& options, std::int64_t repeat, bool raw) {
-  const bool averaged = options.training.averaging.name != Averaging::none && !raw &&
-                        has_averaged(checkpoint_folder(options, repeat));
+const char* predicting_weights(const Experiment& experiment, std::int64_t repeat, bool raw) {
+  const bool averaged = experiment.training.averaging.name != Averaging::none && !raw &&
+                        has_averaged(checkpoint_folder(experiment, repeat));
   return averaged ? averaged_weights_name : best_weights_name;
 }
 
 }  // namespace
 
-fs::path predicting_file(const RunOptions& options, std::int64_t repeat, bool raw) {
-  return checkpoint_folder(options, repeat) /
-         (std::string(predicting_weights(options, repeat, raw)) + ".safetensors");
+fs::path predicting_file(const Experiment& experiment, std::int64_t repeat, bool raw) {
+  return checkpoint_folder(experiment, repeat) /
+         (std::string(predicting_weights(experiment, repeat, raw)) + ".safetensors");
 }
 
-BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat,
+BestWeights best_weights(const Experiment& experiment, const data::Dataset& dataset, std::int64_t repeat,
                          bool raw) {
-  const fs::path folder = checkpoint_folder(options, repeat);
-  auto model = model_metadata(dataset, options, options.identity, repeat);
-  if (options.identity.empty()) model.erase("run");
+  const fs::path folder = checkpoint_folder(experiment, repeat);
+  auto model = model_metadata(dataset, experiment, experiment.identity, repeat);
+  if (experiment.identity.empty()) model.erase("run");
   BestWeights weights{
-      predicting_file(options, repeat, raw).string(),
+      predicting_file(experiment, repeat, raw).string(),
       read_best(
           folder,
           [&](const Checkpoint& best, const std::string& where) { check_metadata(best, model, where); },
-          predicting_weights(options, repeat, raw)),
+          predicting_weights(experiment, repeat, raw)),
       {}};
   if (weights.checkpoint.digest.empty())
     log::warn(
         "{}: these weights have no checksums, as in files of other programs, so damage cannot be detected",
         weights.where);
-  if (data::needs_training_set(options.preprocess.normalize))
+  if (data::needs_training_set(experiment.preprocess.normalize))
     weights.normalization = normalization_from(weights.checkpoint, dataset.modalities.size(), weights.where);
   return weights;
 }
 
-fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat) {
-  const fs::path folder = options.output / "checkpoints";
-  return options.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
+fs::path checkpoint_folder(const Experiment& experiment, std::int64_t repeat) {
+  const fs::path folder = experiment.output / "checkpoints";
+  return experiment.training.repeats == 1 ? folder : folder / format("repeat_{}", repeat);
 }
 
-std::vector<Team> predicting_teams(const RunOptions& options) {
-  std::vector<Team> teams(options.evaluate.ensemble ? 1 : 0);
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
-    if (options.evaluate.ensemble)
+std::vector<Team> predicting_teams(const Experiment& experiment) {
+  std::vector<Team> teams(experiment.evaluate.ensemble ? 1 : 0);
+  for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat)
+    if (experiment.evaluate.ensemble)
       teams.front().push_back(repeat);
     else
       teams.push_back({repeat});
   return teams;
 }
 
-fs::path prediction_folder(const RunOptions& options, const Team& team) {
-  const fs::path folder = options.output / "predictions";
-  const bool is_only = static_cast<std::int64_t>(team.size()) == options.training.repeats;
+fs::path prediction_folder(const Experiment& experiment, const Team& team) {
+  const fs::path folder = experiment.output / "predictions";
+  const bool is_only = static_cast<std::int64_t>(team.size()) == experiment.training.repeats;
   return is_only ? folder : folder / format("repeat_{}", team.front());
 }
 

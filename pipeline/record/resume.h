@@ -8,34 +8,34 @@
 #include "base/file.h"
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/cases.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/identity.h"
 
 namespace voxswap::pipeline {
 
-// The run to resume with options.resume; nullopt for a new run. Throws Exit::bad_data if its experiment or
+// The run to resume with experiment.resume; nullopt for a new run. Throws Exit::bad_data if its experiment or
 // its list of cases has changed.
-std::optional<RunIdentity> begun_run(const RunOptions& options, const data::Dataset& dataset);
+std::optional<RunIdentity> begun_run(const Experiment& experiment, const data::Dataset& dataset);
 
 // The split of the run, made once at its start. Throws Exit::bad_data if it was modified or differs from
 // options.split.file.
-Split split_of(const std::optional<RunIdentity>& begun, const RunOptions& options,
+Split split_of(const std::optional<RunIdentity>& begun, const Experiment& experiment,
                const data::Dataset& dataset);
 
 // The identity of the resumed or new run. Throws Exit::bad_data if a file of a case in the split has changed.
-RunIdentity confirmed(std::optional<RunIdentity> begun, const RunOptions& options, Cases& cases,
+RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experiment, Cases& cases,
                       const Split& split);
 
-// Adds the run's identity to the options, for checking checkpoints in prediction. Throws Exit::bad_data if
+// Adds the run's identity, for checking checkpoints in prediction. Throws Exit::bad_data if
 // experiment.yaml, dataset.json or split.csv in the run's folder has changed.
-RunOptions confirmed_for_prediction(RunOptions options);
+Experiment confirmed_for_prediction(Experiment experiment);
 
 // What prediction needs from a finished run: the description of its data and the best weights of its repeats.
 
 // The data set as recorded in training, since the data may have moved. Runs of earlier versions have no
 // record; their data is opened.
-data::Dataset trained_on(const RunOptions& options);
+data::Dataset trained_on(const Experiment& experiment);
 
 struct BestWeights {
   std::string where;  // file name
@@ -45,23 +45,23 @@ struct BestWeights {
 
 // File of the weights with which a repeat predicts: the best averaged ones if there are any, unless `raw`
 // selects the weights without averaging.
-fs::path predicting_file(const RunOptions& options, std::int64_t repeat, bool raw = false);
+fs::path predicting_file(const Experiment& experiment, std::int64_t repeat, bool raw = false);
 
 // Reads that file. Repeats count from 1. Throws Exit::bad_data if weights are missing, damaged, or belong to
 // another run or data set; warns if they have no checksums.
-BestWeights best_weights(const RunOptions& options, const data::Dataset& dataset, std::int64_t repeat,
+BestWeights best_weights(const Experiment& experiment, const data::Dataset& dataset, std::int64_t repeat,
                          bool raw = false);
 
 // Names of files in a run's folder.
 constexpr const char* description_file = "dataset.json";  // the training data set
 
 // `repeat` counts from 1.
-fs::path checkpoint_folder(const RunOptions& options, std::int64_t repeat);
+fs::path checkpoint_folder(const Experiment& experiment, std::int64_t repeat);
 
 // Repeats whose probabilities are averaged: a single one, or all with evaluate.ensemble. Tables and folders
 // name a team by its first repeat.
 using Team = std::vector<std::int64_t>;
-std::vector<Team> predicting_teams(const RunOptions& options);
-fs::path prediction_folder(const RunOptions& options, const Team& team);
+std::vector<Team> predicting_teams(const Experiment& experiment);
+fs::path prediction_folder(const Experiment& experiment, const Team& team);
 
 }  // namespace voxswap::pipeline

@@ -36,31 +36,31 @@ std::string of_checkpoint(const fs::path& file) {
 }
 
 // Routines in the last checkpoint or, for a run killed before its first checkpoint, in the folder.
-std::string of_run(const RunOptions& options) {
-  for (std::int64_t repeat = options.training.repeats; repeat >= 1; --repeat)
+std::string of_run(const Experiment& experiment) {
+  for (std::int64_t repeat = experiment.training.repeats; repeat >= 1; --repeat)
     for (const char* name : {"last.safetensors", "last.previous.safetensors"})
-      if (std::string text = of_checkpoint(checkpoint_folder(options, repeat) / name); !text.empty())
+      if (std::string text = of_checkpoint(checkpoint_folder(experiment, repeat) / name); !text.empty())
         return text;
-  const fs::path file = options.output / routines_file;
+  const fs::path file = experiment.output / routines_file;
   return fs::exists(file) ? read_file(file) : "";
 }
 
 // Cache file for this device and library version.
-fs::path cache_file(const net::Backend& backend, const RunOptions& options) {
-  return options.cache / "routines" / (Hasher().add(backend.description()).digest() + ".routines");
+fs::path cache_file(const net::Backend& backend, const Experiment& experiment) {
+  return experiment.cache / "routines" / (Hasher().add(backend.description()).digest() + ".routines");
 }
 
 }  // namespace
 
-void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run, bool together) {
+void take_routines(net::Backend& backend, const Experiment& experiment, bool of_the_run, bool together) {
   auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
   if (device == nullptr) return;
   std::string known;
-  if (!together || options.ranks->is_first()) {
-    if (of_the_run) known = of_run(options);
-    if (!options.cache.empty()) known += read_checksummed(cache_file(backend, options)).value_or("");
+  if (!together || experiment.ranks->is_first()) {
+    if (of_the_run) known = of_run(experiment);
+    if (!experiment.cache.empty()) known += read_checksummed(cache_file(backend, experiment)).value_or("");
   }
-  if (together) known = net::broadcast(*options.ranks, known);
+  if (together) known = net::broadcast(*experiment.ranks, known);
   if (!known.empty()) device->take_routines(known);
 }
 
@@ -73,10 +73,10 @@ bool agree_on_routines(net::Backend& backend, net::Ranks& ranks) {
 }
 
 // Existing entries are kept.
-void remember_routines(const net::Backend& backend, const RunOptions& options) {
+void remember_routines(const net::Backend& backend, const Experiment& experiment) {
   const std::string text = chosen(backend);
-  if (text.empty() || options.cache.empty()) return;
-  const fs::path file = cache_file(backend, options);
+  if (text.empty() || experiment.cache.empty()) return;
+  const fs::path file = cache_file(backend, experiment);
   std::string all = read_checksummed(file).value_or("");
   const auto problem_of = [](const std::string& line) { return line.substr(line.find('\t') + 1); };
   std::set<std::string> known;
@@ -96,8 +96,9 @@ void remember_routines(const net::Backend& backend, const RunOptions& options) {
   }
 }
 
-void write_routines(const net::Backend& backend, const RunOptions& options) {
-  if (const std::string text = chosen(backend); !text.empty()) write_file(options.output / routines_file, text);
+void write_routines(const net::Backend& backend, const Experiment& experiment) {
+  if (const std::string text = chosen(backend); !text.empty())
+    write_file(experiment.output / routines_file, text);
 }
 
 std::map<std::string, std::string> routines_metadata(const net::Backend& backend) {

@@ -8,21 +8,21 @@
 #include <string>
 
 #include "net/backends/backend.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 
 // Loads choices into a backend before it compiles: first those of the run if it is resumed or used for
 // prediction, then those of the cache. Warns if the backend cannot use the run's choices. `together`:
 // collective; rank 0 reads and broadcasts.
-void take_routines(net::Backend& backend, const RunOptions& options, bool of_the_run, bool together);
+void take_routines(net::Backend& backend, const Experiment& experiment, bool of_the_run, bool together);
 // Collective, after compilation: all ranks adopt the same routines; if choices differ, those of the lowest
 // rank. Returns true if this rank has to recompile.
 bool agree_on_routines(net::Backend& backend, net::Ranks& ranks);
 // Adds new choices of the backend to the cache.
-void remember_routines(const net::Backend& backend, const RunOptions& options);
+void remember_routines(const net::Backend& backend, const Experiment& experiment);
 
-void write_routines(const net::Backend& backend, const RunOptions& options);  // into the run's folder
+void write_routines(const net::Backend& backend, const Experiment& experiment);  // into the run's folder
 // Metadata for the run's checkpoints; empty if nothing was chosen.
 std::map<std::string, std::string> routines_metadata(const net::Backend& backend);
 

@@ -11,9 +11,9 @@ namespace voxswap::pipeline {
 
 namespace {
 
-fs::path event_folder(const RunOptions& options, std::int64_t repeat) {
-  const fs::path folder = options.output / "tensorboard";
-  return options.training.repeats > 1 ? folder / format("repeat_{}", repeat) : folder;
+fs::path event_folder(const Experiment& experiment, std::int64_t repeat) {
+  const fs::path folder = experiment.output / "tensorboard";
+  return experiment.training.repeats > 1 ? folder / format("repeat_{}", repeat) : folder;
 }
 
 Json line(const char* what, std::int64_t repeat) {
@@ -27,22 +27,22 @@ std::string line_text(const Json& json) {
 
 }  // namespace
 
-RunLogs::RunLogs(const RunOptions& options, std::int64_t repeat, std::int64_t epoch, std::int64_t step)
+RunLogs::RunLogs(const Experiment& experiment, std::int64_t repeat, std::int64_t epoch, std::int64_t step)
     : repeat_(repeat),
-      writes_events_(options.training.log.tensorboard),
-      writes_lines_(options.training.log.jsonl) {
+      writes_events_(experiment.training.log.tensorboard),
+      writes_lines_(experiment.training.log.jsonl) {
   if (writes_events_) {
-    events_ = EventFile(event_folder(options, repeat), step > 1 ? step : 0);
-    if (step == 1) events_.text("experiment", "```yaml\n" + options.resolved + "\n```");
+    events_ = EventFile(event_folder(experiment, repeat), step > 1 ? step : 0);
+    if (step == 1) events_.text("experiment", "```yaml\n" + experiment.resolved + "\n```");
   }
   if (!writes_lines_) return;
-  lines_ = Journal(options.output / "log.jsonl");
+  lines_ = Journal(experiment.output / "log.jsonl");
   Json begin = line("begin", repeat);
-  begin.update({{"run", options.name},
+  begin.update({{"run", experiment.name},
                 {"epoch", epoch},
                 {"next_step", step},
-                {"epochs", options.training.epochs},
-                {"repeats", options.training.repeats}});
+                {"epochs", experiment.training.epochs},
+                {"repeats", experiment.training.repeats}});
   lines_.add(line_text(begin));
 }
 
@@ -93,11 +93,11 @@ void RunLogs::picture(const std::string& case_id, std::int64_t total, const std:
   events_.picture("validation/" + case_id, total, png, slices_caption(png));
 }
 
-void log_pictures(const RunOptions& options, const std::vector<std::string>& cases) {
-  if (!options.training.log.tensorboard) return;
-  EventFile events(event_folder(options, 1));
+void log_pictures(const Experiment& experiment, const std::vector<std::string>& cases) {
+  if (!experiment.training.log.tensorboard) return;
+  EventFile events(event_folder(experiment, 1));
   for (const std::string& id : cases) {
-    const fs::path png = options.output / "slices" / (id + ".png");
+    const fs::path png = experiment.output / "slices" / (id + ".png");
     if (!fs::exists(png)) continue;
     const std::string bytes = read_file(png);
     events.picture("slices/" + id, 0, bytes, slices_caption(bytes));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/journal.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/record/event_file.h"
 #include "pipeline/report/tables.h"
 
@@ -25,7 +25,7 @@ class RunLogs {
   RunLogs() = default;  // writes nothing
   // For a repeat whose next step is `step`, counted from 1 over all epochs. Entries of this and later steps,
   // logged by a process that stopped after its last checkpoint, are discarded by TensorBoard.
-  RunLogs(const RunOptions& options, std::int64_t repeat, std::int64_t epoch, std::int64_t step);
+  RunLogs(const Experiment& experiment, std::int64_t repeat, std::int64_t epoch, std::int64_t step);
 
   void step(const StepNote& note);
   // True if images of validation cases are logged after this epoch: up to the tenth, then every tenth.
@@ -44,6 +44,6 @@ class RunLogs {
 };
 
 // Logs the images of predictions (slices/) for TensorBoard, if enabled.
-void log_pictures(const RunOptions& options, const std::vector<std::string>& cases);
+void log_pictures(const Experiment& experiment, const std::vector<std::string>& cases);
 
 }  // namespace voxswap::pipeline

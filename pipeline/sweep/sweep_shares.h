@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 

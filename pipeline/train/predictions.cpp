@@ -46,9 +46,9 @@ struct Turn {
   std::int64_t repeat() const { return team.front(); }
 };
 
-std::vector<Turn> turns_of(const RunOptions& options, const Split& split) {
+std::vector<Turn> turns_of(const Experiment& experiment, const Split& split) {
   std::vector<Turn> turns;
-  for (const Team& team : predicting_teams(options))
+  for (const Team& team : predicting_teams(experiment))
     for (const std::size_t index : split.validation) turns.push_back({team, index});
   return turns;
 }
@@ -89,33 +89,33 @@ class Reliability {
 
 class CasePredictor {
  public:
-  CasePredictor(const RunOptions& options, Cases& cases, std::size_t viewed)
-      : options_(options),
+  CasePredictor(const Experiment& experiment, Cases& cases, std::size_t viewed)
+      : experiment_(experiment),
         viewer_bytes_(cases.dataset().labels.size() > most_viewed_labels
                           ? 0
-                          : options.viewer_bytes /
+                          : experiment.viewer_bytes /
                                 static_cast<std::int64_t>(std::max<std::size_t>(viewed, 1))),
         dataset_(cases.dataset()),
         cases_(cases),
-        decoder_(make_decoder(dataset_, options.training)),
-        outputs_(output_names(dataset_, options.training)),
-        predictor_(options, dataset_, {}) {}
+        decoder_(make_decoder(dataset_, experiment.training)),
+        outputs_(output_names(dataset_, experiment.training)),
+        predictor_(experiment, dataset_, {}) {}
 
   // Predicts a case, writes its files and returns its scores.
   Scores predict(const Turn& turn) {
     if (turn.team != team_) predictor_.use(team_ = turn.team);
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
-    if (!options_.is_first_of_group()) {
+    if (!experiment_.is_first_of_group()) {
       predictor_.predict(*prepared, [](auto) {});  // passes its planes to the first rank
       return {};
     }
-    Reliability reliability(prepared->truth, output_classes(dataset_, options_.training), files,
+    Reliability reliability(prepared->truth, output_classes(dataset_, experiment_.training), files,
                             dataset_.ignore_label);
     const Prediction prediction = write_prediction(turn, *prepared, reliability);
     const data::Volume volume = data::read_case(dataset_, files);
     if (turn.repeat() == 1) write_pictures(files.id, volume, *prepared, prediction);
-    return {case_scores(options_, turn.repeat(), dataset_, files, volume, *prepared, prediction),
+    return {case_scores(experiment_, turn.repeat(), dataset_, files, volume, *prepared, prediction),
             calibration(turn.repeat(), files.id, reliability)};
   }
 
@@ -123,7 +123,7 @@ class CasePredictor {
   // Decides and writes planes as the network produces them; the whole label map is only kept for scoring.
   Prediction write_prediction(const Turn& turn, const data::PreparedCase& prepared,
                               Reliability& reliability) {
-    const fs::path folder = prediction_folder(options_, turn.team);
+    const fs::path folder = prediction_folder(experiment_, turn.team);
     make_directories(folder);
     const fs::path file = folder / label_map_name(dataset_, prepared.id);
     Prediction made{{prepared.original, {}}, {prepared.training_geometry(), {}}};
@@ -153,9 +153,9 @@ class CasePredictor {
     std::vector<CalibrationRow> rows;
     for (std::size_t c = 0; c < outputs_.size(); ++c) {
       CalibrationRow& row = rows.emplace_back();
-      row.run = options_.name;
+      row.run = experiment_.name;
       row.repeat = repeat;
-      row.resolution = resolution_text(options_.preprocess.resolution);
+      row.resolution = resolution_text(experiment_.preprocess.resolution);
       row.case_id = id;
       row.output = outputs_[c];
       set_scores(row, reliability.outputs()[c]);
@@ -166,19 +166,19 @@ class CasePredictor {
   // Writes the case's pictures and viewer data for the report.
   void write_pictures(const std::string& id, const data::Volume& volume, const data::PreparedCase& prepared,
                       const Prediction& prediction) const {
-    make_directories(options_.output / "slices");
-    write_slices(options_.output / "slices" / (id + ".png"),
+    make_directories(experiment_.output / "slices");
+    write_slices(experiment_.output / "slices" / (id + ".png"),
                  {id, dataset_.modalities.back(), volume.channels.back(), volume.truth, prediction.native,
                   dataset_.regions, prepared.stored});
     if (viewer_bytes_ == 0) return;
-    make_directories(options_.output / viewer_folder);
+    make_directories(experiment_.output / viewer_folder);
     write_file(
-        options_.output / viewer_folder / (id + ".json"),
+        experiment_.output / viewer_folder / (id + ".json"),
         viewed_case({volume, prediction.native, dataset_.modalities, dataset_.labels, dataset_.regions},
                     viewer_bytes_));
   }
 
-  const RunOptions& options_;
+  const Experiment& experiment_;
   std::int64_t viewer_bytes_;  // of report.html, per case
   const data::Dataset& dataset_;
   Cases& cases_;
@@ -189,27 +189,29 @@ class CasePredictor {
 };
 
 // True if all ranks see the weights that the first rank wrote, which requires a shared file system.
-bool see_the_same(const RunOptions& options) {
+bool see_the_same(const Experiment& experiment) {
   constexpr std::size_t header = 1 << 16;  // contains the checksums of all tensors
-  net::wait_for_all(*options.ranks);       // the first rank may still be writing
+  net::wait_for_all(*experiment.ranks);    // the first rank may still be writing
   std::string seen;
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const fs::path file = predicting_file(options, repeat);
+  for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
+    const fs::path file = predicting_file(experiment, repeat);
     error_code ignored;
     seen += fs::exists(file, ignored) ? read_file(file, header) : "nothing";
   }
-  const std::vector<std::string> all = net::gather(*options.ranks, Hasher().add(seen).digest());
+  const std::vector<std::string> all = net::gather(*experiment.ranks, Hasher().add(seen).digest());
   return std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
 }
 
 // After a resume with another evaluate.ensemble, removes label maps in the folders of the other setting.
-void remove_former_predictions(RunOptions options, const data::Dataset& dataset, const Split& split) {
-  if (options.training.repeats == 1) return;
-  options.evaluate.ensemble = !options.evaluate.ensemble;
+void remove_former_predictions(Experiment experiment, const data::Dataset& dataset, const Split& split) {
+  if (experiment.training.repeats == 1) return;
+  experiment.evaluate.ensemble = !experiment.evaluate.ensemble;
   error_code ignored;
-  for (const Turn& turn : turns_of(options, split))
-    remove_own(prediction_folder(options, turn.team) / label_map_name(dataset, dataset.cases[turn.index].id));
-  for (const Team& team : predicting_teams(options)) fs::remove(prediction_folder(options, team), ignored);
+  for (const Turn& turn : turns_of(experiment, split))
+    remove_own(prediction_folder(experiment, turn.team) /
+               label_map_name(dataset, dataset.cases[turn.index].id));
+  for (const Team& team : predicting_teams(experiment))
+    fs::remove(prediction_folder(experiment, team), ignored);
 }
 
 void stop_if_interrupted(net::Ranks& ranks) {
@@ -220,11 +222,12 @@ void stop_if_interrupted(net::Ranks& ranks) {
 
 // Collective. Merges the rows of all groups in the order of turns on rank 0.
 template <class Row>
-std::vector<Row> gathered(const RunOptions& options, std::vector<Row> mine, std::size_t turns,
+std::vector<Row> gathered(const Experiment& experiment, std::vector<Row> mine, std::size_t turns,
                           std::size_t rows_each) {
-  if (options.ranks->is_alone()) return mine;
+  if (experiment.ranks->is_alone()) return mine;
   std::vector<std::vector<Row>> all;
-  for (const std::string& text : of_groups(options, net::gather(*options.ranks, csv_text(csv_of(mine))))) {
+  for (const std::string& text :
+       of_groups(experiment, net::gather(*experiment.ranks, csv_text(csv_of(mine))))) {
     const std::string where = "predictions of a rank";
     all.push_back(rows_of<Row>(parse_csv(text, where), where));
   }
@@ -239,22 +242,22 @@ std::vector<Row> gathered(const RunOptions& options, std::vector<Row> mine, std:
 
 }  // namespace
 
-void predict_and_score(const RunOptions& of_ranks, Cases& cases, const Split& split) {
+void predict_and_score(const Experiment& of_ranks, Cases& cases, const Split& split) {
   net::Ranks& ranks = *of_ranks.ranks;
   const std::vector<Turn> turns = turns_of(of_ranks, split);
   if (ranks.is_first()) remove_former_predictions(of_ranks, cases.dataset(), split);
   const bool shared = see_the_same(of_ranks);
-  RunOptions options = of_ranks;
+  Experiment experiment = of_ranks;
   if (!shared) {
-    log::info("the ranks do not share the folder {}: rank 0 predicts alone", options.output.string());
-    options.ranks = &net::alone();
+    log::info("the ranks do not share the folder {}: rank 0 predicts alone", experiment.output.string());
+    experiment.ranks = &net::alone();
   }
-  const auto each = static_cast<std::size_t>(options.replicas());
-  const auto rank = static_cast<std::size_t>(shared ? options.replica() : ranks.rank());
+  const auto each = static_cast<std::size_t>(experiment.replicas());
+  const auto rank = static_cast<std::size_t>(shared ? experiment.replica() : ranks.rank());
   std::unique_ptr<CasePredictor> predictor;
   // All slab ranks must connect, even without a turn.
-  if (rank < (options.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
-    predictor = std::make_unique<CasePredictor>(options, cases, split.validation.size());
+  if (rank < (experiment.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
+    predictor = std::make_unique<CasePredictor>(experiment, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
   Scores scores;
   for (std::size_t from = 0; from < turns.size(); from += each) {
@@ -268,37 +271,37 @@ void predict_and_score(const RunOptions& of_ranks, Cases& cases, const Split& sp
   }
   const data::Dataset& dataset = cases.dataset();
   if (shared) {
-    scores.dice = gathered(options, std::move(scores.dice), turns.size(),
-                           options.evaluate.at.size() * dataset.regions.size());
-    scores.calibration = gathered(options, std::move(scores.calibration), turns.size(),
-                                  output_names(dataset, options.training).size());
+    scores.dice = gathered(experiment, std::move(scores.dice), turns.size(),
+                           experiment.evaluate.at.size() * dataset.regions.size());
+    scores.calibration = gathered(experiment, std::move(scores.calibration), turns.size(),
+                                  output_names(dataset, experiment.training).size());
   }
   if (!ranks.is_first()) return;
-  write_noted(options.output, {{"dice.csv", csv_text(csv_of(scores.dice))},
-                               {"calibration.csv", csv_text(csv_of(scores.calibration))}});
-  if (options.evaluate.postprocessing == FindPostprocessing::automatic)
-    write_postprocessing({options}, dataset, options.output);
-  settle_files(options.output);
+  write_noted(experiment.output, {{"dice.csv", csv_text(csv_of(scores.dice))},
+                                  {"calibration.csv", csv_text(csv_of(scores.calibration))}});
+  if (experiment.evaluate.postprocessing == FindPostprocessing::automatic)
+    write_postprocessing({experiment}, dataset, experiment.output);
+  settle_files(experiment.output);
 }
 
-void predict_and_count(const RunOptions& options, Cases& cases, const Split& split) {
-  if (!options.ranks->is_first()) return;
+void predict_and_count(const Experiment& experiment, Cases& cases, const Split& split) {
+  if (!experiment.ranks->is_first()) return;
   const data::Dataset& dataset = cases.dataset();
-  Predictor predictor(options, dataset, {});
+  Predictor predictor(experiment, dataset, {});
   std::vector<ClassRow> rows;
   Team team;  // whose weights are loaded
-  for (const Turn& turn : turns_of(options, split)) {
+  for (const Turn& turn : turns_of(experiment, split)) {
     throw_if_interrupted();
     if (turn.team != team) predictor.use(team = turn.team);
     ClassRow& row = rows.emplace_back(
         class_row(dataset, dataset.cases[turn.index], predictor.probabilities(*cases.prepared(turn.index))));
-    row.run = options.name;
+    row.run = experiment.name;
     row.repeat = turn.repeat();
-    row.resolution = resolution_text(options.preprocess.resolution);
+    row.resolution = resolution_text(experiment.preprocess.resolution);
   }
-  write_noted(options.output, {{"classes.csv", csv_text(csv_of(rows))},
-                               {"confusion.csv", csv_text(csv_of(confusion_rows(confusions(rows))))}});
-  settle_files(options.output);
+  write_noted(experiment.output, {{"classes.csv", csv_text(csv_of(rows))},
+                                  {"confusion.csv", csv_text(csv_of(confusion_rows(confusions(rows))))}});
+  settle_files(experiment.output);
 }
 
 }  // namespace voxswap::pipeline

@@ -35,7 +35,7 @@ namespace voxswap::pipeline {
 namespace {
 
 struct Job {
-  RunOptions options;
+  Experiment experiment;
   std::unique_ptr<Cases> cases;
   std::optional<RunIdentity> begun;  // the run to resume
   Split split;
@@ -57,7 +57,7 @@ class Stopwatch {
  public:
   void end(Job& job, const char* name) {
     const auto now = std::chrono::steady_clock::now();
-    job.phases.push_back({job.options.name, name, std::chrono::duration<double>(now - begin_).count()});
+    job.phases.push_back({job.experiment.name, name, std::chrono::duration<double>(now - begin_).count()});
     begin_ = now;
   }
 
@@ -66,30 +66,30 @@ class Stopwatch {
 };
 
 void write_phases(const Job& job) {
-  write_noted(job.options.output, {{"phases.csv", csv_text(csv_of(job.phases))}});
+  write_noted(job.experiment.output, {{"phases.csv", csv_text(csv_of(job.phases))}});
 }
 
-Job open_job(const RunOptions& options) {
-  check_ranks(options);
+Job open_job(const Experiment& experiment) {
+  check_ranks(experiment);
   Job job;
-  job.options = options;
-  data::Dataset dataset = open_dataset(options);
-  resolve_loss(job.options.training, dataset);
-  job.options.evaluate.ignored = dataset.ignore_label;
+  job.experiment = experiment;
+  data::Dataset dataset = open_dataset(experiment);
+  resolve_loss(job.experiment.training, dataset);
+  job.experiment.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
   data::log_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
-  job.outputs = output_count(dataset, options.training);
-  job.begun = begun_run(options, dataset);
-  job.split = split_of(job.begun, options, dataset);
-  job.cases = std::make_unique<Cases>(options, std::move(dataset));
+  job.outputs = output_count(dataset, experiment.training);
+  job.begun = begun_run(experiment, dataset);
+  job.split = split_of(job.begun, experiment, dataset);
+  job.cases = std::make_unique<Cases>(experiment, std::move(dataset));
   return job;
 }
 
 TimingRow timing(const Job& job, const Session& session, const TrainingResult& result) {
   TimingRow row;
-  row.run = job.options.name;
-  row.resolution = resolution_text(job.options.preprocess.resolution);
+  row.run = job.experiment.name;
+  row.resolution = resolution_text(job.experiment.preprocess.resolution);
   row.device = session.backend().name();
   row.planner = session.plan().planner;
   row.budget_bytes = session.budgets().device;
@@ -147,20 +147,20 @@ std::string plan_line(const Session& session) {
 }
 
 // Writes the plan as JSON, and its picture and table for the report.
-void write_plan(const RunOptions& options, const Session& session) {
+void write_plan(const Experiment& experiment, const Session& session) {
   const net::Graph& graph = session.graph();
   const swap::Plan& plan = session.plan();
-  write_file(options.output / "arena.svg", swap::arena_svg(graph, plan));
-  write_noted(options.output,
+  write_file(experiment.output / "arena.svg", swap::arena_svg(graph, plan));
+  write_noted(experiment.output,
               {{"plan.json", swap::plan_json(graph, plan)},
-               {"memory.csv", csv_text(csv_of(step_memory(graph, plan, session.costs(), options.name,
-                                                          resolution_text(options.preprocess.resolution),
-                                                          options.memory.host_bytes.value_or(0))))}});
+               {"memory.csv", csv_text(csv_of(step_memory(graph, plan, session.costs(), experiment.name,
+                                                          resolution_text(experiment.preprocess.resolution),
+                                                          experiment.memory.host_bytes.value_or(0))))}});
 }
 
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
-  const TrainingOptions& training = job.options.training;
-  const EpochSampler sampler(job.options, training.seed, job.split.training,
+  const TrainingOptions& training = job.experiment.training;
+  const EpochSampler sampler(job.experiment, training.seed, job.split.training,
                              job.cases->dataset().cases.size(), job.cases->sample_counts(job.split.training));
   const auto validated = static_cast<std::int64_t>(job.split.validation.size());
   return {{training.repeats * training.epochs * sampler.steps(),
@@ -173,9 +173,9 @@ TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
 // Writes the description of a run before training. Split and identity are written once; the experiment may
 // have been given more epochs.
 void write_beginning(const Job& job, const RunIdentity& identity) {
-  const fs::path& folder = job.options.output;
+  const fs::path& folder = job.experiment.output;
   make_writable_directory(folder);
-  write_noted(folder, {{"experiment.yaml", job.options.resolved}});
+  write_noted(folder, {{"experiment.yaml", job.experiment.resolved}});
   if (!job.begun) write_split(folder / "split.csv", job.cases->dataset(), job.split);
   data::write_description(folder / description_file, job.cases->dataset(), identity.run);
   if (!job.begun) write_identity(folder, identity);
@@ -196,13 +196,13 @@ void agree_on_run(net::Ranks& ranks, const RunIdentity& identity, const Session&
 
 // Training on a rank that writes no files.
 void follow(Job& job, Session& session, TimeLeft& left) {
-  const RunOptions& options = job.options;
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat)
-    train_repeat(options, repeat, session, *job.cases, job.split, {}, left);
+  const Experiment& experiment = job.experiment;
+  for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat)
+    train_repeat(experiment, repeat, session, *job.cases, job.split, {}, left);
 }
 
 void log_beginning(const Job& job, const Session& session) {
-  log::info("{}: {}, {}, {}, {}", job.options.name, counted(job.split.training.size(), "training case"),
+  log::info("{}: {}, {}, {}, {}", job.experiment.name, counted(job.split.training.size(), "training case"),
             counted(job.split.validation.size(), "validation case"), counted(job.channels, "channel"),
             counted(job.outputs, "output"));
   log::info("{}, {}, {}", session.backend().description(), net::element_name(session.precision()),
@@ -212,12 +212,13 @@ void log_beginning(const Job& job, const Session& session) {
 
 // Trains all repeats and writes their results.
 void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& rows) {
-  const RunOptions& options = job.options;
+  const Experiment& experiment = job.experiment;
   std::vector<TimingRow> timings;
   std::vector<TimingRow> earlier;
-  if (options.resume) earlier = rows_in<TimingRow>(options.output / "timing.csv");
-  for (std::int64_t repeat = 1; repeat <= options.training.repeats; ++repeat) {
-    const TrainingResult result = train_repeat(options, repeat, session, *job.cases, job.split, rows, left);
+  if (experiment.resume) earlier = rows_in<TimingRow>(experiment.output / "timing.csv");
+  for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
+    const TrainingResult result =
+        train_repeat(experiment, repeat, session, *job.cases, job.split, rows, left);
     rows.append(result.tables);
     TimingRow row = timing(job, session, result);
     // A repeat that was already finished keeps its earlier row.
@@ -226,15 +227,15 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
       row = earlier[index];
     else
       compare_with_forecast(row, session);
-    if (result.replanned) write_plan(options, session);
+    if (result.replanned) write_plan(experiment, session);
     timings.push_back(row);
-    write_noted(options.output, {{"timing.csv", csv_text(csv_of(timings))}});
+    write_noted(experiment.output, {{"timing.csv", csv_text(csv_of(timings))}});
   }
 }
 
 // Class weights computed from the data must be known before planning, so cases are prepared first.
 void weigh_outputs(Job& job, Stopwatch& watch) {
-  TrainingOptions& training = job.options.training;
+  TrainingOptions& training = job.experiment.training;
   if (training.class_weights.automatic) {
     if (job.prepare()) watch.end(job, "preparing");
     weigh_by_frequency(training, *job.cases, job.split.training);
@@ -245,41 +246,41 @@ void weigh_outputs(Job& job, Stopwatch& watch) {
 
 // Prepares before writing, so that invalid cases leave no run folder behind. Returns the time left.
 TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& watch) {
-  const RunOptions& options = job.options;
+  const Experiment& experiment = job.experiment;
   // The number of labelled slices is unknown before preparation.
-  const bool sliced = options.preprocess.slices != data::Slices::none;
-  if (!options.resume && !sliced)
+  const bool sliced = experiment.preprocess.slices != data::Slices::none;
+  if (!experiment.resume && !sliced)
     log::info("estimated time after preparing the cases: {}",
               format_seconds(time_left(job, session, predicts).seconds()));
   session.allocate();
   watch.end(job, "planning");
   if (job.prepare()) watch.end(job, "preparing");
   TimeLeft left = time_left(job, session, predicts);
-  if (!options.resume && sliced) log::info("estimated time: {}", format_seconds(left.seconds()));
+  if (!experiment.resume && sliced) log::info("estimated time: {}", format_seconds(left.seconds()));
   return left;
 }
 
-Job train_job(const RunOptions& given, bool predicts) {
+Job train_job(const Experiment& given, bool predicts) {
   Stopwatch watch;
   Job job = open_job(given);
-  RunOptions& options = job.options;
+  Experiment& experiment = job.experiment;
   weigh_outputs(job, watch);
   // The session fails before cases are prepared or files written if the step does not fit.
-  Session session(options, job.channels, job.outputs, Session::Purpose::training);
+  Session session(experiment, job.channels, job.outputs, Session::Purpose::training);
   log_beginning(job, session);
   TimeLeft left = prepare_cases(job, session, predicts, watch);
-  const RunIdentity identity = confirmed(job.begun, options, *job.cases, job.split);
-  options.identity = identity.run;
-  agree_on_run(*options.ranks, identity, session);
-  if (!options.ranks->is_first()) {
+  const RunIdentity identity = confirmed(job.begun, experiment, *job.cases, job.split);
+  experiment.identity = identity.run;
+  agree_on_run(*experiment.ranks, identity, session);
+  if (!experiment.ranks->is_first()) {
     follow(job, session, left);
     return job;
   }
   write_beginning(job, identity);
-  log::record_to(options.output / "run.log");
-  warn_of_data(options, job.cases->dataset(), job.split);
-  write_plan(options, session);
-  write_routines(session.backend(), options);
+  log::record_to(experiment.output / "run.log");
+  warn_of_data(experiment, job.cases->dataset(), job.split);
+  write_plan(experiment, session);
+  write_routines(session.backend(), experiment);
 
   TrainingTables rows;
   train_repeats(job, session, left, rows);
@@ -293,25 +294,25 @@ Job train_job(const RunOptions& given, bool predicts) {
 
 }  // namespace
 
-void train(const RunOptions& options) {
-  train_job(options, false);
+void train(const Experiment& experiment) {
+  train_job(experiment, false);
 }
 
-void run(const RunOptions& options, const ReadSettings& read_settings) {
-  Job job = train_job(options, true);
+void run(const Experiment& experiment, const ReadSettings& read_settings) {
+  Job job = train_job(experiment, true);
   Stopwatch watch;
   if (job.cases->dataset().classes)
-    predict_and_count(job.options, *job.cases, job.split);
+    predict_and_count(job.experiment, *job.cases, job.split);
   else
-    predict_and_score(job.options, *job.cases, job.split);
-  if (!options.ranks->is_first()) return;
+    predict_and_score(job.experiment, *job.cases, job.split);
+  if (!experiment.ranks->is_first()) return;
   std::vector<std::string> pictured;
   for (const std::size_t index : job.split.validation)
     pictured.push_back(job.cases->dataset().cases[index].id);
-  log_pictures(options, pictured);
+  log_pictures(experiment, pictured);
   watch.end(job, "predicting");
   write_phases(job);
-  report({options.output}, options.output, read_settings);
+  report({experiment.output}, experiment.output, read_settings);
 }
 
 }  // namespace voxswap::pipeline

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 

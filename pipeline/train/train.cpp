@@ -39,11 +39,11 @@ double seconds_since(Clock::time_point start) {
 // Trains one repeat; holds the state shared by its steps.
 class Trainer {
  public:
-  Trainer(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases, const Split& split,
-          const TrainingTables& rows, TimeLeft& left)
-      : options_(options),
-        training_(options.training),
-        ranks_(*options.ranks),
+  Trainer(const Experiment& experiment, std::int64_t repeat, Session& session, Cases& cases,
+          const Split& split, const TrainingTables& rows, TimeLeft& left)
+      : experiment_(experiment),
+        training_(experiment.training),
+        ranks_(*experiment.ranks),
         repeat_(repeat),
         session_(session),
         cases_(cases),
@@ -51,9 +51,9 @@ class Trainer {
         rows_(rows),
         left_(left),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
-        sampler_(options, seed_, split.training, cases.dataset().cases.size(),
+        sampler_(experiment, seed_, split.training, cases.dataset().cases.size(),
                  cases.sample_counts(split.training)),
-        folder_(checkpoint_folder(options, repeat)),
+        folder_(checkpoint_folder(experiment, repeat)),
         checkpoints_(folder_),
         pictures_(cases.dataset()),
         average_(training_, session),
@@ -72,9 +72,9 @@ class Trainer {
   void start() {
     if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
-    if (!options_.resume || !resume()) begin_from_others();
+    if (!experiment_.resume || !resume()) begin_from_others();
     if (ranks_.is_first() && !position_.finished)
-      logs_ = RunLogs(options_, repeat_, position_.epoch, position_.total_steps + 1);
+      logs_ = RunLogs(experiment_, repeat_, position_.epoch, position_.total_steps + 1);
     saved_ = Clock::now();
   }
 
@@ -88,7 +88,7 @@ class Trainer {
 
   // Resumes from the checkpoint, if there is one.
   bool resume() {
-    const auto model = model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
+    const auto model = model_metadata(cases_.dataset(), experiment_, experiment_.identity, repeat_);
     Position position;
     const auto check_last = [&](const Checkpoint& last, const std::string& where) {
       if (last.digest.empty())
@@ -117,7 +117,7 @@ class Trainer {
     position_.finished = position_.finished && should_stop(training_, position_.schedule, position_.epoch - 1,
                                                            average_.best_epoch());
     if (ranks_.is_first())
-      mine_ = resumed_tables(options_.output, cases_.dataset().classes, repeat_, position_.epoch);
+      mine_ = resumed_tables(experiment_.output, cases_.dataset().classes, repeat_, position_.epoch);
     if (!position_.finished)
       log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
     return true;
@@ -131,7 +131,7 @@ class Trainer {
     average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
     const std::optional<Validation> validation =
-        validate(options_, session_, cases_, split_.validation, left_,
+        validate(experiment_, session_, cases_, split_.validation, left_,
                  logs_.takes_pictures(position_.epoch) ? pictures_.look() : Look());
     if (!validation) stop();
     const std::optional<Validation> averaged =
@@ -143,7 +143,7 @@ class Trainer {
   // Validates with the averaged weights.
   std::optional<Validation> validate_average() {
     average_.exchange();
-    std::optional<Validation> validation = validate(options_, session_, cases_, split_.validation, left_);
+    std::optional<Validation> validation = validate(experiment_, session_, cases_, split_.validation, left_);
     average_.exchange();
     return validation;
   }
@@ -205,7 +205,9 @@ class Trainer {
   }
 
   // Traces the second step, since the first includes one-time work.
-  bool traces_this_step() const { return options_.trace && ranks_.is_first() && steps_.seconds.size() == 1; }
+  bool traces_this_step() const {
+    return experiment_.trace && ranks_.is_first() && steps_.seconds.size() == 1;
+  }
 
   // Returns the time spent on measuring and planning, which does not count as training.
   Clock::duration compare_with_plan() {
@@ -233,7 +235,7 @@ class Trainer {
 
   void note(const swap::StepReport& report) {
     if (traces_this_step())
-      write_file(options_.output / "timeline.json",
+      write_file(experiment_.output / "timeline.json",
                  swap::timeline_json(session_.graph(), session_.plan(), report.begin, report.end));
     steps_.add(report);
     kernel_seconds_ += report.compute_seconds;
@@ -255,16 +257,16 @@ class Trainer {
   void finish(double rate, const Validation& validation, const std::optional<Validation>& averaged,
               double validation_seconds) {
     EpochRow row;
-    row.run = options_.name;
+    row.run = experiment_.name;
     row.repeat = repeat_;
-    row.resolution = resolution_text(options_.preprocess.resolution);
+    row.resolution = resolution_text(experiment_.preprocess.resolution);
     row.epoch = position_.epoch;
     row.seconds = position_.train_seconds + validation_seconds;
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
     row.validation_loss = validation.loss();
     if (averaged) row.averaged_validation_loss = averaged->loss();
     row.learning_rate = rate * share_of(position_.total_steps - 1);  // of the last step
-    const Size3 side = input_size(options_);
+    const Size3 side = input_size(experiment_);
     row.megavoxels_per_second =
         static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
         std::max(position_.train_seconds, 1e-9);
@@ -299,13 +301,13 @@ class Trainer {
     if (!ranks_.is_first()) return;
     TrainingTables all = rows_;
     all.append(mine_);
-    write_tables(options_.output, cases_.dataset().classes, all);
+    write_tables(experiment_.output, cases_.dataset().classes, all);
     // Short epochs are not worth a checkpoint each.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
-    if (options_.on_epoch)
-      options_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
-                         row.learning_rate, row.seconds, validation.scores()});
+    if (experiment_.on_epoch)
+      experiment_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
+                            row.learning_rate, row.seconds, validation.scores()});
   }
 
   // "validation 0.3021 (best)  Dice 0.871"
@@ -326,7 +328,7 @@ class Trainer {
     if (!ranks_.is_first()) return;
     const auto started = Clock::now();
     std::map<std::string, std::string> metadata =
-        model_metadata(cases_.dataset(), options_, options_.identity, repeat_);
+        model_metadata(cases_.dataset(), experiment_, experiment_.identity, repeat_);
     metadata.merge(normalization_metadata(cases_.normalization()));
     metadata.merge(to_metadata(position_));
     metadata.merge(routines_metadata(session_.backend()));
@@ -348,7 +350,7 @@ class Trainer {
                                  : format("epoch {}/{}", position_.epoch, training_.epochs);
   }
 
-  const RunOptions& options_;
+  const Experiment& experiment_;
   const TrainingOptions& training_;
   net::Ranks& ranks_;  // only the first reads and writes the run's folder
   std::int64_t repeat_;
@@ -379,9 +381,9 @@ class Trainer {
 
 }  // namespace
 
-TrainingResult train_repeat(const RunOptions& options, std::int64_t repeat, Session& session, Cases& cases,
+TrainingResult train_repeat(const Experiment& experiment, std::int64_t repeat, Session& session, Cases& cases,
                             const Split& split, const TrainingTables& rows, TimeLeft& left) {
-  return Trainer(options, repeat, session, cases, split, rows, left).train();
+  return Trainer(experiment, repeat, session, cases, split, rows, left).train();
 }
 
 }  // namespace voxswap::pipeline

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/cases/options.h"
+#include "pipeline/cases/experiment.h"
 #include "pipeline/device/session.h"
 
 namespace voxswap::pipeline {

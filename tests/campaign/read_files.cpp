@@ -76,8 +76,7 @@ void sealed(const fs::path& path, Hasher& hasher) {
 // A prepared case, with its experiment next to it. A damaged one is prepared again, so the result and the new
 // cache file are the same as for an undamaged one.
 void prepared(const fs::path& path, Hasher& hasher) {
-  const pipeline::RunOptions run =
-      experiments::load_experiment(path.parent_path() / "experiment.yaml", {}).run;
+  const pipeline::Experiment run = experiments::load_experiment(path.parent_path() / "experiment.yaml", {});
   const data::Dataset data = data::open_dataset(run.data);
   const std::string name = path.filename().string();
   for (const data::CaseFiles& files : data.cases) {
@@ -99,7 +98,7 @@ const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds
     {"description", [](const fs::path& path,
                        Hasher& hasher) { hasher.add(join(data::read_description(path).modalities, ",")); }},
     {"experiment", [](const fs::path& path,
-                      Hasher& hasher) { hasher.add(experiments::load_experiment(path, {}).run.resolved); }},
+                      Hasher& hasher) { hasher.add(experiments::load_experiment(path, {}).resolved); }},
     {"dice", table<pipeline::DiceRow>},
     {"epochs", table<pipeline::EpochRow>},
     {"timing", table<pipeline::TimingRow>},

@@ -104,14 +104,14 @@ TEST(CudaGraphs, GiveTheSameBitsBetweenCopiesAlsoWithPoisonInFreedPlaces) {
 
 // Losses and weights of a few steps of a session.
 std::vector<float> trained(pipeline::Precision precision) {
-  pipeline::RunOptions options;
-  options.memory.device = "cuda";
-  options.memory.planner = "checkpoint";
-  options.memory.host_bytes = 1 << 20;
-  options.training.precision = precision;
-  options.network = {.base_filters = 2, .depth = 2};
-  options.preprocess.resolution = {8, 8, 8};
-  pipeline::Session session(options, 2, 3, pipeline::Session::Purpose::training);
+  pipeline::Experiment experiment;
+  experiment.memory.device = "cuda";
+  experiment.memory.planner = "checkpoint";
+  experiment.memory.host_bytes = 1 << 20;
+  experiment.training.precision = precision;
+  experiment.network = {.base_filters = 2, .depth = 2};
+  experiment.preprocess.resolution = {8, 8, 8};
+  pipeline::Session session(experiment, 2, 3, pipeline::Session::Purpose::training);
   session.initialize(3);
   std::vector<float> images(2 * 512), results;
   std::vector<std::uint8_t> targets(512);

@@ -81,15 +81,15 @@ TEST(Uploads, LeaveWhatAStepStreamsOnTheHostUntilTheBatchAfterTheNext) {
 
 class SessionOnGpu : public test::InAFolder {
  protected:
-  pipeline::RunOptions options(std::int64_t budget) const {
-    pipeline::RunOptions options;
-    options.cache = folder_;
-    options.memory.device = "cuda";
-    options.network = {.base_filters = 2, .depth = 2};
-    options.preprocess.resolution = {side, side, side};
-    options.memory.budget_bytes = budget;
-    options.memory.host_bytes = 64 << 20;
-    return options;
+  pipeline::Experiment experiment_with(std::int64_t budget) const {
+    pipeline::Experiment experiment;
+    experiment.cache = folder_;
+    experiment.memory.device = "cuda";
+    experiment.network = {.base_filters = 2, .depth = 2};
+    experiment.preprocess.resolution = {side, side, side};
+    experiment.memory.budget_bytes = budget;
+    experiment.memory.host_bytes = 64 << 20;
+    return experiment;
   }
 };
 
@@ -116,7 +116,7 @@ std::vector<float> train_one_by_one(pipeline::Session& session) {
 }
 
 TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsToTheSameBits) {
-  pipeline::Session session(options(std::int64_t{64} << 20), channels, 3,
+  pipeline::Session session(experiment_with(std::int64_t{64} << 20), channels, 3,
                             pipeline::Session::Purpose::training);
   const std::vector<float> expected = train_one_by_one(session);
   EXPECT_NE(expected[0], expected[steps - 1]);
@@ -138,9 +138,11 @@ TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsTo
 }
 
 TEST_F(SessionOnGpu, TrainsToTheSameBitsWhereTheBatchHasToWaitOnTheHost) {
-  pipeline::Session ample(options(std::int64_t{64} << 20), channels, 3, pipeline::Session::Purpose::training);
+  pipeline::Session ample(experiment_with(std::int64_t{64} << 20), channels, 3,
+                          pipeline::Session::Purpose::training);
   const std::vector<float> expected = train_one_by_one(ample);
-  pipeline::Session tight(options(ample.arena_bytes()), channels, 3, pipeline::Session::Purpose::training);
+  pipeline::Session tight(experiment_with(ample.arena_bytes()), channels, 3,
+                          pipeline::Session::Purpose::training);
   const Batch first(0);
   tight.give(first.images, first.targets);
   EXPECT_TRUE(train(tight, [&](const Batch&, const Batch& next, const StepContext& context) {
@@ -150,7 +152,7 @@ TEST_F(SessionOnGpu, TrainsToTheSameBitsWhereTheBatchHasToWaitOnTheHost) {
 }
 
 TEST_F(SessionOnGpu, ThrowsWhatGoesWrongMeanwhileWhenTheStepIsDone) {
-  pipeline::Session session(options(std::int64_t{64} << 20), channels, 3,
+  pipeline::Session session(experiment_with(std::int64_t{64} << 20), channels, 3,
                             pipeline::Session::Purpose::training);
   session.initialize(3);
   const Batch batch(0);

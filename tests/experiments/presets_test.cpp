@@ -11,14 +11,14 @@ namespace {
 using Strides = std::vector<net::Along>;
 
 TEST_F(Experiments, ReadKernelsAndStridesOfEveryLevel) {
-  const pipeline::RunOptions run = load(
+  const pipeline::Experiment run = load(
       "network: {name: plain_unet, kernels: [[3, 3, 1], 3], strides: [1, [2, 2, 1], 2]}\n"
       "training: {deep_supervision: [1, 0.5]}\n");
   EXPECT_EQ(run.network.kernels, (Strides{{3, 3, 1}, {3, 3, 3}}));
   EXPECT_EQ(run.network.strides, (Strides{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}));
   EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5}));
   EXPECT_TRUE(contains(run.resolved, "  kernels: [[3, 3, 1], 3]\n  strides: [1, [2, 2, 1], 2]\n"));
-  const pipeline::RunOptions plain = load("network: {name: plain_unet}\n");
+  const pipeline::Experiment plain = load("network: {name: plain_unet}\n");
   EXPECT_TRUE(plain.network.kernels.empty() && plain.network.strides.empty());
   EXPECT_TRUE(contains(plain.resolved, "  kernels: auto\n  strides: auto\n"));
 }
@@ -39,7 +39,7 @@ TEST_F(Experiments, AskForSidesThatTheStridesDivide) {
 
 // Isensee et al. 2021; for 128 x 128 x 24, an axis is halved as long as 4 voxels remain.
 TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
-  const pipeline::RunOptions run =
+  const pipeline::Experiment run =
       load("preprocess: {resolution: [128, 128, 24]}\ntraining: {preset: nnunet, batch_size: 3}\n");
   EXPECT_EQ(run.network.name, "plain_unet");
   EXPECT_EQ(run.network.base_filters, 32);
@@ -61,7 +61,7 @@ TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
 }
 
 TEST_F(Experiments, ReportWhatAPresetSetAndReloadItFromTheResolvedFile) {
-  const Experiment first =
+  const LoadedExperiment first =
       load_experiment(write("preprocess: {resolution: 32}\ntraining: nnunet\n"), {"network.depth=3"});
   const auto reports = [&](const std::string& line) {
     return std::count(first.preset.begin(), first.preset.end(), line) == 1;
@@ -70,13 +70,13 @@ TEST_F(Experiments, ReportWhatAPresetSetAndReloadItFromTheResolvedFile) {
   EXPECT_TRUE(reports("training.deep_supervision: [1]"));
   EXPECT_FALSE(reports("network.depth: 3")) << "was given";
   EXPECT_TRUE(first.without_effect.empty()) << "nobody asked for patches around labels";
-  const Experiment reloaded = load_experiment(write(first.run.resolved, "resolved.yaml"), {});
+  const LoadedExperiment reloaded = load_experiment(write(first.resolved, "resolved.yaml"), {});
   EXPECT_TRUE(reloaded.preset.empty()) << "every key is given";
-  EXPECT_EQ(reloaded.run.resolved, first.run.resolved);
+  EXPECT_EQ(reloaded.resolved, first.resolved);
 }
 
 TEST_F(Experiments, LeaveNetworksWithoutLevelsOfTheirOwnAsTheyAreUnderAPreset) {
-  const pipeline::RunOptions run = load("network: {name: unet3d, depth: 4}\ntraining: {preset: nnunet}\n");
+  const pipeline::Experiment run = load("network: {name: unet3d, depth: 4}\ntraining: {preset: nnunet}\n");
   EXPECT_TRUE(run.network.strides.empty() && run.network.deep_supervision.empty());
   EXPECT_EQ(run.network.depth, 4);
   EXPECT_EQ(run.training.optimizer.name, net::Optimizer::sgd);

@@ -57,7 +57,7 @@ TEST(Schema, AcceptsEveryExperimentThatShips) {
 TEST(Schema, AcceptsTheResolvedFileOfARun) {
   const test::TemporaryFolder folder;
   write_file(folder / "study.yaml", "");
-  const std::string resolved = load_experiment(folder / "study.yaml", {}).run.resolved;
+  const std::string resolved = load_experiment(folder / "study.yaml", {}).resolved;
   EXPECT_TRUE(SchemaCheck(schema()).accepts(json_of(parse_yaml(resolved, "resolved"))));
 }
 

@@ -33,7 +33,7 @@ TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
   EXPECT_EQ(names(sweep), (Words{"resolution-112_seed-1", "resolution-112_seed-2", "resolution-112_seed-3",
                                  "resolution-144_seed-1", "resolution-144_seed-2", "resolution-144_seed-3"}));
   EXPECT_EQ(sweep.columns, (Words{"resolution", "seed"}));
-  const pipeline::RunOptions& last = sweep.cells[5].experiment.run;
+  const pipeline::Experiment& last = sweep.cells[5].experiment;
   EXPECT_EQ(pipeline::resolution_text(last.preprocess.resolution), "144");
   EXPECT_EQ(last.training.seed, 3u);
   EXPECT_EQ(last.name, "resolution-144_seed-3");
@@ -44,11 +44,11 @@ TEST_F(Sweeps, HaveACellForEveryCombinationTheLastKeyFastest) {
 TEST_F(Sweeps, TakeListsAndMapsAsValuesOnTheLine) {
   const Sweep sweep = load("", {"preprocess.resolution=[32, 48, 32],[16,32,16],48", "training.epochs=3"});
   EXPECT_EQ(names(sweep), (Words{"resolution-32x48x32", "resolution-16x32x16", "resolution-48"}));
-  EXPECT_EQ(sweep.cells[1].experiment.run.preprocess.resolution, (Size3{16, 32, 16}));
-  EXPECT_EQ(sweep.cells[2].experiment.run.training.epochs, 3);
+  EXPECT_EQ(sweep.cells[1].experiment.preprocess.resolution, (Size3{16, 32, 16}));
+  EXPECT_EQ(sweep.cells[2].experiment.training.epochs, 3);
   const Sweep links = load("", {"memory.link=measured,{to_host: 12GB/s, to_device: 8GB/s}"});
   EXPECT_EQ(names(links), (Words{"link-measured", "link-12GBs_8GBs"}));
-  EXPECT_EQ(links.cells[1].experiment.run.memory.to_device_rate, 8e9);
+  EXPECT_EQ(links.cells[1].experiment.memory.to_device_rate, 8e9);
 }
 
 TEST(SplitValues, CutsAtCommasOutsideBracketsAndQuotes) {
@@ -69,10 +69,10 @@ TEST_F(Sweeps, NameLabelledValuesByTheirLabelsAndTakeWholeSections) {
       "    patch32: {patch: 32, epochs: 9}\n");
   EXPECT_EQ(names(sweep), (Words{"link-pcie3_training-whole", "link-pcie3_training-patch32",
                                  "link-nvlink2_training-whole", "link-nvlink2_training-patch32"}));
-  EXPECT_EQ(sweep.cells[2].experiment.run.memory.to_host_rate, 64e9);
-  EXPECT_EQ(sweep.cells[1].experiment.run.training.epochs, 9);
-  EXPECT_TRUE(sweep.cells[1].experiment.run.training.patch);
-  EXPECT_FALSE(sweep.cells[0].experiment.run.training.patch);
+  EXPECT_EQ(sweep.cells[2].experiment.memory.to_host_rate, 64e9);
+  EXPECT_EQ(sweep.cells[1].experiment.training.epochs, 9);
+  EXPECT_TRUE(sweep.cells[1].experiment.training.patch);
+  EXPECT_FALSE(sweep.cells[0].experiment.training.patch);
 }
 
 TEST_F(Sweeps, ChangeKeysOfSeveralSectionsTogether) {
@@ -80,9 +80,9 @@ TEST_F(Sweeps, ChangeKeysOfSeveralSectionsTogether) {
       "sweep:\n  settings:\n    small: {network.depth: 3, training: {batch_size: 2}}\n"
       "    large: {network.depth: 4}\n");
   EXPECT_EQ(names(sweep), (Words{"settings-small", "settings-large"}));
-  EXPECT_EQ(sweep.cells[0].experiment.run.network.depth, 3);
-  EXPECT_EQ(sweep.cells[0].experiment.run.training.batch_size, 2);
-  EXPECT_EQ(sweep.cells[1].experiment.run.network.depth, 4);
+  EXPECT_EQ(sweep.cells[0].experiment.network.depth, 3);
+  EXPECT_EQ(sweep.cells[0].experiment.training.batch_size, 2);
+  EXPECT_EQ(sweep.cells[1].experiment.network.depth, 4);
   EXPECT_FALSE(sweep.draws_splits);
   EXPECT_TRUE(load("sweep: {settings: {a: {data.split.seed: 2}, b: {data.split.seed: 3}}}\n").draws_splits);
 }
@@ -93,11 +93,11 @@ TEST_F(Sweeps, AreOverriddenByTheLineWhichKeepsTheirColumns) {
   const Sweep file = load(yaml);
   EXPECT_EQ(names(file), (Words{"resolution-112", "resolution-144"}));  // a single value is shared by all
                                                                         // cells
-  EXPECT_EQ(file.cells[0].experiment.run.training.repeats, 4);
+  EXPECT_EQ(file.cells[0].experiment.training.repeats, 4);
   const Sweep line = load(yaml, {"preprocess.resolution=96", "training.epochs=7", "training.repeats=2"});
   EXPECT_EQ(names(line), Words{"resolution-96"});
-  EXPECT_EQ(line.cells[0].experiment.run.training.epochs, 7);
-  EXPECT_EQ(line.cells[0].experiment.run.training.repeats, 2);
+  EXPECT_EQ(line.cells[0].experiment.training.epochs, 7);
+  EXPECT_EQ(line.cells[0].experiment.training.repeats, 2);
 }
 
 TEST_F(Sweeps, TellColumnsAndCellsOfOneNameApart) {
@@ -120,10 +120,10 @@ TEST_F(Sweeps, HaveNoCellTwice) {
 TEST_F(Sweeps, ShareOneSplitUnlessTheyAreAboutTheData) {
   const Sweep one = load("", {"training.seed=1,2"});
   EXPECT_FALSE(one.draws_splits);
-  for (const SweepCell& cell : one.cells) EXPECT_EQ(cell.experiment.run.split.file, split_file(one));
+  for (const SweepCell& cell : one.cells) EXPECT_EQ(cell.experiment.split.file, split_file(one));
   const Sweep several = load("", {"data.split.seed=1,2"});
   EXPECT_TRUE(several.draws_splits);
-  EXPECT_TRUE(several.cells[1].experiment.run.split.file.empty());
+  EXPECT_TRUE(several.cells[1].experiment.split.file.empty());
 }
 
 TEST_F(Sweeps, AskPlanAndBenchWhatTheyTakeBesideKeys) {

@@ -20,49 +20,50 @@ using test::contains;
 // Planned for a GPU that is absent: nothing is measured and no kernel is compiled.
 const ForecastOptions as_v100{.estimate = false, .as = "v100", .remember = true};
 
-RunOptions tiny() {
-  RunOptions options;
-  options.data.root = "no/such/folder";
-  options.data.modalities = {"t1", "flair"};
-  options.data.labels = {{"core", 1}, {"edge", 2}, {"rim", 4}};
-  options.network = {.base_filters = 2, .depth = 3};
-  options.preprocess.resolution = {16, 16, 16};
-  options.memory.budget_bytes = 1 << 20;
-  return options;
+Experiment tiny() {
+  Experiment experiment;
+  experiment.data.root = "no/such/folder";
+  experiment.data.modalities = {"t1", "flair"};
+  experiment.data.labels = {{"core", 1}, {"edge", 2}, {"rim", 4}};
+  experiment.network = {.base_filters = 2, .depth = 3};
+  experiment.preprocess.resolution = {16, 16, 16};
+  experiment.memory.budget_bytes = 1 << 20;
+  return experiment;
 }
 
 TEST(DataShape, ComesFromTheExperimentWhereThereIsNoDataSet) {
-  RunOptions options = tiny();
-  const DataShape shape = data_shape(options);
+  Experiment experiment = tiny();
+  const DataShape shape = data_shape(experiment);
   EXPECT_FALSE(shape.found);
   EXPECT_EQ(shape.channels, 2);
   EXPECT_EQ(shape.outputs, 3);
-  options.data.regions = {{"whole", {1, 2, 4}}};
-  options.training.targets = Targets::regions;
-  EXPECT_EQ(data_shape(options).outputs, 1);
+  experiment.data.regions = {{"whole", {1, 2, 4}}};
+  experiment.training.targets = Targets::regions;
+  EXPECT_EQ(data_shape(experiment).outputs, 1);
 }
 
 TEST(DataShape, IsBadDataIfNeitherDataNorSettingsGiveIt) {
-  for (const auto& forget : std::vector<std::function<void(RunOptions&)>>{
-           [](RunOptions& o) { o.data.modalities.clear(); }, [](RunOptions& o) { o.data.labels.clear(); }}) {
-    RunOptions options = tiny();
-    forget(options);
-    test::expect_failure([&] { data_shape(options); }, Exit::bad_data, {"no/such/folder", "data.modalities"});
+  for (const auto& forget : std::vector<std::function<void(Experiment&)>>{
+           [](Experiment& o) { o.data.modalities.clear(); }, [](Experiment& o) { o.data.labels.clear(); }}) {
+    Experiment experiment = tiny();
+    forget(experiment);
+    test::expect_failure([&] { data_shape(experiment); }, Exit::bad_data,
+                         {"no/such/folder", "data.modalities"});
   }
 }
 
 TEST(Forecast, PutsEveryPlannerBesideTheOthersWithAPlanOrAReason) {
-  RunOptions options = tiny();
-  options.memory.budget_bytes =
-      StepForecast(options, data_shape(options), as_v100).plan("keep").peak_bytes * 3 / 4;
-  const StepForecast step(options, data_shape(options), as_v100);
+  Experiment experiment = tiny();
+  experiment.memory.budget_bytes =
+      StepForecast(experiment, data_shape(experiment), as_v100).plan("keep").peak_bytes * 3 / 4;
+  const StepForecast step(experiment, data_shape(experiment), as_v100);
   const std::vector<PlannerRow> rows = compare_planners(step);
   ASSERT_EQ(rows.size(), swap::planner_names().size());
   for (const PlannerRow& row : rows) {
     EXPECT_NE(row.plan.has_value(), row.why_not.find("memory.") != std::string::npos) << row.planner;
     if (!row.plan) continue;
     EXPECT_EQ(row.plan->planner, row.planner);
-    EXPECT_LE(row.plan->peak_bytes, *options.memory.budget_bytes);
+    EXPECT_LE(row.plan->peak_bytes, *experiment.memory.budget_bytes);
     EXPECT_GE(row.plan->predicted_seconds, step.bound().seconds * 0.999) << row.planner;
   }
   EXPECT_FALSE(rows[0].plan) << "keep needs more";
@@ -70,20 +71,20 @@ TEST(Forecast, PutsEveryPlannerBesideTheOthersWithAPlanOrAReason) {
 }
 
 TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
-  RunOptions options = tiny();
-  options.memory.budget_bytes = 1 << 16;
-  const StepForecast step(options, data_shape(options), as_v100);
+  Experiment experiment = tiny();
+  experiment.memory.budget_bytes = 1 << 16;
+  const StepForecast step(experiment, data_shape(experiment), as_v100);
   test::expect_failure([&] { step.plan("hybrid"); }, Exit::does_not_fit,
                        {"memory.budget", "64.00 KiB", "needs at least", "Node '", "preprocess.resolution"});
 }
 
 // Reference: tries sizes one by one, starting with the smallest.
-std::int64_t by_trying(const std::function<RunOptions(std::int64_t)>& at, std::int64_t first) {
+std::int64_t by_trying(const std::function<Experiment(std::int64_t)>& at, std::int64_t first) {
   for (std::int64_t n = first;; ++n) {
-    const RunOptions options = at(n);
+    const Experiment experiment = at(n);
     try {
-      const StepForecast step(options, data_shape(options), as_v100);
-      step.plan(options.memory.planner, true);
+      const StepForecast step(experiment, data_shape(experiment), as_v100);
+      step.plan(experiment.memory.planner, true);
       step.inference_peak(true);
     } catch (const Error&) {
       return n - 1;
@@ -94,34 +95,34 @@ std::int64_t by_trying(const std::function<RunOptions(std::int64_t)>& at, std::i
 TEST(Largest, IsTheOneAfterWhichNothingFits) {
   struct Case {
     Dimension dimension;
-    std::function<RunOptions(std::int64_t)> at;
+    std::function<Experiment(std::int64_t)> at;
     std::function<std::string(std::int64_t)> size;
   };
   const auto number_text = [](std::int64_t n) { return std::to_string(n); };
   const std::vector<Case> cases = {
       {Dimension::resolution,
        [](std::int64_t n) {
-         RunOptions options = tiny();
-         options.preprocess.resolution = {4 * n, 4 * n, 4 * n};
-         return options;
+         Experiment experiment = tiny();
+         experiment.preprocess.resolution = {4 * n, 4 * n, 4 * n};
+         return experiment;
        },
        [](std::int64_t n) { return std::to_string(4 * n); }},
       {Dimension::batch,
        [](std::int64_t n) {
-         RunOptions options = tiny();
-         options.memory.planner = "keep";
-         *options.memory.budget_bytes += 1 << 18;
-         options.training.batch_size = n;
-         return options;
+         Experiment experiment = tiny();
+         experiment.memory.planner = "keep";
+         *experiment.memory.budget_bytes += 1 << 18;
+         experiment.training.batch_size = n;
+         return experiment;
        },
        number_text},
       {Dimension::depth,
        [](std::int64_t n) {
-         RunOptions options = tiny();
-         options.network = {.name = "resnet3d", .base_filters = 2, .depth = n};
-         options.preprocess.resolution = {7, 7, 7};
-         options.memory.planner = "keep";
-         return options;
+         Experiment experiment = tiny();
+         experiment.network = {.name = "resnet3d", .base_filters = 2, .depth = n};
+         experiment.preprocess.resolution = {7, 7, 7};
+         experiment.memory.planner = "keep";
+         return experiment;
        },
        number_text},
   };
@@ -129,14 +130,15 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
     const std::int64_t expected = by_trying(one.at, 1);
     ASSERT_GT(expected, 1) << static_cast<int>(one.dimension);
     for (const std::int64_t start : {expected / 2, 3 * expected}) {
-      RunOptions options = one.at(start);
-      options.memory.host_bytes = std::int64_t{1} << 40;
-      const std::vector<Largest> all = find_largest(options, data_shape(options), "v100", one.dimension);
+      Experiment experiment = one.at(start);
+      experiment.memory.host_bytes = std::int64_t{1} << 40;
+      const std::vector<Largest> all =
+          find_largest(experiment, data_shape(experiment), "v100", one.dimension);
       ASSERT_EQ(all.size(), 1u);
       const Largest& found = all.front();
       EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
       EXPECT_EQ(found.next, one.size(expected + 1));
-      EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *options.memory.budget_bytes);
+      EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *experiment.memory.budget_bytes);
       EXPECT_TRUE(contains(found.limit, "Node '"));
     }
   }
@@ -144,19 +146,19 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
 
 // With little device memory and a slow link, larger volumes stall more.
 TEST(Largest, WithinALimitOfTimeIsTheOneAfterWhichAStepTakesLonger) {
-  RunOptions options = tiny();
-  options.memory.planner = "tflms";
-  options.memory.host_bytes = std::int64_t{1} << 30;
-  options.memory.to_host_rate = options.memory.to_device_rate = 1e9;
-  const DataShape data = data_shape(options);
-  const std::vector<Largest> all = find_largest(options, data, "v100", Dimension::resolution);
+  Experiment experiment = tiny();
+  experiment.memory.planner = "tflms";
+  experiment.memory.host_bytes = std::int64_t{1} << 30;
+  experiment.memory.to_host_rate = experiment.memory.to_device_rate = 1e9;
+  const DataShape data = data_shape(experiment);
+  const std::vector<Largest> all = find_largest(experiment, data, "v100", Dimension::resolution);
   ASSERT_EQ(all.size(), 1u) << "memory.host says how much the host has";
   const Largest& largest = all.front();
-  EXPECT_EQ(largest.host_bytes, *options.memory.host_bytes);
+  EXPECT_EQ(largest.host_bytes, *experiment.memory.host_bytes);
   const auto slowdown = [&](std::int64_t factor) {
-    options.preprocess.resolution = {4 * factor, 4 * factor, 4 * factor};
-    const StepForecast step(options, data, as_v100);
-    return step.plan(options.memory.planner, true).predicted_seconds / step.compute_seconds();
+    experiment.preprocess.resolution = {4 * factor, 4 * factor, 4 * factor};
+    const StepForecast step(experiment, data, as_v100);
+    return step.plan(experiment.memory.planner, true).predicted_seconds / step.compute_seconds();
   };
   ASSERT_GT(slowdown(largest.factor), most_times[1]) << "nothing to look for";
   ASSERT_EQ(largest.swift.size(), 2u);
@@ -172,9 +174,9 @@ TEST(Largest, WithinALimitOfTimeIsTheOneAfterWhichAStepTakesLonger) {
 }
 
 TEST(Largest, KeepsTheProportionsOfABox) {
-  RunOptions options = tiny();
-  options.preprocess.resolution = {8, 16, 8};
-  const auto all = find_largest(options, data_shape(options), "v100", Dimension::resolution);
+  Experiment experiment = tiny();
+  experiment.preprocess.resolution = {8, 16, 8};
+  const auto all = find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution);
   ASSERT_EQ(all.size(), 4u) << "a row for each amount that a host may have";
   const Largest& found = all.front();
   EXPECT_EQ(all.back().size, found.size) << "hardly any host memory is needed";
@@ -183,10 +185,12 @@ TEST(Largest, KeepsTheProportionsOfABox) {
 }
 
 TEST(Largest, IsARangeThatHoldsTheAnswerWhereTheTimeIsOver) {
-  RunOptions options = tiny();
-  options.preprocess.resolution = {8, 8, 8};
-  const auto all = find_largest(options, data_shape(options), "v100", Dimension::resolution, /*seconds=*/1e6);
-  const auto hasty = find_largest(options, data_shape(options), "v100", Dimension::resolution, /*seconds=*/0);
+  Experiment experiment = tiny();
+  experiment.preprocess.resolution = {8, 8, 8};
+  const auto all =
+      find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution, /*seconds=*/1e6);
+  const auto hasty =
+      find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution, /*seconds=*/0);
   ASSERT_EQ(hasty.size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i].up_to, "");
@@ -199,13 +203,14 @@ TEST(Largest, IsARangeThatHoldsTheAnswerWhereTheTimeIsOver) {
 }
 
 TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
-  RunOptions options = tiny();
-  options.memory.budget_bytes = std::int64_t{1} << 40;
-  const Largest deep = find_largest(options, data_shape(options), "v100", Dimension::depth).front();
+  Experiment experiment = tiny();
+  experiment.memory.budget_bytes = std::int64_t{1} << 40;
+  const Largest deep = find_largest(experiment, data_shape(experiment), "v100", Dimension::depth).front();
   EXPECT_EQ(deep.size, "5") << "16 is not a multiple of 2^5";
   EXPECT_EQ(deep.next, "");
-  options.memory.budget_bytes = 1 << 10;
-  const Largest none_fits = find_largest(options, data_shape(options), "v100", Dimension::resolution).front();
+  experiment.memory.budget_bytes = 1 << 10;
+  const Largest none_fits =
+      find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution).front();
   EXPECT_EQ(none_fits.factor, 0);
   EXPECT_FALSE(none_fits.plan);
   EXPECT_EQ(none_fits.next, "4");
@@ -213,19 +218,19 @@ TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
 
 // One rank per sample, four ranks per machine.
 RanksForecast on(int count, double rate) {
-  RunOptions options = tiny();
-  options.network.base_filters = 4;
-  options.preprocess.resolution = {32, 32, 32};
-  options.memory.budget_bytes.reset();
-  options.training.batch_size = count;
+  Experiment experiment = tiny();
+  experiment.network.base_filters = 4;
+  experiment.preprocess.resolution = {32, 32, 32};
+  experiment.memory.budget_bytes.reset();
+  experiment.training.batch_size = count;
   const std::unique_ptr<net::Ranks> ranks = planned_ranks(count);
-  options.ranks = ranks.get();
+  experiment.ranks = ranks.get();
   const ForecastOptions how{
       .as = "v100-study",
       .network = swap::Network{.ranks = count, .machines = count / 4, .rate = rate, .message_seconds = 1e-6}};
-  const DataShape data = data_shape(options);
-  const StepForecast step(options, data, how);
-  return forecast_ranks(step, forecast(step, data, options), options, data, how);
+  const DataShape data = data_shape(experiment);
+  const StepForecast step(experiment, data, how);
+  return forecast_ranks(step, forecast(step, data, experiment), experiment, data, how);
 }
 
 TEST(RanksForecast, ReportsEfficiencyAndWhatLimitsIt) {

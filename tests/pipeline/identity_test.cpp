@@ -8,14 +8,14 @@
 namespace voxswap::pipeline {
 namespace {
 
-RunOptions options_with(const SettingList& settings) {
-  RunOptions options;
-  options.settings = settings;
-  return options;
+Experiment experiment_with(const SettingList& settings) {
+  Experiment experiment;
+  experiment.settings = settings;
+  return experiment;
 }
 
 std::string run_with(const SettingList& settings) {
-  return identify(options_with(settings), {{"case", "content"}}, Csv{{"case", "part"}, {}}).run;
+  return identify(experiment_with(settings), {{"case", "content"}}, Csv{{"case", "part"}, {}}).run;
 }
 
 TEST(Identity, IsOfWhatBearsOnTheWeightsAlone) {
@@ -31,34 +31,34 @@ TEST(Identity, IsOfWhatBearsOnTheWeightsAlone) {
 }
 
 TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
-  RunOptions options;
+  Experiment experiment;
   for (const auto& [schedule, may] : {std::pair(Schedule::plateau, true), std::pair(Schedule::constant, true),
                                       std::pair(Schedule::poly, false), std::pair(Schedule::cosine, false)}) {
-    options.training.schedule.name = schedule;
-    EXPECT_EQ(may_change(Decides::epochs, options), may) << choice_name(schedule);
-    EXPECT_TRUE(may_change(Decides::nothing, options));
-    EXPECT_FALSE(may_change(Decides::model, options));
+    experiment.training.schedule.name = schedule;
+    EXPECT_EQ(may_change(Decides::epochs, experiment), may) << choice_name(schedule);
+    EXPECT_TRUE(may_change(Decides::nothing, experiment));
+    EXPECT_FALSE(may_change(Decides::model, experiment));
   }
-  options.training.schedule.name = Schedule::constant;
-  options.training.averaging.name = Averaging::swa;
-  EXPECT_FALSE(may_change(Decides::epochs, options)) << "which begins where the last quarter does";
-  options.training.averaging.start = 5;
-  EXPECT_TRUE(may_change(Decides::epochs, options));
+  experiment.training.schedule.name = Schedule::constant;
+  experiment.training.averaging.name = Averaging::swa;
+  EXPECT_FALSE(may_change(Decides::epochs, experiment)) << "which begins where the last quarter does";
+  experiment.training.averaging.start = 5;
+  EXPECT_TRUE(may_change(Decides::epochs, experiment));
 }
 
 // Earlier versions computed all samples of a batch in one kernel and did not record this.
 TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
-  RunOptions options;
+  Experiment experiment;
   const auto begun = [&](std::int64_t batch) {
-    options.training.batch_size = batch;
-    return identify(options, {}, Csv{{"case", "part"}, {}});
+    experiment.training.batch_size = batch;
+    return identify(experiment, {}, Csv{{"case", "part"}, {}});
   };
   const RunIdentity silent = begun(1), several = begun(2);
-  EXPECT_NO_THROW(check_batches(several, options));
-  test::expect_failure([&] { check_batches(silent, options); }, Exit::bad_data,
+  EXPECT_NO_THROW(check_batches(several, experiment));
+  test::expect_failure([&] { check_batches(silent, experiment); }, Exit::bad_data,
                        {"computed the 2 samples of a batch at once"});
-  options.training.batch_size = 1;
-  EXPECT_NO_THROW(check_batches(silent, options));
+  experiment.training.batch_size = 1;
+  EXPECT_NO_THROW(check_batches(silent, experiment));
 }
 
 }  // namespace

@@ -28,16 +28,16 @@ class ImageCases : public test::InASharedFolder<ImageCases> {
   }
 
  protected:
-  static RunOptions options(const std::string& layout, const std::string& network) {
-    RunOptions options;
-    options.data.root = folder() / layout;
-    options.preprocess.resolution = {12, 12, 1};
-    if (layout == "brats2021") options.preprocess.slices = data::Slices::axial;
-    options.network = {.name = network, .base_filters = 2};
-    options.training.loss = net::Loss::softmax_cross_entropy;
-    options.training.augment.symmetries = false;
-    options.memory.device = "cpu";
-    return options;
+  static Experiment experiment_with(const std::string& layout, const std::string& network) {
+    Experiment experiment;
+    experiment.data.root = folder() / layout;
+    experiment.preprocess.resolution = {12, 12, 1};
+    if (layout == "brats2021") experiment.preprocess.slices = data::Slices::axial;
+    experiment.network = {.name = network, .base_filters = 2};
+    experiment.training.loss = net::Loss::softmax_cross_entropy;
+    experiment.training.augment.symmetries = false;
+    experiment.memory.device = "cpu";
+    return experiment;
   }
 };
 
@@ -51,7 +51,7 @@ std::int64_t labelled_planes(const data::PreparedCase& whole) {
 }
 
 TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
-  const RunOptions all = options("brats2021", "deeplabv3");
+  const Experiment all = experiment_with("brats2021", "deeplabv3");
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0, 1, 2}, {3});
   std::int64_t labelled = 0;
@@ -80,7 +80,7 @@ TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
 }
 
 TEST_F(ImageCases, AreForecastWithAsManySlices) {
-  RunOptions all = options("brats2021", "deeplabv3");
+  Experiment all = experiment_with("brats2021", "deeplabv3");
   all.preprocess.crop = data::Crop::none;
   Cases cases(all, data::open_dataset(all.data));
   const Split split = make_split(cases.dataset(), all.split);
@@ -92,7 +92,7 @@ TEST_F(ImageCases, AreForecastWithAsManySlices) {
 }
 
 TEST_F(ImageCases, APredictionOfSlicesIsThatOfEachByItself) {
-  const RunOptions all = options("brats2021", "deeplabv3");
+  const Experiment all = experiment_with("brats2021", "deeplabv3");
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0}, {});
   const data::NormalizedCase whole = cases.normalized(0);
@@ -108,7 +108,7 @@ TEST_F(ImageCases, APredictionOfSlicesIsThatOfEachByItself) {
 }
 
 TEST_F(ImageCases, PicturesHaveTheirMasksForTargets) {
-  const RunOptions all = options("masks", "deeplabv3");
+  const Experiment all = experiment_with("masks", "deeplabv3");
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0, 1, 2}, {3});
   EXPECT_TRUE(cases.sample_counts({0, 1, 2}).empty());
@@ -123,7 +123,7 @@ TEST_F(ImageCases, PicturesHaveTheirMasksForTargets) {
 }
 
 TEST_F(ImageCases, PicturesOfAClassHaveItsNumberForATarget) {
-  const RunOptions all = options("classes", "resnet18");
+  const Experiment all = experiment_with("classes", "resnet18");
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0, 1, 2}, {3});
   EXPECT_EQ(output_names(cases.dataset(), all.training), (std::vector<std::string>{"healthy", "tumor"}));
@@ -134,17 +134,18 @@ TEST_F(ImageCases, PicturesOfAClassHaveItsNumberForATarget) {
 }
 
 TEST_F(ImageCases, AreRefusedByNetworksThatAreNotForThem) {
-  const auto check = [](const RunOptions& of) { check_suits(of, data::open_dataset(of.data)); };
-  const auto refuse = [&](const RunOptions& of, const char* says) {
+  const auto check = [](const Experiment& of) { check_suits(of, data::open_dataset(of.data)); };
+  const auto refuse = [&](const Experiment& of, const char* says) {
     test::expect_failure([&] { check(of); }, Exit::usage, {says});
   };
-  EXPECT_NO_THROW(check(options("brats2021", "deeplabv3")));
-  EXPECT_NO_THROW(check(options("masks", "deeplabv3")));
-  EXPECT_NO_THROW(check(options("classes", "resnet18")));
-  refuse(options("masks", "unet3d"), "needs volumes");
-  refuse(options("masks", "resnet18"), "a whole image");
-  refuse(options("classes", "deeplabv3"), "Use a resnet");
-  RunOptions whole = options("brats2021", "deeplabv3"), sliced = options("masks", "deeplabv3");
+  EXPECT_NO_THROW(check(experiment_with("brats2021", "deeplabv3")));
+  EXPECT_NO_THROW(check(experiment_with("masks", "deeplabv3")));
+  EXPECT_NO_THROW(check(experiment_with("classes", "resnet18")));
+  refuse(experiment_with("masks", "unet3d"), "needs volumes");
+  refuse(experiment_with("masks", "resnet18"), "a whole image");
+  refuse(experiment_with("classes", "deeplabv3"), "Use a resnet");
+  Experiment whole = experiment_with("brats2021", "deeplabv3"),
+             sliced = experiment_with("masks", "deeplabv3");
   whole.preprocess.slices = data::Slices::none;
   sliced.preprocess.slices = data::Slices::axial;
   refuse(whole, "preprocess.slices");

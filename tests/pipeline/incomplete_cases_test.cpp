@@ -31,12 +31,12 @@ class IncompleteCases : public test::InAFolder {
  protected:
   IncompleteCases() {
     data::write_phantoms({.out = folder_ / "data", .cases = 4, .size = {16, 16, 16}, .seed = 3});
-    options_.data.root = folder_ / "data";
-    options_.preprocess.resolution = {12, 12, 12};
-    options_.training.loss = net::Loss::dice_cross_entropy;
-    options_.training.augment.symmetries = false;
-    options_.network = {.base_filters = 2, .depth = 2};
-    options_.memory.device = "reference";
+    experiment_.data.root = folder_ / "data";
+    experiment_.preprocess.resolution = {12, 12, 12};
+    experiment_.training.loss = net::Loss::dice_cross_entropy;
+    experiment_.training.augment.symmetries = false;
+    experiment_.network = {.base_filters = 2, .depth = 2};
+    experiment_.memory.device = "reference";
   }
 
   fs::path file(int number, const std::string& what) const {
@@ -51,25 +51,25 @@ class IncompleteCases : public test::InAFolder {
         truth.voxels.begin(), truth.voxels.end(), [](std::int16_t label) { return label != 2; }, 0);
     data::write_label_map(file(2, "seg"), truth);
     write_file(folder_ / "annotated.csv", "case,labels\nBraTS2021_00002, oedema\n");
-    options_.data.missing_modalities = true;
-    options_.data.annotated = folder_ / "annotated.csv";
+    experiment_.data.missing_modalities = true;
+    experiment_.data.annotated = folder_ / "annotated.csv";
   }
   void expect_refusal(Exit exit, const std::vector<std::string>& parts) const {
     const auto prepare = [&] {
-      const data::Dataset dataset = data::open_dataset(options_.data);
-      TrainingOptions training = options_.training;
+      const data::Dataset dataset = data::open_dataset(experiment_.data);
+      TrainingOptions training = experiment_.training;
       resolve_loss(training, dataset);
-      Cases(options_, dataset).prepare_all({0, 1, 2}, {3});
+      Cases(experiment_, dataset).prepare_all({0, 1, 2}, {3});
     };
     test::expect_failure(prepare, exit, parts);
   }
 
-  RunOptions options_;
+  Experiment experiment_;
 };
 
 TEST_F(IncompleteCases, AreRefusedUnlessTheExperimentAllowsThem) {
   take_away();
-  options_.data.missing_modalities = false;
+  experiment_.data.missing_modalities = false;
   expect_refusal(Exit::bad_data, {"channel t2 is missing", "data.missing_modalities: true"});
 }
 
@@ -77,9 +77,9 @@ TEST_F(IncompleteCases, HaveZerosForAMissingChannelAfterAnyNormalisationAndAugme
   take_away();
   for (const data::Normalize normalize :
        {data::Normalize::dataset, data::Normalize::image, data::Normalize::masked, data::Normalize::whole}) {
-    options_.preprocess.normalize = normalize;
-    options_.preprocess.background = normalize == data::Normalize::masked ? -1 : 0;
-    Cases cases(options_, data::open_dataset(options_.data));
+    experiment_.preprocess.normalize = normalize;
+    experiment_.preprocess.background = normalize == data::Normalize::masked ? -1 : 0;
+    Cases cases(experiment_, data::open_dataset(experiment_.data));
     cases.prepare_all({0, 1, 2}, {3});
     const auto& names = cases.dataset().modalities;
     const auto lacking =
@@ -102,8 +102,8 @@ TEST_F(IncompleteCases, HaveZerosForAMissingChannelAfterAnyNormalisationAndAugme
 // The mean covers only the cases that have the channel.
 TEST_F(IncompleteCases, SayNothingOfTheDataSetsNormalisation) {
   take_away();
-  Cases with(options_, data::open_dataset(options_.data)),
-      without(options_, data::open_dataset(options_.data));
+  Cases with(experiment_, data::open_dataset(experiment_.data)),
+      without(experiment_, data::open_dataset(experiment_.data));
   with.prepare_all({0, 1}, {});
   without.prepare_all({0}, {});
   const auto& names = with.dataset().modalities;
@@ -122,12 +122,12 @@ TEST_F(IncompleteCases, SayNothingOfTheDataSetsNormalisation) {
 TEST_F(IncompleteCases, MarkOutputsOfWhichATruthDoesNotTell) {
   take_away();
   for (const Targets targets : {Targets::labels, Targets::regions}) {
-    options_.training.targets = targets;
-    Cases cases(options_, data::open_dataset(options_.data));
+    experiment_.training.targets = targets;
+    Cases cases(experiment_, data::open_dataset(experiment_.data));
     cases.prepare_all({0, 2}, {});
-    resolve_loss(options_.training, cases.dataset());
-    EXPECT_EQ(loss_of(options_.training).unknown, net::Unknown::outputs);
-    const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), options_.training);
+    resolve_loss(experiment_.training, cases.dataset());
+    EXPECT_EQ(loss_of(experiment_.training).unknown, net::Unknown::outputs);
+    const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), experiment_.training);
     ASSERT_EQ(outputs.size(), 3u);
     for (const std::size_t index : {0u, 2u}) {
       const data::Sample sample = cases.sample(index);
@@ -141,7 +141,7 @@ TEST_F(IncompleteCases, MarkOutputsOfWhichATruthDoesNotTell) {
 
 TEST_F(IncompleteCases, ThatTellOfNoClassForEveryVoxelAreRefusedByALossOfClasses) {
   take_away();
-  options_.training.loss = net::Loss::softmax_dice_cross_entropy;
+  experiment_.training.loss = net::Loss::softmax_dice_cross_entropy;
   expect_refusal(Exit::usage, {"Use dice_cross_entropy"});
 }
 
@@ -161,10 +161,10 @@ TEST_F(IncompleteCases, AreRefusedWhereTheirTableDoesNotMatchTheDataSet) {
 
 TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
   take_away();
-  Cases cases(options_, data::open_dataset(options_.data));
+  Cases cases(experiment_, data::open_dataset(experiment_.data));
   cases.prepare_all({0, 2}, {});
-  weigh_by_frequency(options_.training, cases, {0, 2});
-  const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), options_.training);
+  weigh_by_frequency(experiment_.training, cases, {0, 2});
+  const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), experiment_.training);
   for (std::size_t c = 0; c < outputs.size(); ++c) {
     double own = 0, all = 0;
     for (const std::size_t index : {0u, 2u}) {
@@ -173,13 +173,13 @@ TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
       own += static_cast<double>(std::count(truth.begin(), truth.end(), outputs[c][0]));
       all += static_cast<double>(truth.size());
     }
-    EXPECT_DOUBLE_EQ(options_.training.output_weights[c], 1 / std::log(1.02 + own / all)) << c;
+    EXPECT_DOUBLE_EQ(experiment_.training.output_weights[c], 1 / std::log(1.02 + own / all)) << c;
   }
 }
 
 TEST_F(IncompleteCases, AreReportedByTheCheckAsWarnings) {
   take_away();
-  const data::CheckReport report = data::check_dataset({options_.data, false, 0});
+  const data::CheckReport report = data::check_dataset({experiment_.data, false, 0});
   std::string messages;
   for (const data::Problem& problem : report.problems) {
     EXPECT_NE(problem.severity, "error") << problem.what;
@@ -191,14 +191,14 @@ TEST_F(IncompleteCases, AreReportedByTheCheckAsWarnings) {
 // Runs everything: unknown regions are not scored, and a prediction's record lists missing channels.
 TEST_F(IncompleteCases, TrainValidateAndPredict) {
   take_away();
-  options_.output = folder_ / "run";
-  options_.training.epochs = 1;
+  experiment_.output = folder_ / "run";
+  experiment_.training.epochs = 1;
   write_file(folder_ / "split.csv",
              "case,part\nBraTS2021_00000,training\nBraTS2021_00001,training\nBraTS2021_00002,validation\n"
              "BraTS2021_00003,validation\n");
-  options_.split.file = folder_ / "split.csv";
-  run(options_, [](const fs::path&) { return SettingList(); });
-  const Csv dice = read_csv(options_.output / "dice.csv");
+  experiment_.split.file = folder_ / "split.csv";
+  run(experiment_, [](const fs::path&) { return SettingList(); });
+  const Csv dice = read_csv(experiment_.output / "dice.csv");
   std::size_t unknown = 0;
   for (const auto& row : dice.rows) {
     const bool scored = row[dice.column("dice", "")] != "nan";
@@ -206,11 +206,11 @@ TEST_F(IncompleteCases, TrainValidateAndPredict) {
     unknown += scored ? 0 : 1;
   }
   EXPECT_EQ(unknown, 3u);  // no region consists of oedema alone
-  const Csv validation = read_csv(options_.output / "validation.csv");
+  const Csv validation = read_csv(experiment_.output / "validation.csv");
   for (const auto& row : validation.rows)
     EXPECT_TRUE(std::isfinite(std::stod(row[validation.column("dice", "")])));
 
-  predict({options_}, folder_ / "data", folder_ / "out", {});
+  predict({experiment_}, folder_ / "data", folder_ / "out", {});
   const Json record = Json::parse(read_file(folder_ / "out" / "prediction.json"));
   const Json missing = record.at("predictions").at(0).at("missing_modalities");
   EXPECT_EQ(missing, Json({{"BraTS2021_00001", {"t2"}}}));

@@ -23,21 +23,21 @@ namespace {
 const Size3 size{16, 16, 16};
 constexpr std::int64_t channels = 2, outputs = 3;
 
-RunOptions options_with(std::optional<Size3> patch) {
-  RunOptions options;
-  options.memory.device = "reference";
-  options.memory.planner = "keep";
-  options.memory.budget_bytes = 256 << 20;
-  options.training.precision = Precision::f32;
-  options.network = {.base_filters = 2, .depth = 2};
-  options.preprocess.resolution = size;
-  options.training.patch = patch;
-  return options;
+Experiment experiment_with(std::optional<Size3> patch) {
+  Experiment experiment;
+  experiment.memory.device = "reference";
+  experiment.memory.planner = "keep";
+  experiment.memory.budget_bytes = 256 << 20;
+  experiment.training.precision = Precision::f32;
+  experiment.network = {.base_filters = 2, .depth = 2};
+  experiment.preprocess.resolution = size;
+  experiment.training.patch = patch;
+  return experiment;
 }
 
 struct Network : Session {
   explicit Network(std::optional<Size3> patch)
-      : Session(options_with(patch), channels, outputs, Purpose::inference) {
+      : Session(experiment_with(patch), channels, outputs, Purpose::inference) {
     initialize(3);
   }
 };
@@ -151,30 +151,30 @@ class Ensembles : public test::InAFolder {
  protected:
   // Two repeats with different weights, in the files that train() writes.
   void SetUp() override {
-    options_ = options_with(std::nullopt);
-    options_.output = folder_;
-    options_.training.repeats = 2;
+    experiment_ = experiment_with(std::nullopt);
+    experiment_.output = folder_;
+    experiment_.training.repeats = 2;
     dataset_.modalities = {"t1", "t2"};
     dataset_.labels = {{"a", 1}, {"b", 2}, {"c", 3}};
-    Session session(options_, channels, outputs, Session::Purpose::inference);
+    Session session(experiment_, channels, outputs, Session::Purpose::inference);
     for (std::int64_t repeat = 1; repeat <= 2; ++repeat) {
       session.initialize(static_cast<std::uint64_t>(repeat));
-      std::map<std::string, std::string> metadata = model_metadata(dataset_, options_, "", repeat);
+      std::map<std::string, std::string> metadata = model_metadata(dataset_, experiment_, "", repeat);
       metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
-      fs::create_directories(checkpoint_folder(options_, repeat));
-      write_checkpoint(checkpoint_folder(options_, repeat) / "best.safetensors",
+      fs::create_directories(checkpoint_folder(experiment_, repeat));
+      write_checkpoint(checkpoint_folder(experiment_, repeat) / "best.safetensors",
                        {metadata, session.weights()});
     }
   }
 
   std::vector<float> predict(const std::vector<std::int64_t>& repeats) const {
-    Predictor predictor(options_, dataset_, {});
+    Predictor predictor(experiment_, dataset_, {});
     predictor.use(repeats);
     predictor.probabilities(noise());  // a former case must have no effect
     return predictor.probabilities(noise());
   }
 
-  RunOptions options_;
+  Experiment experiment_;
   data::Dataset dataset_;
 };
 
@@ -183,32 +183,32 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   EXPECT_GT(largest_difference(first, second), 1e-3f);
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
   const data::NormalizedCase normal = data::normalize(noise(), {{0.5, 0}, {2, 1}});
-  Session session(options_, channels, outputs, Session::Purpose::inference);
+  Session session(experiment_, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
 }
 
 // Each fold has its own normalisation and its own folder.
 TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
-  RunOptions other = options_;
+  Experiment other = experiment_;
   other.output = folder_ / "other";
-  const fs::path from = checkpoint_folder(options_, 2), to = checkpoint_folder(other, 2);
+  const fs::path from = checkpoint_folder(experiment_, 2), to = checkpoint_folder(other, 2);
   fs::create_directories(to);
   fs::copy_file(from / "best.safetensors", to / "best.safetensors");
   const std::vector<float> first = predict({1}), second = predict({2});
-  Predictor predictor(options_, dataset_, {});
-  predictor.use_members({{&options_, 1}, {&other, 2}});
+  Predictor predictor(experiment_, dataset_, {});
+  predictor.use_members({{&experiment_, 1}, {&other, 2}});
   const std::vector<float> both = predictor.probabilities(noise());
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
-  EXPECT_EQ(members_of({options_, other}).size(), 4u);
+  EXPECT_EQ(members_of({experiment_, other}).size(), 4u);
 }
 
 // The second network is deeper and uses other windows.
 TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
-  RunOptions other = options_with(Size3{8, 8, 8});
+  Experiment other = experiment_with(Size3{8, 8, 8});
   other.network.depth = 3;
   other.output = folder_ / "other";
-  options_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
+  experiment_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
   other.settings = {{"network.depth", "3"}, {"training.patch", "8"}};
   Session session(other, channels, outputs, Session::Purpose::inference);
   session.initialize(5);
@@ -220,8 +220,8 @@ TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
   Predictor alone(other, dataset_, {});
   alone.use({1});
   const std::vector<float> first = predict({1}), second = alone.probabilities(noise());
-  Predictor predictor(options_, dataset_, {});
-  predictor.use_members({{&options_, 1}, {&other, 1}});
+  Predictor predictor(experiment_, dataset_, {});
+  predictor.use_members({{&experiment_, 1}, {&other, 1}});
   const std::vector<float> both = predictor.probabilities(noise());
   for (std::size_t i = 0; i < both.size(); ++i) ASSERT_EQ(both[i], (first[i] + second[i]) / 2);
   EXPECT_EQ(predictor.probabilities(noise(), 1), second);
@@ -229,43 +229,43 @@ TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
 }
 
 TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
-  options_.settings = {{"preprocess.crop", "none"}, {"network.depth", "3"}, {"training.epochs", "10"}};
-  RunOptions other = options_;
+  experiment_.settings = {{"preprocess.crop", "none"}, {"network.depth", "3"}, {"training.epochs", "10"}};
+  Experiment other = experiment_;
   other.settings[1].value = "4";
   other.settings[2].value = "20";
-  EXPECT_NO_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}));
+  EXPECT_NO_THROW(check_alike({experiment_, other}, {dataset_, dataset_}, {}));
   data::Dataset labels = dataset_;
   labels.labels.pop_back();
-  EXPECT_THROW(check_alike({options_, other}, {dataset_, labels}, {}), Error);
+  EXPECT_THROW(check_alike({experiment_, other}, {dataset_, labels}, {}), Error);
   other.settings[0].value = "foreground";
-  EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
+  EXPECT_THROW(check_alike({experiment_, other}, {dataset_, dataset_}, {}), Error);
   other.settings[0].value = "none";
   other.training.loss = net::Loss::softmax_dice_cross_entropy;
-  EXPECT_THROW(check_alike({options_, other}, {dataset_, dataset_}, {}), Error);
+  EXPECT_THROW(check_alike({experiment_, other}, {dataset_, dataset_}, {}), Error);
 }
 
 // Prediction mirrors only the axes that training mirrored.
 TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
-  options_.preprocess.normalize = data::Normalize::none;
+  experiment_.preprocess.normalize = data::Normalize::none;
   const auto predicted = [&](bool mirror) {
     PredictOptions how;
     how.mirror = mirror;
-    Predictor predictor(options_, dataset_, how);
+    Predictor predictor(experiment_, dataset_, how);
     predictor.use({1});
     return predictor.probabilities(noise());
   };
-  Session session(options_, channels, outputs, Session::Purpose::inference);
+  Session session(experiment_, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
-  options_.training.augment.symmetries = false;
-  options_.training.augment.flip = {0.5, 0, 0};
+  experiment_.training.augment.symmetries = false;
+  experiment_.training.augment.flip = {0.5, 0, 0};
   EXPECT_EQ(predicted(true), infer(session, normalized_noise(), outputs, {size, 0.5, {true, false, false}}));
   EXPECT_EQ(predicted(false), session.predict(noise().image));
-  options_.training.augment.flip = {0, 0, 1};
+  experiment_.training.augment.flip = {0, 0, 1};
   EXPECT_EQ(predicted(true), infer(session, normalized_noise(), outputs, {size, 0.5, {false, false, true}}));
-  options_.training.augment.symmetries = true;
+  experiment_.training.augment.symmetries = true;
   EXPECT_EQ(predicted(true), infer(session, normalized_noise(), outputs, {size, 0.5, {true, true, true}}));
-  options_.training.augment.symmetries = false;
-  options_.training.augment.flip = {0, 0, 0};
+  experiment_.training.augment.symmetries = false;
+  experiment_.training.augment.flip = {0, 0, 0};
   test::expect_failure([&] { predicted(true); }, Exit::usage, {"trained without mirroring"});
 }
 
@@ -274,7 +274,7 @@ TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
     PredictOptions how;
     how.window = window;
     SCOPED_TRACE(window[0]);
-    test::expect_failure([&] { Predictor(options_, dataset_, how); }, Exit::usage, {"--window"});
+    test::expect_failure([&] { Predictor(experiment_, dataset_, how); }, Exit::usage, {"--window"});
   }
 }
 

@@ -22,27 +22,27 @@ class Loading : public test::InASharedFolder<Loading> {
   }
 
  protected:
-  static RunOptions options() {
-    RunOptions options;
-    options.data.root = folder() / "phantom";
-    options.preprocess.resolution = {12, 12, 12};
-    options.training.batch_size = 2;
-    options.training.augment = data::nnunet_augmentation();
-    options.training.augment.elastic = {0.5, 1, 0.5};
-    for (data::Draw* draw : {&options.training.augment.rotation, &options.training.augment.noise,
-                             &options.training.augment.blur, &options.training.augment.gamma})
+  static Experiment small_experiment() {
+    Experiment experiment;
+    experiment.data.root = folder() / "phantom";
+    experiment.preprocess.resolution = {12, 12, 12};
+    experiment.training.batch_size = 2;
+    experiment.training.augment = data::nnunet_augmentation();
+    experiment.training.augment.elastic = {0.5, 1, 0.5};
+    for (data::Draw* draw : {&experiment.training.augment.rotation, &experiment.training.augment.noise,
+                             &experiment.training.augment.blur, &experiment.training.augment.gamma})
       draw->probability = 0.5;
-    return options;
+    return experiment;
   }
 
-  Loading() : options_(options()), cases_(options_, data::open_dataset(options_.data)) {
+  Loading() : experiment_(small_experiment()), cases_(experiment_, data::open_dataset(experiment_.data)) {
     cases_.prepare_all({0, 1, 2, 3}, {});
   }
   EpochSampler sampler(const std::vector<std::size_t>& which = {0, 1, 2, 3}) const {
-    return {options_, 7, which, 4};
+    return {experiment_, 7, which, 4};
   }
 
-  RunOptions options_;
+  Experiment experiment_;
   Cases cases_;
 };
 
@@ -74,7 +74,7 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
 // The augmentation of a case does not depend on the other cases.
 TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
   const data::AugmentKey key{7, 1, 2};
-  const data::Sample alone = cases_.sample(2, options_.training.augment, key);
+  const data::Sample alone = cases_.sample(2, experiment_.training.augment, key);
   const std::size_t half = alone.image.size();
   const EpochSampler all = sampler();
   bool met = false;
@@ -93,9 +93,9 @@ TEST_F(Loading, GivesRanksTheSamplesOfABatchInOrder) {
   for (int rank = 0; rank < 2; ++rank) {
     test::Post post;
     test::RankThread self(post, rank, 2);
-    RunOptions options = options_;
-    options.ranks = &self;
-    const EpochSampler share(options, 7, {0, 1, 2, 3}, 4);
+    Experiment experiment = experiment_;
+    experiment.ranks = &self;
+    const EpochSampler share(experiment, 7, {0, 1, 2, 3}, 4);
     EXPECT_EQ(share.steps(), sampler().steps());
     const data::Sample part = share.batch(cases_, 2, 1);
     shares.image.insert(shares.image.end(), part.image.begin(), part.image.end());
@@ -108,7 +108,7 @@ TEST_F(Loading, LeavesSamplesAsPreparedWithoutAugmentation) {
   data::AugmentOptions none;
   none.symmetries = false;
   EXPECT_TRUE(same(cases_.sample(1, none, {1, 1, 1}), cases_.sample(1)));
-  EXPECT_FALSE(same(cases_.sample(1, options_.training.augment, {1, 1, 1}), cases_.sample(1)));
+  EXPECT_FALSE(same(cases_.sample(1, experiment_.training.augment, {1, 1, 1}), cases_.sample(1)));
 }
 
 }  // namespace

@@ -21,18 +21,18 @@ class LossSettings : public test::InASharedFolder<LossSettings> {
   static void make() { data::write_phantoms({.out = folder(), .cases = 3, .size = {16, 16, 16}, .seed = 3}); }
 
  protected:
-  static RunOptions options(net::Loss loss) {
-    RunOptions options;
-    options.data.root = folder();
-    options.preprocess.resolution = {12, 12, 12};
-    options.training.loss = loss;
-    options.training.augment.symmetries = false;
-    return options;
+  static Experiment experiment_with(net::Loss loss) {
+    Experiment experiment;
+    experiment.data.root = folder();
+    experiment.preprocess.resolution = {12, 12, 12};
+    experiment.training.loss = loss;
+    experiment.training.augment.symmetries = false;
+    return experiment;
   }
 };
 
 TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
-  RunOptions run = options(net::Loss::softmax_dice_cross_entropy);
+  Experiment run = experiment_with(net::Loss::softmax_dice_cross_entropy);
   const data::Dataset dataset = data::open_dataset(run.data);
   resolve_loss(run.training, dataset);
   EXPECT_TRUE(loss_of(run.training).weights.empty());
@@ -49,7 +49,7 @@ TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
 }
 
 TEST_F(LossSettings, WeighByTheVoxelsThatTheTrainingCasesHave) {
-  RunOptions run = options(net::Loss::softmax_cross_entropy);
+  Experiment run = experiment_with(net::Loss::softmax_cross_entropy);
   Cases cases(run, data::open_dataset(run.data));
   cases.prepare_all({0, 1}, {2});
   weigh_by_frequency(run.training, cases, {0, 1});
@@ -70,7 +70,7 @@ TEST_F(LossSettings, WeighByTheVoxelsThatTheTrainingCasesHave) {
 // The ignored label gets no output, for bit targets and for class targets.
 TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
   for (const net::Loss loss : {net::Loss::weighted_dice, net::Loss::softmax_cross_entropy}) {
-    RunOptions run = options(loss);
+    Experiment run = experiment_with(loss);
     const data::Labels labels = data::open_dataset(run.data).labels;
     const int ignored = labels.back().second;
     run.data.labels.assign(labels.begin(), labels.end() - 1);

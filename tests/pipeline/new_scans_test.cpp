@@ -21,8 +21,8 @@ class NewScans : public test::InASharedFolder<NewScans> {
   static void write_phantoms_as(const std::string& layout, int cases) {
     data::write_phantoms({.out = folder() / layout, .cases = cases, .size = {20, 24, 18}, .layout = layout});
   }
-  static RunOptions& options() {
-    static RunOptions run;
+  static Experiment& experiment() {
+    static Experiment run;
     return run;
   }
   static data::LabelMap expected(int index) {
@@ -33,18 +33,18 @@ class NewScans : public test::InASharedFolder<NewScans> {
   // One short training on nnU-Net's layout; its data is moved away afterwards.
   static void make() {
     write_phantoms_as("nnunet", 3);
-    options().data.root = folder() / "nnunet";
-    options().data.modalities = {"flair", "t1ce"};
-    options().output = folder() / "run";
-    options().memory.device = "reference";
-    options().network = {.base_filters = 2, .depth = 2};
-    options().preprocess.resolution = {12, 12, 12};
-    options().preprocess.normalize = data::Normalize::image;
-    options().training.epochs = 1;
-    train(options());
+    experiment().data.root = folder() / "nnunet";
+    experiment().data.modalities = {"flair", "t1ce"};
+    experiment().output = folder() / "run";
+    experiment().memory.device = "reference";
+    experiment().network = {.base_filters = 2, .depth = 2};
+    experiment().preprocess.resolution = {12, 12, 12};
+    experiment().preprocess.normalize = data::Normalize::image;
+    experiment().training.epochs = 1;
+    train(experiment());
     fs::rename(folder() / "nnunet", folder() / "gone");
     write_phantoms_as("brats2021", 2);
-    predict({options()}, folder() / "brats2021", folder() / "expected", {});
+    predict({experiment()}, folder() / "brats2021", folder() / "expected", {});
   }
 };
 
@@ -54,7 +54,7 @@ TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
        {std::pair{"brats2023", "BraTS-GLI-00001-000"}, std::pair{"nnunet", "PHANTOM_001"},
         std::pair{"dicom", "phantom_001"}, std::pair{"brats2018", "Brats18_TCIA_001_1"}}) {
     write_phantoms_as(layout, 2);
-    predict({options()}, folder() / layout, folder() / "out" / layout, {});
+    predict({experiment()}, folder() / layout, folder() / "out" / layout, {});
     const data::LabelMap found =
         data::read_label_map(folder() / "out" / layout / (std::string(id) + ".nii.gz"));
     EXPECT_EQ(found.voxels, expected(1).voxels) << layout;
@@ -80,7 +80,7 @@ TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
     stored.origin[2] += straight.spacing[2] * static_cast<double>(straight.size[2] - 1);
     data::write_image(to / name, data::as_stored(image, stored));
   }
-  predict({options()}, folder() / "turned", folder() / "out/turned", {});
+  predict({experiment()}, folder() / "turned", folder() / "out/turned", {});
   const data::LabelMap found = data::read_label_map(folder() / "out/turned/BraTS2021_00000.nii.gz");
   EXPECT_TRUE(
       data::same_grid(found.geometry, data::read_header(to / "BraTS2021_00000_flair.nii.gz").geometry))

@@ -105,13 +105,13 @@ TEST(Patches, KeepTheirPlaceInTheWorldAndTheStatisticsOfTheWhole) {
 }
 
 TEST(Patches, OfAnEpochMakeAboutAWholeVolume) {
-  RunOptions options;
-  options.preprocess.resolution = {192, 192, 192};
-  EXPECT_EQ(patches_per_case(options), 1);
-  EXPECT_EQ(input_size(options), options.preprocess.resolution);
-  options.training.patch = {128, 128, 128};
-  EXPECT_EQ(patches_per_case(options), 3);  // 3.375
-  EXPECT_EQ(input_size(options), (Size3{128, 128, 128}));
+  Experiment experiment;
+  experiment.preprocess.resolution = {192, 192, 192};
+  EXPECT_EQ(patches_per_case(experiment), 1);
+  EXPECT_EQ(input_size(experiment), experiment.preprocess.resolution);
+  experiment.training.patch = {128, 128, 128};
+  EXPECT_EQ(patches_per_case(experiment), 3);  // 3.375
+  EXPECT_EQ(input_size(experiment), (Size3{128, 128, 128}));
 }
 
 }  // namespace

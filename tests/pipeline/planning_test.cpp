@@ -82,108 +82,112 @@ TEST(Budgets, AreOfWhatIsFreeAndOfWhatIsAskedFor) {
   EXPECT_EQ(budgets.disk, 100 * gib);
 }
 
-RunOptions tiny() {
-  RunOptions options;
-  options.network = {.base_filters = 2, .depth = 3};
-  options.preprocess.resolution = {8, 8, 8};
-  return options;
+Experiment tiny() {
+  Experiment experiment;
+  experiment.network = {.base_filters = 2, .depth = 3};
+  experiment.preprocess.resolution = {8, 8, 8};
+  return experiment;
 }
 
 TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
-  RunOptions options = tiny();
-  options.memory.to_host_rate = 64e9;
-  const Target v100 = open_target(options, "v100");
+  Experiment experiment = tiny();
+  experiment.memory.to_host_rate = 64e9;
+  const Target v100 = open_target(experiment, "v100");
   EXPECT_EQ(v100.budgets.device, 16 * gib);
   EXPECT_EQ(v100.budgets.host, 256 * gib);
-  const Steps steps = build_steps(options, 1, 1, v100, true);
-  const PlannableStep step = plannable(v100, options.memory, steps.training->graph, {steps.training->loss});
+  const Steps steps = build_steps(experiment, 1, 1, v100, true);
+  const PlannableStep step =
+      plannable(v100, experiment.memory, steps.training->graph, {steps.training->loss});
   EXPECT_EQ(step.problem.workspaces, std::vector<std::int64_t>(step.graph->nodes().size(), 0));
-  const swap::CostModel costs = estimate(step, v100, options.memory);
+  const swap::CostModel costs = estimate(step, v100, experiment.memory);
   EXPECT_EQ(costs.to_host.alone, 64e9);
   EXPECT_EQ(costs.to_device.busy, v100.rates->link_rate);
 }
 
 // Volta's tensor cores support only f16; bf16 came with Ampere.
 TEST(Estimates, TakeAPrecisionThatTheDeviceHas) {
-  RunOptions options = tiny();
-  EXPECT_EQ(open_target(options, "v100").precision, net::ElementType::f16);
-  EXPECT_EQ(open_target(options, "a100").precision, net::ElementType::bf16);
-  EXPECT_EQ(open_target(options, "cpu").precision, net::ElementType::f32);
-  options.training.precision = Precision::bf16;
-  EXPECT_THROW(open_target(options, "v100"), Error);
-  EXPECT_EQ(open_target(options, "rtx4090").precision, net::ElementType::bf16);
+  Experiment experiment = tiny();
+  EXPECT_EQ(open_target(experiment, "v100").precision, net::ElementType::f16);
+  EXPECT_EQ(open_target(experiment, "a100").precision, net::ElementType::bf16);
+  EXPECT_EQ(open_target(experiment, "cpu").precision, net::ElementType::f32);
+  experiment.training.precision = Precision::bf16;
+  EXPECT_THROW(open_target(experiment, "v100"), Error);
+  EXPECT_EQ(open_target(experiment, "rtx4090").precision, net::ElementType::bf16);
 }
 
 TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
-  RunOptions options = tiny();
-  options.memory.to_host_rate = 1e15;
-  options.memory.to_device_rate = 1e6;
-  const Target here = open_target(options);
-  const Steps steps = build_steps(options, 1, 1, here, true);
-  const PlannableStep step = plannable(here, options.memory, steps.training->graph, {steps.training->loss});
-  const swap::CostModel costs = estimate(step, here, options.memory);
+  Experiment experiment = tiny();
+  experiment.memory.to_host_rate = 1e15;
+  experiment.memory.to_device_rate = 1e6;
+  const Target here = open_target(experiment);
+  const Steps steps = build_steps(experiment, 1, 1, here, true);
+  const PlannableStep step =
+      plannable(here, experiment.memory, steps.training->graph, {steps.training->loss});
+  const swap::CostModel costs = estimate(step, here, experiment.memory);
   EXPECT_LT(costs.to_host.alone, 1e15);
   EXPECT_EQ(costs.to_device.alone, 1e6);
   EXPECT_EQ(costs.to_device.busy, 1e6);
 }
 
 TEST(Targets, WithPlannerUnifiedAreGpus) {
-  RunOptions options = tiny();
-  options.memory.device = "cpu";
-  options.memory.planner = "unified";
-  test::expect_failure([&] { open_target(options); }, Exit::usage, {"memory.planner: unified"});
-  const Target h200 = open_target(options, "h200");  // a forecast uses keep's plan
-  const Steps steps = build_steps(options, 1, 1, h200, true);
-  const PlannableStep step = plannable(h200, options.memory, steps.training->graph, {steps.training->loss});
-  const swap::Plan unified = plan_step("unified", step.problem, options);
+  Experiment experiment = tiny();
+  experiment.memory.device = "cpu";
+  experiment.memory.planner = "unified";
+  test::expect_failure([&] { open_target(experiment); }, Exit::usage, {"memory.planner: unified"});
+  const Target h200 = open_target(experiment, "h200");  // a forecast uses keep's plan
+  const Steps steps = build_steps(experiment, 1, 1, h200, true);
+  const PlannableStep step =
+      plannable(h200, experiment.memory, steps.training->graph, {steps.training->loss});
+  const swap::Plan unified = plan_step("unified", step.problem, experiment);
   EXPECT_EQ(unified.planner, "unified");
-  EXPECT_EQ(unified.peak_bytes, plan_step("keep", step.problem, options).peak_bytes);
+  EXPECT_EQ(unified.peak_bytes, plan_step("keep", step.problem, experiment).peak_bytes);
 }
 
 TEST(Targets, WithPlannerUnifiedMayHaveAnArenaOfThreeTimesTheBudget) {
-  const RunOptions options = tiny();
-  const Target h200 = open_target(options, "h200");
-  const Steps steps = build_steps(options, 1, 1, h200, true);
-  const PlannableStep step = plannable(h200, options.memory, steps.training->graph, {steps.training->loss});
+  const Experiment experiment = tiny();
+  const Target h200 = open_target(experiment, "h200");
+  const Steps steps = build_steps(experiment, 1, 1, h200, true);
+  const PlannableStep step =
+      plannable(h200, experiment.memory, steps.training->graph, {steps.training->loss});
   swap::StepProblem problem = step.problem;
-  const std::int64_t all = plan_step("keep", problem, options).peak_bytes;
+  const std::int64_t all = plan_step("keep", problem, experiment).peak_bytes;
   problem.budgets.device = (all + 2) / 3;
-  EXPECT_THROW(plan_step("keep", problem, options), Error);
-  const swap::Plan unified = plan_step("unified", problem, options);
+  EXPECT_THROW(plan_step("keep", problem, experiment), Error);
+  const swap::Plan unified = plan_step("unified", problem, experiment);
   EXPECT_TRUE(unified.paged);
   EXPECT_EQ(swap::verify(*step.graph, step.problem.workspaces, unified), std::vector<std::string>{});
   EXPECT_NE(unified.remarks.find("the driver moves pages"), std::string::npos);
   problem.budgets.device = all / 6;
-  test::expect_failure([&] { plan_step("unified", problem, options); }, Exit::does_not_fit,
+  test::expect_failure([&] { plan_step("unified", problem, experiment); }, Exit::does_not_fit,
                        {"planner unified needs at least"});
 }
 
 TEST(Targets, ThatAreNotHereAreRefusedWithTheReason) {
-  RunOptions options = tiny();
+  Experiment experiment = tiny();
   const auto expect_refused = [&](const std::string& device, Exit exit, const std::string& says) {
-    options.memory.device = device;
-    test::expect_failure([&] { open_target(options); }, exit, {"memory.device: " + says});
+    experiment.memory.device = device;
+    test::expect_failure([&] { open_target(experiment); }, exit, {"memory.device: " + says});
   };
   expect_refused("cuda:1000", Exit::does_not_fit, "cuda:1000: no CUDA device");
   expect_refused("cuda:99999999999", Exit::usage, "expected cuda:N");
 }
 
 TEST(Precisions, Tf32IsForGpus) {
-  RunOptions options = tiny();
-  options.memory.device = "cpu";
-  options.training.precision = Precision::tf32;
-  EXPECT_THROW(open_target(options), Error);
-  EXPECT_EQ(open_target(options, "h200").precision, net::ElementType::f32);
-  EXPECT_TRUE(backend_options(options.training).tensor_floats);
+  Experiment experiment = tiny();
+  experiment.memory.device = "cpu";
+  experiment.training.precision = Precision::tf32;
+  EXPECT_THROW(open_target(experiment), Error);
+  EXPECT_EQ(open_target(experiment, "h200").precision, net::ElementType::f32);
+  EXPECT_TRUE(backend_options(experiment.training).tensor_floats);
 }
 
 // The input of convolutions for an image with one channel.
 TEST(Steps, MakeTheImageSixteenBytesPerVoxelWideOnAGpuAndLeaveItAsItIsOnACpu) {
-  RunOptions options = tiny();
+  Experiment experiment = tiny();
   const auto channels = [&](const std::string& device, Precision precision) {
-    options.training.precision = precision;
-    const Target target = open_target(options, device);
-    const Steps steps = build_steps(options, 1, 1, target, true);
+    experiment.training.precision = precision;
+    const Target target = open_target(experiment, device);
+    const Steps steps = build_steps(experiment, 1, 1, target, true);
     const net::Graph& graph = steps.training->graph;
     EXPECT_EQ(graph.value(steps.training->input[0]).shape[4], 1) << "what is read";
     for (const net::Value& value : graph.values())

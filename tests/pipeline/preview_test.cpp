@@ -17,8 +17,8 @@ class Previews : public test::InAFolder {
  protected:
   void SetUp() override {
     data::write_phantoms({.out = folder_ / "phantom", .cases = 3, .size = {16, 16, 16}, .seed = 3});
-    options_.data.root = folder_ / "phantom";
-    options_.preprocess.resolution = {12, 12, 12};
+    experiment_.data.root = folder_ / "phantom";
+    experiment_.preprocess.resolution = {12, 12, 12};
   }
 
   // Width and height from the PNG's header: big-endian, from byte 16.
@@ -33,11 +33,11 @@ class Previews : public test::InAFolder {
     return {number_at(16), number_at(20)};
   }
   std::pair<int, int> sheet(const PreviewOptions& what, const std::string& name) const {
-    preview(options_, what, folder_ / name);
+    preview(experiment_, what, folder_ / name);
     return size_of(folder_ / name);
   }
 
-  RunOptions options_;
+  Experiment experiment_;
 };
 
 TEST_F(Previews, HaveAColumnPerEpochAndABlockPerCase) {
@@ -52,20 +52,20 @@ TEST_F(Previews, HaveAColumnPerEpochAndABlockPerCase) {
 TEST_F(Previews, ShowTheAugmentationOfTheSeed) {
   sheet({.cases = 1, .epochs = 2}, "a.png");
   sheet({.cases = 1, .epochs = 2}, "again.png");
-  options_.training.seed = 2;
+  experiment_.training.seed = 2;
   sheet({.cases = 1, .epochs = 2}, "other.png");
   EXPECT_EQ(read_file(folder_ / "a.png"), read_file(folder_ / "again.png"));
   EXPECT_NE(read_file(folder_ / "a.png"), read_file(folder_ / "other.png"));
 }
 
 TEST_F(Previews, RefuseACaseThatIsNotThere) {
-  test::expect_failure([&] { preview(options_, {.case_names = {"BraTS2021_0000"}}, folder_ / "x.png"); },
+  test::expect_failure([&] { preview(experiment_, {.case_names = {"BraTS2021_0000"}}, folder_ / "x.png"); },
                        Exit::usage, {"Did you mean 'BraTS2021_0000"});
 }
 
 TEST_F(Previews, SayInWordsWhatTheirRowsColumnsAndColoursAre) {
-  options_.training.augment.symmetries = true;
-  const std::string caption = preview(options_, {.cases = 1, .epochs = 1}, folder_ / "a.png");
+  experiment_.training.augment.symmetries = true;
+  const std::string caption = preview(experiment_, {.cases = 1, .epochs = 1}, folder_ / "a.png");
   EXPECT_EQ(data::png_text(read_file(folder_ / "a.png"), "Description"), caption);
   EXPECT_TRUE(test::contains(caption, "BraTS2021_0000", ", rows from the top: t1, t1ce, t2, flair\n",
                              "column 1: as prepared\n",

@@ -23,12 +23,12 @@ namespace {
 
 class Logs : public test::InAFolder {
  protected:
-  RunOptions options(bool tensorboard, bool jsonl) const {
-    RunOptions options;
-    options.output = folder_ / "run";
-    options.resolved = "name: logged\n";
-    options.training.log = {tensorboard, jsonl};
-    return options;
+  Experiment experiment_with(bool tensorboard, bool jsonl) const {
+    Experiment experiment;
+    experiment.output = folder_ / "run";
+    experiment.resolved = "name: logged\n";
+    experiment.training.log = {tensorboard, jsonl};
+    return experiment;
   }
   std::vector<fs::path> event_files() const {
     std::vector<fs::path> files;
@@ -107,7 +107,7 @@ TEST_F(Logs, HaveTheChecksumOfTheirSpecification) {
 }
 
 TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
-  RunLogs logs(options(true, false), 1, 1, 1);
+  RunLogs logs(experiment_with(true, false), 1, 1, 1);
   logs.step({1, 1, 2, 1, 0.75, 1e-3, 0.5});
   logs.step({1, 2, 2, 2, -0.125, 1e-3, 0.5});
   logs.epoch(row_of(1), 2, {{"whole_tumor", 0.5}});
@@ -131,7 +131,7 @@ TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
 }
 
 TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSizeAndCaption) {
-  const RunOptions wanted = options(true, false);
+  const Experiment wanted = experiment_with(true, false);
   RunLogs logs(wanted, 1, 1, 1);
   const std::vector<std::uint8_t> black(std::size_t{258} * 7 * 3);
   const std::string png =
@@ -158,7 +158,7 @@ TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSizeAndCaption) {
 }
 
 TEST_F(Logs, TakePicturesUpToTheTenthEpochThenAfterEveryTenth) {
-  const RunLogs logs(options(true, true), 1, 1, 1), without(options(false, true), 1, 1, 1);
+  const RunLogs logs(experiment_with(true, true), 1, 1, 1), without(experiment_with(false, true), 1, 1, 1);
   for (const std::int64_t epoch : {1, 2, 10, 20, 500}) EXPECT_TRUE(logs.takes_pictures(epoch)) << epoch;
   for (const std::int64_t epoch : {11, 19, 499}) EXPECT_FALSE(logs.takes_pictures(epoch)) << epoch;
   EXPECT_FALSE(without.takes_pictures(1));
@@ -166,7 +166,7 @@ TEST_F(Logs, TakePicturesUpToTheTenthEpochThenAfterEveryTenth) {
 }
 
 TEST_F(Logs, HavePicturesOfAValidationCaseOverSteps) {
-  RunLogs logs(options(true, false), 1, 1, 1);
+  RunLogs logs(experiment_with(true, false), 1, 1, 1);
   logs.picture("a", 5, "first");
   logs.picture("a", 10, "second");
   std::map<std::uint64_t, std::string> pictures;
@@ -181,7 +181,7 @@ TEST_F(Logs, HavePicturesOfAValidationCaseOverSteps) {
 }
 
 TEST_F(Logs, SayFromWhichStepOnEarlierFilesDoNotCount) {
-  RunLogs logs(options(true, true), 1, 2, 11);
+  RunLogs logs(experiment_with(true, true), 1, 2, 11);
   const std::vector<std::string> all = records(read_file(event_files().at(0)));
   const Message restart(all.at(1));
   EXPECT_EQ(restart.numbers.at(2), 11u);
@@ -192,7 +192,7 @@ TEST_F(Logs, SayFromWhichStepOnEarlierFilesDoNotCount) {
 }
 
 TEST_F(Logs, WriteALineOfJsonPerStepAndEpoch) {
-  RunLogs logs(options(false, true), 2, 1, 1);
+  RunLogs logs(experiment_with(false, true), 2, 1, 1);
   logs.step({1, 1, 2, 1, 0.75, 1e-3, 0.5});
   logs.epoch(row_of(3), 6, {{"core", 0.25}});
   EXPECT_TRUE(event_files().empty());
@@ -210,10 +210,10 @@ TEST_F(Logs, WriteALineOfJsonPerStepAndEpoch) {
 }
 
 TEST_F(Logs, WriteNothingThatWasNotAskedFor) {
-  RunLogs logs(options(false, false), 1, 1, 1);
+  RunLogs logs(experiment_with(false, false), 1, 1, 1);
   logs.step({});
   logs.epoch(row_of(1), 1, {});
-  log_pictures(options(false, false), {"a"});
+  log_pictures(experiment_with(false, false), {"a"});
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 

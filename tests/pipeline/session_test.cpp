@@ -25,20 +25,20 @@ class Sessions : public test::InASharedFolder<Sessions> {
   }
 
  protected:
-  static RunOptions options_for(const std::string& planner, std::int64_t budget) {
-    RunOptions options;
-    options.cache = folder();
-    options.memory.device = "reference";
-    options.training.precision = Precision::bf16;
-    options.network = {.base_filters = 4, .depth = 3};
-    options.preprocess.resolution = {16, 16, 16};
-    options.training.optimizer.learning_rate = 1e-2;
-    options.memory.planner = planner;
-    options.memory.budget_bytes = budget;
-    options.memory.host_bytes = 64 << 20;
-    return options;
+  static Experiment experiment_for(const std::string& planner, std::int64_t budget) {
+    Experiment experiment;
+    experiment.cache = folder();
+    experiment.memory.device = "reference";
+    experiment.training.precision = Precision::bf16;
+    experiment.network = {.base_filters = 4, .depth = 3};
+    experiment.preprocess.resolution = {16, 16, 16};
+    experiment.training.optimizer.learning_rate = 1e-2;
+    experiment.memory.planner = planner;
+    experiment.memory.budget_bytes = budget;
+    experiment.memory.host_bytes = 64 << 20;
+    return experiment;
   }
-  static Session open(const RunOptions& options) { return {options, 2, 3, Session::Purpose::training}; }
+  static Session open(const Experiment& experiment) { return {experiment, 2, 3, Session::Purpose::training}; }
 };
 
 struct Results {
@@ -77,47 +77,47 @@ Results train(Session& session, swap::StepReport* report = nullptr, bool replans
 constexpr std::int64_t ample = std::int64_t{1} << 30, small = 1050 << 10;  // keep's peak is above 1.5 MiB
 
 TEST_F(Sessions, TrainToTheSameBitsWhateverThePlannerAndTheMemories) {
-  Session kept = open(options_for("keep", ample));
+  Session kept = open(experiment_for("keep", ample));
   const Results expected = train(kept);
   EXPECT_NE(expected.losses[0], expected.losses[2]);
 
-  std::vector<RunOptions> settings;
+  std::vector<Experiment> settings;
   for (const char* planner : {"hybrid", "checkpoint", "tflms", "lms-threshold"})
-    settings.push_back(options_for(planner, ample));
-  settings.push_back(options_for("hybrid", small));
-  settings.push_back(options_for("tflms", small));
-  settings.push_back(options_for("checkpoint", 1200 << 10));
-  settings.push_back(options_for("lms-threshold", ample));
+    settings.push_back(experiment_for(planner, ample));
+  settings.push_back(experiment_for("hybrid", small));
+  settings.push_back(experiment_for("tflms", small));
+  settings.push_back(experiment_for("checkpoint", 1200 << 10));
+  settings.push_back(experiment_for("lms-threshold", ample));
   settings.back().memory.lms_threshold = 1 << 10;
-  settings.push_back(options_for("hybrid", small));  // a slow link
+  settings.push_back(experiment_for("hybrid", small));  // a slow link
   settings.back().memory.to_host_rate = settings.back().memory.to_device_rate = 2e8;
-  settings.push_back(options_for("tflms", small));  // disk below a narrow pool
+  settings.push_back(experiment_for("tflms", small));  // disk below a narrow pool
   settings.back().memory.host_bytes = 300 << 10;
   settings.back().memory.disk_folder = folder() / "scratch";
   settings.back().memory.disk_bytes = 64 << 20;
-  for (const RunOptions& options : settings) {
-    Session session = open(options);
-    EXPECT_LE(session.arena_bytes(), *options.memory.budget_bytes);
-    EXPECT_LE(session.plan().host_bytes, *options.memory.host_bytes);  // excludes buffers for streaming
+  for (const Experiment& experiment : settings) {
+    Session session = open(experiment);
+    EXPECT_LE(session.arena_bytes(), *experiment.memory.budget_bytes);
+    EXPECT_LE(session.plan().host_bytes, *experiment.memory.host_bytes);  // excludes buffers for streaming
     EXPECT_TRUE(train(session) == expected)
-        << options.memory.planner << ", budget " << *options.memory.budget_bytes;
+        << experiment.memory.planner << ", budget " << *experiment.memory.budget_bytes;
   }
   EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
 }
 
 TEST_F(Sessions, TrainToTheSameBitsWhereTheCostsAreMeasuredAgain) {
-  Session kept = open(options_for("keep", ample));
+  Session kept = open(experiment_for("keep", ample));
   const Results expected = train(kept);
   const test::TemporaryFolder cache;
-  RunOptions options = options_for("hybrid", small);
-  options.cache = cache.path();
-  { const Session measures = open(options); }
+  Experiment experiment = experiment_for("hybrid", small);
+  experiment.cache = cache.path();
+  { const Session measures = open(experiment); }
   const fs::path costs = fs::directory_iterator(cache.path() / "costs")->path();
   swap::CostModel slow = swap::parse_costs(read_checksummed(costs).value());
   for (double& seconds : slow.node_seconds) seconds = 1;
   slow.noise = 0;
   write_checksummed(costs, swap::costs_json(slow));
-  Session session = open(options);
+  Session session = open(experiment);
   EXPECT_GT(session.plan().predicted_seconds, 1);
   EXPECT_FALSE(std::isnan(session.bound().seconds));
   EXPECT_TRUE(train(session, nullptr, /*replans=*/true) == expected);
@@ -132,11 +132,11 @@ TEST_F(Sessions, TrainToTheSameBitsWhereTheCostsAreMeasuredAgain) {
 // In slabs, sums of bf16 are rounded in another order: losses are near those of whole volumes, and identical
 // for all plans.
 TEST_F(Sessions, InSlabsTrainInLessMemoryToTheSameBitsWhateverThePlan) {
-  Session whole = open(options_for("keep", ample));
+  Session whole = open(experiment_for("keep", ample));
   const Results near = train(whole);
-  RunOptions options = options_for("keep", ample);
-  options.memory.slabs = 4;
-  Session kept = open(options);
+  Experiment experiment = experiment_for("keep", ample);
+  experiment.memory.slabs = 4;
+  Session kept = open(experiment);
   const Results expected = train(kept);
   ASSERT_EQ(expected.losses.size(), near.losses.size());
   for (std::size_t i = 0; i < near.losses.size(); ++i) {
@@ -148,21 +148,21 @@ TEST_F(Sessions, InSlabsTrainInLessMemoryToTheSameBitsWhateverThePlan) {
   ASSERT_EQ(probabilities.size(), by_whole.size());
   for (std::size_t i = 0; i < by_whole.size(); ++i) ASSERT_NEAR(probabilities[i], by_whole[i], 0.1) << i;
 
-  options.memory.planner = "hybrid";
-  options.memory.budget_bytes = 1100 << 10;  // at least 1004 KiB, for parameters and their update
-  EXPECT_GT(kept.arena_bytes(), *options.memory.budget_bytes);
-  Session swapping = open(options);
-  EXPECT_LE(swapping.arena_bytes(), *options.memory.budget_bytes);
+  experiment.memory.planner = "hybrid";
+  experiment.memory.budget_bytes = 1100 << 10;  // at least 1004 KiB, for parameters and their update
+  EXPECT_GT(kept.arena_bytes(), *experiment.memory.budget_bytes);
+  Session swapping = open(experiment);
+  EXPECT_LE(swapping.arena_bytes(), *experiment.memory.budget_bytes);
   EXPECT_TRUE(train(swapping) == expected);
   EXPECT_TRUE(swapping.predict(image) == probabilities);
 }
 
 TEST_F(Sessions, LeaveWhatIsFrozenAsItIsInLessMemory) {
-  RunOptions options = options_for("keep", ample);
-  Session whole = open(options);
+  Experiment experiment = experiment_for("keep", ample);
+  Session whole = open(experiment);
   train(whole);
-  options.network.frozen = {"encoder"};
-  Session session = open(options);
+  experiment.network.frozen = {"encoder"};
+  Session session = open(experiment);
   session.initialize(3);
   const std::vector<Tensor> before = session.weights();
   train(session);
@@ -180,9 +180,9 @@ TEST_F(Sessions, LeaveWhatIsFrozenAsItIsInLessMemory) {
 }
 
 TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
-  RunOptions options = options_for("keep", ample);
-  options.training.precision = Precision::f16;
-  Session kept = open(options);
+  Experiment experiment = experiment_for("keep", ample);
+  experiment.training.precision = Precision::f16;
+  Session kept = open(experiment);
   const Results expected = train(kept);
   const Tensor scale = kept.optimizer_state().back();
   EXPECT_EQ(scale.name, "loss.scale");
@@ -191,9 +191,9 @@ TEST_F(Sessions, InF16KeepTheLossScaleInTheirCheckpointAndTrainToTheSameBits) {
   Checkpoint checkpoint;
   for (const auto& tensors : {kept.weights(), kept.optimizer_state()})
     checkpoint.tensors.insert(checkpoint.tensors.end(), tensors.begin(), tensors.end());
-  options.memory.planner = "hybrid";
-  options.memory.budget_bytes = small;
-  Session swapping = open(options);
+  experiment.memory.planner = "hybrid";
+  experiment.memory.budget_bytes = small;
+  Session swapping = open(experiment);
   EXPECT_TRUE(train(swapping) == expected);
   swapping.initialize(4);
   EXPECT_EQ(swapping.optimizer_state().back().values, (std::vector<float>{65536, 0, 0}));
@@ -208,8 +208,8 @@ bool is_taken_by_norm(const std::string& name) {
 
 // Earlier versions trained such biases without effect and stored their moments.
 TEST_F(Sessions, GoOnFromCheckpointsWithOtherBiasesInFrontOfNormsAndTheirMomentsToTheSameWeights) {
-  const RunOptions options = options_for("keep", ample);
-  Session first = open(options);
+  const Experiment experiment = experiment_for("keep", ample);
+  Session first = open(experiment);
   train(first);
   Checkpoint now;
   for (const auto& tensors : {first.weights(), first.optimizer_state()})
@@ -226,7 +226,7 @@ TEST_F(Sessions, GoOnFromCheckpointsWithOtherBiasesInFrontOfNormsAndTheirMoments
     if (is_taken_by_norm(tensor.name)) std::fill(tensor.values.begin(), tensor.values.end(), 3.25F);
 
   const auto next_step = [&](const Checkpoint& checkpoint) {
-    Session session = open(options);
+    Session session = open(experiment);
     session.load(checkpoint, "here", /*with_optimizer_state=*/true);
     const auto [image, target] = example();
     session.train(image, target, {3, 4, 1e-2});
@@ -242,7 +242,7 @@ TEST_F(Sessions, GoOnFromCheckpointsWithOtherBiasesInFrontOfNormsAndTheirMoments
 }
 
 TEST_F(Sessions, KnowWhatAStepShouldTakeAndReportWhatItTook) {
-  Session session = open(options_for("hybrid", small));
+  Session session = open(experiment_for("hybrid", small));
   swap::StepReport report;
   train(session, &report);
   const swap::Plan& plan = session.plan();
@@ -257,22 +257,22 @@ TEST_F(Sessions, KnowWhatAStepShouldTakeAndReportWhatItTook) {
 }
 
 TEST_F(Sessions, PlanTrainingThatKeepsEverythingOnCostsToo) {
-  Session session = open(options_for("keep", ample));
+  Session session = open(experiment_for("keep", ample));
   EXPECT_GT(session.plan().predicted_seconds, 0);
   EXPECT_NEAR(session.plan().predicted_seconds, session.bound().seconds, 1e-3 * session.bound().seconds);
 }
 
 TEST_F(Sessions, RefuseABudgetThatIsTooSmallInTheWordsOfTheirPlanner) {
   for (const char* planner : {"keep", "hybrid", "tflms"}) {
-    test::expect_failure([&] { open(options_for(planner, 700 << 10)); }, Exit::does_not_fit,
+    test::expect_failure([&] { open(experiment_for(planner, 700 << 10)); }, Exit::does_not_fit,
                          {format("planner {} needs at least", planner)});
   }
 }
 
 TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   const auto predict = [](std::int64_t budget, std::int64_t* out) {
-    const RunOptions options = options_for("hybrid", budget);
-    Session session(options, 2, 3, Session::Purpose::inference);
+    const Experiment experiment = experiment_for("hybrid", budget);
+    Session session(experiment, 2, 3, Session::Purpose::inference);
     session.initialize(3);
     *out = swap::totals(session.plan()).out_bytes;
     return session.predict(std::vector<float>(2 * 16 * 16 * 16, 0.5f));
@@ -280,7 +280,7 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   std::int64_t nothing = -1, something = 0;
   const std::vector<float> expected = predict(ample, &nothing);
   EXPECT_EQ(nothing, 0);
-  Session whole(options_for("keep", ample), 2, 3, Session::Purpose::inference);
+  Session whole(experiment_for("keep", ample), 2, 3, Session::Purpose::inference);
   const std::int64_t tight = whole.arena_bytes() - (32 << 10);  // less than without swapping
   EXPECT_EQ(predict(tight, &something), expected);
   EXPECT_GT(something, 0);

@@ -49,14 +49,14 @@ void write_as_torchvision(const fs::path& path, const Fixture& from) {
   write_file(path, file + text + data);
 }
 
-RunOptions options_for(const std::string& network, const Shape& input) {
-  RunOptions options;
-  options.network = {.name = network, .base_filters = 2, .dropout = 0};
-  options.preprocess.resolution = {input[3], input[2], 1};
-  options.training.loss = net::Loss::softmax_cross_entropy;
-  options.memory.device = "cpu";
-  options.training.precision = Precision::f32;
-  return options;
+Experiment experiment_for(const std::string& network, const Shape& input) {
+  Experiment experiment;
+  experiment.network = {.name = network, .base_filters = 2, .dropout = 0};
+  experiment.preprocess.resolution = {input[3], input[2], 1};
+  experiment.training.loss = net::Loss::softmax_cross_entropy;
+  experiment.memory.device = "cpu";
+  experiment.training.precision = Precision::f32;
+  return experiment;
 }
 
 TEST_F(StartingWeightsFile, OfTorchvisionGiveItsProbabilities) {
@@ -64,7 +64,7 @@ TEST_F(StartingWeightsFile, OfTorchvisionGiveItsProbabilities) {
   write_as_torchvision(folder_ / "resnet50.safetensors", expected);
   const net::Tensor& images = expected.at("input");
   const Shape& shape = images.shape;
-  Session session(options_for("resnet50", shape), shape[4], 5, Session::Purpose::inference);
+  Session session(experiment_for("resnet50", shape), shape[4], 5, Session::Purpose::inference);
   session.initialize(3);
   session.start_from(folder_ / "resnet50.safetensors", {});
   const net::Tensor& predicted = expected.at("32/predicted");
@@ -83,7 +83,7 @@ TEST_F(StartingWeightsFile, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
   const Fixture from = net::fixture("resnet50");
   write_as_torchvision(folder_ / "resnet50.safetensors", from);
   const Shape& shape = from.at("input").shape;
-  Session session(options_for("resnet50", shape), shape[4], 2, Session::Purpose::inference);
+  Session session(experiment_for("resnet50", shape), shape[4], 2, Session::Purpose::inference);
   session.initialize(3);
   const std::vector<Tensor> random = session.weights();
   session.start_from(folder_ / "resnet50.safetensors", {});
@@ -97,7 +97,7 @@ TEST_F(StartingWeightsFile, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
 TEST_F(StartingWeightsFile, OfAClassifierAreABackbone) {
   const Fixture from = net::fixture("resnet50");
   write_as_torchvision(folder_ / "resnet50.safetensors", from);
-  Session session(options_for("deeplabv3", from.at("input").shape), 3, 2, Session::Purpose::inference);
+  Session session(experiment_for("deeplabv3", from.at("input").shape), 3, 2, Session::Purpose::inference);
   session.initialize(3);
   session.start_from(folder_ / "resnet50.safetensors", {});
   for (const Tensor& tensor : session.weights()) {

@@ -17,15 +17,15 @@ class WeightAverages : public test::InAFolder {
  protected:
   WeightAverages() {
     test::share_costs(folder_);
-    options_.cache = folder_;
-    options_.memory.device = "reference";
-    options_.memory.planner = "keep";
-    options_.memory.budget_bytes = 1 << 30;
-    options_.training.precision = Precision::f32;
-    options_.training.epochs = 8;
-    options_.network = {.base_filters = 1, .depth = 2};
-    options_.preprocess.resolution = {8, 8, 8};
-    session_.emplace(options_, 1, 1, Session::Purpose::training);
+    experiment_.cache = folder_;
+    experiment_.memory.device = "reference";
+    experiment_.memory.planner = "keep";
+    experiment_.memory.budget_bytes = 1 << 30;
+    experiment_.training.precision = Precision::f32;
+    experiment_.training.epochs = 8;
+    experiment_.network = {.base_filters = 1, .depth = 2};
+    experiment_.preprocess.resolution = {8, 8, 8};
+    session_.emplace(experiment_, 1, 1, Session::Purpose::training);
     session_->initialize(3);
   }
 
@@ -52,12 +52,12 @@ class WeightAverages : public test::InAFolder {
       }
   }
 
-  RunOptions options_;
+  Experiment experiment_;
   std::optional<Session> session_;
 };
 
 TEST_F(WeightAverages, MoveStepByStepAndForgetTheirBeginningSoon) {
-  TrainingOptions& training = options_.training;
+  TrainingOptions& training = experiment_.training;
   training.averaging = {Averaging::ema, 0.3, 0};
   WeightAverage average(training, *session_);
   EXPECT_FALSE(average.has_begun());
@@ -75,7 +75,7 @@ TEST_F(WeightAverages, MoveStepByStepAndForgetTheirBeginningSoon) {
 }
 
 TEST_F(WeightAverages, OfTheLastEpochsEndsCountAlike) {
-  TrainingOptions& training = options_.training;
+  TrainingOptions& training = experiment_.training;
   training.averaging = {Averaging::swa, 0.999, 0};
   EXPECT_EQ(averaged_from(training), 7);  // of eight
   EXPECT_EQ(validations(training, 8), 8 + 2);
@@ -93,7 +93,7 @@ TEST_F(WeightAverages, OfTheLastEpochsEndsCountAlike) {
 }
 
 TEST_F(WeightAverages, ChangePlacesWithTheWeightsAndBack) {
-  TrainingOptions& training = options_.training;
+  TrainingOptions& training = experiment_.training;
   training.averaging = {Averaging::ema, 0.5, 0};
   WeightAverage average(training, *session_);
   for (int step = 1; step <= 3; ++step) {
@@ -115,7 +115,7 @@ TEST_F(WeightAverages, ChangePlacesWithTheWeightsAndBack) {
 }
 
 TEST_F(WeightAverages, GoOnFromACheckpointToTheSameBits) {
-  TrainingOptions& training = options_.training;
+  TrainingOptions& training = experiment_.training;
   training.averaging = {Averaging::ema, 0.9, 0};
   WeightAverage whole(training, *session_), before(training, *session_), after(training, *session_);
   Checkpoint last;
@@ -146,18 +146,18 @@ TEST_F(WeightAverages, GoOnFromACheckpointToTheSameBits) {
 }
 
 TEST_F(WeightAverages, AreCountedByTheBudgetThatNobodyGave) {
-  TrainingOptions& training = options_.training;
+  TrainingOptions& training = experiment_.training;
   training.averaging.name = Averaging::ema;
   const WeightAverage average(training, *session_);
-  options_.memory.budget_bytes.reset();
-  Target target = open_target(options_);
-  const Steps steps = build_steps(options_, 1, 1, target, true);
-  EXPECT_EQ(averaged_weights_bytes(options_, steps), average.bytes());
+  experiment_.memory.budget_bytes.reset();
+  Target target = open_target(experiment_);
+  const Steps steps = build_steps(experiment_, 1, 1, target, true);
+  EXPECT_EQ(averaged_weights_bytes(experiment_, steps), average.bytes());
   const std::int64_t free = target.budgets.device;
-  leave_room(target, options_.memory, average.bytes());
+  leave_room(target, experiment_.memory, average.bytes());
   EXPECT_EQ(target.budgets.device, free - average.bytes());
   training.averaging.name = Averaging::none;
-  EXPECT_EQ(averaged_weights_bytes(options_, steps), 0);
+  EXPECT_EQ(averaged_weights_bytes(experiment_, steps), 0);
 }
 
 }  // namespace

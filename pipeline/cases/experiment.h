@@ -1,4 +1,4 @@
-// All options of a run with their defaults: the experiment file's sections as plain structs.
+// An experiment: the sections of its file as plain structs with their defaults.
 #pragma once
 
 #include <array>
@@ -168,7 +168,7 @@ struct EvaluateOptions {
   int ignored = 0;        // label value excluded from scores; 0: none
 };
 
-struct RunOptions {
+struct Experiment {
   std::string name = "run";
   data::DatasetOptions data;
   SplitOptions split;
