@@ -9,19 +9,23 @@
 #include "base/file.h"
 #include "experiments/settings.h"
 #include "pipeline/cases/experiment.h"
+#include "pipeline/report/setting.h"
 
 namespace voxswap::experiments {
 
+// An experiment with its file and its text.
 struct LoadedExperiment : pipeline::Experiment {
   fs::path file{};
+  pipeline::SettingList settings{};                     // every key
+  std::string resolved{};                               // the file with every key
   std::vector<std::string> preset{};                    // "key: value" set by training.preset (presets.h)
   std::map<std::string, std::string> without_effect{};  // keys without effect, with reasons (rules.h)
 };
 
 // Reads FILE, applies "dotted.key=value" overrides in order (values are YAML), and checks everything that
 // does not need the data. Relative paths in the file are relative to its folder; those on the command line,
-// and the defaults of data.cache and output.dir, to the current folder. `resolved` is the file with every
-// key and absolute paths; data.split.fold only if there are folds. Throws Exit::usage.
+// and the defaults of data.cache and output.dir, to the current folder. `resolved` has every key
+// and absolute paths; data.split.fold only if there are folds. Throws Exit::usage.
 LoadedExperiment load_experiment(const fs::path& file, const std::vector<std::string>& overrides);
 
 // The two halves of load_experiment(), for callers that edit settings programmatically: reading the file, and

@@ -12,7 +12,7 @@ namespace voxswap::experiments {
 const std::vector<Key>& keys();                // in the order of the resolved file
 const Key* find_key(const std::string& path);  // nullptr if there is none
 
-// An experiment without keys. `output` is the pattern of output.dir; `name` is empty.
+// An experiment with defaults only. `output` is the pattern of output.dir; `name` is empty.
 pipeline::Experiment default_experiment();
 
 // The keys of the section training.augment. The preset is first, since the other keys modify it.

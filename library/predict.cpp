@@ -16,10 +16,10 @@ namespace voxswap {
 
 namespace {
 
-// The experiment of a run for prediction. Only overrides that describe the new images are allowed.
-pipeline::Experiment run_for(const std::string& folder, std::vector<std::string> overrides) {
-  pipeline::Experiment run = experiments::load_run(folder);
-  if (overrides.empty()) return run;
+// A run for prediction. Only overrides that describe the new images are allowed.
+pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string> overrides) {
+  experiments::LoadedExperiment run = experiments::load_run(folder);
+  if (overrides.empty()) return {run, run.settings};
   const auto given = [&](const std::string& key) {
     return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
       return one.starts_with(key + "=") || one.starts_with(key + ".");
@@ -43,7 +43,7 @@ pipeline::Experiment run_for(const std::string& folder, std::vector<std::string>
       experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).data;
   if (!modalities) data.modalities = run.data.modalities;
   run.data = std::move(data);
-  return run;
+  return {run, run.settings};
 }
 
 // The runs in a sweep's folder, one per trained cell; for a run's folder, the run itself.
@@ -76,7 +76,7 @@ fs::path postprocessing_of(const std::vector<std::string>& folders, const std::v
 
 // Finished runs and prediction options.
 struct Predicting {
-  std::vector<pipeline::Experiment> runs;
+  std::vector<pipeline::TrainedRun> runs;
   pipeline::PredictOptions how;
 };
 

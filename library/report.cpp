@@ -14,8 +14,11 @@ namespace {
 
 std::vector<pipeline::EnsembleScores> score_ensembles(const std::vector<fs::path>& folders,
                                                       const std::vector<pipeline::RunPair>& pairs) {
-  std::vector<pipeline::Experiment> runs;
-  for (const fs::path& folder : folders) runs.push_back(experiments::load_run(folder));
+  std::vector<pipeline::TrainedRun> runs;
+  for (const fs::path& folder : folders) {
+    const experiments::LoadedExperiment run = experiments::load_run(folder);
+    runs.push_back({run, run.settings});
+  }
   return pipeline::score_ensembles(runs, pairs);
 }
 

@@ -14,35 +14,39 @@ namespace voxswap {
 
 namespace {
 
-using Work = void (*)(const pipeline::Experiment& experiment);
+using Work = void (*)(const pipeline::Experiment& experiment, const pipeline::RunContext& context);
 
 bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work work) {
   experiments::LoadedExperiment experiment = given.content().experiment;
   experiments::resolve_grid(experiment);
-  experiment.ranks = &net::launched_ranks();
-  experiment.resume = options.resume;
-  experiment.trace = options.trace;
-  experiment.on_epoch = options.on_epoch;
-  net::agree(*experiment.ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
+  net::Ranks& ranks = net::launched_ranks();
+  pipeline::RunContext context{.ranks = {ranks, experiment.slabs},
+                               .resume = options.resume,
+                               .trace = options.trace,
+                               .on_epoch = options.on_epoch,
+                               .resolved = experiment.resolved,
+                               .settings = experiment.settings};
+  net::agree(ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
   const OwnFolder own(experiment.output, fs::exists(experiment.output / "experiment.yaml"));
-  if (!experiment.ranks->is_first()) {
-    work(experiment);
+  if (!ranks.is_first()) {
+    work(experiment, context);
     return false;
   }
   if (!options.record.empty()) log::begin_record(options.record);
   const auto lock = library::lock_run(experiment.output);
   library::check_run_folder(experiment, options.resume);
-  experiment.resolved += library::ran_with(experiment);
-  work(experiment);
+  context.resolved += library::ran_with(experiment);
+  work(experiment, context);
   return true;
 }
 
 }  // namespace
 
 bool run(const Experiment& experiment, const TrainingOptions& options) {
-  return in_its_folder(experiment, options, [](const pipeline::Experiment& run) {
-    pipeline::run(run, experiments::read_settings_of_run);
-  });
+  return in_its_folder(experiment, options,
+                       [](const pipeline::Experiment& settings, const pipeline::RunContext& context) {
+                         pipeline::run(settings, context, experiments::read_settings_of_run);
+                       });
 }
 
 bool train(const Experiment& experiment, const TrainingOptions& options) {

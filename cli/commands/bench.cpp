@@ -41,10 +41,11 @@ Exit bench_command(const Arguments& words) {
   if (!out.empty()) outputs.check(figures);
   if (!out.empty()) outputs.check(plan);
   if (trace) outputs.check(timeline);
-  pipeline::Experiment experiment = load(where);
-  experiment.ranks = &net::launched_ranks();
-  const pipeline::Benchmark result = pipeline::benchmark(experiment, pipeline::data_shape(experiment), steps);
-  if (!experiment.ranks->is_first()) return Exit::done;
+  const pipeline::Experiment experiment = load(where);
+  net::Ranks& ranks = net::launched_ranks();
+  const pipeline::Benchmark result =
+      pipeline::benchmark(experiment, {ranks, experiment.slabs}, pipeline::data_shape(experiment), steps);
+  if (!ranks.is_first()) return Exit::done;
   const std::string json = benchmark_json(result);
   common.json ? print_exactly(json) : print(benchmark_table(result));
   if (!out.empty()) {

@@ -80,8 +80,9 @@ Exit export_command(const Arguments& arguments) {
   outputs.protect_below(folder);
   if (!monai) outputs.check(out);
   if (pytorch) outputs.check(model_file(out));
+  const experiments::LoadedExperiment run = experiments::load_run(folder);
   const pipeline::TrainedNetwork network =
-      pipeline::trained_network(experiments::load_run(folder), repeat, VOXSWAP_VERSION);
+      pipeline::trained_network({run, run.settings}, repeat, VOXSWAP_VERSION);
   const auto write = monai ? export_monai : pytorch ? export_pytorch : export_onnx;
   write(network, out, outputs);
   print("{}\n", out);

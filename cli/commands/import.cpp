@@ -29,7 +29,7 @@ Exit import_command(const Arguments& arguments) {
 
   const experiments::LoadedExperiment run = experiments::load_run(folder);
   const auto lock = library::lock_run(out);
-  pipeline::import_run(run, repeat, file, out);
+  pipeline::import_run({run, run.settings}, repeat, file, out);
   print("{}\n", out);
   return Exit::done;
 }

@@ -135,7 +135,7 @@ void print_largest(const PlanArguments& arguments, const Outputs& outputs,
                    const pipeline::Experiment& experiment, const pipeline::DataShape& data) {
   std::vector<pipeline::Largest> all;
   for (const pipeline::Dimension dimension : arguments.dimensions()) {
-    auto found = pipeline::find_largest(experiment, data, arguments.how.as, dimension);
+    auto found = pipeline::find_largest(experiment, arguments.how.ranks, data, arguments.how.as, dimension);
     if (!arguments.common.json) print(largest_text(found));
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
@@ -195,13 +195,13 @@ Exit plan_command(const Arguments& words) {
   outputs.protect(arguments.where.file);
   for (const fs::path& file : files) outputs.check(file);
   if (arguments.slabs > 0) arguments.where.overrides.push_back(format("ranks.slabs={}", arguments.slabs));
-  pipeline::Experiment experiment = load(arguments.where);
+  const pipeline::Experiment experiment = load(arguments.where);
   if (arguments.ranks == 0) arguments.ranks = static_cast<int>(std::max<std::int64_t>(experiment.slabs, 1));
   arguments.how.network = network_of(arguments);
   const std::unique_ptr<net::Ranks> planned =
       pipeline::planned_ranks(arguments.ranks, static_cast<int>(experiment.slabs));
-  if (arguments.how.network) experiment.ranks = planned.get();
-  pipeline::check_ranks(experiment);
+  if (arguments.how.network) arguments.how.ranks = {*planned, experiment.slabs};
+  pipeline::check_ranks(experiment, arguments.how.ranks);
   const pipeline::DataShape data = pipeline::data_shape(experiment);
   if (!arguments.dimensions().empty()) {
     print_largest(arguments, outputs, experiment, data);

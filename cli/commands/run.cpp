@@ -33,7 +33,7 @@ void print_json(const Json& json) {
 }
 
 // Prints the resolved experiment and its forecast; writes nothing.
-void print_dry_run(const pipeline::Experiment& experiment, bool json) {
+void print_dry_run(const experiments::LoadedExperiment& experiment, bool json) {
   const pipeline::DataShape data = pipeline::data_shape(experiment);
   const pipeline::StepForecast step(experiment, data, {.estimate = false, .as = "", .remember = false});
   const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment);

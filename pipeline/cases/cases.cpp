@@ -111,10 +111,11 @@ void check_suits(const Experiment& experiment, const data::Dataset& dataset) {
          dataset.classes ? "image" : "voxel", dataset.layout, dataset.classes ? "a resnet" : "deeplabv3");
 }
 
-Cases::Cases(const Experiment& experiment, data::Dataset dataset)
+Cases::Cases(const Experiment& experiment, data::Dataset dataset, net::Ranks& ranks)
     : experiment_(experiment),
+      ranks_(ranks),
       cache_(std::move(dataset), experiment.preprocess, experiment.cache),
-      limit_bytes_(memory_for_cases / experiment.ranks->on_this_machine()) {
+      limit_bytes_(memory_for_cases / ranks.on_this_machine()) {
   check_suits(experiment_, cache_.dataset());
   classes_ = output_classes(cache_.dataset(), experiment.training);
   outputs_ = classes_.size();
@@ -157,14 +158,13 @@ void check_fits(const data::PreparedCase& prepared, const Experiment& experiment
 
 // With a cache that all ranks can read, one rank prepares each case and the others find it there.
 void Cases::prepare_share(const std::vector<std::size_t>& cases) {
-  net::Ranks& ranks = *experiment_.ranks;
-  if (ranks.is_alone() || experiment_.cache.empty()) return;
-  for (auto i = static_cast<std::size_t>(ranks.rank()); i < cases.size();
-       i += static_cast<std::size_t>(ranks.count())) {
+  if (ranks_.is_alone() || experiment_.cache.empty()) return;
+  for (auto i = static_cast<std::size_t>(ranks_.rank()); i < cases.size();
+       i += static_cast<std::size_t>(ranks_.count())) {
     throw_if_interrupted();
     prepared(cases[i]);
   }
-  net::wait_for_all(ranks);
+  net::wait_for_all(ranks_);
 }
 
 void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vector<std::size_t>& others) {
@@ -299,11 +299,11 @@ std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& c
   return counts;
 }
 
-EpochSampler::EpochSampler(const Experiment& experiment, std::uint64_t seed,
+EpochSampler::EpochSampler(const Experiment& experiment, const RankGroups& ranks, std::uint64_t seed,
                            const std::vector<std::size_t>& cases, std::size_t case_count,
                            const std::vector<std::int64_t>& counts)
     : training_(experiment.training),
-      share_(net::share_of(training_.batch_size, experiment.replica(), experiment.replicas())),
+      share_(net::share_of(training_.batch_size, ranks.replica(), ranks.replicas())),
       seed_(seed) {
   // If the batch is larger than the epoch, some cases are drawn twice.
   do {

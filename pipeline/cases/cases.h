@@ -11,6 +11,7 @@
 #include "data/prepare/cache.h"
 #include "data/prepare/prefetch.h"
 #include "pipeline/cases/experiment.h"
+#include "pipeline/cases/rank_groups.h"
 #include "pipeline/cases/sample_graph.h"
 #include "pipeline/cases/split.h"
 
@@ -32,7 +33,8 @@ void check_suits(const Experiment& experiment, const data::Dataset& dataset);
 
 class Cases {
  public:
-  Cases(const Experiment& experiment, data::Dataset dataset);
+  // `ranks`: prepare the cases together.
+  Cases(const Experiment& experiment, data::Dataset dataset, net::Ranks& ranks = net::alone());
 
   // Prepares all listed cases (with a progress bar) and computes the data set's normalisation from
   // `training`.
@@ -66,6 +68,7 @@ class Cases {
   std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
 
   Experiment experiment_;
+  net::Ranks& ranks_;
   data::PreparedCache cache_;
   data::Normalization normalization_;
   std::vector<std::vector<int>> classes_;  // of the outputs, then of the "unannotated" bits
@@ -83,8 +86,9 @@ class EpochSampler {
  public:
   // `case_count`: cases in the data set. `counts`: samples of each case; empty: as many patches as cover a
   // volume.
-  EpochSampler(const Experiment& experiment, std::uint64_t seed, const std::vector<std::size_t>& cases,
-               std::size_t case_count, const std::vector<std::int64_t>& counts = {});
+  EpochSampler(const Experiment& experiment, const RankGroups& ranks, std::uint64_t seed,
+               const std::vector<std::size_t>& cases, std::size_t case_count,
+               const std::vector<std::int64_t>& counts = {});
   std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
   // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
   data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;

@@ -15,13 +15,10 @@
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
 #include "metrics/metrics.h"
-#include "net/collective/ranks.h"
 #include "net/networks/network.h"
 #include "net/steps/slabs.h"
 #include "net/steps/step.h"
-#include "pipeline/report/setting.h"
 #include "swap/planners/planner.h"
-#include "voxswap/run.h"
 
 namespace voxswap::pipeline {
 
@@ -180,26 +177,9 @@ struct Experiment {
   fs::path output = "runs/{name}";       // already expanded
   std::int64_t viewer_bytes = 32 << 20;  // limit for volumes embedded in report.html for the viewer; 0: none
   fs::path cache;                        // of prepared volumes; empty: no cache
-
-  std::string
-      resolved;  // the experiment file with all keys, versions and the device; written as experiment.yaml
-  SettingList settings;               // every key in that file, for comparing experiments
-  std::string identity;               // hash of the run as in identity.json; empty: unknown
-  net::Ranks* ranks = &net::alone();  // ranks that train together
   // Number of neighbouring ranks that split each volume along its depth; 0: all ranks. A single rank
   // processes whole volumes.
   std::int64_t slabs = 1;
-  // This rank's index among its slab ranks. Groups of slab ranks (replicas) train on different samples.
-  net::SlabRanks slab_ranks() const {
-    const std::int64_t count = slabs == 0 || ranks->is_alone() ? ranks->count() : slabs;
-    return {ranks->rank() % count, count};
-  }
-  bool is_first_of_group() const { return slab_ranks().rank == 0; }
-  std::int64_t replica() const { return ranks->rank() / slab_ranks().count; }
-  std::int64_t replicas() const { return ranks->count() / slab_ranks().count; }
-  std::function<void(const Epoch&)> on_epoch{};  // called on the first rank
-  bool resume = false;
-  bool trace = false;  // write timeline.json: one step in Perfetto's format
 };
 
 }  // namespace voxswap::pipeline

@@ -21,7 +21,7 @@ struct Split {
 // unused.
 bool has_folds(const SplitOptions& options);
 
-// Opens the data set of a run. Cases with missing files are skipped if options.split.file does not name them.
+// Opens the data set of a run. Cases with missing files are skipped if data.split.file does not name them.
 // Throws as data::open_dataset().
 data::Dataset open_dataset(const Experiment& experiment);
 

@@ -24,9 +24,9 @@ struct RandomBatch {
 };
 
 // The samples of this rank: voxels in [-1, 1] and random target bits or, low byte first, classes.
-RandomBatch random_batch(const Experiment& experiment, const DataShape& data) {
+RandomBatch random_batch(const Experiment& experiment, const RankGroups& ranks, const DataShape& data) {
   const Size3 side = input_size(experiment);
-  const std::int64_t samples = experiment.training.batch_size / experiment.replicas();
+  const std::int64_t samples = experiment.training.batch_size / ranks.replicas();
   const auto voxels = static_cast<std::size_t>(samples * side[0] * side[1] * side[2]);
   const Philox random(experiment.training.seed, 0xf0e);
   RandomBatch batch;
@@ -49,11 +49,12 @@ RandomBatch random_batch(const Experiment& experiment, const DataShape& data) {
 
 }  // namespace
 
-Benchmark benchmark(const Experiment& experiment, const DataShape& data, std::int64_t steps) {
-  check_ranks(experiment);
-  Session session(experiment, data.channels, data.outputs, Session::Purpose::training);
+Benchmark benchmark(const Experiment& experiment, const RankGroups& ranks, const DataShape& data,
+                    std::int64_t steps) {
+  check_ranks(experiment, ranks);
+  Session session(experiment, {ranks}, data.channels, data.outputs, Session::Purpose::training);
   session.initialize(experiment.training.seed);
-  const RandomBatch batch = random_batch(experiment, data);
+  const RandomBatch batch = random_batch(experiment, ranks, data);
   Benchmark result;
   swap::StepReport report;
   Progress progress("bench", "steps", steps + 1);

@@ -45,6 +45,7 @@ struct Benchmark {
 };
 
 // REQUIRES: steps >= 1. Collective; the result is that of this rank.
-Benchmark benchmark(const Experiment& experiment, const DataShape& data, std::int64_t steps);
+Benchmark benchmark(const Experiment& experiment, const RankGroups& ranks, const DataShape& data,
+                    std::int64_t steps);
 
 }  // namespace voxswap::pipeline

@@ -22,12 +22,12 @@ struct Prepared {
 };
 
 // Measured by an all-reduce over all ranks.
-swap::Network network_of(const Experiment& experiment, net::Backend& backend) {
-  net::Exchange exchange(*experiment.ranks, &backend);
+swap::Network network_of(const RankGroups& ranks, net::Backend& backend) {
+  net::Exchange exchange(ranks.all(), &backend);
   exchange.connect();
   swap::Network network = swap::measure_network(exchange);
-  network.ranks = static_cast<int>(experiment.replicas());
-  network.slabs = static_cast<int>(experiment.slab_ranks().count);
+  network.ranks = static_cast<int>(ranks.replicas());
+  network.slabs = static_cast<int>(ranks.slab_ranks().count);
   return network;
 }
 
@@ -54,6 +54,7 @@ Prepared prepare_inference(PlannableStep step, const Target& target, const Exper
 
 struct Session::State {
   Experiment experiment;
+  RankGroups ranks;
   Target target;
   Steps steps;
   std::optional<net::Exchange> exchange;  // with other ranks
@@ -70,7 +71,7 @@ struct Session::State {
   std::int64_t samples() const {
     return net::takes_batch_at_once(experiment.network.name)
                ? 1
-               : experiment.training.batch_size / experiment.replicas();
+               : experiment.training.batch_size / ranks.replicas();
   }
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
@@ -87,7 +88,7 @@ struct Session::State {
   std::vector<InputSlab> own_slabs(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
                                    const std::vector<net::Planes>& planes, std::int64_t samples) const {
     return input_slabs(*prepared.step.graph, prepared.plan, slabs, samples,
-                       planes[index(experiment.slab_ranks().rank)].from, planes.back().to);
+                       planes[index(ranks.slab_ranks().rank)].from, planes.back().to);
   }
 
   void read(net::ValueId id, std::span<float> values) const {
@@ -128,23 +129,23 @@ struct Session::State {
   }
   // An image has one plane; its ranks share rows.
   SharedPlanes shared_planes() const {
-    const net::SlabRanks ranks = experiment.slab_ranks();
+    const net::SlabRanks own = ranks.slab_ranks();
     const Size3 side = input_size(experiment);
     const std::int64_t planes = steps.inference.planes.back().to;
-    return {*experiment.ranks, ranks, experiment.replica() * ranks.count, steps.inference.planes,
+    return {ranks.all(), own, ranks.replica() * own.count, steps.inference.planes,
             side[0] * side[1] * side[2] * outputs / planes};
   }
   std::vector<float> probabilities() const {
     std::vector<float> own;
     take_own([&](std::span<const float> planes) { own.insert(own.end(), planes.begin(), planes.end()); });
-    return experiment.slab_ranks().count == 1 ? own : shared_planes().on_all(std::move(own));
+    return ranks.slab_ranks().count == 1 ? own : shared_planes().on_all(std::move(own));
   }
   void hand_on_probabilities(const TakePlanes& take) const {
-    if (experiment.slab_ranks().count == 1) return take_own(take);
+    if (ranks.slab_ranks().count == 1) return take_own(take);
     if (input_size(experiment)[2] > 1)
       return shared_planes().to_first([&](const TakePlanes& next) { take_own(next); }, take);
     const std::vector<float> image = probabilities();
-    if (experiment.is_first_of_group()) take(image);
+    if (ranks.is_first_of_group()) take(image);
   }
 
   const std::vector<net::ValueId>& parameters() const {
@@ -160,20 +161,22 @@ struct Session::State {
   }
 };
 
-Session::Session(const Experiment& experiment, std::int64_t channels, std::int64_t outputs, Purpose purpose)
+Session::Session(const Experiment& experiment, const RunContext& context, std::int64_t channels,
+                 std::int64_t outputs, Purpose purpose)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.experiment = experiment;
+  s.ranks = context.ranks;
   s.outputs = outputs;
-  s.target = open_target(experiment);
-  net::Ranks& ranks = *experiment.ranks;
+  net::Ranks& ranks = context.ranks.all();
+  s.target = open_target(experiment, "", /*tuned=*/true, ranks);
   const bool trains = purpose == Purpose::training;
-  const std::int64_t slabs = experiment.slab_ranks().count;
+  const std::int64_t slabs = context.ranks.slab_ranks().count;
   const bool together = !ranks.is_alone() && (trains || slabs > 1);
-  take_routines(*s.target.backend, experiment, !trains || experiment.resume, together);
-  s.steps = build_steps(experiment, channels, outputs, s.target, trains);
+  take_routines(*s.target.backend, experiment, !trains || context.resume, together ? ranks : net::alone());
+  s.steps = build_steps(experiment, channels, outputs, s.target, trains, context.ranks);
   leave_room(s.target, experiment.memory, averaged_weights_bytes(experiment, s.steps));
-  if (trains && !ranks.is_alone()) s.target.network = network_of(experiment, *s.target.backend);
+  if (trains && !ranks.is_alone()) s.target.network = network_of(context.ranks, *s.target.backend);
   if (trains || slabs > 1) {
     s.exchange.emplace(ranks, s.target.backend.get(), static_cast<int>(slabs));
     s.exchange->connect();

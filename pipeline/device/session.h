@@ -14,6 +14,7 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
+#include "pipeline/record/run_context.h"
 #include "pipeline/record/starting_weights.h"
 
 namespace voxswap::pipeline {
@@ -24,7 +25,8 @@ class Session {
   // `outputs`: channels of the logits. The constructor plans. A training step uses costs measured on the
   // device (or measured earlier and cached), which takes as long as a few steps. Inference stays on the
   // device if it fits. Throws Exit::does_not_fit before memory is allocated.
-  Session(const Experiment& experiment, std::int64_t channels, std::int64_t outputs, Purpose purpose);
+  Session(const Experiment& experiment, const RunContext& context, std::int64_t channels,
+          std::int64_t outputs, Purpose purpose);
   ~Session();
 
   // Sets the batch of the next train(): images N,D,H,W,C and target bits N,D,H,W. They must stay valid until

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/folder_lock.h"
 #include "pipeline/export/trained_network.h"
-#include "pipeline/record/resume.h"
 #include "pipeline/record/starting_weights.h"
 
 namespace voxswap::pipeline {
@@ -24,23 +23,24 @@ void copy_record(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-void import_run(const Experiment& run, std::int64_t repeat, const fs::path& file, const fs::path& out) {
+void import_run(const TrainedRun& run, std::int64_t repeat, const fs::path& file, const fs::path& out) {
   if (fs::exists(out) && holds_anything(out))
     fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   const TrainedNetwork network = trained_network(run, repeat, "");
   Checkpoint best{network.weights.checkpoint.metadata, imported_weights(file, network.graph)};
   best.metadata["imported"] = file.filename().string();
-  Experiment made = run;
+  const Experiment& experiment = run.experiment;
+  Experiment made = experiment;
   made.output = out;
   make_writable_directory(out);
-  copy_record(run.output, out);
-  for (std::int64_t i = 1; i <= run.training.repeats; ++i) {
+  copy_record(experiment.output, out);
+  for (std::int64_t i = 1; i <= experiment.training.repeats; ++i) {
     const fs::path folder = checkpoint_folder(made, i);
     make_directories(folder);
     if (i == repeat)
       write_checkpoint(folder / best_file, best);
     else
-      write_file(folder / best_file, read_file(predicting_file(run, i)));
+      write_file(folder / best_file, read_file(predicting_file(experiment, i)));
   }
 }
 

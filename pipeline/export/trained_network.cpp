@@ -44,8 +44,8 @@ Json of_network(const net::NetworkOptions& options, std::int64_t channels, std::
   return json;
 }
 
-Json of_preprocess(const Experiment& run) {
-  const data::PrepareOptions& prepare = run.preprocess;
+Json of_preprocess(const Experiment& experiment) {
+  const data::PrepareOptions& prepare = experiment.preprocess;
   Json json = {{"crop", choice_name(prepare.crop)},
                {"resolution", prepare.resolution},
                {"slices", choice_name(prepare.slices)},
@@ -57,7 +57,7 @@ Json of_preprocess(const Experiment& run) {
     json["background"] = "corner";
   else
     json["background"] = prepare.background;
-  if (run.training.patch) json["patch"] = *run.training.patch;
+  if (experiment.training.patch) json["patch"] = *experiment.training.patch;
   if (prepare.by_spacing()) json["spacing"] = prepare.spacing;
   return json;
 }
@@ -82,17 +82,17 @@ Json of_decoder(const LabelDecoder& decoder) {
 
 // Describes inference. `networks`: number of networks whose probabilities predict averages; the file has one
 // of them.
-Json of_inference(const Experiment& run) {
+Json of_inference(const TrainedRun& run) {
   const PredictOptions how;
-  const std::array<bool, 3> axes = axes_to_mirror(run, how);
+  const std::array<bool, 3> axes = axes_to_mirror(run.experiment, how);
   Json mirror = Json::array();
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (axes[axis]) mirror.push_back(std::string(1, "xyz"[axis]));
-  const std::int64_t networks = predict_together({run}, how) ? run.training.repeats : 1;
+  const std::int64_t networks = predict_together({run}, how) ? run.experiment.training.repeats : 1;
   if (networks > 1)
     log::warn("predict averages {} of this run, but an exported file contains one network",
               counted(networks, "network"));
-  return {{"window", input_size(run)},
+  return {{"window", input_size(run.experiment)},
           {"overlap", how.overlap},
           {"sigma", window_sigma},
           {"mirror", mirror},
@@ -100,9 +100,9 @@ Json of_inference(const Experiment& run) {
 }
 
 // Post-processing steps in order, with the values of their region and the value that replaces removed voxels.
-Json of_postprocessing(const Experiment& run, const data::Regions& regions) {
+Json of_postprocessing(const Experiment& experiment, const data::Regions& regions) {
   Json steps = Json::array();
-  const fs::path file = run.output / postprocessing_file;
+  const fs::path file = experiment.output / postprocessing_file;
   if (!fs::exists(file)) return steps;
   for (const PostStep& step : read_postprocessing(file, regions).steps) {
     const auto region = std::find_if(regions.begin(), regions.end(),
@@ -116,22 +116,23 @@ Json of_postprocessing(const Experiment& run, const data::Regions& regions) {
   return steps;
 }
 
-std::map<std::string, std::string> description(const TrainedNetwork& network, const Experiment& run,
+std::map<std::string, std::string> description(const TrainedNetwork& network, const TrainedRun& run,
                                                const data::Dataset& dataset) {
+  const Experiment& experiment = run.experiment;
   Json labels = Json::object(), regions = Json::object();
   for (const auto& [name, value] : dataset.labels) labels[name] = value;
   for (const auto& [name, values] : dataset.regions) regions[name] = values;
   std::map<std::string, std::string> about = {
-      {"network", text(of_network(run.network, network.channels, network.outputs))},
+      {"network", text(of_network(experiment.network, network.channels, network.outputs))},
       {"modalities", text(dataset.modalities)},
-      {"outputs", text(output_names(dataset, run.training))},
+      {"outputs", text(output_names(dataset, experiment.training))},
       {"labels", text(labels)},
       {"regions", text(regions)},
-      {"preprocess", text(of_preprocess(run))},
+      {"preprocess", text(of_preprocess(experiment))},
       {"normalization", text(of_normalization(network.weights.normalization))},
       {"inference", text(of_inference(run))},
       {"spacing",
-       run.preprocess.by_spacing()
+       experiment.preprocess.by_spacing()
            ? "that of preprocess, to the nearest whole voxel of the crop"
            : "different for each case: sides of its crop in mm divided by the voxels of the image"},
       {"axes", network.images ? "sample, channel, y, x"
@@ -140,33 +141,34 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
       {"probabilities", network.softmax ? "softmax" : "sigmoid"},
       {"run", run.identity}};
   if (network.classifies) return about;
-  about["decide"] = text(of_decoder(make_decoder(dataset, run.training)));
-  about["postprocessing"] = text(of_postprocessing(run, dataset.regions));
+  about["decide"] = text(of_decoder(make_decoder(dataset, experiment.training)));
+  about["postprocessing"] = text(of_postprocessing(experiment, dataset.regions));
   return about;
 }
 
 }  // namespace
 
-Shape input_shape(const Experiment& run, std::int64_t channels) {
-  const Size3 size = input_size(run);
+Shape input_shape(const Experiment& experiment, std::int64_t channels) {
+  const Size3 size = input_size(experiment);
   return {1, size[2], size[1], size[0], channels};
 }
 
-TrainedNetwork trained_network(const Experiment& given, std::int64_t repeat, const std::string& version) {
-  const Experiment run = confirmed_for_prediction(given);
-  if (repeat < 1 || repeat > run.training.repeats)
+TrainedNetwork trained_network(const TrainedRun& given, std::int64_t repeat, const std::string& version) {
+  const TrainedRun run = confirmed_for_prediction(given);
+  const Experiment& experiment = run.experiment;
+  if (repeat < 1 || repeat > experiment.training.repeats)
     fail(Exit::usage, "--repeat: expected 1 to {}, the number of repeats of the run, found {}",
-         run.training.repeats, repeat);
-  const data::Dataset dataset = trained_on(run);
+         experiment.training.repeats, repeat);
+  const data::Dataset dataset = trained_on(experiment);
   TrainedNetwork network;
-  network.options = run.network;
+  network.options = experiment.network;
   network.channels = static_cast<std::int64_t>(dataset.modalities.size());
-  network.outputs = output_count(dataset, run.training);
-  network.images = net::takes_images(run.network.name);
-  network.classifies = net::classifies_images(run.network.name);
-  network.softmax = net::loss_options(run.training.loss).classes;
-  network.graph = net::build_network(run.network, input_shape(run, network.channels), network.outputs,
-                                     net::ElementType::f32, /*training=*/false);
+  network.outputs = output_count(dataset, experiment.training);
+  network.images = net::takes_images(experiment.network.name);
+  network.classifies = net::classifies_images(experiment.network.name);
+  network.softmax = net::loss_options(experiment.training.loss).classes;
+  network.graph = net::build_network(experiment.network, input_shape(experiment, network.channels),
+                                     network.outputs, net::ElementType::f32, /*training=*/false);
   network.weights = best_weights(run, dataset, repeat);
   for (const net::ValueId id : network.graph.parameters) {
     const net::Value& value = network.graph.graph.value(id);

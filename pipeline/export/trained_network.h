@@ -23,10 +23,10 @@ struct TrainedNetwork {
 
 // `repeat` counts from 1; `version` is the program's. Throws Exit::usage if there is no such repeat,
 // Exit::bad_data if the run's files are inconsistent.
-TrainedNetwork trained_network(const Experiment& run, std::int64_t repeat, const std::string& version);
+TrainedNetwork trained_network(const TrainedRun& run, std::int64_t repeat, const std::string& version);
 
 // Input size of the network (x, y, z) as N,D,H,W,C of one sample.
-Shape input_shape(const Experiment& run, std::int64_t channels);
+Shape input_shape(const Experiment& experiment, std::int64_t channels);
 
 // Exports a network to PyTorch: weights in PyTorch's shapes as a safetensors file, and a Python file that
 // loads them.

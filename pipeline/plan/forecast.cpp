@@ -107,16 +107,16 @@ DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset)
 
 StepForecast::StepForecast(const Experiment& experiment, const DataShape& data, const ForecastOptions& how)
     : experiment_(with_data(experiment, data)),
-      target_(open_target(experiment, how.as, how.tuned || !how.estimate)),
-      exchange_(*experiment.ranks, target_.backend.get(), static_cast<int>(experiment.slab_ranks().count)) {
+      target_(open_target(experiment, how.as, how.tuned || !how.estimate, how.ranks.all())),
+      exchange_(how.ranks.all(), target_.backend.get(), static_cast<int>(how.ranks.slab_ranks().count)) {
   target_.network = how.network;
   if (target_.network) {
     if (target_.network->local_rate == 0) target_.network->local_rate = target_.rates->link_rate;
-    target_.network->ranks = static_cast<int>(experiment.replicas());
-    target_.network->slabs = static_cast<int>(experiment.slab_ranks().count);
+    target_.network->ranks = static_cast<int>(how.ranks.replicas());
+    target_.network->slabs = static_cast<int>(how.ranks.slab_ranks().count);
   }
-  if (target_.backend) take_routines(*target_.backend, experiment, /*of_the_run=*/false, /*together=*/false);
-  Steps steps = build_steps(experiment_, data.channels, data.outputs, target_, true);
+  if (target_.backend) take_routines(*target_.backend, experiment, /*of_the_run=*/false);
+  Steps steps = build_steps(experiment_, data.channels, data.outputs, target_, true, how.ranks);
   averaged_weights_bytes_ = pipeline::averaged_weights_bytes(experiment, steps);
   leave_room(target_, experiment.memory, averaged_weights_bytes_);
   for (const net::ValueId id : steps.training->trained)
@@ -250,12 +250,12 @@ void check_share(std::int64_t batch, std::int64_t ranks) {
 
 }  // namespace
 
-void check_ranks(const Experiment& experiment) {
-  const std::int64_t ranks = experiment.ranks->count(), slabs = experiment.slab_ranks().count;
-  if (slabs > ranks || ranks % slabs != 0)
+void check_ranks(const Experiment& experiment, const RankGroups& ranks) {
+  const std::int64_t count = ranks.all().count(), slabs = ranks.slab_ranks().count;
+  if (slabs > count || count % slabs != 0)
     fail(Exit::usage, "{}: {} cannot be divided into groups of {}. Start a multiple of {}, or set it to auto",
-         key::ranks_slabs, counted(ranks, "rank"), slabs, counted(slabs, "rank"));
-  check_share(experiment.training.batch_size, experiment.replicas());
+         key::ranks_slabs, counted(count, "rank"), slabs, counted(slabs, "rank"));
+  check_share(experiment.training.batch_size, ranks.replicas());
 }
 
 std::unique_ptr<net::Ranks> planned_ranks(int count, int slabs) {
@@ -291,14 +291,13 @@ RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast,
   result.halo_bytes = net::sent_in_step(step.graph()).halos;
 
   Experiment alone = experiment;
-  alone.ranks = &net::alone();
-  alone.slabs = 1;
-  alone.training.batch_size = experiment.training.batch_size / experiment.replicas();
+  alone.training.batch_size = experiment.training.batch_size / how.ranks.replicas();
   ForecastOptions without = how;
+  without.ranks = {};
   without.network.reset();
   const StepForecast one(alone, data, without);
   // One rank may not have enough memory for whole volumes.
-  const std::int64_t slabs = experiment.slab_ranks().count;
+  const std::int64_t slabs = how.ranks.slab_ranks().count;
   result.alone_seconds = slabs > 1 ? one.compute_seconds() / static_cast<double>(slabs)
                                    : swap::simulate(one.plan(experiment.memory.planner), one.costs()).seconds;
   return result;

@@ -32,6 +32,7 @@ struct ForecastOptions {
   bool estimate = false;  // estimate costs from rates instead of measuring
   bool tuned = false;     // choose routines by measured time even if costs are estimated
   std::string as;         // a known device instead of memory.device; implies estimate
+  RankGroups ranks = {};  // need not exist
   // Network between the ranks, if there are several; within a machine, the rate of the device's link is used.
   std::optional<swap::Network> network = {};
   bool remember = true;  // write measured costs to the cache
@@ -96,7 +97,7 @@ double megavoxels_per_step(const Experiment& experiment);
 // Training on several ranks, which need not exist (docs/explanation/ranks.md). Throws Exit::usage if ranks
 // cannot be divided into groups of slab ranks, or if the batch size is not divisible by the number of groups;
 // the message names the nearest valid sizes.
-void check_ranks(const Experiment& experiment);
+void check_ranks(const Experiment& experiment, const RankGroups& ranks);
 
 // A simulated rank for planning only, without communication. Among the first `slabs` ranks, which share
 // volumes, it is the middle one, which has the most neighbours.
@@ -119,8 +120,7 @@ struct RanksForecast {
   std::string limit() const;  // for display: what limits efficiency
 };
 
-// REQUIRES: `experiment` has planned ranks, `how` has their network, and `step` and `forecast` were made from
-// both.
+// REQUIRES: `how` has planned ranks and their network, and `step` and `forecast` were made with both.
 RanksForecast forecast_ranks(const StepForecast& step, const Forecast& forecast, const Experiment& experiment,
                              const DataShape& data, const ForecastOptions& how);
 

@@ -117,9 +117,15 @@ class LargestSearch {
   using Clock = std::chrono::steady_clock;
 
   // `host`: assumed host memory. `trials`: shared by all hosts.
-  LargestSearch(const Experiment& experiment, const DataShape& data, const std::string& as,
-                const Sizes& sizes, std::optional<std::int64_t> host, Trials& trials)
-      : experiment_(experiment), data_(data), as_(as), sizes_(sizes), host_(host), trials_(trials) {
+  LargestSearch(const Experiment& experiment, const RankGroups& ranks, const DataShape& data,
+                const std::string& as, const Sizes& sizes, std::optional<std::int64_t> host, Trials& trials)
+      : experiment_(experiment),
+        ranks_(ranks),
+        data_(data),
+        as_(as),
+        sizes_(sizes),
+        host_(host),
+        trials_(trials) {
     if (host) experiment_.memory.host_bytes = host;
     result_.dimension = sizes.dimension;
     result_.unit = sizes_.text(1);
@@ -206,7 +212,7 @@ class LargestSearch {
     if (!host_ || plan.host_bytes + plan.streamed_bytes <= *host_) return plan;
     Experiment less = sizes_.at(factor, experiment_);
     less.memory.host_bytes = std::max<std::int64_t>(*host_ - plan.streamed_bytes, 0);
-    return StepForecast(less, data_, {.estimate = true, .as = as_})
+    return StepForecast(less, data_, {.estimate = true, .as = as_, .ranks = ranks_})
         .plan(experiment_.memory.planner, /*quick=*/true);
   }
 
@@ -215,7 +221,7 @@ class LargestSearch {
     Trial trial;
     try {
       const StepForecast step(sizes_.at(factor, experiment_), data_,
-                              {.estimate = true, .tuned = tuned, .as = as_});
+                              {.estimate = true, .tuned = tuned, .as = as_, .ranks = ranks_});
       tunes_ = dynamic_cast<const net::TuningBackend*>(step.target().backend.get()) != nullptr;
       result_.host_bytes = step.budgets().host;
       swap::Plan found = plan(step, factor);
@@ -279,6 +285,7 @@ class LargestSearch {
   }
 
   Experiment experiment_;
+  const RankGroups& ranks_;
   const DataShape& data_;
   const std::string& as_;
   Sizes sizes_;
@@ -292,8 +299,9 @@ class LargestSearch {
 
 }  // namespace
 
-std::vector<Largest> find_largest(const Experiment& experiment, const DataShape& data, const std::string& as,
-                                  Dimension dimension, double seconds) {
+std::vector<Largest> find_largest(const Experiment& experiment, const RankGroups& ranks,
+                                  const DataShape& data, const std::string& as, Dimension dimension,
+                                  double seconds) {
   if (experiment.training.patch && dimension == Dimension::resolution)
     fail(Exit::usage,
          "{} is set, so the size of a sample does not depend on {}. For the largest whole volume set {}=none",
@@ -301,7 +309,7 @@ std::vector<Largest> find_largest(const Experiment& experiment, const DataShape&
   const Sizes sizes = sizes_of(experiment, dimension);
   Trials trials;
   if (as.empty() || experiment.memory.host_bytes) {
-    LargestSearch search(experiment, data, as, sizes, std::nullopt, trials);
+    LargestSearch search(experiment, ranks, data, as, sizes, std::nullopt, trials);
     while (search.width() > 1) search.narrow();
     search.finish();
     return {search.result(std::nullopt)};
@@ -312,7 +320,7 @@ std::vector<Largest> find_largest(const Experiment& experiment, const DataShape&
   };
   std::deque<LargestSearch> searches;
   for (const std::int64_t gibibytes : {256, 128, 64, 32})
-    searches.emplace_back(experiment, data, as, sizes, gibibytes << 30, trials);
+    searches.emplace_back(experiment, ranks, data, as, sizes, gibibytes << 30, trials);
   // Narrow the widest interval next; among equals the one with most memory, which is the most informative
   // about the others.
   for (;;) {

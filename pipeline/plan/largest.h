@@ -40,7 +40,8 @@ constexpr double most_times[] = {2, 1.25};
 // with 32, 64, 128 and 256 GiB. Plans with estimated costs and less search; what fits hardly depends on them.
 // Assumes that overhead grows with size. Several hosts share the time limit `seconds`; a result that is
 // unfinished by then is a range (up_to).
-std::vector<Largest> find_largest(const Experiment& experiment, const DataShape& data, const std::string& as,
-                                  Dimension dimension, double seconds = 100);
+std::vector<Largest> find_largest(const Experiment& experiment, const RankGroups& ranks,
+                                  const DataShape& data, const std::string& as, Dimension dimension,
+                                  double seconds = 100);
 
 }  // namespace voxswap::pipeline

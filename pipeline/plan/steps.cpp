@@ -39,17 +39,17 @@ void suit(const Target& target, Step& step) {
 }  // namespace
 
 Steps build_steps(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
-                  const Target& target, bool trains) {
+                  const Target& target, bool trains, const RankGroups& ranks) {
   Steps steps;
   net::StepOptions step = step_options(experiment, channels, outputs, target);
-  step.slab_ranks = experiment.slab_ranks();
+  step.slab_ranks = ranks.slab_ranks();
   steps.inference = net::build_inference_step(step, trains);
   suit(target, steps.inference);
   if (!trains) return steps;
-  if (net::takes_batch_at_once(experiment.network.name) && experiment.replicas() == 1)
+  if (net::takes_batch_at_once(experiment.network.name) && ranks.replicas() == 1)
     step.input[0] = experiment.training.batch_size;
   else
-    step.share = net::share_of(experiment.training.batch_size, experiment.replica(), experiment.replicas());
+    step.share = net::share_of(experiment.training.batch_size, ranks.replica(), ranks.replicas());
   steps.training = net::build_training_step(step);
   suit(target, *steps.training);
   // If samples depend on each other, the best plan for one sample is not the best for the batch.

@@ -7,6 +7,7 @@
 
 #include "net/steps/step.h"
 #include "pipeline/cases/experiment.h"
+#include "pipeline/cases/rank_groups.h"
 #include "pipeline/plan/target.h"
 #include "pipeline/report/tables.h"
 #include "swap/model/costs.h"
@@ -25,7 +26,7 @@ struct Steps {
   net::InferenceStep inference;                 // of one case; includes the loss if there is a training step
 };
 Steps build_steps(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
-                  const Target& target, bool trains);
+                  const Target& target, bool trains, const RankGroups& ranks = {});
 // Host memory that training needs outside all plans: the average of the weights, if enabled.
 std::int64_t averaged_weights_bytes(const Experiment& experiment, const Steps& steps);
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step);

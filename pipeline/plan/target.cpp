@@ -161,12 +161,12 @@ std::int64_t Target::voxel_alignment() const {
   return backend ? backend->voxel_alignment() : rates->voxel_alignment;
 }
 
-Target open_target(const Experiment& experiment, const std::string& as, bool tuned) {
+Target open_target(const Experiment& experiment, const std::string& as, bool tuned, const net::Ranks& ranks) {
   Target target;
   if (as.empty()) {
     net::BackendOptions how = backend_options(experiment.training);
     how.tuned = tuned;
-    how.device = gpu_of_rank(*experiment.ranks);
+    how.device = gpu_of_rank(ranks);
     target.backend = open_device(experiment.memory.device, how);
     if (experiment.memory.planner == swap::unified_planner && target.backend->computes_on_host())
       fail(Exit::usage,
@@ -175,7 +175,7 @@ Target open_target(const Experiment& experiment, const std::string& as, bool tun
            key::memory_planner, join(swap::planner_names(), ", "));
     target.rates = &rates_of(*target.backend);
     target.precision = choose_precision(*target.backend, experiment.training.precision);
-    target.budgets = choose_budgets(*target.backend, experiment.memory, experiment.ranks->on_this_machine());
+    target.budgets = choose_budgets(*target.backend, experiment.memory, ranks.on_this_machine());
     return target;
   }
   const MemoryOptions& memory = experiment.memory;

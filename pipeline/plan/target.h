@@ -7,6 +7,7 @@
 #include <string>
 
 #include "net/backends/backend.h"
+#include "net/collective/ranks.h"
 #include "pipeline/cases/experiment.h"
 #include "swap/model/costs.h"
 #include "swap/model/needs.h"
@@ -43,8 +44,9 @@ struct Target {
 };
 // `as`: one of known_devices(), which need not exist here, assumed with 256 GiB of host memory unless
 // memory.host is set; empty: memory.device. `tuned`: the backend may time routines to choose among them
-// (BackendOptions).
-Target open_target(const Experiment& experiment, const std::string& as = "", bool tuned = true);
+// (BackendOptions). GPUs and host memory of a machine are divided among its `ranks`.
+Target open_target(const Experiment& experiment, const std::string& as = "", bool tuned = true,
+                   const net::Ranks& ranks = net::alone());
 
 // Reduces the budget whose size the experiment leaves open by `bytes`.
 void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes);

@@ -22,23 +22,23 @@ namespace {
 
 class EnsembleScorer {
  public:
-  EnsembleScorer(const std::vector<Experiment>& runs, const std::vector<RunPair>& pairs)
+  EnsembleScorer(const std::vector<TrainedRun>& runs, const std::vector<RunPair>& pairs)
       : pairs_(pairs), scores_(pairs.size()), held_out_(runs.size()) {
-    for (const Experiment& run : runs) {
+    for (const TrainedRun& run : runs) {
       runs_.push_back(confirmed_for_prediction(run));
-      trained_.push_back(trained_on(runs_.back()));
+      trained_.push_back(trained_on(runs_.back().experiment));
     }
     for (std::size_t p = 0; p < pairs.size(); ++p) check_pair(p);
   }
 
   std::vector<EnsembleScores> score() {
     if (!reference_) return std::move(scores_);
-    Experiment& reference = runs_[*reference_];
+    const Experiment& reference = runs_[*reference_].experiment;
     Cases cases(reference, open_dataset(reference));
     const data::Dataset& dataset = cases.dataset();
-    for (Experiment& run : runs_) run.evaluate.ignored = dataset.ignore_label;
+    for (TrainedRun& run : runs_) run.experiment.evaluate.ignored = dataset.ignore_label;
     decoder_ = make_decoder(dataset, reference.training);
-    Predictor predictor(reference, trained_[*reference_], {});
+    Predictor predictor(runs_[*reference_], trained_[*reference_], {});
     use_runs(predictor, dataset);
     std::vector<std::size_t> used;
     for (std::size_t i = 0; i < dataset.cases.size(); ++i)
@@ -59,14 +59,15 @@ class EnsembleScorer {
     const auto [a, b] = pairs_[p];
     std::vector<std::size_t> together = {a, b};
     if (reference_) together.insert(together.begin(), *reference_);
-    std::vector<Experiment> runs;
+    std::vector<TrainedRun> runs;
     std::vector<data::Dataset> trained;
     for (const std::size_t run : together) {
       runs.push_back(runs_[run]);
       trained.push_back(trained_[run]);
-      if (runs.back().data.root != runs.front().data.root)
-        scores_[p].why_not = format("{} and {} were trained on data in different folders",
-                                    runs.front().output.string(), runs.back().output.string());
+      if (runs.back().experiment.data.root != runs.front().experiment.data.root)
+        scores_[p].why_not =
+            format("{} and {} were trained on data in different folders",
+                   runs.front().experiment.output.string(), runs.back().experiment.output.string());
     }
     if (trained.front().classes) scores_[p].why_not = "runs with one class per image have no Dice";
     try {
@@ -84,11 +85,12 @@ class EnsembleScorer {
       if (!scores_[p].why_not.empty()) continue;
       for (const std::size_t run : {pairs_[p].first, pairs_[p].second}) {
         if (!held_out_[run].empty()) continue;
-        SplitOptions split = runs_[run].split;
-        split.file = runs_[run].output / "split.csv";
+        const Experiment& experiment = runs_[run].experiment;
+        SplitOptions split = experiment.split;
+        split.file = experiment.output / "split.csv";
         held_out_[run].resize(dataset.cases.size());
         for (const std::size_t i : make_split(dataset, split).validation) held_out_[run][i] = true;
-        for (std::int64_t repeat = 1; repeat <= runs_[run].training.repeats; ++repeat) {
+        for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
           places_[{run, repeat}] = members.size();
           members.push_back({&runs_[run], repeat});
         }
@@ -116,7 +118,8 @@ class EnsembleScorer {
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       if (!holds_out(p, index)) continue;
       const auto [a, b] = pairs_[p];
-      const std::vector<Team> first = predicting_teams(runs_[a]), second = predicting_teams(runs_[b]);
+      const std::vector<Team> first = predicting_teams(runs_[a].experiment),
+                              second = predicting_teams(runs_[b].experiment);
       for (std::size_t team = 0; team < std::min(first.size(), second.size()); ++team) {
         std::vector<float> mean;
         const auto add = [&](const std::vector<float>& one) {
@@ -127,14 +130,15 @@ class EnsembleScorer {
         for (const std::int64_t repeat : second[team]) add(probabilities(b, repeat));
         const auto members = static_cast<float>(first[team].size() + second[team].size());
         for (float& value : mean) value /= members;
-        const std::vector<DiceRow> rows = case_scores(runs_[a], first[team].front(), dataset, files, volume,
-                                                      *prepared, decide(mean, *prepared, decoder_));
+        const std::vector<DiceRow> rows =
+            case_scores(runs_[a].experiment, first[team].front(), dataset, files, volume, *prepared,
+                        decide(mean, *prepared, decoder_));
         scores_[p].rows.insert(scores_[p].rows.end(), rows.begin(), rows.end());
       }
     }
   }
 
-  std::vector<Experiment> runs_;
+  std::vector<TrainedRun> runs_;
   std::vector<data::Dataset> trained_;
   const std::vector<RunPair>& pairs_;
   std::vector<EnsembleScores> scores_;  // by pair
@@ -147,7 +151,7 @@ class EnsembleScorer {
 
 }  // namespace
 
-std::vector<EnsembleScores> score_ensembles(const std::vector<Experiment>& runs,
+std::vector<EnsembleScores> score_ensembles(const std::vector<TrainedRun>& runs,
                                             const std::vector<RunPair>& pairs) {
   return EnsembleScorer(runs, pairs).score();
 }

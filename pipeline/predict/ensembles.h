@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "pipeline/cases/experiment.h"
+#include "pipeline/record/resume.h"
 #include "pipeline/report/ensembles.h"
 
 namespace voxswap::pipeline {
@@ -13,7 +13,7 @@ namespace voxswap::pipeline {
 // reason why the two cannot be combined. Averages the first repeats of both runs, then the second, and so on;
 // for runs with evaluate.ensemble, all repeats. Each run predicts a case once, even if it is in several
 // pairs; the probabilities of all these runs are in memory at the same time.
-std::vector<EnsembleScores> score_ensembles(const std::vector<Experiment>& runs,
+std::vector<EnsembleScores> score_ensembles(const std::vector<TrainedRun>& runs,
                                             const std::vector<RunPair>& pairs);
 
 }  // namespace voxswap::pipeline

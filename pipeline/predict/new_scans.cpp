@@ -93,7 +93,7 @@ struct Predicting {
   PredictionFiles files;
 };
 
-std::vector<Predicting> teams_of(const std::vector<Experiment>& runs, const fs::path& out,
+std::vector<Predicting> teams_of(const std::vector<TrainedRun>& runs, const fs::path& out,
                                  const data::Dataset& dataset, const PredictOptions& how) {
   const std::vector<Member> members = members_of(runs);
   if (predict_together(runs, how) || members.size() == 1)
@@ -185,7 +185,7 @@ void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
 }
 
 // Collects and logs missing channels.
-PredictionRecord::Missing missing_in(const data::Dataset& dataset, const Experiment& run) {
+PredictionRecord::Missing missing_in(const data::Dataset& dataset, const Experiment& experiment) {
   PredictionRecord::Missing missing;
   for (const data::CaseFiles& files : dataset.cases) {
     std::vector<std::string> names;
@@ -195,7 +195,7 @@ PredictionRecord::Missing missing_in(const data::Dataset& dataset, const Experim
     log::warn("{}: has no {}, which is replaced by 0", files.id, join(names, ", "));
     missing[files.id] = std::move(names);
   }
-  if (!missing.empty() && run.training.augment.channel_dropout == 0)
+  if (!missing.empty() && experiment.training.augment.channel_dropout == 0)
     log::warn(
         "{} was 0, so the network was not trained for missing channels, unless training cases lacked some",
         key::training_augment_channel_dropout);
@@ -213,15 +213,15 @@ std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOption
 // Predicts cases and writes the requested files.
 class ScanPredictor {
  public:
-  ScanPredictor(const std::vector<Experiment>& runs, const data::Dataset& trained,
+  ScanPredictor(const std::vector<TrainedRun>& runs, const data::Dataset& trained,
                 const data::Dataset& dataset, const PredictOptions& how)
       : dataset_(dataset),
         how_(how),
         largest_(choose_regions(dataset.regions, how.largest)),
         steps_(steps_of(dataset, how)),
-        decoder_(make_decoder(dataset, runs.front().training)),
-        preparing_(data::for_modalities(runs.front().preprocess, dataset.modalities)),
-        names_(output_names(dataset, runs.front().training)),
+        decoder_(make_decoder(dataset, runs.front().experiment.training)),
+        preparing_(data::for_modalities(runs.front().experiment.preprocess, dataset.modalities)),
+        names_(output_names(dataset, runs.front().experiment.training)),
         predictor_(runs.front(), trained, how) {}
 
   void use(const std::vector<Member>& members) { predictor_.use_members(members); }
@@ -286,27 +286,27 @@ class ScanPredictor {
 
 }  // namespace
 
-void predict(const std::vector<Experiment>& given, const fs::path& input, const fs::path& out,
+void predict(const std::vector<TrainedRun>& given, const fs::path& input, const fs::path& out,
              const PredictOptions& how) {
-  std::vector<Experiment> runs;
+  std::vector<TrainedRun> runs;
   std::vector<data::Dataset> trained;
-  for (const Experiment& run : given) {
+  for (const TrainedRun& run : given) {
     runs.push_back(confirmed_for_prediction(run));
-    trained.push_back(trained_on(runs.back()));
+    trained.push_back(trained_on(runs.back().experiment));
   }
   check_alike(runs, trained, how);
-  data::Dataset dataset = data::open_for_prediction(trained.front(), runs.front().data, input);
+  data::Dataset dataset = data::open_for_prediction(trained.front(), runs.front().experiment.data, input);
   keep_subjects(dataset, how.subjects);
-  check_suits(runs.front(), dataset);
+  check_suits(runs.front().experiment, dataset);
   check_suits(dataset, how);
   const std::vector<Predicting> teams = teams_of(runs, out, dataset, how);
   const Outputs outputs =
-      outputs_beside(dataset, input, teams, output_names(dataset, runs.front().training), how);
+      outputs_beside(dataset, input, teams, output_names(dataset, runs.front().experiment.training), how);
   ScanPredictor predictor(runs, trained.front(), dataset, how);
   make_writable_directory(out);
   std::set<std::string> left_out = overlooked_in(dataset);
   const std::size_t cases = dataset.cases.size() + left_out.size();
-  PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front()));
+  PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front().experiment));
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
   for (const Predicting& team : teams) {
     predictor.use(team.members);
@@ -339,25 +339,25 @@ void predict(const std::vector<Experiment>& given, const fs::path& input, const 
 }
 
 struct MemoryPredictor::State {
-  std::vector<Experiment> runs;
+  std::vector<TrainedRun> runs;
   std::vector<data::Dataset> trained;
   PredictOptions how;
   std::unique_ptr<ScanPredictor> predictor;
 };
 
-MemoryPredictor::MemoryPredictor(const std::vector<Experiment>& runs, const PredictOptions& how)
+MemoryPredictor::MemoryPredictor(const std::vector<TrainedRun>& runs, const PredictOptions& how)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.how = how;
-  for (const Experiment& run : runs) {
+  for (const TrainedRun& run : runs) {
     s.runs.push_back(confirmed_for_prediction(run));
-    s.trained.push_back(trained_on(s.runs.back()));
+    s.trained.push_back(trained_on(s.runs.back().experiment));
   }
   check_alike(s.runs, s.trained, how);
   check_suits(s.trained.front(), how);
   if (s.trained.front().classes)
     fail(Exit::usage, "{}: predicts one class per image, not label maps. Use voxswap predict",
-         s.runs.front().output.string());
+         s.runs.front().experiment.output.string());
   s.predictor = std::make_unique<ScanPredictor>(s.runs, s.trained.front(), s.trained.front(), s.how);
   s.predictor->use(members_of(s.runs));
 }

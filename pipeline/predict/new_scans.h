@@ -17,13 +17,13 @@ namespace voxswap::pipeline {
 // grids. A run with several repeats gets a folder for each, or with how.ensemble or evaluate.ensemble one
 // averaged prediction; several runs, which must be compatible (predict.h), are always averaged. Probabilities
 // are written to OUT/probabilities/CASE_OUTPUT.nii.gz.
-void predict(const std::vector<Experiment>& runs, const fs::path& input, const fs::path& out,
+void predict(const std::vector<TrainedRun>& runs, const fs::path& input, const fs::path& out,
              const PredictOptions& how);
 
 // Predicts scans in memory, with networks that are loaded once. Averages the repeats of all runs.
 class MemoryPredictor {
  public:
-  MemoryPredictor(const std::vector<Experiment>& runs, const PredictOptions& how);
+  MemoryPredictor(const std::vector<TrainedRun>& runs, const PredictOptions& how);
   ~MemoryPredictor();
 
   struct Result {

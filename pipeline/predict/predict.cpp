@@ -185,43 +185,46 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
 namespace {
 
 // Settings of a run that affect the use of its network: key and value as text.
-std::map<std::string, std::string> used_as(const Experiment& run, const PredictOptions& how) {
+std::map<std::string, std::string> used_as(const TrainedRun& run, const PredictOptions& how) {
   std::map<std::string, std::string> values;
   for (const Setting& setting : run.settings) {
     // With a fixed spacing, the resolution only sets the padding, and each network pads as in its training.
-    const bool is_padding = setting.key == key::preprocess_resolution && run.preprocess.by_spacing();
+    const bool is_padding =
+        setting.key == key::preprocess_resolution && run.experiment.preprocess.by_spacing();
     if ((setting.key.starts_with(key::preprocess_section) && !is_padding) ||
         setting.key == key::training_targets)
       values[setting.key] = setting.value;
   }
-  values[key::training_loss] = net::loss_options(run.training.loss).classes ? "a soft-max" : "a sigmoid";
+  values[key::training_loss] =
+      net::loss_options(run.experiment.training.loss).classes ? "a soft-max" : "a sigmoid";
   if (how.mirror)
-    for (const bool axis : data::mirrored_axes(run.training.augment))
+    for (const bool axis : data::mirrored_axes(run.experiment.training.augment))
       values[key::training_augment_symmetries] += axis ? "mirrored " : "not mirrored ";
   return values;
 }
 
-void refuse(const Experiment& one, const Experiment& other, const std::string& what) {
+void refuse(const TrainedRun& one, const TrainedRun& other, const std::string& what) {
   fail(Exit::usage,
        "{} and {} cannot predict together: {}. The runs of an ensemble may differ in fold, seed, training "
        "and network only",
-       one.output.string(), other.output.string(), what);
+       one.experiment.output.string(), other.experiment.output.string(), what);
 }
 
 }  // namespace
 
-std::vector<Member> members_of(const std::vector<Experiment>& runs) {
+std::vector<Member> members_of(const std::vector<TrainedRun>& runs) {
   std::vector<Member> members;
-  for (const Experiment& run : runs)
-    for (std::int64_t repeat = 1; repeat <= run.training.repeats; ++repeat) members.push_back({&run, repeat});
+  for (const TrainedRun& run : runs)
+    for (std::int64_t repeat = 1; repeat <= run.experiment.training.repeats; ++repeat)
+      members.push_back({&run, repeat});
   return members;
 }
 
-bool predict_together(const std::vector<Experiment>& runs, const PredictOptions& how) {
-  return how.ensemble || runs.size() > 1 || runs.front().evaluate.ensemble;
+bool predict_together(const std::vector<TrainedRun>& runs, const PredictOptions& how) {
+  return how.ensemble || runs.size() > 1 || runs.front().experiment.evaluate.ensemble;
 }
 
-void check_alike(const std::vector<Experiment>& runs, const std::vector<data::Dataset>& trained,
+void check_alike(const std::vector<TrainedRun>& runs, const std::vector<data::Dataset>& trained,
                  const PredictOptions& how) {
   const std::map<std::string, std::string> first = used_as(runs.front(), how);
   for (std::size_t i = 1; i < runs.size(); ++i) {

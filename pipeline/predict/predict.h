@@ -82,14 +82,14 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
 // seeds.
 
 // All repeats of all runs.
-std::vector<Member> members_of(const std::vector<Experiment>& runs);
+std::vector<Member> members_of(const std::vector<TrainedRun>& runs);
 
 // True if probabilities of all members are averaged; otherwise each gets its own folder.
-bool predict_together(const std::vector<Experiment>& runs, const PredictOptions& how);
+bool predict_together(const std::vector<TrainedRun>& runs, const PredictOptions& how);
 
 // Checks that probabilities can be averaged: same preprocessing, channels and outputs; networks and patches
 // may differ. Throws Exit::usage that names the difference. `trained`: the data set of each run.
-void check_alike(const std::vector<Experiment>& runs, const std::vector<data::Dataset>& trained,
+void check_alike(const std::vector<TrainedRun>& runs, const std::vector<data::Dataset>& trained,
                  const PredictOptions& how);
 
 }  // namespace voxswap::pipeline

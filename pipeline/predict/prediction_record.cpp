@@ -22,36 +22,37 @@ namespace {
 constexpr const char* file_name = "prediction.json";
 
 // Checksums of the weight files.
-Json weights_of(const std::vector<Experiment>& runs, const PredictOptions& how) {
+Json weights_of(const std::vector<TrainedRun>& runs, const PredictOptions& how) {
   Json weights = Json::array();
   for (const Member& member : members_of(runs)) {
-    const fs::path file = predicting_file(*member.run, member.repeat, how.raw_weights);
+    const fs::path file = predicting_file(member.run->experiment, member.repeat, how.raw_weights);
     if (fs::exists(file)) weights.push_back(Hasher().add_file(file).digest());
   }
   return weights;
 }
 
-Json description(const std::vector<Experiment>& runs, const fs::path& input, const PredictOptions& how,
+Json description(const std::vector<TrainedRun>& runs, const fs::path& input, const PredictOptions& how,
                  const PredictionRecord::Missing& missing) {
-  Experiment seen = runs.front();  // for the input size of the network
+  Experiment seen = runs.front().experiment;  // for the input size of the network
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
-  Json json = {{"voxswap", how.version},
-               {"run", plain(fs::absolute(seen.output)).string()},
-               {"weights", weights_of(runs, how)},
-               {"input", plain(fs::absolute(input)).string()},
-               {"tta", how.mirror || std::any_of(runs.begin(), runs.end(),
-                                                 [](const Experiment& run) { return run.evaluate.tta; })},
-               {"ensemble", predict_together(runs, how)},
-               {"window", resolution_text(input_size(seen))},
-               {"overlap", how.overlap},
-               {"keep_largest", how.largest},
-               {"probabilities", how.probabilities}};
+  Json json = {
+      {"voxswap", how.version},
+      {"run", plain(fs::absolute(seen.output)).string()},
+      {"weights", weights_of(runs, how)},
+      {"input", plain(fs::absolute(input)).string()},
+      {"tta", how.mirror || std::any_of(runs.begin(), runs.end(),
+                                        [](const TrainedRun& run) { return run.experiment.evaluate.tta; })},
+      {"ensemble", predict_together(runs, how)},
+      {"window", resolution_text(input_size(seen))},
+      {"overlap", how.overlap},
+      {"keep_largest", how.largest},
+      {"probabilities", how.probabilities}};
   if (!how.postprocessing.empty())
     json["postprocessing"] = checked_json(read_file(how.postprocessing)).at("steps");
   if (!missing.empty()) json["missing_modalities"] = missing;
-  for (const Experiment& run : runs)
-    if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.output)).string());
+  for (const TrainedRun& run : runs)
+    if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.experiment.output)).string());
   return json;
 }
 
@@ -73,7 +74,7 @@ bool lies_beside(const fs::path& file) {
 
 }  // namespace
 
-PredictionRecord::PredictionRecord(fs::path folder, const std::vector<Experiment>& runs,
+PredictionRecord::PredictionRecord(fs::path folder, const std::vector<TrainedRun>& runs,
                                    const fs::path& input, const PredictOptions& how, const Missing& missing)
     : folder_(std::move(folder)), now_{description(runs, input, how, missing).dump(), {}} {
   if (fs::exists(folder_ / file_name)) read();

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "data/formats/segmentation_writing.h"
 #include "data/layouts/dataset.h"
-#include "pipeline/cases/experiment.h"
 #include "pipeline/predict/predictor.h"
 
 namespace voxswap::pipeline {
@@ -23,7 +22,7 @@ class PredictionRecord {
   using Missing = std::map<std::string, std::vector<std::string>>;
 
   // Reads the record in `folder`; throws Exit::bad_data if prediction.json is invalid.
-  PredictionRecord(fs::path folder, const std::vector<Experiment>& runs, const fs::path& input,
+  PredictionRecord(fs::path folder, const std::vector<TrainedRun>& runs, const fs::path& input,
                    const PredictOptions& how, const Missing& missing);
   ~PredictionRecord();  // finishes, so that an interrupted prediction is recorded, too
   PredictionRecord(const PredictionRecord&) = delete;

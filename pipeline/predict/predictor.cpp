@@ -42,13 +42,14 @@ void check_raw_weights(const Experiment& experiment, const PredictOptions& how) 
 }
 
 // The keys that determine a run's network and its input size.
-std::vector<std::string> network_keys(const Experiment& run) {
+std::vector<std::string> network_keys(const TrainedRun& run) {
   std::vector<std::string> values;
   for (const Setting& setting : run.settings)
     if (setting.key == key::training_patch ||
         (setting.key.starts_with(key::network_section) && setting.key != key::network_init))
       values.push_back(setting.key + " " + setting.value);
-  if (!run.training.patch) values.push_back(resolution_text(run.preprocess.resolution));
+  const Experiment& experiment = run.experiment;
+  if (!experiment.training.patch) values.push_back(resolution_text(experiment.preprocess.resolution));
   return values;
 }
 
@@ -72,12 +73,13 @@ std::array<bool, 3> axes_to_mirror(const Experiment& experiment, const PredictOp
 }
 
 struct Predictor::Network {
-  Network(const Experiment& run, std::int64_t channels, std::int64_t outputs, const PredictOptions& how)
+  Network(const TrainedRun& run, std::int64_t channels, std::int64_t outputs, const PredictOptions& how,
+          const RankGroups& ranks)
       : given(run),
-        options(with_window(run, how)),
-        inference{input_size(options), how.overlap, axes_to_mirror(options, how),
-                  net::classifies_images(run.network.name), run.ranks->is_alone()},
-        session(options, channels, outputs, Session::Purpose::inference) {}
+        experiment(with_window(run.experiment, how)),
+        inference{input_size(experiment), how.overlap, axes_to_mirror(experiment, how),
+                  net::classifies_images(experiment.network.name), ranks.all().is_alone()},
+        session(experiment, {ranks}, channels, outputs, Session::Purpose::inference) {}
 
   void load(const BestWeights& weights) {
     if (loaded == weights.where) return;
@@ -85,27 +87,29 @@ struct Predictor::Network {
     loaded = weights.where;
   }
 
-  Experiment given, options;  // as recorded, and as used for prediction
+  TrainedRun given;
+  Experiment experiment;  // with the window used for prediction
   InferenceOptions inference;
   Session session;
   std::string loaded;  // path of the weights it has loaded
 };
 
-Predictor::Predictor(const Experiment& experiment, const data::Dataset& dataset, const PredictOptions& how)
-    : how_(how), dataset_(dataset), outputs_(output_count(dataset, experiment.training)) {
-  network_of(experiment);
-  check_raw_weights(experiment, how);
+Predictor::Predictor(const TrainedRun& run, const data::Dataset& dataset, const PredictOptions& how,
+                     const RankGroups& ranks)
+    : how_(how), ranks_(ranks), dataset_(dataset), outputs_(output_count(dataset, run.experiment.training)) {
+  network_of(run);
+  check_raw_weights(run.experiment, how);
 }
 
 Predictor::~Predictor() = default;
 
-Predictor::Network& Predictor::network_of(const Experiment& run) {
+Predictor::Network& Predictor::network_of(const TrainedRun& run) {
   for (const auto& one : networks_)
     if (network_keys(one->given) == network_keys(run)) return *one;
   for (const auto& one : networks_)
     one->session.allocate();  // allocate first, so that the next network sees the remaining memory
-  networks_.push_back(
-      std::make_unique<Network>(run, static_cast<std::int64_t>(dataset_.modalities.size()), outputs_, how_));
+  networks_.push_back(std::make_unique<Network>(run, static_cast<std::int64_t>(dataset_.modalities.size()),
+                                                outputs_, how_, ranks_));
   return *networks_.back();
 }
 
@@ -128,10 +132,10 @@ void Predictor::use_members(const std::vector<Member>& members) {
 void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take) {
   Network& network = *member.network;
   network.load(member.weights);
-  const VoxelBox all = network_box(prepared, network.options);
+  const VoxelBox all = network_box(prepared, network.experiment);
   const data::NormalizedCase normal = data::normalize(
       cut_case(prepared, all),
-      data::normalization_for(prepared, network.options.preprocess, member.weights.normalization));
+      data::normalization_for(prepared, network.experiment.preprocess, member.weights.normalization));
   if (all.size == prepared.size || network.inference.of_images)
     return infer(network.session, normal, outputs_, network.inference, take);
   infer(network.session, normal, outputs_, network.inference,

@@ -26,7 +26,7 @@ std::array<bool, 3> axes_to_mirror(const Experiment& experiment, const PredictOp
 
 // One network of an ensemble: a run and its repeat, counted from 1.
 struct Member {
-  const Experiment* run;
+  const TrainedRun* run;
   std::int64_t repeat = 1;
 };
 
@@ -34,7 +34,8 @@ class Predictor {
  public:
   // `dataset`: the training data set. Throws Exit::usage for a window that does not suit the network or
   // volume, and for mirroring without mirrored training.
-  Predictor(const Experiment& experiment, const data::Dataset& dataset, const PredictOptions& how);
+  Predictor(const TrainedRun& run, const data::Dataset& dataset, const PredictOptions& how,
+            const RankGroups& ranks = {});
   ~Predictor();
 
   // Loads the best weights of these repeats (counted from 1) of its run, or of several compatible runs
@@ -56,10 +57,11 @@ class Predictor {
     Network* network;
   };
 
-  Network& network_of(const Experiment& run);
+  Network& network_of(const TrainedRun& run);
   void predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take);
 
   PredictOptions how_;
+  RankGroups ranks_;
   data::Dataset dataset_;  // the training data set
   std::int64_t outputs_;
   std::vector<std::unique_ptr<Network>> networks_;  // networks_[0] belongs to the first run

@@ -23,9 +23,9 @@ constexpr const char* samples_of_a_batch = "samples of a batch";
 constexpr const char* first_weights = "content of the first weights";
 
 // Files that paths refer to enter the identity by content, not by name or location.
-std::map<std::string, std::string> bearing_keys(const Experiment& experiment) {
+std::map<std::string, std::string> bearing_keys(const Experiment& experiment, const SettingList& settings) {
   std::map<std::string, std::string> keys;
-  for (const Setting& setting : experiment.settings) {
+  for (const Setting& setting : settings) {
     const bool elsewhere = setting.decides == Decides::name || setting.decides == Decides::source;
     if (!elsewhere && !may_change(setting.decides, experiment)) keys[setting.key] = setting.value;
   }
@@ -67,9 +67,10 @@ void add_change(std::vector<std::string>& changes, const char* what, const std::
 
 }  // namespace
 
-RunIdentity identify(const Experiment& experiment, CaseContents cases, const Csv& split) {
+RunIdentity identify(const Experiment& experiment, const SettingList& settings, CaseContents cases,
+                     const Csv& split) {
   RunIdentity identity;
-  identity.experiment = bearing_keys(experiment);
+  identity.experiment = bearing_keys(experiment, settings);
   identity.cases = std::move(cases);
   identity.split = Hasher().add(csv_text(split)).digest();
   identity.run = run_of(identity);
@@ -129,9 +130,9 @@ bool may_change(Decides decides, const Experiment& experiment) {
   }
 }
 
-void check_experiment(const RunIdentity& identity, const Experiment& experiment,
+void check_experiment(const RunIdentity& identity, const Experiment& experiment, const SettingList& settings,
                       const std::vector<std::string>& sections) {
-  const std::map<std::string, std::string> now = bearing_keys(experiment);
+  const std::map<std::string, std::string> now = bearing_keys(experiment, settings);
   std::vector<std::string> changes;
   for (const auto& [key, value] : identity.experiment) {
     const auto found = now.find(key);  // ignores keys that this version does not have

@@ -12,6 +12,7 @@
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/experiment.h"
 #include "pipeline/record/checkpoint.h"
+#include "pipeline/report/setting.h"
 
 namespace voxswap::pipeline {
 
@@ -25,7 +26,9 @@ struct RunIdentity {
   std::string split;  // hash of split.csv
 };
 
-RunIdentity identify(const Experiment& experiment, CaseContents cases, const Csv& split);
+// `settings`: every key of the experiment.
+RunIdentity identify(const Experiment& experiment, const SettingList& settings, CaseContents cases,
+                     const Csv& split);
 void write_identity(const fs::path& folder, const RunIdentity& identity);
 bool has_identity(const fs::path& folder);
 // Throws Exit::bad_data if the file is missing or was modified.
@@ -36,7 +39,7 @@ RunIdentity read_identity(const fs::path& folder);
 bool may_change(Decides decides, const Experiment& experiment);
 
 // Each check throws Exit::bad_data with the change and advice.
-void check_experiment(const RunIdentity& identity, const Experiment& experiment,
+void check_experiment(const RunIdentity& identity, const Experiment& experiment, const SettingList& settings,
                       const std::vector<std::string>& sections);  // only keys that begin with one of these
 // Verifies that steps continue as before: for batches of several samples, the identity must say how they are
 // computed.

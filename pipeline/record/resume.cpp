@@ -44,9 +44,10 @@ void check_tables(const fs::path& folder) {
 
 }  // namespace
 
-std::optional<RunIdentity> begun_run(const Experiment& experiment, const data::Dataset& dataset) {
+std::optional<RunIdentity> begun_run(const Experiment& experiment, const RunContext& context,
+                                     const data::Dataset& dataset) {
   const fs::path& folder = experiment.output;
-  if (!experiment.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
+  if (!context.resume || !fs::exists(folder / "experiment.yaml")) return std::nullopt;
   if (!has_identity(folder)) {
     if (!holds_checkpoints(folder)) return std::nullopt;  // killed before training began
     fail(Exit::bad_data,
@@ -56,7 +57,7 @@ std::optional<RunIdentity> begun_run(const Experiment& experiment, const data::D
   }
   RunIdentity begun = read_identity(folder);
   check_tables(folder);
-  check_experiment(begun, experiment, {""});
+  check_experiment(begun, experiment, context.settings, {""});
   check_batches(begun, experiment);
   check_case_list(begun, dataset);
   return begun;
@@ -82,36 +83,37 @@ Split split_of(const std::optional<RunIdentity>& begun, const Experiment& experi
   return split;
 }
 
-RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experiment, Cases& cases,
-                      const Split& split) {
+RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experiment,
+                      const SettingList& settings, Cases& cases, const Split& split) {
   const data::Dataset& dataset = cases.dataset();
   CaseContents contents;
   for (const data::CaseFiles& files : dataset.cases) contents.emplace_back(files.id, "");
   std::vector<std::size_t> used = split.training;
   used.insert(used.end(), split.validation.begin(), split.validation.end());
   parallel_for(used.size(), [&](std::size_t i) { contents[used[i]].second = cases.content(used[i]); });
-  if (!begun) return identify(experiment, std::move(contents), split_csv(dataset, split));
+  if (!begun) return identify(experiment, settings, std::move(contents), split_csv(dataset, split));
   check_contents(*begun, contents, dataset.root);
   return *std::move(begun);
 }
 
-Experiment confirmed_for_prediction(Experiment experiment) {
-  const fs::path& folder = experiment.output;
+TrainedRun confirmed_for_prediction(TrainedRun run) {
+  const fs::path& folder = run.experiment.output;
   if (!has_identity(folder)) {
     log::warn("{}: contains no identity.json, so it cannot be verified that its files belong together",
               folder.string());
-    return experiment;
+    return run;
   }
   const RunIdentity identity = read_identity(folder);
-  check_experiment(identity, experiment,
+  check_experiment(identity, run.experiment, run.settings,
                    {key::preprocess_section, key::network_section, key::training_section});
   if (fs::exists(folder / "split.csv")) check_split(identity, folder / "split.csv");
   const fs::path description = folder / "dataset.json";
-  if (const std::string run = data::described_run(description); !run.empty() && run != identity.run)
+  if (const std::string described = data::described_run(description);
+      !described.empty() && described != identity.run)
     fail(Exit::bad_data, "{}: belongs to another run ({}, this is {}). Restore the one of this run",
-         description.string(), run, identity.run);
-  experiment.identity = identity.run;
-  return experiment;
+         description.string(), described, identity.run);
+  run.identity = identity.run;
+  return run;
 }
 
 data::Dataset trained_on(const Experiment& experiment) {
@@ -134,11 +136,11 @@ fs::path predicting_file(const Experiment& experiment, std::int64_t repeat, bool
          (std::string(predicting_weights(experiment, repeat, raw)) + ".safetensors");
 }
 
-BestWeights best_weights(const Experiment& experiment, const data::Dataset& dataset, std::int64_t repeat,
-                         bool raw) {
+BestWeights best_weights(const TrainedRun& run, const data::Dataset& dataset, std::int64_t repeat, bool raw) {
+  const Experiment& experiment = run.experiment;
   const fs::path folder = checkpoint_folder(experiment, repeat);
-  auto model = model_metadata(dataset, experiment, experiment.identity, repeat);
-  if (experiment.identity.empty()) model.erase("run");
+  auto model = model_metadata(dataset, experiment, run.identity, repeat);
+  if (run.identity.empty()) model.erase("run");
   BestWeights weights{
       predicting_file(experiment, repeat, raw).string(),
       read_best(

@@ -11,25 +11,34 @@
 #include "pipeline/cases/experiment.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/identity.h"
+#include "pipeline/record/run_context.h"
 
 namespace voxswap::pipeline {
 
-// The run to resume with experiment.resume; nullopt for a new run. Throws Exit::bad_data if its experiment or
+// The run to resume with context.resume; nullopt for a new run. Throws Exit::bad_data if its experiment or
 // its list of cases has changed.
-std::optional<RunIdentity> begun_run(const Experiment& experiment, const data::Dataset& dataset);
+std::optional<RunIdentity> begun_run(const Experiment& experiment, const RunContext& context,
+                                     const data::Dataset& dataset);
 
 // The split of the run, made once at its start. Throws Exit::bad_data if it was modified or differs from
-// options.split.file.
+// data.split.file.
 Split split_of(const std::optional<RunIdentity>& begun, const Experiment& experiment,
                const data::Dataset& dataset);
 
 // The identity of the resumed or new run. Throws Exit::bad_data if a file of a case in the split has changed.
-RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experiment, Cases& cases,
-                      const Split& split);
+RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experiment,
+                      const SettingList& settings, Cases& cases, const Split& split);
+
+// A run whose networks predict.
+struct TrainedRun {
+  Experiment experiment{};
+  SettingList settings{};  // every key of the experiment
+  std::string identity{};  // as in RunContext
+};
 
 // Adds the run's identity, for checking checkpoints in prediction. Throws Exit::bad_data if
 // experiment.yaml, dataset.json or split.csv in the run's folder has changed.
-Experiment confirmed_for_prediction(Experiment experiment);
+TrainedRun confirmed_for_prediction(TrainedRun run);
 
 // What prediction needs from a finished run: the description of its data and the best weights of its repeats.
 
@@ -49,7 +58,7 @@ fs::path predicting_file(const Experiment& experiment, std::int64_t repeat, bool
 
 // Reads that file. Repeats count from 1. Throws Exit::bad_data if weights are missing, damaged, or belong to
 // another run or data set; warns if they have no checksums.
-BestWeights best_weights(const Experiment& experiment, const data::Dataset& dataset, std::int64_t repeat,
+BestWeights best_weights(const TrainedRun& run, const data::Dataset& dataset, std::int64_t repeat,
                          bool raw = false);
 
 // Names of files in a run's folder.

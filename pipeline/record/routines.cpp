@@ -52,15 +52,15 @@ fs::path cache_file(const net::Backend& backend, const Experiment& experiment) {
 
 }  // namespace
 
-void take_routines(net::Backend& backend, const Experiment& experiment, bool of_the_run, bool together) {
+void take_routines(net::Backend& backend, const Experiment& experiment, bool of_the_run, net::Ranks& ranks) {
   auto* const device = dynamic_cast<net::TuningBackend*>(&backend);
   if (device == nullptr) return;
   std::string known;
-  if (!together || experiment.ranks->is_first()) {
+  if (ranks.is_first()) {
     if (of_the_run) known = of_run(experiment);
     if (!experiment.cache.empty()) known += read_checksummed(cache_file(backend, experiment)).value_or("");
   }
-  if (together) known = net::broadcast(*experiment.ranks, known);
+  known = net::broadcast(ranks, known);
   if (!known.empty()) device->take_routines(known);
 }
 

@@ -8,14 +8,16 @@
 #include <string>
 
 #include "net/backends/backend.h"
+#include "net/collective/ranks.h"
 #include "pipeline/cases/experiment.h"
 
 namespace voxswap::pipeline {
 
 // Loads choices into a backend before it compiles: first those of the run if it is resumed or used for
-// prediction, then those of the cache. Warns if the backend cannot use the run's choices. `together`:
-// collective; rank 0 reads and broadcasts.
-void take_routines(net::Backend& backend, const Experiment& experiment, bool of_the_run, bool together);
+// prediction, then those of the cache. Warns if the backend cannot use the run's choices. Collective: rank 0
+// reads and broadcasts.
+void take_routines(net::Backend& backend, const Experiment& experiment, bool of_the_run,
+                   net::Ranks& ranks = net::alone());
 // Collective, after compilation: all ranks adopt the same routines; if choices differ, those of the lowest
 // rank. Returns true if this rank has to recompile.
 bool agree_on_routines(net::Backend& backend, net::Ranks& ranks);

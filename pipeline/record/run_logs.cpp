@@ -27,13 +27,14 @@ std::string line_text(const Json& json) {
 
 }  // namespace
 
-RunLogs::RunLogs(const Experiment& experiment, std::int64_t repeat, std::int64_t epoch, std::int64_t step)
+RunLogs::RunLogs(const Experiment& experiment, const std::string& resolved, std::int64_t repeat,
+                 std::int64_t epoch, std::int64_t step)
     : repeat_(repeat),
       writes_events_(experiment.training.log.tensorboard),
       writes_lines_(experiment.training.log.jsonl) {
   if (writes_events_) {
     events_ = EventFile(event_folder(experiment, repeat), step > 1 ? step : 0);
-    if (step == 1) events_.text("experiment", "```yaml\n" + experiment.resolved + "\n```");
+    if (step == 1) events_.text("experiment", "```yaml\n" + resolved + "\n```");
   }
   if (!writes_lines_) return;
   lines_ = Journal(experiment.output / "log.jsonl");

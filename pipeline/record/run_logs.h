@@ -23,9 +23,11 @@ struct StepNote {
 class RunLogs {
  public:
   RunLogs() = default;  // writes nothing
-  // For a repeat whose next step is `step`, counted from 1 over all epochs. Entries of this and later steps,
-  // logged by a process that stopped after its last checkpoint, are discarded by TensorBoard.
-  RunLogs(const Experiment& experiment, std::int64_t repeat, std::int64_t epoch, std::int64_t step);
+  // For a repeat whose next step is `step`, counted from 1 over all epochs. `resolved`: the experiment file.
+  // Entries of this and later steps, logged by a process that stopped after its last checkpoint, are
+  // discarded by TensorBoard.
+  RunLogs(const Experiment& experiment, const std::string& resolved, std::int64_t repeat, std::int64_t epoch,
+          std::int64_t step);
 
   void step(const StepNote& note);
   // True if images of validation cases are logged after this epoch: up to the tenth, then every tenth.

@@ -89,24 +89,25 @@ class Reliability {
 
 class CasePredictor {
  public:
-  CasePredictor(const Experiment& experiment, Cases& cases, std::size_t viewed)
-      : experiment_(experiment),
+  CasePredictor(const TrainedRun& run, const RankGroups& ranks, Cases& cases, std::size_t viewed)
+      : experiment_(run.experiment),
+        ranks_(ranks),
         viewer_bytes_(cases.dataset().labels.size() > most_viewed_labels
                           ? 0
-                          : experiment.viewer_bytes /
+                          : experiment_.viewer_bytes /
                                 static_cast<std::int64_t>(std::max<std::size_t>(viewed, 1))),
         dataset_(cases.dataset()),
         cases_(cases),
-        decoder_(make_decoder(dataset_, experiment.training)),
-        outputs_(output_names(dataset_, experiment.training)),
-        predictor_(experiment, dataset_, {}) {}
+        decoder_(make_decoder(dataset_, experiment_.training)),
+        outputs_(output_names(dataset_, experiment_.training)),
+        predictor_(run, dataset_, {}, ranks) {}
 
   // Predicts a case, writes its files and returns its scores.
   Scores predict(const Turn& turn) {
     if (turn.team != team_) predictor_.use(team_ = turn.team);
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
-    if (!experiment_.is_first_of_group()) {
+    if (!ranks_.is_first_of_group()) {
       predictor_.predict(*prepared, [](auto) {});  // passes its planes to the first rank
       return {};
     }
@@ -179,6 +180,7 @@ class CasePredictor {
   }
 
   const Experiment& experiment_;
+  const RankGroups& ranks_;
   std::int64_t viewer_bytes_;  // of report.html, per case
   const data::Dataset& dataset_;
   Cases& cases_;
@@ -189,16 +191,16 @@ class CasePredictor {
 };
 
 // True if all ranks see the weights that the first rank wrote, which requires a shared file system.
-bool see_the_same(const Experiment& experiment) {
+bool see_the_same(const Experiment& experiment, net::Ranks& ranks) {
   constexpr std::size_t header = 1 << 16;  // contains the checksums of all tensors
-  net::wait_for_all(*experiment.ranks);    // the first rank may still be writing
+  net::wait_for_all(ranks);                // the first rank may still be writing
   std::string seen;
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
     const fs::path file = predicting_file(experiment, repeat);
     error_code ignored;
     seen += fs::exists(file, ignored) ? read_file(file, header) : "nothing";
   }
-  const std::vector<std::string> all = net::gather(*experiment.ranks, Hasher().add(seen).digest());
+  const std::vector<std::string> all = net::gather(ranks, Hasher().add(seen).digest());
   return std::all_of(all.begin(), all.end(), [&](const std::string& one) { return one == all.front(); });
 }
 
@@ -222,12 +224,11 @@ void stop_if_interrupted(net::Ranks& ranks) {
 
 // Collective. Merges the rows of all groups in the order of turns on rank 0.
 template <class Row>
-std::vector<Row> gathered(const Experiment& experiment, std::vector<Row> mine, std::size_t turns,
+std::vector<Row> gathered(const RankGroups& ranks, std::vector<Row> mine, std::size_t turns,
                           std::size_t rows_each) {
-  if (experiment.ranks->is_alone()) return mine;
+  if (ranks.all().is_alone()) return mine;
   std::vector<std::vector<Row>> all;
-  for (const std::string& text :
-       of_groups(experiment, net::gather(*experiment.ranks, csv_text(csv_of(mine))))) {
+  for (const std::string& text : of_groups(ranks, net::gather(ranks.all(), csv_text(csv_of(mine))))) {
     const std::string where = "predictions of a rank";
     all.push_back(rows_of<Row>(parse_csv(text, where), where));
   }
@@ -242,22 +243,22 @@ std::vector<Row> gathered(const Experiment& experiment, std::vector<Row> mine, s
 
 }  // namespace
 
-void predict_and_score(const Experiment& of_ranks, Cases& cases, const Split& split) {
-  net::Ranks& ranks = *of_ranks.ranks;
-  const std::vector<Turn> turns = turns_of(of_ranks, split);
-  if (ranks.is_first()) remove_former_predictions(of_ranks, cases.dataset(), split);
-  const bool shared = see_the_same(of_ranks);
-  Experiment experiment = of_ranks;
-  if (!shared) {
+void predict_and_score(const Experiment& experiment, const RunContext& context, Cases& cases,
+                       const Split& split) {
+  net::Ranks& ranks = context.ranks.all();
+  const std::vector<Turn> turns = turns_of(experiment, split);
+  if (ranks.is_first()) remove_former_predictions(experiment, cases.dataset(), split);
+  const bool shared = see_the_same(experiment, ranks);
+  if (!shared)
     log::info("the ranks do not share the folder {}: rank 0 predicts alone", experiment.output.string());
-    experiment.ranks = &net::alone();
-  }
-  const auto each = static_cast<std::size_t>(experiment.replicas());
-  const auto rank = static_cast<std::size_t>(shared ? experiment.replica() : ranks.rank());
+  const RankGroups groups = shared ? context.ranks : RankGroups();
+  const TrainedRun run{experiment, context.settings, context.identity};
+  const auto each = static_cast<std::size_t>(groups.replicas());
+  const auto rank = static_cast<std::size_t>(shared ? groups.replica() : ranks.rank());
   std::unique_ptr<CasePredictor> predictor;
   // All slab ranks must connect, even without a turn.
-  if (rank < (experiment.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
-    predictor = std::make_unique<CasePredictor>(experiment, cases, split.validation.size());
+  if (rank < (groups.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
+    predictor = std::make_unique<CasePredictor>(run, groups, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
   Scores scores;
   for (std::size_t from = 0; from < turns.size(); from += each) {
@@ -271,9 +272,9 @@ void predict_and_score(const Experiment& of_ranks, Cases& cases, const Split& sp
   }
   const data::Dataset& dataset = cases.dataset();
   if (shared) {
-    scores.dice = gathered(experiment, std::move(scores.dice), turns.size(),
+    scores.dice = gathered(groups, std::move(scores.dice), turns.size(),
                            experiment.evaluate.at.size() * dataset.regions.size());
-    scores.calibration = gathered(experiment, std::move(scores.calibration), turns.size(),
+    scores.calibration = gathered(groups, std::move(scores.calibration), turns.size(),
                                   output_names(dataset, experiment.training).size());
   }
   if (!ranks.is_first()) return;
@@ -284,10 +285,11 @@ void predict_and_score(const Experiment& of_ranks, Cases& cases, const Split& sp
   settle_files(experiment.output);
 }
 
-void predict_and_count(const Experiment& experiment, Cases& cases, const Split& split) {
-  if (!experiment.ranks->is_first()) return;
+void predict_and_count(const Experiment& experiment, const RunContext& context, Cases& cases,
+                       const Split& split) {
+  if (!context.ranks.all().is_first()) return;
   const data::Dataset& dataset = cases.dataset();
-  Predictor predictor(experiment, dataset, {});
+  Predictor predictor({experiment, context.settings, context.identity}, dataset, {}, context.ranks);
   std::vector<ClassRow> rows;
   Team team;  // whose weights are loaded
   for (const Turn& turn : turns_of(experiment, split)) {

@@ -36,6 +36,7 @@ namespace {
 
 struct Job {
   Experiment experiment;
+  RunContext context;
   std::unique_ptr<Cases> cases;
   std::optional<RunIdentity> begun;  // the run to resume
   Split split;
@@ -69,10 +70,11 @@ void write_phases(const Job& job) {
   write_noted(job.experiment.output, {{"phases.csv", csv_text(csv_of(job.phases))}});
 }
 
-Job open_job(const Experiment& experiment) {
-  check_ranks(experiment);
+Job open_job(const Experiment& experiment, const RunContext& context) {
+  check_ranks(experiment, context.ranks);
   Job job;
   job.experiment = experiment;
+  job.context = context;
   data::Dataset dataset = open_dataset(experiment);
   resolve_loss(job.experiment.training, dataset);
   job.experiment.evaluate.ignored = dataset.ignore_label;
@@ -80,9 +82,9 @@ Job open_job(const Experiment& experiment) {
   data::log_guesses(dataset);
   job.channels = static_cast<std::int64_t>(dataset.modalities.size());
   job.outputs = output_count(dataset, experiment.training);
-  job.begun = begun_run(experiment, dataset);
+  job.begun = begun_run(experiment, context, dataset);
   job.split = split_of(job.begun, experiment, dataset);
-  job.cases = std::make_unique<Cases>(experiment, std::move(dataset));
+  job.cases = std::make_unique<Cases>(experiment, std::move(dataset), context.ranks.all());
   return job;
 }
 
@@ -160,7 +162,7 @@ void write_plan(const Experiment& experiment, const Session& session) {
 
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
   const TrainingOptions& training = job.experiment.training;
-  const EpochSampler sampler(job.experiment, training.seed, job.split.training,
+  const EpochSampler sampler(job.experiment, job.context.ranks, training.seed, job.split.training,
                              job.cases->dataset().cases.size(), job.cases->sample_counts(job.split.training));
   const auto validated = static_cast<std::int64_t>(job.split.validation.size());
   return {{training.repeats * training.epochs * sampler.steps(),
@@ -175,7 +177,7 @@ TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
 void write_beginning(const Job& job, const RunIdentity& identity) {
   const fs::path& folder = job.experiment.output;
   make_writable_directory(folder);
-  write_noted(folder, {{"experiment.yaml", job.experiment.resolved}});
+  write_noted(folder, {{"experiment.yaml", job.context.resolved}});
   if (!job.begun) write_split(folder / "split.csv", job.cases->dataset(), job.split);
   data::write_description(folder / description_file, job.cases->dataset(), identity.run);
   if (!job.begun) write_identity(folder, identity);
@@ -198,7 +200,7 @@ void agree_on_run(net::Ranks& ranks, const RunIdentity& identity, const Session&
 void follow(Job& job, Session& session, TimeLeft& left) {
   const Experiment& experiment = job.experiment;
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat)
-    train_repeat(experiment, repeat, session, *job.cases, job.split, {}, left);
+    train_repeat(experiment, job.context, repeat, session, *job.cases, job.split, {}, left);
 }
 
 void log_beginning(const Job& job, const Session& session) {
@@ -215,10 +217,10 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
   const Experiment& experiment = job.experiment;
   std::vector<TimingRow> timings;
   std::vector<TimingRow> earlier;
-  if (experiment.resume) earlier = rows_in<TimingRow>(experiment.output / "timing.csv");
+  if (job.context.resume) earlier = rows_in<TimingRow>(experiment.output / "timing.csv");
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
     const TrainingResult result =
-        train_repeat(experiment, repeat, session, *job.cases, job.split, rows, left);
+        train_repeat(experiment, job.context, repeat, session, *job.cases, job.split, rows, left);
     rows.append(result.tables);
     TimingRow row = timing(job, session, result);
     // A repeat that was already finished keeps its earlier row.
@@ -249,30 +251,31 @@ TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& wat
   const Experiment& experiment = job.experiment;
   // The number of labelled slices is unknown before preparation.
   const bool sliced = experiment.preprocess.slices != data::Slices::none;
-  if (!experiment.resume && !sliced)
+  if (!job.context.resume && !sliced)
     log::info("estimated time after preparing the cases: {}",
               format_seconds(time_left(job, session, predicts).seconds()));
   session.allocate();
   watch.end(job, "planning");
   if (job.prepare()) watch.end(job, "preparing");
   TimeLeft left = time_left(job, session, predicts);
-  if (!experiment.resume && sliced) log::info("estimated time: {}", format_seconds(left.seconds()));
+  if (!job.context.resume && sliced) log::info("estimated time: {}", format_seconds(left.seconds()));
   return left;
 }
 
-Job train_job(const Experiment& given, bool predicts) {
+Job train_job(const Experiment& given, const RunContext& context, bool predicts) {
   Stopwatch watch;
-  Job job = open_job(given);
-  Experiment& experiment = job.experiment;
+  Job job = open_job(given, context);
+  const Experiment& experiment = job.experiment;
   weigh_outputs(job, watch);
   // The session fails before cases are prepared or files written if the step does not fit.
-  Session session(experiment, job.channels, job.outputs, Session::Purpose::training);
+  Session session(experiment, context, job.channels, job.outputs, Session::Purpose::training);
   log_beginning(job, session);
   TimeLeft left = prepare_cases(job, session, predicts, watch);
-  const RunIdentity identity = confirmed(job.begun, experiment, *job.cases, job.split);
-  experiment.identity = identity.run;
-  agree_on_run(*experiment.ranks, identity, session);
-  if (!experiment.ranks->is_first()) {
+  const RunIdentity identity = confirmed(job.begun, experiment, context.settings, *job.cases, job.split);
+  job.context.identity = identity.run;
+  net::Ranks& ranks = context.ranks.all();
+  agree_on_run(ranks, identity, session);
+  if (!ranks.is_first()) {
     follow(job, session, left);
     return job;
   }
@@ -294,18 +297,18 @@ Job train_job(const Experiment& given, bool predicts) {
 
 }  // namespace
 
-void train(const Experiment& experiment) {
-  train_job(experiment, false);
+void train(const Experiment& experiment, const RunContext& context) {
+  train_job(experiment, context, false);
 }
 
-void run(const Experiment& experiment, const ReadSettings& read_settings) {
-  Job job = train_job(experiment, true);
+void run(const Experiment& experiment, const RunContext& context, const ReadSettings& read_settings) {
+  Job job = train_job(experiment, context, true);
   Stopwatch watch;
   if (job.cases->dataset().classes)
-    predict_and_count(job.experiment, *job.cases, job.split);
+    predict_and_count(job.experiment, job.context, *job.cases, job.split);
   else
-    predict_and_score(job.experiment, *job.cases, job.split);
-  if (!experiment.ranks->is_first()) return;
+    predict_and_score(job.experiment, job.context, *job.cases, job.split);
+  if (!context.ranks.all().is_first()) return;
   std::vector<std::string> pictured;
   for (const std::size_t index : job.split.validation)
     pictured.push_back(job.cases->dataset().cases[index].id);

@@ -39,11 +39,12 @@ double seconds_since(Clock::time_point start) {
 // Trains one repeat; holds the state shared by its steps.
 class Trainer {
  public:
-  Trainer(const Experiment& experiment, std::int64_t repeat, Session& session, Cases& cases,
-          const Split& split, const TrainingTables& rows, TimeLeft& left)
+  Trainer(const Experiment& experiment, const RunContext& context, std::int64_t repeat, Session& session,
+          Cases& cases, const Split& split, const TrainingTables& rows, TimeLeft& left)
       : experiment_(experiment),
+        context_(context),
         training_(experiment.training),
-        ranks_(*experiment.ranks),
+        ranks_(context.ranks.all()),
         repeat_(repeat),
         session_(session),
         cases_(cases),
@@ -51,7 +52,7 @@ class Trainer {
         rows_(rows),
         left_(left),
         seed_(training_.seed + static_cast<std::uint64_t>(repeat - 1)),
-        sampler_(experiment, seed_, split.training, cases.dataset().cases.size(),
+        sampler_(experiment, context.ranks, seed_, split.training, cases.dataset().cases.size(),
                  cases.sample_counts(split.training)),
         folder_(checkpoint_folder(experiment, repeat)),
         checkpoints_(folder_),
@@ -72,9 +73,9 @@ class Trainer {
   void start() {
     if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
-    if (!experiment_.resume || !resume()) begin_from_others();
+    if (!context_.resume || !resume()) begin_from_others();
     if (ranks_.is_first() && !position_.finished)
-      logs_ = RunLogs(experiment_, repeat_, position_.epoch, position_.total_steps + 1);
+      logs_ = RunLogs(experiment_, context_.resolved, repeat_, position_.epoch, position_.total_steps + 1);
     saved_ = Clock::now();
   }
 
@@ -88,7 +89,7 @@ class Trainer {
 
   // Resumes from the checkpoint, if there is one.
   bool resume() {
-    const auto model = model_metadata(cases_.dataset(), experiment_, experiment_.identity, repeat_);
+    const auto model = model_metadata(cases_.dataset(), experiment_, context_.identity, repeat_);
     Position position;
     const auto check_last = [&](const Checkpoint& last, const std::string& where) {
       if (last.digest.empty())
@@ -131,7 +132,7 @@ class Trainer {
     average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
     const std::optional<Validation> validation =
-        validate(experiment_, session_, cases_, split_.validation, left_,
+        validate(experiment_, context_.ranks, session_, cases_, split_.validation, left_,
                  logs_.takes_pictures(position_.epoch) ? pictures_.look() : Look());
     if (!validation) stop();
     const std::optional<Validation> averaged =
@@ -143,7 +144,8 @@ class Trainer {
   // Validates with the averaged weights.
   std::optional<Validation> validate_average() {
     average_.exchange();
-    std::optional<Validation> validation = validate(experiment_, session_, cases_, split_.validation, left_);
+    std::optional<Validation> validation =
+        validate(experiment_, context_.ranks, session_, cases_, split_.validation, left_);
     average_.exchange();
     return validation;
   }
@@ -205,9 +207,7 @@ class Trainer {
   }
 
   // Traces the second step, since the first includes one-time work.
-  bool traces_this_step() const {
-    return experiment_.trace && ranks_.is_first() && steps_.seconds.size() == 1;
-  }
+  bool traces_this_step() const { return context_.trace && ranks_.is_first() && steps_.seconds.size() == 1; }
 
   // Returns the time spent on measuring and planning, which does not count as training.
   Clock::duration compare_with_plan() {
@@ -305,9 +305,9 @@ class Trainer {
     // Short epochs are not worth a checkpoint each.
     if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
-    if (experiment_.on_epoch)
-      experiment_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
-                            row.learning_rate, row.seconds, validation.scores()});
+    if (context_.on_epoch)
+      context_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
+                         row.learning_rate, row.seconds, validation.scores()});
   }
 
   // "validation 0.3021 (best)  Dice 0.871"
@@ -328,7 +328,7 @@ class Trainer {
     if (!ranks_.is_first()) return;
     const auto started = Clock::now();
     std::map<std::string, std::string> metadata =
-        model_metadata(cases_.dataset(), experiment_, experiment_.identity, repeat_);
+        model_metadata(cases_.dataset(), experiment_, context_.identity, repeat_);
     metadata.merge(normalization_metadata(cases_.normalization()));
     metadata.merge(to_metadata(position_));
     metadata.merge(routines_metadata(session_.backend()));
@@ -351,6 +351,7 @@ class Trainer {
   }
 
   const Experiment& experiment_;
+  const RunContext& context_;
   const TrainingOptions& training_;
   net::Ranks& ranks_;  // only the first reads and writes the run's folder
   std::int64_t repeat_;
@@ -381,9 +382,10 @@ class Trainer {
 
 }  // namespace
 
-TrainingResult train_repeat(const Experiment& experiment, std::int64_t repeat, Session& session, Cases& cases,
-                            const Split& split, const TrainingTables& rows, TimeLeft& left) {
-  return Trainer(experiment, repeat, session, cases, split, rows, left).train();
+TrainingResult train_repeat(const Experiment& experiment, const RunContext& context, std::int64_t repeat,
+                            Session& session, Cases& cases, const Split& split, const TrainingTables& rows,
+                            TimeLeft& left) {
+  return Trainer(experiment, context, repeat, session, cases, split, rows, left).train();
 }
 
 }  // namespace voxswap::pipeline

@@ -33,21 +33,23 @@ double mean_of_annotated(const std::vector<double>& values) {
 
 }  // namespace
 
-Validation::Validation(const data::Dataset& dataset, const Experiment& experiment, std::size_t count)
+Validation::Validation(const data::Dataset& dataset, const Experiment& experiment, const RankGroups& ranks,
+                       std::size_t count)
     : dataset_(dataset),
       experiment_(experiment),
+      ranks_(ranks),
       decoder_(make_decoder(dataset, experiment.training)),
       width_(1 + (dataset.classes ? 1 : dataset.regions.size())),
       numbers_(count * width_, 0.0) {}
 
 std::size_t Validation::rounds() const {
-  const auto groups = static_cast<std::size_t>(experiment_.replicas());
+  const auto groups = static_cast<std::size_t>(ranks_.replicas());
   return (numbers_.size() / width_ + groups - 1) / groups;
 }
 
 std::optional<std::size_t> Validation::position(std::size_t round) const {
-  const std::size_t at = round * static_cast<std::size_t>(experiment_.replicas()) +
-                         static_cast<std::size_t>(experiment_.replica());
+  const std::size_t at =
+      round * static_cast<std::size_t>(ranks_.replicas()) + static_cast<std::size_t>(ranks_.replica());
   if (at * width_ >= numbers_.size()) return std::nullopt;
   return at;
 }
@@ -74,7 +76,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
                                           cut(sample.target, size, box, bytes), take) /
                   static_cast<double>(windows.count());
   };
-  if (windows.count() == 1 || !experiment_.is_first_of_group()) {
+  if (windows.count() == 1 || !ranks_.is_first_of_group()) {
     for (std::size_t window = 0; window < windows.count(); ++window)
       loss_of_window(windows.box(window), decide);
   } else {
@@ -85,7 +87,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
     };
     stitch(windows, outputs, probabilities_of, decide);
   }
-  if (!experiment_.is_first_of_group()) return;
+  if (!ranks_.is_first_of_group()) return;
   std::vector<std::int16_t> labels = cut(decided, size, without_padding(all, prepared->size), 1),
                             truth = prepared->truth;
   if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
@@ -109,17 +111,17 @@ void Validation::add_image(Session& session, const data::Sample& sample, double*
   numbers[1] = most_likely(probabilities) == target ? 1 : 0;
 }
 
-std::vector<std::string> of_groups(const Experiment& experiment, const std::vector<std::string>& all) {
+std::vector<std::string> of_groups(const RankGroups& ranks, const std::vector<std::string>& all) {
   std::vector<std::string> firsts;
-  const auto step = static_cast<std::size_t>(experiment.slab_ranks().count);
+  const auto step = static_cast<std::size_t>(ranks.slab_ranks().count);
   for (std::size_t rank = 0; rank < all.size(); rank += step) firsts.push_back(all[rank]);
   return firsts;
 }
 
 void Validation::gather() {
-  if (experiment_.ranks->is_alone()) return;
+  if (ranks_.all().is_alone()) return;
   const std::string mine(reinterpret_cast<const char*>(numbers_.data()), numbers_.size() * sizeof(double));
-  const std::vector<std::string> all = of_groups(experiment_, net::gather(*experiment_.ranks, mine));
+  const std::vector<std::string> all = of_groups(ranks_, net::gather(ranks_.all(), mine));
   for (std::size_t at = 0; at * width_ < numbers_.size(); ++at)
     std::memcpy(numbers_.data() + at * width_, all[at % all.size()].data() + at * width_ * sizeof(double),
                 width_ * sizeof(double));
@@ -158,19 +160,19 @@ std::vector<std::pair<std::string, double>> Validation::scores() const {
   return dice();
 }
 
-std::optional<Validation> validate(const Experiment& experiment, Session& session, Cases& cases,
-                                   const std::vector<std::size_t>& validated, TimeLeft& left,
+std::optional<Validation> validate(const Experiment& experiment, const RankGroups& ranks, Session& session,
+                                   Cases& cases, const std::vector<std::size_t>& validated, TimeLeft& left,
                                    const Look& look) {
   using Clock = std::chrono::steady_clock;
-  Validation validation(cases.dataset(), experiment, validated.size());
+  Validation validation(cases.dataset(), experiment, ranks, validated.size());
   for (std::size_t round = 0; round < validation.rounds(); ++round) {
-    if (net::any(*experiment.ranks, interrupted())) return std::nullopt;
+    if (net::any(ranks.all(), interrupted())) return std::nullopt;
     const auto started = Clock::now();
     const std::optional<std::size_t> at = validation.position(round);
     if (!at) continue;
     validation.add(session, cases, validated[*at], *at, look);
     left.timed_validation(std::chrono::duration<double>(Clock::now() - started).count() /
-                          static_cast<double>(experiment.replicas()));
+                          static_cast<double>(ranks.replicas()));
   }
   validation.gather();
   return validation;

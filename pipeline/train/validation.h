@@ -25,7 +25,8 @@ using Look = std::function<void(const data::PreparedCase&, std::vector<std::int1
 class Validation {
  public:
   // `count`: number of cases.
-  Validation(const data::Dataset& dataset, const Experiment& experiment, std::size_t count);
+  Validation(const data::Dataset& dataset, const Experiment& experiment, const RankGroups& ranks,
+             std::size_t count);
 
   // Cases are distributed over groups of slab ranks in rounds. position() is the case of this group in a
   // round; nullopt if there are no more.
@@ -51,6 +52,7 @@ class Validation {
 
   const data::Dataset& dataset_;
   const Experiment& experiment_;
+  const RankGroups& ranks_;
   LabelDecoder decoder_;
   std::size_t
       width_;  // numbers per case: the loss, and Dice of every region or, for classification, 1 if correct
@@ -58,12 +60,12 @@ class Validation {
 };
 
 // From values of all ranks, those of the first rank of each group.
-std::vector<std::string> of_groups(const Experiment& experiment, const std::vector<std::string>& all);
+std::vector<std::string> of_groups(const RankGroups& ranks, const std::vector<std::string>& all);
 
 // Validates these cases with the session's present weights; nullopt if any rank was interrupted. `look` is
 // called for the cases of this rank, in order.
-std::optional<Validation> validate(const Experiment& experiment, Session& session, Cases& cases,
-                                   const std::vector<std::size_t>& validated, TimeLeft& left,
+std::optional<Validation> validate(const Experiment& experiment, const RankGroups& ranks, Session& session,
+                                   Cases& cases, const std::vector<std::size_t>& validated, TimeLeft& left,
                                    const Look& look = {});
 
 // Pictures of the first validation cases during training for logs: slices with outlines of ground truth and
@@ -87,8 +89,10 @@ class ValidationPictures {
 // the ranks.
 
 // Collective, after the first rank has written the weights; the first rank writes dice.csv.
-void predict_and_score(const Experiment& experiment, Cases& cases, const Split& split);
+void predict_and_score(const Experiment& experiment, const RunContext& context, Cases& cases,
+                       const Split& split);
 // For image classification: writes classes.csv and confusion.csv. Only the first rank does the work.
-void predict_and_count(const Experiment& experiment, Cases& cases, const Split& split);
+void predict_and_count(const Experiment& experiment, const RunContext& context, Cases& cases,
+                       const Split& split);
 
 }  // namespace voxswap::pipeline

@@ -15,7 +15,7 @@ using test::expect_failure;
 
 // The defaults of all keys as stated in the schema (schema_test.cpp), and some of them as parsed.
 TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
-  const pipeline::Experiment run = load("");
+  const LoadedExperiment run = load("");
   EXPECT_EQ(run.name, "study");  // the file's name
   EXPECT_EQ(run.data.root, fs::weakly_canonical(folder_ / "data/phantom"));
   EXPECT_EQ(run.output, "runs/study");
@@ -25,7 +25,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
       "name", "data.root", "data.cache", "data.split.fold", "output.dir", "sweep"};
   for (const Key& key : keys()) {
     if (follow_the_file.contains(key.path)) continue;
-    const pipeline::Experiment reloaded = load(key.path + ": " + promised.at(key.path).at("default").dump());
+    const LoadedExperiment reloaded = load(key.path + ": " + promised.at(key.path).at("default").dump());
     EXPECT_EQ(key.print(run), key.print(reloaded)) << key.path;
   }
   EXPECT_TRUE(run.data.labels.empty() && run.data.regions.empty() && run.data.files.empty());
@@ -47,7 +47,7 @@ TEST_F(Experiments, HaveTheDefaultsOfTheInterface) {
 
 TEST_F(Experiments, LetTheCommandLineWinOverTheFile) {
   const std::string file = "preprocess: {resolution: 128}\ntraining: {epochs: 3}\n";
-  const pipeline::Experiment run =
+  const LoadedExperiment run =
       load(file, {"preprocess.resolution=[48, 64, 48]", "training.epochs=7", "training.epochs=9",
                   "evaluate.at=[native,192]", "memory.budget=16GiB", "output.dir=out/{name}/x"});
   EXPECT_EQ(run.preprocess.resolution, (Size3{48, 64, 48}));
@@ -62,16 +62,15 @@ TEST_F(Experiments, TakePathsInAFileFromTheFileAndOnTheLineFromTheCurrentFolder)
       "data: {root: scans, cache: kept, split: {file: split.csv}}\nmemory: {disk: {path: scratch, budget: "
       "1GiB}}\noutput: {dir: \"out/{name}\"}\n";
   const fs::path here = fs::weakly_canonical(folder_), current = fs::current_path();
-  const pipeline::Experiment beside = load(file);
+  const LoadedExperiment beside = load(file);
   EXPECT_EQ(beside.data.root, here / "scans");
   EXPECT_EQ(beside.cache, here / "kept");
   EXPECT_EQ(beside.split.file, here / "split.csv");
   EXPECT_EQ(beside.memory.disk_folder, here / "scratch");
   EXPECT_EQ(beside.output, here / "out/study");
 
-  const pipeline::Experiment line =
-      load(file, {"data.root=scans", "data.cache=kept", "data.split.file=split.csv",
-                  "memory.disk.path=scratch", "output.dir=out/{name}"});
+  const LoadedExperiment line = load(file, {"data.root=scans", "data.cache=kept", "data.split.file=split.csv",
+                                            "memory.disk.path=scratch", "output.dir=out/{name}"});
   for (const fs::path& path :
        {line.data.root, line.cache, line.split.file, line.memory.disk_folder, line.output})
     EXPECT_TRUE(path.is_relative() || path.string().starts_with(current.string())) << path;
@@ -85,7 +84,7 @@ TEST_F(Experiments, TakePathsInAFileFromTheFileAndOnTheLineFromTheCurrentFolder)
 }
 
 TEST_F(Experiments, TakeOverridesOfSectionsAndOfEntriesOfMaps) {
-  const pipeline::Experiment run =
+  const LoadedExperiment run =
       load("data: {labels: {core: 1, edge: 2}}\n",
            {"network={name: unet3d, depth: 4}", "data.labels.edge=3", "data.labels.rim=4",
             "data.layout=files", "data.files.t1={case}/t1*.nii.gz"});
@@ -205,8 +204,7 @@ TEST_F(Experiments, NameTheNearestSidesThatFitTheNetwork) {
   const std::string box = refusal("preprocess: {resolution: [48, 60, 8]}\n");
   EXPECT_TRUE(contains(box, "y is 60; use 48 or 64", "z is 8; use 16"));
   EXPECT_EQ(load("preprocess: {resolution: 100}\nnetwork: {depth: 3}\n").preprocess.resolution[0], 100);
-  const pipeline::Experiment patches =
-      load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
+  const LoadedExperiment patches = load("preprocess: {resolution: 100}\ntraining: {patch: [64, 64, 32]}\n");
   EXPECT_EQ(patches.training.patch, (Size3{64, 64, 32}));
   EXPECT_TRUE(contains(patches.resolved, "patch: [64, 64, 32]"));
   EXPECT_EQ(load("training: {patch: 64}\n", {"training.patch=none"}).training.patch, std::nullopt);
@@ -228,7 +226,7 @@ TEST_F(Experiments, ScoreEveryMetricOrOneByItsName) {
 }
 
 TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
-  const pipeline::Experiment run = load(
+  const LoadedExperiment run = load(
       "data:\n  root: some/where\n  layout: files\n"
       "  files: {flair: \"{case}/F l*.nii.gz\", t1c: \"{case}/T1c.nii.gz\", truth: \"a: \\\"b\\\" #c\"}\n"
       "  labels: {rim: 4, core: 1}\n  regions: {whole: [4, 1], core: 1}\n  split: {file: split.csv}\n"
@@ -239,7 +237,7 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
       "100B\nevaluate: {at: [training, 64], metrics: [dice]}\n");
   fs::create_directories(folder_ / "elsewhere");
   write(run.resolved + "ran_with:\n  voxswap: \"9.9\"\n", "elsewhere/experiment.yaml");
-  const pipeline::Experiment reloaded = load_experiment(folder_ / "elsewhere/experiment.yaml", {});
+  const LoadedExperiment reloaded = load_experiment(folder_ / "elsewhere/experiment.yaml", {});
   EXPECT_EQ(reloaded.resolved, run.resolved);
   EXPECT_TRUE(changed_settings(run, reloaded).empty());
   EXPECT_EQ(reloaded.data.files, run.data.files);
@@ -280,7 +278,7 @@ TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
 }
 
 TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
-  const pipeline::Experiment run = load("data: {labels: {rim: 4, core: 1}}\ntraining: {seed: 3}\n");
+  const LoadedExperiment run = load("data: {labels: {rim: 4, core: 1}}\ntraining: {seed: 3}\n");
   const std::string other_versions = "later:\n  key: [a, 2]\nran_with:\n  device: \"a: b\"\n";
   const pipeline::SettingList read = read_settings_of_run(write(run.resolved + other_versions, "run.yaml"));
   ASSERT_EQ(read.size(), run.settings.size() + 2);
@@ -305,7 +303,7 @@ TEST_F(Experiments, AreReadForReportsWithWhatEveryKeyDecides) {
 
 TEST_F(Experiments, WithTheMeanOfMoreRepeatsAreOtherModels) {
   for (const bool ensemble : {false, true}) {
-    const pipeline::Experiment run =
+    const LoadedExperiment run =
         load(format("data: {{labels: {{rim: 4}}}}\ntraining: {{repeats: 3}}\n"
                     "evaluate: {{ensemble: {}}}\n",
                     ensemble));

@@ -68,7 +68,7 @@ TEST_F(KeysWithoutEffect, AreNoneWhereTheyHaveOneOrWereLeftAtTheirDefault) {
       {"evaluate.metrics=[dice, lesion_wise_hd95]", "evaluate.lesions.dilation=2"},
       {"network.name=unet3d", "network.dropout=0.3"}};  // the default
   for (const auto& lines : effective) EXPECT_EQ(found("", lines), Found{}) << lines[1];
-  const pipeline::Experiment run = load("");
+  const LoadedExperiment run = load("");
   EXPECT_EQ(found(run.resolved), Found{}) << "the resolved file has every key";
 }
 

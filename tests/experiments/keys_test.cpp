@@ -118,14 +118,14 @@ TEST_F(Experiments, RefuseAFoldWhereThereAreNoFolds) {
 }
 
 TEST_F(Experiments, ReadWhatTheLossIs) {
-  const pipeline::Experiment plain = load("");
+  const LoadedExperiment plain = load("");
   EXPECT_EQ(plain.training.label_smoothing, 0);
   EXPECT_EQ(plain.training.focal_gamma, 0);
   EXPECT_FALSE(plain.training.batch_dice || plain.training.class_weights.automatic);
   EXPECT_FALSE(plain.data.ignore_label) << "as the data set says";
   EXPECT_TRUE(contains(plain.resolved, "  ignore_label: auto\n", "  class_weights: none\n"));
 
-  const pipeline::Experiment run = load(
+  const LoadedExperiment run = load(
       "data: {ignore_label: 9}\ntraining: {loss: softmax_dice_cross_entropy, label_smoothing: 0.1,\n"
       "  focal_gamma: 2, batch_size: 2, batch_dice: true, class_weights: {background: 0.5, edema: 2}}\n",
       {"training.class_weights.core=3"});
@@ -155,7 +155,7 @@ TEST_F(Experiments, RefuseLossesThatCannotBe) {
 TEST_F(Experiments, TakeWeightsToBeginWithUnderTheirEarlierNameToo) {
   const fs::path here = fs::weakly_canonical(folder_);
   EXPECT_EQ(load("network: {init: a.safetensors}\n").training.init, here / "a.safetensors");
-  const pipeline::Experiment run = load("training: {weights: a.safetensors}\n");
+  const LoadedExperiment run = load("training: {weights: a.safetensors}\n");
   EXPECT_EQ(run.training.init, here / "a.safetensors");
   EXPECT_TRUE(contains(run.resolved, "  init: " + (here / "a.safetensors").string() + "\n"));
   EXPECT_EQ(load("", {"training.weights=none"}).training.init, "");
@@ -164,7 +164,7 @@ TEST_F(Experiments, TakeWeightsToBeginWithUnderTheirEarlierNameToo) {
 
 TEST_F(Experiments, SplitVolumesIntoSlabsUnderTheFormerNameOfTheKeyToo) {
   EXPECT_EQ(load("memory: {slabs: 8}\n").memory.slabs, 8);
-  const pipeline::Experiment run = load("memory: {pieces: 8}\n");
+  const LoadedExperiment run = load("memory: {pieces: 8}\n");
   EXPECT_EQ(run.memory.slabs, 8);
   EXPECT_TRUE(contains(run.resolved, "  slabs: 8\n"));
   EXPECT_EQ(load("", {"memory.pieces=none"}).memory.slabs, net::whole_volumes);
@@ -174,7 +174,7 @@ TEST_F(Experiments, SplitVolumesIntoSlabsUnderTheFormerNameOfTheKeyToo) {
 TEST_F(Experiments, FreezeNothingOnePartOrSeveral) {
   EXPECT_TRUE(load("training: {freeze: none}\n").network.frozen.empty());
   EXPECT_EQ(load("", {"training.freeze=encoder"}).network.frozen, std::vector<std::string>{"encoder"});
-  const pipeline::Experiment run = load("training: {freeze: [encoder.0, \"*.norm\"]}\n");
+  const LoadedExperiment run = load("training: {freeze: [encoder.0, \"*.norm\"]}\n");
   EXPECT_EQ(run.network.frozen, (std::vector<std::string>{"encoder.0", "*.norm"}));
   EXPECT_EQ(load(run.resolved).network.frozen, run.network.frozen);
 }

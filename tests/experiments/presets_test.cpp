@@ -11,14 +11,14 @@ namespace {
 using Strides = std::vector<net::Along>;
 
 TEST_F(Experiments, ReadKernelsAndStridesOfEveryLevel) {
-  const pipeline::Experiment run = load(
+  const LoadedExperiment run = load(
       "network: {name: plain_unet, kernels: [[3, 3, 1], 3], strides: [1, [2, 2, 1], 2]}\n"
       "training: {deep_supervision: [1, 0.5]}\n");
   EXPECT_EQ(run.network.kernels, (Strides{{3, 3, 1}, {3, 3, 3}}));
   EXPECT_EQ(run.network.strides, (Strides{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}}));
   EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5}));
   EXPECT_TRUE(contains(run.resolved, "  kernels: [[3, 3, 1], 3]\n  strides: [1, [2, 2, 1], 2]\n"));
-  const pipeline::Experiment plain = load("network: {name: plain_unet}\n");
+  const LoadedExperiment plain = load("network: {name: plain_unet}\n");
   EXPECT_TRUE(plain.network.kernels.empty() && plain.network.strides.empty());
   EXPECT_TRUE(contains(plain.resolved, "  kernels: auto\n  strides: auto\n"));
 }
@@ -39,7 +39,7 @@ TEST_F(Experiments, AskForSidesThatTheStridesDivide) {
 
 // Isensee et al. 2021; for 128 x 128 x 24, an axis is halved as long as 4 voxels remain.
 TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
-  const pipeline::Experiment run =
+  const LoadedExperiment run =
       load("preprocess: {resolution: [128, 128, 24]}\ntraining: {preset: nnunet, batch_size: 3}\n");
   EXPECT_EQ(run.network.name, "plain_unet");
   EXPECT_EQ(run.network.base_filters, 32);
@@ -76,7 +76,7 @@ TEST_F(Experiments, ReportWhatAPresetSetAndReloadItFromTheResolvedFile) {
 }
 
 TEST_F(Experiments, LeaveNetworksWithoutLevelsOfTheirOwnAsTheyAreUnderAPreset) {
-  const pipeline::Experiment run = load("network: {name: unet3d, depth: 4}\ntraining: {preset: nnunet}\n");
+  const LoadedExperiment run = load("network: {name: unet3d, depth: 4}\ntraining: {preset: nnunet}\n");
   EXPECT_TRUE(run.network.strides.empty() && run.network.deep_supervision.empty());
   EXPECT_EQ(run.network.depth, 4);
   EXPECT_EQ(run.training.optimizer.name, net::Optimizer::sgd);

@@ -24,7 +24,7 @@ class Experiments : public test::InAFolder {
     fs::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  pipeline::Experiment load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+  LoadedExperiment load(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     return load_experiment(write(text), overrides);
   }
   virtual void read(const std::string& text, const std::vector<std::string>& overrides) const {

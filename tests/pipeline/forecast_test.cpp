@@ -133,7 +133,7 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
       Experiment experiment = one.at(start);
       experiment.memory.host_bytes = std::int64_t{1} << 40;
       const std::vector<Largest> all =
-          find_largest(experiment, data_shape(experiment), "v100", one.dimension);
+          find_largest(experiment, {}, data_shape(experiment), "v100", one.dimension);
       ASSERT_EQ(all.size(), 1u);
       const Largest& found = all.front();
       EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
@@ -151,7 +151,7 @@ TEST(Largest, WithinALimitOfTimeIsTheOneAfterWhichAStepTakesLonger) {
   experiment.memory.host_bytes = std::int64_t{1} << 30;
   experiment.memory.to_host_rate = experiment.memory.to_device_rate = 1e9;
   const DataShape data = data_shape(experiment);
-  const std::vector<Largest> all = find_largest(experiment, data, "v100", Dimension::resolution);
+  const std::vector<Largest> all = find_largest(experiment, {}, data, "v100", Dimension::resolution);
   ASSERT_EQ(all.size(), 1u) << "memory.host says how much the host has";
   const Largest& largest = all.front();
   EXPECT_EQ(largest.host_bytes, *experiment.memory.host_bytes);
@@ -176,7 +176,7 @@ TEST(Largest, WithinALimitOfTimeIsTheOneAfterWhichAStepTakesLonger) {
 TEST(Largest, KeepsTheProportionsOfABox) {
   Experiment experiment = tiny();
   experiment.preprocess.resolution = {8, 16, 8};
-  const auto all = find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution);
+  const auto all = find_largest(experiment, {}, data_shape(experiment), "v100", Dimension::resolution);
   ASSERT_EQ(all.size(), 4u) << "a row for each amount that a host may have";
   const Largest& found = all.front();
   EXPECT_EQ(all.back().size, found.size) << "hardly any host memory is needed";
@@ -188,9 +188,9 @@ TEST(Largest, IsARangeThatHoldsTheAnswerWhereTheTimeIsOver) {
   Experiment experiment = tiny();
   experiment.preprocess.resolution = {8, 8, 8};
   const auto all =
-      find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution, /*seconds=*/1e6);
+      find_largest(experiment, {}, data_shape(experiment), "v100", Dimension::resolution, /*seconds=*/1e6);
   const auto hasty =
-      find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution, /*seconds=*/0);
+      find_largest(experiment, {}, data_shape(experiment), "v100", Dimension::resolution, /*seconds=*/0);
   ASSERT_EQ(hasty.size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i].up_to, "");
@@ -205,12 +205,12 @@ TEST(Largest, IsARangeThatHoldsTheAnswerWhereTheTimeIsOver) {
 TEST(Largest, EndsWhereTheExperimentDoesAndBeginsWhereNothingFits) {
   Experiment experiment = tiny();
   experiment.memory.budget_bytes = std::int64_t{1} << 40;
-  const Largest deep = find_largest(experiment, data_shape(experiment), "v100", Dimension::depth).front();
+  const Largest deep = find_largest(experiment, {}, data_shape(experiment), "v100", Dimension::depth).front();
   EXPECT_EQ(deep.size, "5") << "16 is not a multiple of 2^5";
   EXPECT_EQ(deep.next, "");
   experiment.memory.budget_bytes = 1 << 10;
   const Largest none_fits =
-      find_largest(experiment, data_shape(experiment), "v100", Dimension::resolution).front();
+      find_largest(experiment, {}, data_shape(experiment), "v100", Dimension::resolution).front();
   EXPECT_EQ(none_fits.factor, 0);
   EXPECT_FALSE(none_fits.plan);
   EXPECT_EQ(none_fits.next, "4");
@@ -224,9 +224,9 @@ RanksForecast on(int count, double rate) {
   experiment.memory.budget_bytes.reset();
   experiment.training.batch_size = count;
   const std::unique_ptr<net::Ranks> ranks = planned_ranks(count);
-  experiment.ranks = ranks.get();
   const ForecastOptions how{
       .as = "v100-study",
+      .ranks = {*ranks, 1},
       .network = swap::Network{.ranks = count, .machines = count / 4, .rate = rate, .message_seconds = 1e-6}};
   const DataShape data = data_shape(experiment);
   const StepForecast step(experiment, data, how);

@@ -8,14 +8,8 @@
 namespace voxswap::pipeline {
 namespace {
 
-Experiment experiment_with(const SettingList& settings) {
-  Experiment experiment;
-  experiment.settings = settings;
-  return experiment;
-}
-
 std::string run_with(const SettingList& settings) {
-  return identify(experiment_with(settings), {{"case", "content"}}, Csv{{"case", "part"}, {}}).run;
+  return identify({}, settings, {{"case", "content"}}, Csv{{"case", "part"}, {}}).run;
 }
 
 TEST(Identity, IsOfWhatBearsOnTheWeightsAlone) {
@@ -51,7 +45,7 @@ TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
   Experiment experiment;
   const auto begun = [&](std::int64_t batch) {
     experiment.training.batch_size = batch;
-    return identify(experiment, {}, Csv{{"case", "part"}, {}});
+    return identify(experiment, {}, {}, Csv{{"case", "part"}, {}});
   };
   const RunIdentity silent = begun(1), several = begun(2);
   EXPECT_NO_THROW(check_batches(several, experiment));

@@ -61,7 +61,7 @@ TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
     labelled += labelled_planes(*whole);
   }
   EXPECT_EQ(cases.prepared(3)->size[2], cases.prepared(3)->box.size[2]);
-  const EpochSampler sampler(all, 7, {0, 1, 2}, 4, cases.sample_counts({0, 1, 2}));
+  const EpochSampler sampler(all, {}, 7, {0, 1, 2}, 4, cases.sample_counts({0, 1, 2}));
   ASSERT_EQ(sampler.steps(), labelled);
   std::set<std::vector<float>> seen;
   for (std::int64_t step = 0; step < sampler.steps(); ++step) {
@@ -96,7 +96,7 @@ TEST_F(ImageCases, APredictionOfSlicesIsThatOfEachByItself) {
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0}, {});
   const data::NormalizedCase whole = cases.normalized(0);
-  Session session(all, 4, 4, Session::Purpose::inference);
+  Session session(all, {}, 4, 4, Session::Purpose::inference);
   session.initialize(5);
   const std::vector<float> together = infer(session, whole, 4, {.window = input_size(all)});
   ASSERT_EQ(together.size(), whole.truth.size() * 4);

@@ -197,7 +197,7 @@ TEST_F(IncompleteCases, TrainValidateAndPredict) {
              "case,part\nBraTS2021_00000,training\nBraTS2021_00001,training\nBraTS2021_00002,validation\n"
              "BraTS2021_00003,validation\n");
   experiment_.split.file = folder_ / "split.csv";
-  run(experiment_, [](const fs::path&) { return SettingList(); });
+  run(experiment_, {}, [](const fs::path&) { return SettingList(); });
   const Csv dice = read_csv(experiment_.output / "dice.csv");
   std::size_t unknown = 0;
   for (const auto& row : dice.rows) {
@@ -210,7 +210,7 @@ TEST_F(IncompleteCases, TrainValidateAndPredict) {
   for (const auto& row : validation.rows)
     EXPECT_TRUE(std::isfinite(std::stod(row[validation.column("dice", "")])));
 
-  predict({experiment_}, folder_ / "data", folder_ / "out", {});
+  predict({{experiment_}}, folder_ / "data", folder_ / "out", {});
   const Json record = Json::parse(read_file(folder_ / "out" / "prediction.json"));
   const Json missing = record.at("predictions").at(0).at("missing_modalities");
   EXPECT_EQ(missing, Json({{"BraTS2021_00001", {"t2"}}}));

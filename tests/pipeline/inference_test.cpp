@@ -37,7 +37,7 @@ Experiment experiment_with(std::optional<Size3> patch) {
 
 struct Network : Session {
   explicit Network(std::optional<Size3> patch)
-      : Session(experiment_with(patch), channels, outputs, Purpose::inference) {
+      : Session(experiment_with(patch), {}, channels, outputs, Purpose::inference) {
     initialize(3);
   }
 };
@@ -156,7 +156,7 @@ class Ensembles : public test::InAFolder {
     experiment_.training.repeats = 2;
     dataset_.modalities = {"t1", "t2"};
     dataset_.labels = {{"a", 1}, {"b", 2}, {"c", 3}};
-    Session session(experiment_, channels, outputs, Session::Purpose::inference);
+    Session session(experiment_, {}, channels, outputs, Session::Purpose::inference);
     for (std::int64_t repeat = 1; repeat <= 2; ++repeat) {
       session.initialize(static_cast<std::uint64_t>(repeat));
       std::map<std::string, std::string> metadata = model_metadata(dataset_, experiment_, "", repeat);
@@ -168,13 +168,14 @@ class Ensembles : public test::InAFolder {
   }
 
   std::vector<float> predict(const std::vector<std::int64_t>& repeats) const {
-    Predictor predictor(experiment_, dataset_, {});
+    Predictor predictor(run_, dataset_, {});
     predictor.use(repeats);
     predictor.probabilities(noise());  // a former case must have no effect
     return predictor.probabilities(noise());
   }
 
-  Experiment experiment_;
+  TrainedRun run_;
+  Experiment& experiment_ = run_.experiment;
   data::Dataset dataset_;
 };
 
@@ -183,45 +184,46 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   EXPECT_GT(largest_difference(first, second), 1e-3f);
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
   const data::NormalizedCase normal = data::normalize(noise(), {{0.5, 0}, {2, 1}});
-  Session session(experiment_, channels, outputs, Session::Purpose::inference);
+  Session session(experiment_, {}, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
 }
 
 // Each fold has its own normalisation and its own folder.
 TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
-  Experiment other = experiment_;
-  other.output = folder_ / "other";
-  const fs::path from = checkpoint_folder(experiment_, 2), to = checkpoint_folder(other, 2);
+  TrainedRun other = run_;
+  other.experiment.output = folder_ / "other";
+  const fs::path from = checkpoint_folder(experiment_, 2), to = checkpoint_folder(other.experiment, 2);
   fs::create_directories(to);
   fs::copy_file(from / "best.safetensors", to / "best.safetensors");
   const std::vector<float> first = predict({1}), second = predict({2});
-  Predictor predictor(experiment_, dataset_, {});
-  predictor.use_members({{&experiment_, 1}, {&other, 2}});
+  Predictor predictor(run_, dataset_, {});
+  predictor.use_members({{&run_, 1}, {&other, 2}});
   const std::vector<float> both = predictor.probabilities(noise());
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
-  EXPECT_EQ(members_of({experiment_, other}).size(), 4u);
+  EXPECT_EQ(members_of({run_, other}).size(), 4u);
 }
 
 // The second network is deeper and uses other windows.
 TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
-  Experiment other = experiment_with(Size3{8, 8, 8});
-  other.network.depth = 3;
-  other.output = folder_ / "other";
-  experiment_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
+  TrainedRun other{experiment_with(Size3{8, 8, 8})};
+  other.experiment.network.depth = 3;
+  other.experiment.output = folder_ / "other";
+  run_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
   other.settings = {{"network.depth", "3"}, {"training.patch", "8"}};
-  Session session(other, channels, outputs, Session::Purpose::inference);
+  Session session(other.experiment, {}, channels, outputs, Session::Purpose::inference);
   session.initialize(5);
-  std::map<std::string, std::string> metadata = model_metadata(dataset_, other, "", 1);
+  std::map<std::string, std::string> metadata = model_metadata(dataset_, other.experiment, "", 1);
   metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
-  fs::create_directories(checkpoint_folder(other, 1));
-  write_checkpoint(checkpoint_folder(other, 1) / "best.safetensors", {metadata, session.weights()});
+  fs::create_directories(checkpoint_folder(other.experiment, 1));
+  write_checkpoint(checkpoint_folder(other.experiment, 1) / "best.safetensors",
+                   {metadata, session.weights()});
 
   Predictor alone(other, dataset_, {});
   alone.use({1});
   const std::vector<float> first = predict({1}), second = alone.probabilities(noise());
-  Predictor predictor(experiment_, dataset_, {});
-  predictor.use_members({{&experiment_, 1}, {&other, 1}});
+  Predictor predictor(run_, dataset_, {});
+  predictor.use_members({{&run_, 1}, {&other, 1}});
   const std::vector<float> both = predictor.probabilities(noise());
   for (std::size_t i = 0; i < both.size(); ++i) ASSERT_EQ(both[i], (first[i] + second[i]) / 2);
   EXPECT_EQ(predictor.probabilities(noise(), 1), second);
@@ -229,19 +231,19 @@ TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
 }
 
 TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
-  experiment_.settings = {{"preprocess.crop", "none"}, {"network.depth", "3"}, {"training.epochs", "10"}};
-  Experiment other = experiment_;
+  run_.settings = {{"preprocess.crop", "none"}, {"network.depth", "3"}, {"training.epochs", "10"}};
+  TrainedRun other = run_;
   other.settings[1].value = "4";
   other.settings[2].value = "20";
-  EXPECT_NO_THROW(check_alike({experiment_, other}, {dataset_, dataset_}, {}));
+  EXPECT_NO_THROW(check_alike({run_, other}, {dataset_, dataset_}, {}));
   data::Dataset labels = dataset_;
   labels.labels.pop_back();
-  EXPECT_THROW(check_alike({experiment_, other}, {dataset_, labels}, {}), Error);
+  EXPECT_THROW(check_alike({run_, other}, {dataset_, labels}, {}), Error);
   other.settings[0].value = "foreground";
-  EXPECT_THROW(check_alike({experiment_, other}, {dataset_, dataset_}, {}), Error);
+  EXPECT_THROW(check_alike({run_, other}, {dataset_, dataset_}, {}), Error);
   other.settings[0].value = "none";
-  other.training.loss = net::Loss::softmax_dice_cross_entropy;
-  EXPECT_THROW(check_alike({experiment_, other}, {dataset_, dataset_}, {}), Error);
+  other.experiment.training.loss = net::Loss::softmax_dice_cross_entropy;
+  EXPECT_THROW(check_alike({run_, other}, {dataset_, dataset_}, {}), Error);
 }
 
 // Prediction mirrors only the axes that training mirrored.
@@ -250,11 +252,11 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
   const auto predicted = [&](bool mirror) {
     PredictOptions how;
     how.mirror = mirror;
-    Predictor predictor(experiment_, dataset_, how);
+    Predictor predictor(run_, dataset_, how);
     predictor.use({1});
     return predictor.probabilities(noise());
   };
-  Session session(experiment_, channels, outputs, Session::Purpose::inference);
+  Session session(experiment_, {}, channels, outputs, Session::Purpose::inference);
   session.initialize(1);
   experiment_.training.augment.symmetries = false;
   experiment_.training.augment.flip = {0.5, 0, 0};
@@ -274,7 +276,7 @@ TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
     PredictOptions how;
     how.window = window;
     SCOPED_TRACE(window[0]);
-    test::expect_failure([&] { Predictor(experiment_, dataset_, how); }, Exit::usage, {"--window"});
+    test::expect_failure([&] { Predictor(run_, dataset_, how); }, Exit::usage, {"--window"});
   }
 }
 

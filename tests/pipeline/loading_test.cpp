@@ -39,7 +39,7 @@ class Loading : public test::InASharedFolder<Loading> {
     cases_.prepare_all({0, 1, 2, 3}, {});
   }
   EpochSampler sampler(const std::vector<std::size_t>& which = {0, 1, 2, 3}) const {
-    return {experiment_, 7, which, 4};
+    return {experiment_, {}, 7, which, 4};
   }
 
   Experiment experiment_;
@@ -93,9 +93,7 @@ TEST_F(Loading, GivesRanksTheSamplesOfABatchInOrder) {
   for (int rank = 0; rank < 2; ++rank) {
     test::Post post;
     test::RankThread self(post, rank, 2);
-    Experiment experiment = experiment_;
-    experiment.ranks = &self;
-    const EpochSampler share(experiment, 7, {0, 1, 2, 3}, 4);
+    const EpochSampler share(experiment_, {self, 1}, 7, {0, 1, 2, 3}, 4);
     EXPECT_EQ(share.steps(), sampler().steps());
     const data::Sample part = share.batch(cases_, 2, 1);
     shares.image.insert(shares.image.end(), part.image.begin(), part.image.end());

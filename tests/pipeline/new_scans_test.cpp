@@ -22,8 +22,8 @@ class NewScans : public test::InASharedFolder<NewScans> {
     data::write_phantoms({.out = folder() / layout, .cases = cases, .size = {20, 24, 18}, .layout = layout});
   }
   static Experiment& experiment() {
-    static Experiment run;
-    return run;
+    static Experiment one;
+    return one;
   }
   static data::LabelMap expected(int index) {
     return data::read_label_map(folder() / format("expected/BraTS2021_{:05}.nii.gz", index));
@@ -41,10 +41,10 @@ class NewScans : public test::InASharedFolder<NewScans> {
     experiment().preprocess.resolution = {12, 12, 12};
     experiment().preprocess.normalize = data::Normalize::image;
     experiment().training.epochs = 1;
-    train(experiment());
+    train(experiment(), {});
     fs::rename(folder() / "nnunet", folder() / "gone");
     write_phantoms_as("brats2021", 2);
-    predict({experiment()}, folder() / "brats2021", folder() / "expected", {});
+    predict({{experiment()}}, folder() / "brats2021", folder() / "expected", {});
   }
 };
 
@@ -54,7 +54,7 @@ TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
        {std::pair{"brats2023", "BraTS-GLI-00001-000"}, std::pair{"nnunet", "PHANTOM_001"},
         std::pair{"dicom", "phantom_001"}, std::pair{"brats2018", "Brats18_TCIA_001_1"}}) {
     write_phantoms_as(layout, 2);
-    predict({experiment()}, folder() / layout, folder() / "out" / layout, {});
+    predict({{experiment()}}, folder() / layout, folder() / "out" / layout, {});
     const data::LabelMap found =
         data::read_label_map(folder() / "out" / layout / (std::string(id) + ".nii.gz"));
     EXPECT_EQ(found.voxels, expected(1).voxels) << layout;
@@ -80,7 +80,7 @@ TEST_F(NewScans, GetLabelMapsOnTheGridOfTheirFilesExactly) {
     stored.origin[2] += straight.spacing[2] * static_cast<double>(straight.size[2] - 1);
     data::write_image(to / name, data::as_stored(image, stored));
   }
-  predict({experiment()}, folder() / "turned", folder() / "out/turned", {});
+  predict({{experiment()}}, folder() / "turned", folder() / "out/turned", {});
   const data::LabelMap found = data::read_label_map(folder() / "out/turned/BraTS2021_00000.nii.gz");
   EXPECT_TRUE(
       data::same_grid(found.geometry, data::read_header(to / "BraTS2021_00000_flair.nii.gz").geometry))

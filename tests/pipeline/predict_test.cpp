@@ -227,7 +227,7 @@ TEST(PredictionRecord, RemovesFilesThatVoxswapWroteAndNoOthers) {
   entry["cases"]["a"].push_back("former.seg.nrrd");
   write_file(out / "prediction.json", Json{{"predictions", {entry}}}.dump());
   {
-    PredictionRecord record(out, {Experiment()}, folder.path(), {}, {});
+    PredictionRecord record(out, {TrainedRun()}, folder.path(), {}, {});
     record.wrote("a", out / "a.nii.gz");
   }
   for (const char* name : others) EXPECT_TRUE(fs::exists(out / name)) << name;
@@ -235,7 +235,7 @@ TEST(PredictionRecord, RemovesFilesThatVoxswapWroteAndNoOthers) {
 
   entry["cases"]["a"] = {"../else/v.txt"};
   write_file(out / "prediction.json", Json{{"predictions", {entry}}}.dump());
-  test::expect_failure([&] { PredictionRecord(out, {Experiment()}, folder.path(), {}, {}); }, Exit::bad_data,
+  test::expect_failure([&] { PredictionRecord(out, {TrainedRun()}, folder.path(), {}, {}); }, Exit::bad_data,
                        {"is not a record"});
 }
 

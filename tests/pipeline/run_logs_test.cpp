@@ -21,12 +21,13 @@
 namespace voxswap::pipeline {
 namespace {
 
+const std::string resolved = "name: logged\n";
+
 class Logs : public test::InAFolder {
  protected:
   Experiment experiment_with(bool tensorboard, bool jsonl) const {
     Experiment experiment;
     experiment.output = folder_ / "run";
-    experiment.resolved = "name: logged\n";
     experiment.training.log = {tensorboard, jsonl};
     return experiment;
   }
@@ -107,7 +108,7 @@ TEST_F(Logs, HaveTheChecksumOfTheirSpecification) {
 }
 
 TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
-  RunLogs logs(experiment_with(true, false), 1, 1, 1);
+  RunLogs logs(experiment_with(true, false), resolved, 1, 1, 1);
   logs.step({1, 1, 2, 1, 0.75, 1e-3, 0.5});
   logs.step({1, 2, 2, 2, -0.125, 1e-3, 0.5});
   logs.epoch(row_of(1), 2, {{"whole_tumor", 0.5}});
@@ -132,7 +133,7 @@ TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
 
 TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSizeAndCaption) {
   const Experiment wanted = experiment_with(true, false);
-  RunLogs logs(wanted, 1, 1, 1);
+  RunLogs logs(wanted, resolved, 1, 1, 1);
   const std::vector<std::uint8_t> black(std::size_t{258} * 7 * 3);
   const std::string png =
       data::with_png_text(data::png_bytes(258, 7, black), "Comment", "Outlines: core orange.");
@@ -158,7 +159,8 @@ TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSizeAndCaption) {
 }
 
 TEST_F(Logs, TakePicturesUpToTheTenthEpochThenAfterEveryTenth) {
-  const RunLogs logs(experiment_with(true, true), 1, 1, 1), without(experiment_with(false, true), 1, 1, 1);
+  const RunLogs logs(experiment_with(true, true), resolved, 1, 1, 1),
+      without(experiment_with(false, true), resolved, 1, 1, 1);
   for (const std::int64_t epoch : {1, 2, 10, 20, 500}) EXPECT_TRUE(logs.takes_pictures(epoch)) << epoch;
   for (const std::int64_t epoch : {11, 19, 499}) EXPECT_FALSE(logs.takes_pictures(epoch)) << epoch;
   EXPECT_FALSE(without.takes_pictures(1));
@@ -166,7 +168,7 @@ TEST_F(Logs, TakePicturesUpToTheTenthEpochThenAfterEveryTenth) {
 }
 
 TEST_F(Logs, HavePicturesOfAValidationCaseOverSteps) {
-  RunLogs logs(experiment_with(true, false), 1, 1, 1);
+  RunLogs logs(experiment_with(true, false), resolved, 1, 1, 1);
   logs.picture("a", 5, "first");
   logs.picture("a", 10, "second");
   std::map<std::uint64_t, std::string> pictures;
@@ -181,7 +183,7 @@ TEST_F(Logs, HavePicturesOfAValidationCaseOverSteps) {
 }
 
 TEST_F(Logs, SayFromWhichStepOnEarlierFilesDoNotCount) {
-  RunLogs logs(experiment_with(true, true), 1, 2, 11);
+  RunLogs logs(experiment_with(true, true), resolved, 1, 2, 11);
   const std::vector<std::string> all = records(read_file(event_files().at(0)));
   const Message restart(all.at(1));
   EXPECT_EQ(restart.numbers.at(2), 11u);
@@ -192,7 +194,7 @@ TEST_F(Logs, SayFromWhichStepOnEarlierFilesDoNotCount) {
 }
 
 TEST_F(Logs, WriteALineOfJsonPerStepAndEpoch) {
-  RunLogs logs(experiment_with(false, true), 2, 1, 1);
+  RunLogs logs(experiment_with(false, true), resolved, 2, 1, 1);
   logs.step({1, 1, 2, 1, 0.75, 1e-3, 0.5});
   logs.epoch(row_of(3), 6, {{"core", 0.25}});
   EXPECT_TRUE(event_files().empty());
@@ -210,7 +212,7 @@ TEST_F(Logs, WriteALineOfJsonPerStepAndEpoch) {
 }
 
 TEST_F(Logs, WriteNothingThatWasNotAskedFor) {
-  RunLogs logs(experiment_with(false, false), 1, 1, 1);
+  RunLogs logs(experiment_with(false, false), resolved, 1, 1, 1);
   logs.step({});
   logs.epoch(row_of(1), 1, {});
   log_pictures(experiment_with(false, false), {"a"});

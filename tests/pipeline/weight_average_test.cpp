@@ -25,7 +25,7 @@ class WeightAverages : public test::InAFolder {
     experiment_.training.epochs = 8;
     experiment_.network = {.base_filters = 1, .depth = 2};
     experiment_.preprocess.resolution = {8, 8, 8};
-    session_.emplace(experiment_, 1, 1, Session::Purpose::training);
+    session_.emplace(experiment_, RunContext{}, 1, 1, Session::Purpose::training);
     session_->initialize(3);
   }
 
