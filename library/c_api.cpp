@@ -62,7 +62,7 @@ Json plan_json(const Json& arguments, OnEpoch) {
 
 Json run_json(const Json& arguments, OnEpoch on_epoch) {
   const Experiment experiment = experiment_of(arguments);
-  TrainingOptions options;
+  RunOptions options;
   options.resume = arguments.at("resume");
   if (on_epoch != nullptr)
     options.on_epoch = [&](const Epoch& epoch) {

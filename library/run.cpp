@@ -16,7 +16,7 @@ namespace {
 
 using Work = void (*)(const pipeline::Experiment& experiment, const pipeline::RunContext& context);
 
-bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work work) {
+bool in_its_folder(const Experiment& given, const RunOptions& options, Work work) {
   experiments::LoadedExperiment experiment = given.content().experiment;
   experiments::resolve_grid(experiment);
   net::Ranks& ranks = net::launched_ranks();
@@ -42,14 +42,14 @@ bool in_its_folder(const Experiment& given, const TrainingOptions& options, Work
 
 }  // namespace
 
-bool run(const Experiment& experiment, const TrainingOptions& options) {
+bool run(const Experiment& experiment, const RunOptions& options) {
   return in_its_folder(experiment, options,
                        [](const pipeline::Experiment& settings, const pipeline::RunContext& context) {
                          pipeline::run(settings, context, experiments::read_settings_of_run);
                        });
 }
 
-bool train(const Experiment& experiment, const TrainingOptions& options) {
+bool train(const Experiment& experiment, const RunOptions& options) {
   return in_its_folder(experiment, options, pipeline::train);
 }
 

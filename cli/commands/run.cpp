@@ -24,7 +24,7 @@ namespace {
 struct TrainingCommand {
   const char* name;
   const char* summary;
-  bool (*work)(const Experiment& experiment, const TrainingOptions& options);
+  bool (*work)(const Experiment& experiment, const RunOptions& options);
   void (*show)(const pipeline::Experiment& experiment, bool json);
 };
 
@@ -63,7 +63,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   CommonOptions common;
   ExperimentArguments where;
   bool dry_run = false;
-  TrainingOptions how;
+  RunOptions how;
   add_experiment(app, where);
   app.get_option("EXPERIMENT")->description("Experiment file (YAML), or a data set folder to choose one for");
   app.add_option("--out", where.out, "Folder of the run (output.dir)");

@@ -18,7 +18,7 @@ struct Epoch {
   std::vector<std::pair<std::string, double>> scores{};  // Dice of each region, or the accuracy
 };
 
-struct TrainingOptions {
+struct RunOptions {
   bool resume = false;                           // resume the run in the folder, or start it
   bool trace = false;                            // write timeline.json of one step
   std::string record = {};                       // first line of run.log
@@ -28,8 +28,8 @@ struct TrainingOptions {
 // Trains, predicts the validation cases, scores them and writes the report. Locks the run's folder. Throws
 // Exit::usage if the folder contains another run. Collective with several ranks; returns false on all but the
 // first, which writes all files.
-bool run(const Experiment& experiment, const TrainingOptions& options = {});
+bool run(const Experiment& experiment, const RunOptions& options = {});
 // Only trains; run() with `resume` continues from there.
-bool train(const Experiment& experiment, const TrainingOptions& options = {});
+bool train(const Experiment& experiment, const RunOptions& options = {});
 
 }  // namespace voxswap
