@@ -116,8 +116,6 @@ struct TrainingOptions {
   double focal_gamma = 0;
   bool batch_dice = false;
   ClassWeights class_weights;
-  std::vector<double> output_weights{};          // derived from class_weights and the data (loss_settings.h)
-  net::Unknown unknown = net::Unknown::nothing;  // what the ground truth may leave unannotated
   Targets targets = Targets::labels;
   fs::path init;  // run or safetensors file with initial weights; empty: random weights
   Precision precision = Precision::automatic;

@@ -11,16 +11,15 @@
 
 namespace voxswap::pipeline {
 
-void resolve_loss(TrainingOptions& training, const data::Dataset& dataset) {
-  training.unknown = unknown_in(dataset);
-  if (training.unknown == net::Unknown::outputs && net::loss_options(training.loss).classes)
+std::vector<double> weights_by_name(const TrainingOptions& training, const data::Dataset& dataset) {
+  if (unknown_in(dataset) == net::Unknown::outputs && net::loss_options(training.loss).classes)
     fail(Exit::usage, "{}: {} needs exclusive labels, but some cases are partially annotated ({}). Use {}",
          key::training_loss, choice_name(training.loss), key::data_annotated,
          choice_name(net::Loss::dice_cross_entropy));
   const auto& given = training.class_weights.by_name;
-  if (given.empty()) return;
+  if (given.empty()) return {};
   const std::vector<std::string> names = output_names(dataset, training);
-  training.output_weights.assign(names.size(), 1.0);
+  std::vector<double> weights(names.size(), 1.0);
   for (const auto& [name, weight] : given) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
@@ -28,11 +27,13 @@ void resolve_loss(TrainingOptions& training, const data::Dataset& dataset) {
       fail(Exit::usage, "{}: no output has the name '{}'.{} There are {}", key::training_class_weights, name,
            guess.empty() ? "" : " Did you mean '" + guess + "'?", join(names, ", "));
     }
-    training.output_weights[static_cast<std::size_t>(found - names.begin())] = weight;
+    weights[static_cast<std::size_t>(found - names.begin())] = weight;
   }
+  return weights;
 }
 
-void weigh_by_frequency(TrainingOptions& training, Cases& cases, const std::vector<std::size_t>& of) {
+std::vector<double> weights_by_frequency(const TrainingOptions& training, Cases& cases,
+                                         const std::vector<std::size_t>& of) {
   const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), training);
   const int ignored = cases.dataset().ignore_label;
   std::vector<double> own(outputs.size()),
@@ -53,26 +54,28 @@ void weigh_by_frequency(TrainingOptions& training, Cases& cases, const std::vect
         own[c] += static_cast<double>(voxels[static_cast<std::uint16_t>(value)]);
     }
   }
-  training.output_weights.clear();
+  std::vector<double> weights;
   for (std::size_t c = 0; c < outputs.size(); ++c)
-    training.output_weights.push_back(1 / std::log(1.02 + (all[c] == 0 ? 0 : own[c] / all[c])));
+    weights.push_back(1 / std::log(1.02 + (all[c] == 0 ? 0 : own[c] / all[c])));
+  return weights;
 }
 
-net::LossOptions loss_of(const TrainingOptions& training) {
+net::LossOptions loss_of(const TrainingOptions& training, net::Unknown unknown,
+                         const std::vector<double>& weights) {
   net::LossOptions loss = net::loss_options(training.loss);
   loss.smoothing = training.label_smoothing;
   loss.focus = training.focal_gamma;
-  loss.weights = training.output_weights;
+  loss.weights = weights;
   loss.batch_dice = training.batch_dice;
-  loss.unknown = training.unknown;
+  loss.unknown = unknown;
   return loss;
 }
 
-std::string weights_text(const TrainingOptions& training, const data::Dataset& dataset) {
+std::string weights_text(const std::vector<double>& weights, const TrainingOptions& training,
+                         const data::Dataset& dataset) {
   const std::vector<std::string> names = output_names(dataset, training);
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < training.output_weights.size(); ++i)
-    parts.push_back(format("{} {:.3g}", names[i], training.output_weights[i]));
+  for (std::size_t i = 0; i < weights.size(); ++i) parts.push_back(format("{} {:.3g}", names[i], weights[i]));
   return join(parts, ", ");
 }
 

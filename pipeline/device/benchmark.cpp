@@ -52,7 +52,7 @@ RandomBatch random_batch(const Experiment& experiment, const RankGroups& ranks, 
 Benchmark benchmark(const Experiment& experiment, const RankGroups& ranks, const DataShape& data,
                     std::int64_t steps) {
   check_ranks(experiment, ranks);
-  Session session(experiment, {ranks}, data.channels, data.outputs, Session::Purpose::training);
+  Session session(experiment, {ranks}, {data.channels, data.outputs}, Session::Purpose::training);
   session.initialize(experiment.training.seed);
   const RandomBatch batch = random_batch(experiment, ranks, data);
   Benchmark result;

@@ -161,20 +161,20 @@ struct Session::State {
   }
 };
 
-Session::Session(const Experiment& experiment, const RunContext& context, std::int64_t channels,
-                 std::int64_t outputs, Purpose purpose)
+Session::Session(const Experiment& experiment, const RunContext& context, const StepData& data,
+                 Purpose purpose)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.experiment = experiment;
   s.ranks = context.ranks;
-  s.outputs = outputs;
+  s.outputs = data.outputs;
   net::Ranks& ranks = context.ranks.all();
   s.target = open_target(experiment, "", /*tuned=*/true, ranks);
   const bool trains = purpose == Purpose::training;
   const std::int64_t slabs = context.ranks.slab_ranks().count;
   const bool together = !ranks.is_alone() && (trains || slabs > 1);
   take_routines(*s.target.backend, experiment, !trains || context.resume, together ? ranks : net::alone());
-  s.steps = build_steps(experiment, channels, outputs, s.target, trains, context.ranks);
+  s.steps = build_steps(experiment, data, s.target, trains, context.ranks);
   leave_room(s.target, experiment.memory, averaged_weights_bytes(experiment, s.steps));
   if (trains && !ranks.is_alone()) s.target.network = network_of(context.ranks, *s.target.backend);
   if (trains || slabs > 1) {

@@ -22,11 +22,10 @@ namespace voxswap::pipeline {
 class Session {
  public:
   enum class Purpose { training, inference };
-  // `outputs`: channels of the logits. The constructor plans. A training step uses costs measured on the
+  // The constructor plans. A training step uses costs measured on the
   // device (or measured earlier and cached), which takes as long as a few steps. Inference stays on the
   // device if it fits. Throws Exit::does_not_fit before memory is allocated.
-  Session(const Experiment& experiment, const RunContext& context, std::int64_t channels,
-          std::int64_t outputs, Purpose purpose);
+  Session(const Experiment& experiment, const RunContext& context, const StepData& data, Purpose purpose);
   ~Session();
 
   // Sets the batch of the next train(): images N,D,H,W,C and target bits N,D,H,W. They must stay valid until

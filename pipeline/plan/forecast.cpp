@@ -68,11 +68,6 @@ std::int64_t labelled_slices(const data::Dataset& dataset, const std::vector<std
   return count;
 }
 
-Experiment with_data(Experiment experiment, const DataShape& data) {
-  experiment.training.unknown = data.unknown;
-  return experiment;
-}
-
 PlannableStep with_costs(PlannableStep step, const Target& target, const Experiment& experiment,
                          const ForecastOptions& how) {
   const bool measured = target.backend && !how.estimate;
@@ -95,9 +90,8 @@ DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset)
   shape.channels = static_cast<std::int64_t>(dataset.modalities.size());
   check_suits(experiment, dataset);
   shape.outputs = output_count(dataset, experiment.training);
-  TrainingOptions training = experiment.training;
-  resolve_loss(training, dataset);
-  shape.unknown = training.unknown;
+  weights_by_name(experiment.training, dataset);  // checks them
+  shape.unknown = unknown_in(dataset);
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
   if (experiment.preprocess.slices != data::Slices::none)
@@ -106,7 +100,7 @@ DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset)
 }
 
 StepForecast::StepForecast(const Experiment& experiment, const DataShape& data, const ForecastOptions& how)
-    : experiment_(with_data(experiment, data)),
+    : experiment_(experiment),
       target_(open_target(experiment, how.as, how.tuned || !how.estimate, how.ranks.all())),
       exchange_(how.ranks.all(), target_.backend.get(), static_cast<int>(how.ranks.slab_ranks().count)) {
   target_.network = how.network;
@@ -116,7 +110,7 @@ StepForecast::StepForecast(const Experiment& experiment, const DataShape& data, 
     target_.network->slabs = static_cast<int>(how.ranks.slab_ranks().count);
   }
   if (target_.backend) take_routines(*target_.backend, experiment, /*of_the_run=*/false);
-  Steps steps = build_steps(experiment_, data.channels, data.outputs, target_, true, how.ranks);
+  Steps steps = build_steps(experiment_, data, target_, true, how.ranks);
   averaged_weights_bytes_ = pipeline::averaged_weights_bytes(experiment, steps);
   leave_room(target_, experiment.memory, averaged_weights_bytes_);
   for (const net::ValueId id : steps.training->trained)

@@ -16,14 +16,12 @@
 
 namespace voxswap::pipeline {
 
-// Properties of the data that a step depends on: read from the data set or, if data.root does not exist, from
+// The data of a forecast: read from the data set or, if data.root does not exist, from
 // data.modalities and data.labels (or regions). Throws Exit::bad_data if neither is given.
-struct DataShape {
+struct DataShape : StepData {
   bool found = true;  // the data set exists
-  std::int64_t channels = 0, outputs = 0;
   std::int64_t training_cases = 0, validation_cases = 0;
-  std::int64_t labelled_slices = 0;              // in the training cases, for training on slices
-  net::Unknown unknown = net::Unknown::nothing;  // what the ground truth may leave unannotated
+  std::int64_t labelled_slices = 0;  // in the training cases, for training on slices
 };
 DataShape data_shape(const Experiment& experiment);
 DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset);  // data set already open

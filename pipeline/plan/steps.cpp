@@ -11,17 +11,16 @@
 
 namespace voxswap::pipeline {
 
-net::StepOptions step_options(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
-                              const Target& target) {
+net::StepOptions step_options(const Experiment& experiment, const StepData& data, const Target& target) {
   net::StepOptions step;
   step.network = experiment.network;
   const Size3 side = input_size(experiment);
-  step.input = Shape{1, side[2], side[1], side[0], channels};
+  step.input = Shape{1, side[2], side[1], side[0], data.channels};
   step.voxel_alignment = target.voxel_alignment();
   step.sums_in_blocks = target.sums_in_blocks(target.precision);
-  step.outputs = outputs;
+  step.outputs = data.outputs;
   step.activations = target.precision;
-  step.loss = loss_of(experiment.training);
+  step.loss = loss_of(experiment.training, data.unknown, data.output_weights);
   step.optimizer = experiment.training.optimizer;
   step.slabs = experiment.memory.slabs;
   return step;
@@ -38,10 +37,10 @@ void suit(const Target& target, Step& step) {
 
 }  // namespace
 
-Steps build_steps(const Experiment& experiment, std::int64_t channels, std::int64_t outputs,
-                  const Target& target, bool trains, const RankGroups& ranks) {
+Steps build_steps(const Experiment& experiment, const StepData& data, const Target& target, bool trains,
+                  const RankGroups& ranks) {
   Steps steps;
-  net::StepOptions step = step_options(experiment, channels, outputs, target);
+  net::StepOptions step = step_options(experiment, data, target);
   step.slab_ranks = ranks.slab_ranks();
   steps.inference = net::build_inference_step(step, trains);
   suit(target, steps.inference);

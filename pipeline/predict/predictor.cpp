@@ -79,7 +79,7 @@ struct Predictor::Network {
         experiment(with_window(run.experiment, how)),
         inference{input_size(experiment), how.overlap, axes_to_mirror(experiment, how),
                   net::classifies_images(experiment.network.name), ranks.all().is_alone()},
-        session(experiment, {ranks}, channels, outputs, Session::Purpose::inference) {}
+        session(experiment, {ranks}, {channels, outputs}, Session::Purpose::inference) {}
 
   void load(const BestWeights& weights) {
     if (loaded == weights.where) return;

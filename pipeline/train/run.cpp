@@ -40,7 +40,7 @@ struct Job {
   std::unique_ptr<Cases> cases;
   std::optional<RunIdentity> begun;  // the run to resume
   Split split;
-  std::int64_t channels = 0, outputs = 0;
+  StepData data;
   std::vector<PhaseRow> phases;  // completed phases
   bool prepared = false;
 
@@ -76,12 +76,13 @@ Job open_job(const Experiment& experiment, const RunContext& context) {
   job.experiment = experiment;
   job.context = context;
   data::Dataset dataset = open_dataset(experiment);
-  resolve_loss(job.experiment.training, dataset);
+  job.data.output_weights = weights_by_name(experiment.training, dataset);
+  job.data.unknown = unknown_in(dataset);
   job.experiment.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
   data::log_guesses(dataset);
-  job.channels = static_cast<std::int64_t>(dataset.modalities.size());
-  job.outputs = output_count(dataset, experiment.training);
+  job.data.channels = static_cast<std::int64_t>(dataset.modalities.size());
+  job.data.outputs = output_count(dataset, experiment.training);
   job.begun = begun_run(experiment, context, dataset);
   job.split = split_of(job.begun, experiment, dataset);
   job.cases = std::make_unique<Cases>(experiment, std::move(dataset), context.ranks.all());
@@ -205,8 +206,8 @@ void follow(Job& job, Session& session, TimeLeft& left) {
 
 void log_beginning(const Job& job, const Session& session) {
   log::info("{}: {}, {}, {}, {}", job.experiment.name, counted(job.split.training.size(), "training case"),
-            counted(job.split.validation.size(), "validation case"), counted(job.channels, "channel"),
-            counted(job.outputs, "output"));
+            counted(job.split.validation.size(), "validation case"), counted(job.data.channels, "channel"),
+            counted(job.data.outputs, "output"));
   log::info("{}, {}, {}", session.backend().description(), net::element_name(session.precision()),
             counted(net::parameter_count(session.graph()), "parameter"));
   log::info("{}", plan_line(session));
@@ -237,13 +238,14 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
 
 // Class weights computed from the data must be known before planning, so cases are prepared first.
 void weigh_outputs(Job& job, Stopwatch& watch) {
-  TrainingOptions& training = job.experiment.training;
+  const TrainingOptions& training = job.experiment.training;
+  std::vector<double>& weights = job.data.output_weights;
   if (training.class_weights.automatic) {
     if (job.prepare()) watch.end(job, "preparing");
-    weigh_by_frequency(training, *job.cases, job.split.training);
+    weights = weights_by_frequency(training, *job.cases, job.split.training);
   }
-  if (!training.output_weights.empty())
-    log::info("class weights of the loss: {}", weights_text(training, job.cases->dataset()));
+  if (!weights.empty())
+    log::info("class weights of the loss: {}", weights_text(weights, training, job.cases->dataset()));
 }
 
 // Prepares before writing, so that invalid cases leave no run folder behind. Returns the time left.
@@ -268,7 +270,7 @@ Job train_job(const Experiment& given, const RunContext& context, bool predicts)
   const Experiment& experiment = job.experiment;
   weigh_outputs(job, watch);
   // The session fails before cases are prepared or files written if the step does not fit.
-  Session session(experiment, context, job.channels, job.outputs, Session::Purpose::training);
+  Session session(experiment, context, job.data, Session::Purpose::training);
   log_beginning(job, session);
   TimeLeft left = prepare_cases(job, session, predicts, watch);
   const RunIdentity identity = confirmed(job.begun, experiment, context.settings, *job.cases, job.split);

@@ -63,7 +63,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const Size3& size = all.size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
-  const std::int64_t bytes = net::target_bytes(outputs, loss_of(experiment_.training));
+  const std::int64_t bytes = net::target_bytes(outputs, loss_of(experiment_.training, unknown_in(dataset_)));
   const Windows windows = make_windows(size, input_size(experiment_), 0);
   double* const numbers = numbers_.data() + position * width_;
   std::vector<std::int16_t> decided;  // on the first rank of a group

@@ -111,7 +111,7 @@ std::vector<float> trained(pipeline::Precision precision) {
   experiment.training.precision = precision;
   experiment.network = {.base_filters = 2, .depth = 2};
   experiment.preprocess.resolution = {8, 8, 8};
-  pipeline::Session session(experiment, {}, 2, 3, pipeline::Session::Purpose::training);
+  pipeline::Session session(experiment, {}, {2, 3}, pipeline::Session::Purpose::training);
   session.initialize(3);
   std::vector<float> images(2 * 512), results;
   std::vector<std::uint8_t> targets(512);

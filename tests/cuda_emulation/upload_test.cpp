@@ -116,7 +116,7 @@ std::vector<float> train_one_by_one(pipeline::Session& session) {
 }
 
 TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsToTheSameBits) {
-  pipeline::Session session(experiment_with(std::int64_t{64} << 20), {}, channels, 3,
+  pipeline::Session session(experiment_with(std::int64_t{64} << 20), {}, {channels, 3},
                             pipeline::Session::Purpose::training);
   const std::vector<float> expected = train_one_by_one(session);
   EXPECT_NE(expected[0], expected[steps - 1]);
@@ -138,10 +138,10 @@ TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsTo
 }
 
 TEST_F(SessionOnGpu, TrainsToTheSameBitsWhereTheBatchHasToWaitOnTheHost) {
-  pipeline::Session ample(experiment_with(std::int64_t{64} << 20), {}, channels, 3,
+  pipeline::Session ample(experiment_with(std::int64_t{64} << 20), {}, {channels, 3},
                           pipeline::Session::Purpose::training);
   const std::vector<float> expected = train_one_by_one(ample);
-  pipeline::Session tight(experiment_with(ample.arena_bytes()), {}, channels, 3,
+  pipeline::Session tight(experiment_with(ample.arena_bytes()), {}, {channels, 3},
                           pipeline::Session::Purpose::training);
   const Batch first(0);
   tight.give(first.images, first.targets);
@@ -152,7 +152,7 @@ TEST_F(SessionOnGpu, TrainsToTheSameBitsWhereTheBatchHasToWaitOnTheHost) {
 }
 
 TEST_F(SessionOnGpu, ThrowsWhatGoesWrongMeanwhileWhenTheStepIsDone) {
-  pipeline::Session session(experiment_with(std::int64_t{64} << 20), {}, channels, 3,
+  pipeline::Session session(experiment_with(std::int64_t{64} << 20), {}, {channels, 3},
                             pipeline::Session::Purpose::training);
   session.initialize(3);
   const Batch batch(0);

@@ -96,7 +96,7 @@ TEST_F(ImageCases, APredictionOfSlicesIsThatOfEachByItself) {
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0}, {});
   const data::NormalizedCase whole = cases.normalized(0);
-  Session session(all, {}, 4, 4, Session::Purpose::inference);
+  Session session(all, {}, {4, 4}, Session::Purpose::inference);
   session.initialize(5);
   const std::vector<float> together = infer(session, whole, 4, {.window = input_size(all)});
   ASSERT_EQ(together.size(), whole.truth.size() * 4);

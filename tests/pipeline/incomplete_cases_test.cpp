@@ -57,8 +57,7 @@ class IncompleteCases : public test::InAFolder {
   void expect_refusal(Exit exit, const std::vector<std::string>& parts) const {
     const auto prepare = [&] {
       const data::Dataset dataset = data::open_dataset(experiment_.data);
-      TrainingOptions training = experiment_.training;
-      resolve_loss(training, dataset);
+      weights_by_name(experiment_.training, dataset);
       Cases(experiment_, dataset).prepare_all({0, 1, 2}, {3});
     };
     test::expect_failure(prepare, exit, parts);
@@ -125,8 +124,7 @@ TEST_F(IncompleteCases, MarkOutputsOfWhichATruthDoesNotTell) {
     experiment_.training.targets = targets;
     Cases cases(experiment_, data::open_dataset(experiment_.data));
     cases.prepare_all({0, 2}, {});
-    resolve_loss(experiment_.training, cases.dataset());
-    EXPECT_EQ(loss_of(experiment_.training).unknown, net::Unknown::outputs);
+    EXPECT_EQ(unknown_in(cases.dataset()), net::Unknown::outputs);
     const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), experiment_.training);
     ASSERT_EQ(outputs.size(), 3u);
     for (const std::size_t index : {0u, 2u}) {
@@ -163,7 +161,7 @@ TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
   take_away();
   Cases cases(experiment_, data::open_dataset(experiment_.data));
   cases.prepare_all({0, 2}, {});
-  weigh_by_frequency(experiment_.training, cases, {0, 2});
+  const std::vector<double> weights = weights_by_frequency(experiment_.training, cases, {0, 2});
   const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), experiment_.training);
   for (std::size_t c = 0; c < outputs.size(); ++c) {
     double own = 0, all = 0;
@@ -173,7 +171,7 @@ TEST_F(IncompleteCases, WeighOutputsByTheTruthsThatTellOfThem) {
       own += static_cast<double>(std::count(truth.begin(), truth.end(), outputs[c][0]));
       all += static_cast<double>(truth.size());
     }
-    EXPECT_DOUBLE_EQ(experiment_.training.output_weights[c], 1 / std::log(1.02 + own / all)) << c;
+    EXPECT_DOUBLE_EQ(weights[c], 1 / std::log(1.02 + own / all)) << c;
   }
 }
 

@@ -37,7 +37,7 @@ Experiment experiment_with(std::optional<Size3> patch) {
 
 struct Network : Session {
   explicit Network(std::optional<Size3> patch)
-      : Session(experiment_with(patch), {}, channels, outputs, Purpose::inference) {
+      : Session(experiment_with(patch), {}, {channels, outputs}, Purpose::inference) {
     initialize(3);
   }
 };
@@ -156,7 +156,7 @@ class Ensembles : public test::InAFolder {
     experiment_.training.repeats = 2;
     dataset_.modalities = {"t1", "t2"};
     dataset_.labels = {{"a", 1}, {"b", 2}, {"c", 3}};
-    Session session(experiment_, {}, channels, outputs, Session::Purpose::inference);
+    Session session(experiment_, {}, {channels, outputs}, Session::Purpose::inference);
     for (std::int64_t repeat = 1; repeat <= 2; ++repeat) {
       session.initialize(static_cast<std::uint64_t>(repeat));
       std::map<std::string, std::string> metadata = model_metadata(dataset_, experiment_, "", repeat);
@@ -184,7 +184,7 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   EXPECT_GT(largest_difference(first, second), 1e-3f);
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
   const data::NormalizedCase normal = data::normalize(noise(), {{0.5, 0}, {2, 1}});
-  Session session(experiment_, {}, channels, outputs, Session::Purpose::inference);
+  Session session(experiment_, {}, {channels, outputs}, Session::Purpose::inference);
   session.initialize(1);
   EXPECT_EQ(first, session.predict(normal.image));
 }
@@ -211,7 +211,7 @@ TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
   other.experiment.output = folder_ / "other";
   run_.settings = {{"network.depth", "2"}, {"training.patch", "none"}};
   other.settings = {{"network.depth", "3"}, {"training.patch", "8"}};
-  Session session(other.experiment, {}, channels, outputs, Session::Purpose::inference);
+  Session session(other.experiment, {}, {channels, outputs}, Session::Purpose::inference);
   session.initialize(5);
   std::map<std::string, std::string> metadata = model_metadata(dataset_, other.experiment, "", 1);
   metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
@@ -256,7 +256,7 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
     predictor.use({1});
     return predictor.probabilities(noise());
   };
-  Session session(experiment_, {}, channels, outputs, Session::Purpose::inference);
+  Session session(experiment_, {}, {channels, outputs}, Session::Purpose::inference);
   session.initialize(1);
   experiment_.training.augment.symmetries = false;
   experiment_.training.augment.flip = {0.5, 0, 0};

@@ -34,17 +34,15 @@ class LossSettings : public test::InASharedFolder<LossSettings> {
 TEST_F(LossSettings, GiveOutputsTheirWeightsByName) {
   Experiment run = experiment_with(net::Loss::softmax_dice_cross_entropy);
   const data::Dataset dataset = data::open_dataset(run.data);
-  resolve_loss(run.training, dataset);
-  EXPECT_TRUE(loss_of(run.training).weights.empty());
+  EXPECT_TRUE(weights_by_name(run.training, dataset).empty());
   const std::vector<std::string> names = output_names(dataset, run.training);
   run.training.class_weights.by_name = {{names.back(), 3}, {"background", 0.5}};
-  resolve_loss(run.training, dataset);
   std::vector<double> expected(names.size(), 1);
   expected.front() = 0.5;
   expected.back() = 3;
-  EXPECT_EQ(loss_of(run.training).weights, expected);
+  EXPECT_EQ(weights_by_name(run.training, dataset), expected);
   run.training.class_weights.by_name = {{"backgrund", 2}};
-  test::expect_failure([&] { resolve_loss(run.training, dataset); }, Exit::usage,
+  test::expect_failure([&] { weights_by_name(run.training, dataset); }, Exit::usage,
                        {"Did you mean 'background'?"});
 }
 
@@ -52,8 +50,7 @@ TEST_F(LossSettings, WeighByTheVoxelsThatTheTrainingCasesHave) {
   Experiment run = experiment_with(net::Loss::softmax_cross_entropy);
   Cases cases(run, data::open_dataset(run.data));
   cases.prepare_all({0, 1}, {2});
-  weigh_by_frequency(run.training, cases, {0, 1});
-  const std::vector<double>& weights = run.training.output_weights;
+  const std::vector<double> weights = weights_by_frequency(run.training, cases, {0, 1});
   ASSERT_EQ(weights.size(), cases.dataset().labels.size() + 1);
   for (std::size_t c = 0; c < weights.size(); ++c) {
     const int value = c == 0 ? 0 : cases.dataset().labels[c - 1].second;
@@ -78,8 +75,7 @@ TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
     run.data.ignore_label = ignored;
     Cases cases(run, data::open_dataset(run.data));
     cases.prepare_all({0}, {});
-    resolve_loss(run.training, cases.dataset());
-    EXPECT_EQ(loss_of(run.training).unknown, net::Unknown::voxels);
+    EXPECT_EQ(unknown_in(cases.dataset()), net::Unknown::voxels);
     const auto outputs = static_cast<std::uint8_t>(labels.size() - 1);
     EXPECT_EQ(output_count(cases.dataset(), run.training),
               outputs + (loss == net::Loss::weighted_dice ? 0 : 1));

@@ -95,7 +95,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   const Target v100 = open_target(experiment, "v100");
   EXPECT_EQ(v100.budgets.device, 16 * gib);
   EXPECT_EQ(v100.budgets.host, 256 * gib);
-  const Steps steps = build_steps(experiment, 1, 1, v100, true);
+  const Steps steps = build_steps(experiment, {1, 1}, v100, true);
   const PlannableStep step =
       plannable(v100, experiment.memory, steps.training->graph, {steps.training->loss});
   EXPECT_EQ(step.problem.workspaces, std::vector<std::int64_t>(step.graph->nodes().size(), 0));
@@ -120,7 +120,7 @@ TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   experiment.memory.to_host_rate = 1e15;
   experiment.memory.to_device_rate = 1e6;
   const Target here = open_target(experiment);
-  const Steps steps = build_steps(experiment, 1, 1, here, true);
+  const Steps steps = build_steps(experiment, {1, 1}, here, true);
   const PlannableStep step =
       plannable(here, experiment.memory, steps.training->graph, {steps.training->loss});
   const swap::CostModel costs = estimate(step, here, experiment.memory);
@@ -135,7 +135,7 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   experiment.memory.planner = "unified";
   test::expect_failure([&] { open_target(experiment); }, Exit::usage, {"memory.planner: unified"});
   const Target h200 = open_target(experiment, "h200");  // a forecast uses keep's plan
-  const Steps steps = build_steps(experiment, 1, 1, h200, true);
+  const Steps steps = build_steps(experiment, {1, 1}, h200, true);
   const PlannableStep step =
       plannable(h200, experiment.memory, steps.training->graph, {steps.training->loss});
   const swap::Plan unified = plan_step("unified", step.problem, experiment);
@@ -146,7 +146,7 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
 TEST(Targets, WithPlannerUnifiedMayHaveAnArenaOfThreeTimesTheBudget) {
   const Experiment experiment = tiny();
   const Target h200 = open_target(experiment, "h200");
-  const Steps steps = build_steps(experiment, 1, 1, h200, true);
+  const Steps steps = build_steps(experiment, {1, 1}, h200, true);
   const PlannableStep step =
       plannable(h200, experiment.memory, steps.training->graph, {steps.training->loss});
   swap::StepProblem problem = step.problem;
@@ -187,7 +187,7 @@ TEST(Steps, MakeTheImageSixteenBytesPerVoxelWideOnAGpuAndLeaveItAsItIsOnACpu) {
   const auto channels = [&](const std::string& device, Precision precision) {
     experiment.training.precision = precision;
     const Target target = open_target(experiment, device);
-    const Steps steps = build_steps(experiment, 1, 1, target, true);
+    const Steps steps = build_steps(experiment, {1, 1}, target, true);
     const net::Graph& graph = steps.training->graph;
     EXPECT_EQ(graph.value(steps.training->input[0]).shape[4], 1) << "what is read";
     for (const net::Value& value : graph.values())
@@ -204,7 +204,7 @@ TEST(Steps, MakeTheImageSixteenBytesPerVoxelWideOnAGpuAndLeaveItAsItIsOnACpu) {
 
 TEST(Steps, OfTrainingAndInferenceHoldTheirPersistentValuesAtTheSamePlaces) {
   const Target here = open_target(tiny());
-  const Steps steps = build_steps(tiny(), 2, 3, here, true);
+  const Steps steps = build_steps(tiny(), {2, 3}, here, true);
   const PlannableStep training = plannable(here, {}, steps.training->graph, {steps.training->loss}),
                       inference = plannable(here, {}, steps.inference.graph, kept_values(steps.inference));
   const swap::Plan a = *plan_staying(training.problem), b = *plan_staying(inference.problem);

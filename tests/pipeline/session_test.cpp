@@ -39,7 +39,7 @@ class Sessions : public test::InASharedFolder<Sessions> {
     return experiment;
   }
   static Session open(const Experiment& experiment) {
-    return {experiment, {}, 2, 3, Session::Purpose::training};
+    return {experiment, {}, {2, 3}, Session::Purpose::training};
   }
 };
 
@@ -274,7 +274,7 @@ TEST_F(Sessions, RefuseABudgetThatIsTooSmallInTheWordsOfTheirPlanner) {
 TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   const auto predict = [](std::int64_t budget, std::int64_t* out) {
     const Experiment experiment = experiment_for("hybrid", budget);
-    Session session(experiment, {}, 2, 3, Session::Purpose::inference);
+    Session session(experiment, {}, {2, 3}, Session::Purpose::inference);
     session.initialize(3);
     *out = swap::totals(session.plan()).out_bytes;
     return session.predict(std::vector<float>(2 * 16 * 16 * 16, 0.5f));
@@ -282,7 +282,7 @@ TEST_F(Sessions, OfInferenceSwapOnlyWhenTheyMust) {
   std::int64_t nothing = -1, something = 0;
   const std::vector<float> expected = predict(ample, &nothing);
   EXPECT_EQ(nothing, 0);
-  Session whole(experiment_for("keep", ample), {}, 2, 3, Session::Purpose::inference);
+  Session whole(experiment_for("keep", ample), {}, {2, 3}, Session::Purpose::inference);
   const std::int64_t tight = whole.arena_bytes() - (32 << 10);  // less than without swapping
   EXPECT_EQ(predict(tight, &something), expected);
   EXPECT_GT(something, 0);

@@ -64,7 +64,7 @@ TEST_F(StartingWeightsFile, OfTorchvisionGiveItsProbabilities) {
   write_as_torchvision(folder_ / "resnet50.safetensors", expected);
   const net::Tensor& images = expected.at("input");
   const Shape& shape = images.shape;
-  Session session(experiment_for("resnet50", shape), {}, shape[4], 5, Session::Purpose::inference);
+  Session session(experiment_for("resnet50", shape), {}, {shape[4], 5}, Session::Purpose::inference);
   session.initialize(3);
   session.start_from(folder_ / "resnet50.safetensors", {});
   const net::Tensor& predicted = expected.at("32/predicted");
@@ -83,7 +83,7 @@ TEST_F(StartingWeightsFile, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
   const Fixture from = net::fixture("resnet50");
   write_as_torchvision(folder_ / "resnet50.safetensors", from);
   const Shape& shape = from.at("input").shape;
-  Session session(experiment_for("resnet50", shape), {}, shape[4], 2, Session::Purpose::inference);
+  Session session(experiment_for("resnet50", shape), {}, {shape[4], 2}, Session::Purpose::inference);
   session.initialize(3);
   const std::vector<Tensor> random = session.weights();
   session.start_from(folder_ / "resnet50.safetensors", {});
@@ -97,7 +97,8 @@ TEST_F(StartingWeightsFile, OfAnotherNumberOfClassesLeaveTheHeadAtRandom) {
 TEST_F(StartingWeightsFile, OfAClassifierAreABackbone) {
   const Fixture from = net::fixture("resnet50");
   write_as_torchvision(folder_ / "resnet50.safetensors", from);
-  Session session(experiment_for("deeplabv3", from.at("input").shape), {}, 3, 2, Session::Purpose::inference);
+  Session session(experiment_for("deeplabv3", from.at("input").shape), {}, {3, 2},
+                  Session::Purpose::inference);
   session.initialize(3);
   session.start_from(folder_ / "resnet50.safetensors", {});
   for (const Tensor& tensor : session.weights()) {

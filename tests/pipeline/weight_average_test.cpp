@@ -25,7 +25,7 @@ class WeightAverages : public test::InAFolder {
     experiment_.training.epochs = 8;
     experiment_.network = {.base_filters = 1, .depth = 2};
     experiment_.preprocess.resolution = {8, 8, 8};
-    session_.emplace(experiment_, RunContext{}, 1, 1, Session::Purpose::training);
+    session_.emplace(experiment_, RunContext{}, StepData{1, 1}, Session::Purpose::training);
     session_->initialize(3);
   }
 
@@ -151,7 +151,7 @@ TEST_F(WeightAverages, AreCountedByTheBudgetThatNobodyGave) {
   const WeightAverage average(training, *session_);
   experiment_.memory.budget_bytes.reset();
   Target target = open_target(experiment_);
-  const Steps steps = build_steps(experiment_, 1, 1, target, true);
+  const Steps steps = build_steps(experiment_, {1, 1}, target, true);
   EXPECT_EQ(averaged_weights_bytes(experiment_, steps), average.bytes());
   const std::int64_t free = target.budgets.device;
   leave_room(target, experiment_.memory, average.bytes());
