@@ -27,6 +27,7 @@ struct LesionOptions {
   std::int64_t dilation =
       3;  // iterations; as in the challenge for gliomas, paediatric and African cases; otherwise 1
   double volume = 50;  // mm^3; for metastases 2
+  bool operator==(const LesionOptions&) const = default;
 };
 
 struct LesionScores {

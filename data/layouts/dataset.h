@@ -31,6 +31,7 @@ struct DatasetOptions {
   fs::path annotated{};             // CSV of annotated labels per case (incomplete.h)
   bool missing_modalities = false;  // allow cases without files for some channels; these are 0
   bool all_label_maps = false;      // labels without names: read all label maps instead of the first 20
+  bool operator==(const DatasetOptions&) const = default;
 };
 
 struct CaseFiles {

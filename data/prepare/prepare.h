@@ -53,6 +53,7 @@ struct PrepareOptions {
   double background = 0;           // otherwise this value
 
   bool by_spacing() const { return spacing[0] > 0; }
+  bool operator==(const PrepareOptions&) const = default;
 };
 
 // Resolves the options that depend on channel names. Throws Exit::usage.

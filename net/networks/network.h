@@ -52,6 +52,7 @@ struct NetworkOptions {
   // Deep supervision: loss weights of the full resolution and the levels below it, normalised to sum 1.
   // Empty: only the full resolution has a loss.
   std::vector<double> deep_supervision{};
+  bool operator==(const NetworkOptions&) const = default;
 };
 
 struct ForwardGraph {

@@ -32,6 +32,7 @@ struct OptimizerOptions {
   // gammas, betas); on a GPU each would cost a launch for next to no work. Their gradients stay live until
   // the last of them: 55 KiB in isensee2017.
   std::int64_t small_parameter = 4096;
+  bool operator==(const OptimizerOptions&) const = default;
 };
 
 // Dynamic loss scaling, used for f16 (net/ops/updates.cpp).

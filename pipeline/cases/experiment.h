@@ -34,6 +34,7 @@ struct SplitOptions {
   static constexpr const char* by_foreground = "foreground";
   // Column of the table, or pattern of case names with {patient}. A patient's cases stay in one part.
   std::string patient{};
+  bool operator==(const SplitOptions&) const = default;
 };
 
 enum class Schedule { plateau, poly, cosine, constant };
@@ -63,6 +64,7 @@ constexpr std::array<std::string_view, 3> names_of(RateScaling) {
 struct RateOptions {
   RateScaling scaling = RateScaling::none;
   std::int64_t reference_batch = 1;  // batch size for which the optimiser's learning rate is given
+  bool operator==(const RateOptions&) const = default;
 };
 
 struct LearningRateSchedule {
@@ -70,6 +72,7 @@ struct LearningRateSchedule {
   double warm_up = 0;          // epochs
   double factor = 0.5;         // plateau
   std::int64_t patience = 10;  // plateau, epochs
+  bool operator==(const LearningRateSchedule&) const = default;
 };
 
 // Averaging of weights during training (pipeline/train/weight_average.h).
@@ -82,12 +85,14 @@ struct AveragingOptions {
   Averaging name = Averaging::none;
   double decay = 0.999;    // ema
   std::int64_t start = 0;  // first averaged epoch; 0: the first (ema), or the first of the last quarter (swa)
+  bool operator==(const AveragingOptions&) const = default;
 };
 
 // Logs written during training besides its tables.
 struct LogOptions {
   bool tensorboard = false;  // event files in tensorboard/
   bool jsonl = false;        // log.jsonl
+  bool operator==(const LogOptions&) const = default;
 };
 
 // A published training configuration; supplies values of keys that the experiment does not set.
@@ -100,6 +105,7 @@ constexpr std::array<std::string_view, 2> names_of(Preset) {
 struct ClassWeights {
   bool automatic = false;                                 // by frequency of the output's voxels
   std::vector<std::pair<std::string, double>> by_name{};  // all other outputs: 1
+  bool operator==(const ClassWeights&) const = default;
 };
 
 struct TrainingOptions {
@@ -128,6 +134,7 @@ struct TrainingOptions {
   std::int64_t repeats = 1;
   LogOptions log;
   double checkpoint_minutes = 10;  // in addition to one after every epoch that improves
+  bool operator==(const TrainingOptions&) const = default;
 };
 
 struct MemoryOptions {
@@ -143,6 +150,7 @@ struct MemoryOptions {
   std::int64_t slabs = net::automatic_slabs;
   swap::TflmsOptions tflms;
   std::int64_t lms_threshold = 8 << 20;
+  bool operator==(const MemoryOptions&) const = default;
 };
 
 // Whether to search for post-processing that improves validation scores.
@@ -161,6 +169,7 @@ struct EvaluateOptions {
   bool tta = false;       // test-time augmentation: average predictions over mirrored inputs
   bool ensemble = false;  // average predictions over the repeats
   int ignored = 0;        // label value excluded from scores; 0: none
+  bool operator==(const EvaluateOptions&) const = default;
 };
 
 struct Experiment {
@@ -178,6 +187,7 @@ struct Experiment {
   // Number of neighbouring ranks that split each volume along its depth; 0: all ranks. A single rank
   // processes whole volumes.
   std::int64_t slabs = 1;
+  bool operator==(const Experiment&) const = default;
 };
 
 }  // namespace voxswap::pipeline

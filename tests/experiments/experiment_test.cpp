@@ -349,5 +349,13 @@ TEST_F(Experiments, OfRunsThatADeviceFailsToReadAreNotCalledDamaged) {
   expect_failure([&] { load_run(folder_); }, Exit::failed);
 }
 
+TEST(ExperimentSettings, AreComparedByValue) {
+  const pipeline::Experiment experiment = default_experiment();
+  pipeline::Experiment other = experiment;
+  EXPECT_TRUE(other == experiment);
+  other.training.augment.flip[1] = 0.5;
+  EXPECT_FALSE(other == experiment);
+}
+
 }  // namespace
 }  // namespace voxswap::experiments
