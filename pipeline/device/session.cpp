@@ -69,9 +69,8 @@ struct Session::State {
   bool trains() const { return steps.training.has_value(); }
   // Number of samples that a step processes one after the other.
   std::int64_t samples() const {
-    return net::takes_batch_at_once(experiment.network.name)
-               ? 1
-               : experiment.training.batch_size / ranks.replicas();
+    if (net::takes_batch_at_once(experiment.network.name)) return 1;
+    return experiment.training.batch_size / ranks.replicas();
   }
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
@@ -129,11 +128,10 @@ struct Session::State {
   }
   // An image has one plane; its ranks share rows.
   SharedPlanes shared_planes() const {
-    const net::SlabRanks own = ranks.slab_ranks();
     const Size3 side = input_size(experiment);
     const std::int64_t planes = steps.inference.planes.back().to;
-    return {ranks.all(), own, ranks.replica() * own.count, steps.inference.planes,
-            side[0] * side[1] * side[2] * outputs / planes};
+    return {ranks.all(), ranks.slab_ranks(), ranks.replica() * ranks.slab_ranks().count,
+            steps.inference.planes, side[0] * side[1] * side[2] * outputs / planes};
   }
   std::vector<float> probabilities() const {
     std::vector<float> own;
@@ -203,14 +201,12 @@ void Session::allocate() {
   const swap::Plan* training = s.trains() ? &s.training_step.plan : nullptr;
   const swap::Tiers tiers = swap::allocate_tiers(*s.target.backend, {training, &s.inference_step.plan},
                                                  memory.disk_folder, memory.host_bytes.has_value());
-  swap::ExecutorOptions links;
-  links.to_host_rate = memory.to_host_rate;
-  links.to_device_rate = memory.to_device_rate;
-  for (Prepared* prepared : {&s.training_step, &s.inference_step}) {
+  const swap::ExecutorOptions links{.to_host_rate = memory.to_host_rate,
+                                    .to_device_rate = memory.to_device_rate};
+  for (Prepared* prepared : {&s.training_step, &s.inference_step})
     if (prepared->step.compiled)
       prepared->executor =
           std::make_unique<swap::Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
-  }
   if (s.trains() && !s.target.backend->computes_on_host()) {
     const net::TrainingStep& step = *s.steps.training;
     s.upload =
