@@ -12,6 +12,7 @@
   X(data_ignore_label, "data.ignore_label")                               \
   X(data_labels, "data.labels")                                           \
   X(data_layout, "data.layout")                                           \
+  X(data_memory, "data.memory")                                           \
   X(data_missing_modalities, "data.missing_modalities")                   \
   X(data_modalities, "data.modalities")                                   \
   X(data_regions, "data.regions")                                         \
@@ -53,6 +54,7 @@
   X(training_deep_supervision, "training.deep_supervision")               \
   X(training_freeze, "training.freeze")                                   \
   X(training_epochs, "training.epochs")                                   \
+  X(training_loader_threads, "training.loader_threads")                   \
   X(training_loss, "training.loss")                                       \
   X(training_optimizer_learning_rate, "training.optimizer.learning_rate") \
   X(training_optimizer_name, "training.optimizer.name")                   \

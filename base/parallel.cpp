@@ -1,20 +1,56 @@
 #include "base/parallel.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace voxswap {
 
-unsigned usable_core_count() {
+namespace {
+
+unsigned cores_of_affinity() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
   return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+unsigned usable_core_count() {
+  const unsigned cores = cores_of_affinity();
+  return std::min(cores, core_quota().value_or(cores));
+}
+
+bool is_bound_to_cores() {
+  return static_cast<long>(cores_of_affinity()) < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+std::optional<unsigned> core_quota(const fs::path& root) {
+  std::optional<unsigned> least;
+  std::istringstream groups(read_if_possible(root / "proc/self/cgroup"));
+  for (std::string line; std::getline(groups, line);) {
+    if (!line.starts_with("0::")) continue;  // version 2
+    for (fs::path group = fs::path(line.substr(3)).relative_path();; group = group.parent_path()) {
+      // "quota period" in microseconds, or "max period".
+      std::istringstream file(read_if_possible(root / "sys/fs/cgroup" / group / "cpu.max"));
+      double quota = 0, period = 0;
+      if (file >> quota >> period && quota > 0 && period > 0) {
+        const auto cores = static_cast<unsigned>(std::ceil(quota / period));
+        least = std::min(least.value_or(cores), cores);
+      }
+      if (group.empty()) break;
+    }
+  }
+  return least;
 }
 
 namespace {

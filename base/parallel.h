@@ -3,11 +3,20 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+
+#include "base/file.h"
 
 namespace voxswap {
 
-// Cores that the process may run on. Fewer than the machine has when a CPU affinity is set.
+// Cores that the process may run on: those of its CPU affinity, at most as many as its cgroups grant.
 unsigned usable_core_count();
+// Whether the CPU affinity leaves fewer cores than the machine has: each of several processes may have its
+// own.
+bool is_bound_to_cores();
+// Cores that the cgroups of the process (version 2, cpu.max) grant, rounded up; nullopt without a limit.
+// `root`: where to find proc and sys, for tests.
+std::optional<unsigned> core_quota(const fs::path& root = "/");
 
 // Calls work(0) … work(count - 1), each once, on at most `threads` threads (0: usable_core_count()), or as
 // many as the system grants. The order of tasks is unspecified, so each task writes to its own memory. If

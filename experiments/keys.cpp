@@ -186,7 +186,11 @@ void add_data(std::vector<Key>& table) {
        text_or_none("data.split.patient", "a column | a pattern",
                     "Grouping by patient: a column, or a name pattern such as \"{patient}_*\"",
                     AT(split.patient))});
-  add(table, Decides::nothing, {place_or_none("data.cache", "Folder for prepared volumes", AT(cache))});
+  add(table, Decides::nothing,
+      {place_or_none("data.cache", "Folder for prepared volumes", AT(cache)),
+       size_or_none("data.memory",
+                    "Host memory for prepared volumes (auto: what the budgets leave, at least 1 GiB)",
+                    AT(cases_bytes))});
 }
 
 void add_preprocess(std::vector<Key>& table) {

@@ -75,26 +75,6 @@ Key planner() {
       [](auto& o) -> auto& { return o.memory.planner; }, names);
 }
 
-Key host() {
-  const std::string path = "memory.host", expected = "auto, none or a size above 0B, such as 64GiB";
-  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
-    o.memory.host_bytes.reset();
-    if (is_word(value, "auto")) return;
-    o.memory.host_bytes = is_word(value, "none") ? 0 : read_size(value, path, expected);
-  };
-  const auto print = [](const pipeline::Experiment& o) {
-    if (!o.memory.host_bytes) return std::string("auto");
-    return *o.memory.host_bytes == 0 ? "none" : size_text(*o.memory.host_bytes);
-  };
-  return {path,
-          "auto | none | a size (64GiB)",
-          "Host memory for swapped values (auto: free memory beyond the budget)",
-          read,
-          print,
-          Key::Shape::value,
-          allowed::any_of({allowed::choice({"auto", "none"}), allowed::size()})};
-}
-
 Key disk() {
   const std::string path = "memory.disk", expected = "none or {path: DIR, budget: a size such as 200GiB}";
   const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
@@ -246,7 +226,9 @@ std::vector<Key> memory_keys() {
       device(),
       budget(),
       planner(),
-      host(),
+      size_or_none(
+          "memory.host", "Host memory for swapped values (auto: free memory beyond the budget)",
+          [](auto& o) -> auto& { return o.memory.host_bytes; }),
       disk(),
       link(),
       tflms_knob(

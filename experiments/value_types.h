@@ -67,6 +67,28 @@ std::string size_text(std::int64_t bytes);  // parses to the same number of byte
 using Choices = std::vector<std::string>;
 std::string read_choice(const Yaml& value, const std::string& path, const Choices& choices);
 
+// A number of bytes: nullopt for auto, 0 for none.
+template <class Field>
+Key size_or_none(const std::string& path, const std::string& meaning, Field field) {
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
+    field(o).reset();
+    if (is_word(value, "auto")) return;
+    field(o) =
+        is_word(value, "none") ? 0 : read_size(value, path, "auto, none or a size above 0B, such as 64GiB");
+  };
+  const auto print = [=](const pipeline::Experiment& o) {
+    if (!field(o)) return std::string("auto");
+    return *field(o) == 0 ? "none" : size_text(*field(o));
+  };
+  return {path,
+          "auto | none | a size (64GiB)",
+          meaning,
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of({allowed::choice({"auto", "none"}), allowed::size()})};
+}
+
 template <class Field>
 Key whole(const std::string& path, const std::string& meaning, Field field, Range range) {
   return {path,

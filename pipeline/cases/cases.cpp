@@ -17,8 +17,9 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Memory for prepared volumes beside the arena. The rest is read again from the disk cache.
-constexpr std::int64_t memory_for_cases = 1LL << 30;
+// Memory for prepared volumes before the budgets are known, of all ranks of a machine. Volumes beyond the
+// limit are read again from the disk cache.
+constexpr std::int64_t least_memory_for_cases = 1LL << 30;
 
 std::int64_t bytes_of(const data::PreparedCase& prepared) {
   return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
@@ -115,7 +116,7 @@ Cases::Cases(const Experiment& experiment, data::Dataset dataset, net::Ranks& ra
     : experiment_(experiment),
       ranks_(ranks),
       cache_(std::move(dataset), experiment.preprocess, experiment.cache),
-      limit_bytes_(memory_for_cases / ranks.on_this_machine()) {
+      limit_bytes_(experiment.cases_bytes.value_or(least_memory_for_cases) / ranks.on_this_machine()) {
   check_suits(experiment_, cache_.dataset());
   classes_ = output_classes(cache_.dataset(), experiment.training);
   outputs_ = classes_.size();
@@ -141,6 +142,12 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
     kept_bytes_ += bytes_of(*made);
   }
   return made;
+}
+
+void Cases::keep_within(std::int64_t bytes) {
+  if (experiment_.cases_bytes) return;
+  const std::lock_guard lock(mutex_);
+  limit_bytes_ = std::max(limit_bytes_, bytes);
 }
 
 // A whole volume must fit into the input size of the network.
@@ -304,7 +311,8 @@ EpochSampler::EpochSampler(const Experiment& experiment, const RankGroups& ranks
                            const std::vector<std::int64_t>& counts)
     : training_(experiment.training),
       share_(net::share_of(training_.batch_size, ranks.replica(), ranks.replicas())),
-      seed_(seed) {
+      seed_(seed),
+      ranks_here_(ranks.all().on_this_machine()) {
   // If the batch is larger than the epoch, some cases are drawn twice.
   do {
     const std::int64_t most =
@@ -347,15 +355,16 @@ data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t 
   return batch;
 }
 
+std::int64_t EpochSampler::loader_threads(bool computes_on_host) const {
+  if (training_.loader_threads > 0) return training_.loader_threads;
+  // A rank that is bound to cores of its own has these; otherwise the ranks of a machine share all.
+  const std::int64_t cores = usable_core_count() / (is_bound_to_cores() ? 1 : ranks_here_);
+  return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores - 1, 1, 16);
+}
+
 std::unique_ptr<data::Prefetcher> EpochSampler::load(Cases& cases, std::int64_t first,
                                                      bool computes_on_host) const {
-  // Default number of threads: an eighth of the cores if kernels run on them too, since loading takes a small
-  // part of a step; with a separate device, half of the cores, at most eight.
-  const auto cores = static_cast<std::int64_t>(usable_core_count());
-  const auto threads = static_cast<std::size_t>(
-      training_.loader_threads > 0 ? training_.loader_threads
-                                   : (computes_on_host ? std::max<std::int64_t>(1, cores / 8)
-                                                       : std::clamp<std::int64_t>(cores / 2, 1, 8)));
+  const auto threads = static_cast<std::size_t>(loader_threads(computes_on_host));
   const auto produce = [this, &cases, first](std::size_t i) {
     const std::int64_t at = first + static_cast<std::int64_t>(i);
     return batch(cases, at / steps() + 1, at % steps());

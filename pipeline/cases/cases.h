@@ -46,7 +46,10 @@ class Cases {
   // slices. REQUIRES: prepare_all() was called for these cases. Throws Exit::bad_data if no slice has a
   // label.
   std::vector<std::int64_t> sample_counts(const std::vector<std::size_t>& cases);
-  std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);                     // thread safe
+  std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);  // thread safe
+  // Without data.memory: from now on, prepared cases stay in memory up to these bytes, or up to today's limit
+  // if that is larger.
+  void keep_within(std::int64_t bytes);
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
   // The whole volume, padded to the network's input where it is smaller; with a key, the part that training
   // draws from it: a patch with training.patch, a single slice with preprocess.slices.
@@ -92,8 +95,11 @@ class EpochSampler {
   std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
   // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
   data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
-  // Loads the batches on threads, from step `first` counted over all epochs. Does not stop at the end of an
-  // epoch, so that batches are ready after a validation. REQUIRES: the sampler and `cases` outlive the
+  // Threads that load batches: training.loader_threads, or an eighth of this rank's cores if kernels run on
+  // them too, since loading takes a small part of a step; with a separate device all but one, at most 16.
+  std::int64_t loader_threads(bool computes_on_host) const;
+  // Loads the batches on these threads, from step `first` counted over all epochs. Does not stop at the end
+  // of an epoch, so that batches are ready after a validation. REQUIRES: the sampler and `cases` outlive the
   // result.
   std::unique_ptr<data::Prefetcher> load(Cases& cases, std::int64_t first, bool computes_on_host) const;
 
@@ -108,6 +114,7 @@ class EpochSampler {
   TrainingOptions training_;
   net::Share share_;
   std::uint64_t seed_;
+  int ranks_here_;  // on this machine
   std::vector<Item> items_;
 };
 

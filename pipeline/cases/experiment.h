@@ -184,6 +184,8 @@ struct Experiment {
   fs::path output = "runs/{name}";       // already expanded
   std::int64_t viewer_bytes = 32 << 20;  // limit for volumes embedded in report.html for the viewer; 0: none
   fs::path cache;                        // of prepared volumes; empty: no cache
+  // Host memory for prepared volumes, of all ranks of a machine; nullopt: what the budgets leave, at least 1 GiB.
+  std::optional<std::int64_t> cases_bytes;
   // Number of neighbouring ranks that split each volume along its depth; 0: all ranks. A single rank
   // processes whole volumes.
   std::int64_t slabs = 1;

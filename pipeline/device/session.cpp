@@ -65,6 +65,7 @@ struct Session::State {
   std::span<const float> images;      // the current batch, if there is no upload
   std::span<const std::uint8_t> targets;
   bool allocated = false;
+  double busy_seconds = 0;
 
   bool trains() const { return steps.training.has_value(); }
   // Number of samples that a step processes one after the other.
@@ -114,7 +115,7 @@ struct Session::State {
 
   void infer() {
     if (exchange) exchange->begin();
-    inference_step.executor->run({}, swap::Detail::lanes);
+    busy_seconds += inference_step.executor->run({}, swap::Detail::lanes).compute_seconds;
   }
 
   void take_own(const TakePlanes& take) const {
@@ -261,6 +262,7 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   }
   s.exchange->begin();
   const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
+  s.busy_seconds += made.compute_seconds;
   if (report != nullptr) *report = made;
   float loss = 0;
   executor.read(step.loss, &loss, sizeof loss);
@@ -379,12 +381,20 @@ const swap::CostModel& Session::costs() const {
 swap::Bound Session::bound() const {
   return bound_of(state_->main().step.problem);
 }
+double Session::busy_seconds() const {
+  return state_->busy_seconds;
+}
 std::int64_t Session::arena_bytes() const {
   return std::max(state_->training_step.plan.peak_bytes, state_->inference_step.plan.peak_bytes);
 }
 std::int64_t Session::host_bytes() const {
   const auto bytes = [](const swap::Plan& plan) { return plan.host_bytes + plan.streamed_bytes; };
   return std::max(bytes(state_->training_step.plan), bytes(state_->inference_step.plan));
+}
+std::int64_t Session::spare_host_bytes() const {
+  const net::Backend& on = backend();
+  const std::int64_t planned = host_bytes() + (on.computes_on_host() ? arena_bytes() : 0);
+  return without_reserve(on.free_host_bytes()) / state_->ranks.all().on_this_machine() - planned;
 }
 const net::Backend& Session::backend() const {
   return *state_->target.backend;

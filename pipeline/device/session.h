@@ -72,8 +72,11 @@ class Session {
   const net::Graph& graph() const;
   const swap::CostModel& costs() const;  // of the main step. REQUIRES: a training session
   swap::Bound bound() const;             // same requirement
+  double busy_seconds() const;           // of kernels, in all steps so far
   std::int64_t arena_bytes() const;
   std::int64_t host_bytes() const;  // host pool and streamed values
+  // Free host memory that the plans leave to this process, less the reserve. REQUIRES: before allocate().
+  std::int64_t spare_host_bytes() const;
   const net::Backend& backend() const;
   net::ElementType precision() const;
   const swap::Budgets& budgets() const;

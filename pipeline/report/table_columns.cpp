@@ -112,6 +112,11 @@ const Columns<EpochRow>& columns<EpochRow>() {
       count("device_peak_bytes", "size of the device arena, in bytes", &Row::device_peak_bytes),
       count("host_peak_bytes", "host pool, streamed values and averaged weights, in bytes",
             &Row::host_peak_bytes),
+      since_later(
+          seconds("validation_seconds", "validation time of the epoch, in s", &Row::validation_seconds)),
+      since_later(real("device_busy",
+                       "fraction of the epoch in which the device ran kernels (since a resume)",
+                       &Row::device_busy, share)),
       averaged(real("averaged_validation_loss", "validation loss of the averaged weights",
                     &Row::averaged_validation_loss),
                &Row::averaged_validation_loss)};

@@ -22,7 +22,8 @@ struct EpochRow {  // epochs.csv
   std::string resolution;  // "128" for a cube, "48x64x48" (x, y, z) for a box
   std::int64_t epoch = 1;
   double seconds = 0, train_loss = 0, validation_loss = 0, learning_rate = 0, megavoxels_per_second = 0;
-  double wait_seconds = 0, stall_seconds = 0;
+  double wait_seconds = 0, stall_seconds = 0, validation_seconds = 0;
+  double device_busy = 0;  // 0 to 1
   std::int64_t swapped_out_bytes = 0, swapped_in_bytes = 0, recomputed_nodes = 0, device_peak_bytes = 0,
                host_peak_bytes = 0;
   // With averaged weights (training.averaging); an additional last column if any row has a value.

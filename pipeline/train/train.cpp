@@ -19,6 +19,7 @@
 #include "pipeline/record/resume.h"
 #include "pipeline/record/routines.h"
 #include "pipeline/record/run_logs.h"
+#include "pipeline/train/device_use.h"
 #include "pipeline/train/position.h"
 #include "pipeline/train/schedule.h"
 #include "pipeline/train/slow_rank.h"
@@ -125,12 +126,19 @@ class Trainer {
   }
 
   void epoch() {
+    const auto begun = Clock::now();
+    const double busy_before = session_.busy_seconds(), waited_before = loader_->waited_seconds(),
+                 stalled_before = position_.stall_seconds;
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
     if (!warned_of_slow_rank_)
       warned_of_slow_rank_ = warn_of_slow_rank(ranks_, std::exchange(kernel_seconds_, 0));
     average_.after_epoch(position_.epoch);
     const auto validation_start = Clock::now();
+    DeviceUse use;
+    use.training_busy = session_.busy_seconds() - busy_before;
+    use.samples = loader_->waited_seconds() - waited_before;
+    use.copies = position_.stall_seconds - stalled_before;
     const std::optional<Validation> validation =
         validate(experiment_, context_.ranks, session_, cases_, split_.validation, left_,
                  logs_.takes_pictures(position_.epoch) ? pictures_.look() : Look());
@@ -138,7 +146,15 @@ class Trainer {
     const std::optional<Validation> averaged =
         average_.has_begun() ? validate_average() : std::optional<Validation>();
     if (average_.has_begun() && !averaged) stop();
-    finish(rate, *validation, averaged, seconds_since(validation_start));
+    use.validation = seconds_since(validation_start);
+    use.validation_busy = session_.busy_seconds() - busy_before - use.training_busy;
+    use.seconds = seconds_since(begun);
+    finish(rate, *validation, averaged, use);
+    if (!std::exchange(told_device_use_, true))
+      if (const std::string waits =
+              waits_text(use, sampler_.loader_threads(session_.backend().computes_on_host()));
+          !waits.empty() && ranks_.is_first())
+        log::info("{}", waits);
   }
 
   // Validates with the averaged weights.
@@ -255,13 +271,13 @@ class Trainer {
   }
 
   void finish(double rate, const Validation& validation, const std::optional<Validation>& averaged,
-              double validation_seconds) {
+              const DeviceUse& use) {
     EpochRow row;
     row.run = experiment_.name;
     row.repeat = repeat_;
     row.resolution = resolution_text(experiment_.preprocess.resolution);
     row.epoch = position_.epoch;
-    row.seconds = position_.train_seconds + validation_seconds;
+    row.seconds = position_.train_seconds + use.validation;
     row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
     row.validation_loss = validation.loss();
     if (averaged) row.averaged_validation_loss = averaged->loss();
@@ -272,6 +288,8 @@ class Trainer {
         std::max(position_.train_seconds, 1e-9);
     row.wait_seconds = position_.wait_seconds;
     row.stall_seconds = position_.stall_seconds;
+    row.validation_seconds = use.validation;
+    row.device_busy = std::min(use.busy(), 1.0);
     row.swapped_out_bytes = position_.moved.out_bytes;
     row.swapped_in_bytes = position_.moved.in_bytes;
     row.recomputed_nodes = position_.moved.recomputed_nodes;
@@ -375,7 +393,7 @@ class Trainer {
   data::Sample batch_;  // last batch given to the session
   bool given_ = false;  // the batch has not been used by a step
   double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
-  bool warned_of_slow_rank_ = false, replanned_ = false;
+  bool warned_of_slow_rank_ = false, told_device_use_ = false, replanned_ = false;
   Clock::time_point saved_;
   std::unique_ptr<data::Prefetcher> loader_;  // last: its threads use other members
 };

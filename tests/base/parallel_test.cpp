@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/file.h"
+#include "tests/folder.h"
+
 namespace voxswap {
 namespace {
 
@@ -56,6 +59,22 @@ TEST(UsableCores, AreThoseThatTheThreadIsBoundTo) {
   });
   bound.join();
   EXPECT_EQ(found, 1u);
+}
+
+TEST(CoreQuota, IsTheSmallestOfTheCgroupAndItsAncestorsRoundedUp) {
+  const test::TemporaryFolder root;
+  const auto put = [&](const std::string& path, const std::string& text) {
+    fs::create_directories((root.path() / path).parent_path());
+    write_file(root.path() / path, text);
+  };
+  EXPECT_EQ(core_quota(root.path()), std::nullopt);
+  put("proc/self/cgroup", "0::/jobs/mine\n");
+  put("sys/fs/cgroup/jobs/mine/cpu.max", "max 100000\n");
+  EXPECT_EQ(core_quota(root.path()), std::nullopt);
+  put("sys/fs/cgroup/jobs/mine/cpu.max", "350000 100000\n");
+  EXPECT_EQ(core_quota(root.path()), 4U);
+  put("sys/fs/cgroup/jobs/cpu.max", "50000 100000\n");
+  EXPECT_EQ(core_quota(root.path()), 1U);
 }
 
 }  // namespace

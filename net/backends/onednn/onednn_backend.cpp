@@ -3,6 +3,7 @@
 
 #include <dnnl.hpp>
 
+#include "base/parallel.h"
 #include "base/text.h"
 #include "net/backends/backend.h"
 #include "net/backends/backends.h"
@@ -45,6 +46,9 @@ class OnednnBackend final : public HostBackend, public SummingBackend {
 }  // namespace
 
 std::unique_ptr<Backend> make_onednn_backend() {
+  // OpenMP counts the cores of the CPU affinity; threads beyond the cgroup's share would only wait.
+  const int cores = static_cast<int>(usable_core_count());
+  if (cores < omp_get_max_threads() && core_quota()) omp_set_num_threads(cores);
   return std::make_unique<OnednnBackend>();
 }
 
