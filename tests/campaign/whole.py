@@ -9,7 +9,8 @@ import zlib
 from pathlib import Path
 
 # Columns with times, which differ between runs; all other columns must repeat.
-TIMED = {"seconds", "megavoxels_per_second", "wait_seconds", "stall_seconds", "trained_seconds"}
+TIMED = {"seconds", "megavoxels_per_second", "wait_seconds", "stall_seconds", "trained_seconds",
+         "validation_seconds", "device_busy"}
 # Files that describe the machine or the time instead of the result.
 UNREPEATABLE = ("timing.csv", "memory.csv", "report.html", "log.txt", "outcome.json", "run.log", "plan.json", "arena.svg",
                 "sweep.csv", "timeline.json", "experiment.yaml", "cell.yaml", "checksums.json",

@@ -265,11 +265,18 @@ TEST_F(Experiments, ComeBackTheSameFromTheResolvedFile) {
 
 // Detects keys whose role was changed by mistake.
 TEST_F(Experiments, GoOnWithOtherValuesOfTheseKeysAlone) {
-  const std::set<std::string> known = {
-      "data.cache",          "output.dir",      "output.viewer",
-      "ranks.slabs",         "sweep",           "training.checkpoint_minutes",
-      "training.early_stop", "training.epochs", "training.loader_threads",
-      "training.log",        "training.preset"};  // the keys that it sets are in the file too
+  const std::set<std::string> known = {"data.cache",
+                                       "data.memory",
+                                       "output.dir",
+                                       "output.viewer",
+                                       "ranks.slabs",
+                                       "sweep",
+                                       "training.checkpoint_minutes",
+                                       "training.early_stop",
+                                       "training.epochs",
+                                       "training.loader_threads",
+                                       "training.log",
+                                       "training.preset"};  // the keys that it sets are in the file too
   for (const Key& key : keys()) {
     const bool expected = known.contains(key.path) || key.path.starts_with("evaluate.") ||
                           (key.path.starts_with("memory.") && key.path != "memory.slabs");

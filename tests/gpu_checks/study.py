@@ -198,7 +198,7 @@ def epoch_figures(out):
             "wait_seconds": statistics.median(float(row["wait_seconds"]) for row in counted),
             "stall_seconds": statistics.median(float(row["stall_seconds"]) for row in counted),
             "step_seconds": statistics.median(seconds for row in counted for seconds in steps[int(row["epoch"])]),
-            "device_busy": statistics.median(sum(steps[int(row["epoch"])]) / float(row["seconds"]) for row in counted),
+            "device_busy": statistics.median(float(row["device_busy"]) for row in counted),
             "peak_gib": float(rows[-1]["device_peak_bytes"]) / GIB, "precision": "bf16",
             "note": f"{len(rows)} epochs of {len(steps[int(rows[-1]['epoch'])])} steps, training loss {rows[0]['train_loss']} to {rows[-1]['train_loss']}"}
 

@@ -102,6 +102,24 @@ TEST_F(Loading, GivesRanksTheSamplesOfABatchInOrder) {
   EXPECT_TRUE(same(shares, whole));
 }
 
+TEST_F(Loading, GivesTheSameSamplesWhereverCasesStay) {
+  Experiment without = experiment_;
+  without.cases_bytes = 0;
+  Cases read_again(without, data::open_dataset(without.data));
+  read_again.prepare_all({0, 1, 2, 3}, {});
+  read_again.keep_within(1 << 30);  // the key decides
+  EXPECT_EQ(cases_.prepared(1), cases_.prepared(1));
+  EXPECT_NE(read_again.prepared(1), read_again.prepared(1));
+  const data::AugmentKey key{7, 1, 2};
+  EXPECT_TRUE(same(cases_.sample(2, experiment_.training.augment, key),
+                   read_again.sample(2, experiment_.training.augment, key)));
+
+  without.cases_bytes = std::nullopt;
+  Cases kept(without, data::open_dataset(without.data));
+  kept.prepare_all({0}, {});
+  EXPECT_EQ(kept.prepared(0), kept.prepared(0));
+}
+
 TEST_F(Loading, LeavesSamplesAsPreparedWithoutAugmentation) {
   data::AugmentOptions none;
   none.symmetries = false;

@@ -40,12 +40,14 @@ TEST(Tables, EpochsAreWrittenInTheColumnsOfTheContractWithSecondsToTheMicrosecon
   row.megavoxels_per_second = 2.5;
   row.wait_seconds = -1e-9;
   row.device_peak_bytes = 3000000000;
+  row.validation_seconds = 0.25;
+  row.device_busy = 0.5;
   EXPECT_EQ(
       csv_text(csv_of<EpochRow>({row})),
       "run,repeat,resolution,epoch,seconds,train_loss,validation_loss,learning_rate,megavoxels_per_second,"
       "wait_seconds,stall_seconds,swapped_out_bytes,swapped_in_bytes,recomputed_nodes,device_peak_bytes,"
-      "host_peak_bytes\n"
-      "\"quick, start\",2,48x64x48,3,1.234568,-0.1,nan,0.0005,2.5,0,0,0,0,0,3000000000,0\n");
+      "host_peak_bytes,validation_seconds,device_busy\n"
+      "\"quick, start\",2,48x64x48,3,1.234568,-0.1,nan,0.0005,2.5,0,0,0,0,0,3000000000,0,0.25,0.5\n");
 }
 
 TEST(Tables, ValidationIsWrittenInItsColumnsAndReadBack) {

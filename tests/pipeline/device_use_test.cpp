@@ -1,0 +1,34 @@
+// What a run says of the time in which its device did not compute.
+#include "pipeline/train/device_use.h"
+
+#include <gtest/gtest.h>
+
+namespace voxswap::pipeline {
+namespace {
+
+TEST(DeviceUse, IsSaidWithTheLargestCauseFirst) {
+  DeviceUse use;
+  use.seconds = 10;
+  use.training_busy = 4;
+  use.validation = 2;
+  use.validation_busy = 1;
+  use.samples = 3;
+  use.copies = 0.1;
+  EXPECT_DOUBLE_EQ(use.busy(), 0.5);
+  EXPECT_EQ(
+      waits_text(use, 2),
+      "the device was busy for 50 % of this epoch; 30 % waiting for samples (raise training.loader_threads, "
+      "now 2, or data.memory), 10 % reading and scoring validation cases, 9 % starting steps, writing files "
+      "and the rest");
+}
+
+TEST(DeviceUse, IsNotSaidOfADeviceThatIsBusy) {
+  DeviceUse use;
+  use.seconds = 10;
+  use.training_busy = 9;
+  EXPECT_EQ(waits_text(use, 2), "");
+  EXPECT_EQ(waits_text({}, 2), "");
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
