@@ -102,6 +102,16 @@ Json step_figures(const pipeline::Forecast& forecast) {
   return json;
 }
 
+// "36 x 13.3 MiB, all in host memory"
+std::string resident_text(const pipeline::Forecast& forecast) {
+  const std::int64_t cases = forecast.data.training_cases + forecast.data.validation_cases;
+  const std::int64_t resident =
+      std::min(cases, forecast.cases_bytes / std::max<std::int64_t>(forecast.case_bytes, 1));
+  const std::string all = format("{} x {}", cases, format_bytes(forecast.case_bytes));
+  if (resident == cases) return all + ", all in host memory";
+  return format("{}, {} in host memory, the rest is read in every epoch", all, resident);
+}
+
 }  // namespace
 
 std::string exact_seconds(double seconds) {
@@ -144,6 +154,7 @@ std::string forecast_table(const pipeline::Experiment& experiment, const pipelin
   if (data.found) {
     rows.push_back(
         {"disk, prepared volumes", experiment.cache.empty() ? "none" : format_bytes(forecast.cache_bytes)});
+    rows.push_back({"memory, prepared volumes", resident_text(forecast)});
     rows.push_back({"disk, run", "about " + format_bytes(forecast.output_bytes)});
   }
   add_traffic(forecast.plan, rows);
@@ -173,6 +184,8 @@ Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::F
       {"training_cases", data.training_cases},
       {"validation_cases", data.validation_cases},
       {"cache_bytes", forecast.cache_bytes},
+      {"case_bytes", forecast.case_bytes},
+      {"cases_bytes", forecast.cases_bytes},
       {"output_bytes", forecast.output_bytes},
       {"epoch_seconds", epoch},
       {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats)}});

@@ -17,10 +17,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Memory for prepared volumes before the budgets are known, of all ranks of a machine. Volumes beyond the
-// limit are read again from the disk cache.
-constexpr std::int64_t least_memory_for_cases = 1LL << 30;
-
 std::int64_t bytes_of(const data::PreparedCase& prepared) {
   return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
                                    prepared.truth.size() * sizeof(std::int16_t));
@@ -145,9 +141,8 @@ std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
 }
 
 void Cases::keep_within(std::int64_t bytes) {
-  if (experiment_.cases_bytes) return;
   const std::lock_guard lock(mutex_);
-  limit_bytes_ = std::max(limit_bytes_, bytes);
+  limit_bytes_ = bytes;
 }
 
 // A whole volume must fit into the input size of the network.

@@ -47,8 +47,8 @@ class Cases {
   // label.
   std::vector<std::int64_t> sample_counts(const std::vector<std::size_t>& cases);
   std::shared_ptr<const data::PreparedCase> prepared(std::size_t index);  // thread safe
-  // Without data.memory: from now on, prepared cases stay in memory up to these bytes, or up to today's limit
-  // if that is larger.
+  // From now on, prepared cases stay in memory while they fit into these bytes. The rest is read again from
+  // the disk cache.
   void keep_within(std::int64_t bytes);
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
   // The whole volume, padded to the network's input where it is smaller; with a key, the part that training

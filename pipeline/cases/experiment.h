@@ -172,6 +172,9 @@ struct EvaluateOptions {
   bool operator==(const EvaluateOptions&) const = default;
 };
 
+// Memory for prepared volumes, of all ranks of a machine, before the budgets are known.
+constexpr std::int64_t least_memory_for_cases = 1LL << 30;
+
 struct Experiment {
   std::string name = "run";
   data::DatasetOptions data;
@@ -184,7 +187,8 @@ struct Experiment {
   fs::path output = "runs/{name}";       // already expanded
   std::int64_t viewer_bytes = 32 << 20;  // limit for volumes embedded in report.html for the viewer; 0: none
   fs::path cache;                        // of prepared volumes; empty: no cache
-  // Host memory for prepared volumes, of all ranks of a machine; nullopt: what the budgets leave, at least 1 GiB.
+  // Host memory for prepared volumes, of all ranks of a machine; nullopt: what the budgets leave, at least 1
+  // GiB.
   std::optional<std::int64_t> cases_bytes;
   // Number of neighbouring ranks that split each volume along its depth; 0: all ranks. A single rank
   // processes whole volumes.

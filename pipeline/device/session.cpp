@@ -32,7 +32,7 @@ swap::Network network_of(const RankGroups& ranks, net::Backend& backend) {
 }
 
 // If planning needs no costs, plan before measuring, so that a step that does not fit is reported at once.
-Prepared prepare_training(PlannableStep step, const Target& target, const Experiment& experiment) {
+Prepared prepare(PlannableStep step, const Target& target, const Experiment& experiment) {
   const std::string& planner = experiment.memory.planner;
   if (planner == "keep") plan_step(planner, step.problem, experiment);
   set_costs(step, measure(step, target, experiment));
@@ -44,10 +44,7 @@ Prepared prepare_training(PlannableStep step, const Target& target, const Experi
 Prepared prepare_inference(PlannableStep step, const Target& target, const Experiment& experiment) {
   if (std::optional<swap::Plan> staying = plan_staying(step.problem))
     return {std::move(step), std::move(*staying), nullptr};
-  const std::string& planner = experiment.memory.planner;
-  if (planner != "keep") set_costs(step, measure(step, target, experiment));
-  swap::Plan plan = plan_step(planner, step.problem, experiment);
-  return {std::move(step), std::move(plan), nullptr};
+  return prepare(std::move(step), target, experiment);
 }
 
 }  // namespace
@@ -188,7 +185,7 @@ Session::Session(const Experiment& experiment, const RunContext& context, const 
   };
   compile();
   if (together && agree_on_routines(*s.target.backend, ranks)) compile();
-  if (trains) s.training_step = prepare_training(std::move(training), s.target, experiment);
+  if (trains) s.training_step = prepare(std::move(training), s.target, experiment);
   s.inference_step = prepare_inference(std::move(inference), s.target, experiment);
   if (ranks.is_first()) remember_routines(*s.target.backend, experiment);
 }
@@ -267,12 +264,6 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   float loss = 0;
   executor.read(step.loss, &loss, sizeof loss);
   return loss;
-}
-
-float Session::train(std::span<const float> images, std::span<const std::uint8_t> targets,
-                     const net::StepContext& context, swap::StepReport* report) {
-  give(images, targets);
-  return train(context, report);
 }
 
 void Session::infer(std::span<const float> image) {
@@ -391,10 +382,9 @@ std::int64_t Session::host_bytes() const {
   const auto bytes = [](const swap::Plan& plan) { return plan.host_bytes + plan.streamed_bytes; };
   return std::max(bytes(state_->training_step.plan), bytes(state_->inference_step.plan));
 }
-std::int64_t Session::spare_host_bytes() const {
-  const net::Backend& on = backend();
-  const std::int64_t planned = host_bytes() + (on.computes_on_host() ? arena_bytes() : 0);
-  return without_reserve(on.free_host_bytes()) / state_->ranks.all().on_this_machine() - planned;
+std::int64_t Session::memory_for_cases() const {
+  return pipeline::memory_for_cases(state_->target, state_->experiment, arena_bytes(), host_bytes(),
+                                    state_->ranks.all().on_this_machine());
 }
 const net::Backend& Session::backend() const {
   return *state_->target.backend;

@@ -37,7 +37,10 @@ class Session {
   float train(const net::StepContext& context, swap::StepReport* report = nullptr,
               swap::Detail detail = swap::Detail::lanes, const std::function<void()>& meanwhile = {});
   float train(std::span<const float> images, std::span<const std::uint8_t> targets,
-              const net::StepContext& context, swap::StepReport* report = nullptr);  // give() and train()
+              const net::StepContext& context, swap::StepReport* report = nullptr) {
+    give(images, targets);
+    return train(context, report);
+  }
   // One image; returns probabilities D,H,W,outputs.
   std::vector<float> predict(std::span<const float> image);
   // Passes the probabilities to `take` in order of depth. With slab ranks, only the first calls `take`, rank
@@ -75,8 +78,8 @@ class Session {
   double busy_seconds() const;           // of kernels, in all steps so far
   std::int64_t arena_bytes() const;
   std::int64_t host_bytes() const;  // host pool and streamed values
-  // Free host memory that the plans leave to this process, less the reserve. REQUIRES: before allocate().
-  std::int64_t spare_host_bytes() const;
+  std::int64_t memory_for_cases()
+      const;  // of this process (pipeline/plan/target.h). REQUIRES: before allocate()
   const net::Backend& backend() const;
   net::ElementType precision() const;
   const swap::Budgets& budgets() const;

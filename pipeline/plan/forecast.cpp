@@ -169,7 +169,10 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const Experim
   const Size3& side = experiment.preprocess.resolution;
   const std::int64_t voxels = side[0] * side[1] * side[2];
   const std::int64_t cases = data.training_cases + data.validation_cases;
-  forecast.cache_bytes = experiment.cache.empty() ? 0 : voxels * (4 * data.channels + 2) * cases;
+  forecast.case_bytes = voxels * (4 * data.channels + 2);
+  forecast.cache_bytes = experiment.cache.empty() ? 0 : forecast.case_bytes * cases;
+  forecast.cases_bytes = memory_for_cases(target, experiment, forecast.arena_bytes,
+                                          forecast.plan.host_bytes + forecast.plan.streamed_bytes, 1);
   // Checkpoints: last holds weights and two moments, best holds weights, each with an average if enabled, and
   // the previous one of each is kept. Label maps compress to about a tenth of their voxels.
   const std::int64_t kept = experiment.training.averaging.name == Averaging::none ? 4 : 6;

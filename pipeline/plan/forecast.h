@@ -80,6 +80,8 @@ struct Forecast {
   std::int64_t arena_bytes = 0;              // shared by training and validation
   std::int64_t averaged_weights_bytes = 0;   // host memory outside the plan, for averaged weights
   std::int64_t cache_bytes = 0;              // prepared volumes on disk
+  std::int64_t case_bytes = 0;               // of a prepared volume
+  std::int64_t cases_bytes = 0;              // host memory for prepared volumes
   std::int64_t output_bytes = 0;             // approximate size of checkpoints and predictions
   double step_flops = 0;
 };

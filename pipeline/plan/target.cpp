@@ -190,6 +190,15 @@ Target open_target(const Experiment& experiment, const std::string& as, bool tun
   return target;
 }
 
+std::int64_t memory_for_cases(const Target& target, const Experiment& experiment, std::int64_t device_bytes,
+                              std::int64_t host_bytes, int sharers) {
+  if (experiment.cases_bytes) return *experiment.cases_bytes / sharers;
+  const std::int64_t least = least_memory_for_cases / sharers;
+  if (!target.backend) return std::max(least, target.budgets.host - host_bytes);
+  const std::int64_t planned = host_bytes + (target.backend->computes_on_host() ? device_bytes : 0);
+  return std::max(least, without_reserve(target.backend->free_host_bytes()) / sharers - planned);
+}
+
 void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes) {
   const bool shared = target.backend && target.backend->computes_on_host();
   std::int64_t& budget = shared ? target.budgets.device : target.budgets.host;

@@ -48,6 +48,12 @@ struct Target {
 Target open_target(const Experiment& experiment, const std::string& as = "", bool tuned = true,
                    const net::Ranks& ranks = net::alone());
 
+// Host memory for prepared cases (data.memory): what is free, less a reserve, and not planned for these
+// steps, or what the experiment sets; divided among `sharers` processes. REQUIRES: the planned memory is not
+// allocated yet.
+std::int64_t memory_for_cases(const Target& target, const Experiment& experiment, std::int64_t device_bytes,
+                              std::int64_t host_bytes, int sharers);
+
 // Reduces the budget whose size the experiment leaves open by `bytes`.
 void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes);
 

@@ -256,7 +256,7 @@ TimeLeft prepare_cases(Job& job, Session& session, bool predicts, Stopwatch& wat
   if (!job.context.resume && !sliced)
     log::info("estimated time after preparing the cases: {}",
               format_seconds(time_left(job, session, predicts).seconds()));
-  job.cases->keep_within(session.spare_host_bytes());
+  job.cases->keep_within(session.memory_for_cases());
   session.allocate();
   watch.end(job, "planning");
   if (job.prepare()) watch.end(job, "preparing");
