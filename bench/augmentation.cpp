@@ -91,11 +91,11 @@ int main(int count, char** arguments) {
   flipped.symmetry = 1;
   data::AugmentOptions options = data::nnunet_augmentation();
   pipeline::SampleGraph graph(options, example.size, channels);
+  const VoxelBox whole{{0, 0, 0}, example.size};
   for (const auto& [name, change] :
        {std::pair{"flip", flipped}, {"rotation and zoom", turned}, {"rotation, zoom and elastic", bent}}) {
-    data::NormalizedCase changed = example;
     report(std::string(name) + ": image and labels", repeats, [&] {
-      graph.apply({{}, change, {}}, changed);
+      graph.make({{}, change, {}}, example, whole);
     });
   }
   const auto itk_image = Itk::New();
@@ -116,19 +116,17 @@ int main(int count, char** arguments) {
       {"low resolution", {.low_resolution = 0.6}},
       {"gamma", {.gamma = 0.8}}};
   for (const auto& [name, change] : changes) {
-    data::NormalizedCase changed = example;
     data::Augmentation augmentation;
     augmentation.channels.assign(static_cast<std::size_t>(channels), change);
-    report(std::string(name) + ": image", repeats, [&] { graph.apply(augmentation, changed); });
+    report(std::string(name) + ": image", repeats, [&] { graph.make(augmentation, example, whole); });
   }
   // The average cost of a sample.
   double total = 0;
   constexpr int samples = 40;
   for (int i = 0; i < samples; ++i) {
-    data::NormalizedCase copy = example;
     const data::AugmentKey key{1, 1, static_cast<std::uint32_t>(i)};
-    total +=
-        seconds_of([&] { graph.apply(data::draw_augmentation(options, key, copy.size, channels), copy); });
+    total += seconds_of(
+        [&] { graph.make(data::draw_augmentation(options, key, example.size, channels), example, whole); });
   }
   std::printf("\"preset nnunet: image and labels (mean of %d)\",%.2f\n", samples, 1e3 * total / samples);
 }

@@ -288,9 +288,9 @@ NormalizedCase normalize(PreparedCase prepared, const Normalization& normalizati
   // A constant channel is only centred.
   for (std::size_t c = 0; c < channels; ++c)
     scale[c] = normalization.deviation[c] > 0 ? 1 / normalization.deviation[c] : 1;
-  for (std::size_t i = 0; i < prepared.image.size(); i += channels) {
+  const auto normalize_voxel = [&](float* voxel) {
     for (std::size_t c = 0; c < channels; ++c) {
-      float& value = prepared.image[i + c];
+      float& value = voxel[c];
       if (absent[c]) continue;
       const bool outside = normalization.masked && value == prepared.background[c];
       if (!normalization.low.empty())
@@ -298,9 +298,16 @@ NormalizedCase normalize(PreparedCase prepared, const Normalization& normalizati
                            static_cast<float>(normalization.high[c]));
       value = outside ? 0 : static_cast<float>((value - normalization.mean[c]) * scale[c]);
     }
-  }
-  return {prepared.size, prepared.training_geometry().spacing, prepared.channels, std::move(prepared.image),
-          std::move(prepared.truth)};
+  };
+  for (std::size_t i = 0; i < prepared.image.size(); i += channels) normalize_voxel(&prepared.image[i]);
+  std::vector<float> background = prepared.background;
+  normalize_voxel(background.data());
+  return {prepared.size,
+          prepared.training_geometry().spacing,
+          prepared.channels,
+          std::move(prepared.image),
+          std::move(prepared.truth),
+          std::move(background)};
 }
 
 std::vector<std::uint8_t> target_classes(const std::vector<std::int16_t>& truth,

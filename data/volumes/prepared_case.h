@@ -60,6 +60,7 @@ struct NormalizedCase {
   std::int64_t channels = 0;
   std::vector<float> image;         // D,H,W,C
   std::vector<std::int16_t> truth;  // D,H,W label values; empty without ground truth
+  std::vector<float> background{};  // per channel, the value of voxels outside a whole case
 };
 
 }  // namespace voxswap::data

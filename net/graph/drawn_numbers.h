@@ -9,18 +9,31 @@
 
 namespace voxswap::net::drawn {
 
-// f64 [space_numbers]: the voxel x, y, z of the result reads the position
-//   source = offset + index (x, y, z) + along (displacement in mm)
-// of the input, in voxels, clamped to the grid. The displacement is a cubic B-spline with `controls` control
-// points along x, y, z, `grid_step` of which lie between two voxels. Without controls it is 0.
+// f64 [space_numbers]: voxel x, y, z of the result reads the position
+//   start + clamped(offset + index (x, y, z) + along (displacement in mm))
+// of a case, in voxels. It is clamped to a box of the result's sides, which begins at `start`, so that
+// nothing outside the box is read. The displacement is a cubic B-spline with `controls` control points along
+// x, y, z, `grid_step` of which lie between two voxels. Without controls it is 0.
 enum Space : int {
-  offset,              // x, y, z
+  sides,               // of the case: x, y, z
+  start = sides + 3,   // x, y, z
+  offset = start + 3,  // x, y, z
   index = offset + 3,  // 3 x 3, row by row
   along = index + 9,   // 3 x 3, row by row
   grid_step = along + 9,
   controls = grid_step + 3,
   space_numbers = controls + 3
 };
+
+// A box of a case: the first voxel, and the steps to the next voxel along x, y, z.
+struct Box {
+  std::int64_t first, step[3];
+};
+constexpr Box box_of(const double* space) {
+  const auto number = [space](int at) { return static_cast<std::int64_t>(space[at]); };
+  const std::int64_t line = number(sides), plane = line * number(sides + 1);
+  return {number(start) + number(start + 1) * line + number(start + 2) * plane, {1, line, plane}};
+}
 
 // f64 [channels, channel_numbers]. In brackets: the value that changes nothing.
 enum Channel : int {

@@ -17,9 +17,10 @@ namespace voxswap::pipeline {
 
 namespace {
 
-std::int64_t bytes_of(const data::PreparedCase& prepared) {
-  return static_cast<std::int64_t>(prepared.image.size() * sizeof(float) +
-                                   prepared.truth.size() * sizeof(std::int16_t));
+template <class Case>
+std::int64_t bytes_of(const Case& one) {
+  return static_cast<std::int64_t>(one.image.size() * sizeof(float) +
+                                   one.truth.size() * sizeof(std::int16_t));
 }
 
 // True if the loss has one class per voxel, which includes the background.
@@ -124,6 +125,7 @@ Cases::Cases(const Experiment& experiment, data::Dataset dataset, net::Ranks& ra
     classes_.resize(unknown == net::Unknown::voxels ? outputs_ + 1 : 2 * outputs_,
                     ignored == 0 ? std::vector<int>() : std::vector<int>{ignored});
   kept_.resize(cache_.dataset().cases.size());
+  resident_.resize(kept_.size());
 }
 
 std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
@@ -179,7 +181,8 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   const auto prepare_one = [&](std::size_t i) {
     throw_if_interrupted();
     const auto one = prepared(all[i]);
-    if (i < training.size() && experiment_.preprocess.slices != data::Slices::none) planes_of(all[i], *one);
+    if (i < training.size() && experiment_.preprocess.slices != data::Slices::none)
+      planes_of(all[i], one->truth, one->size);
     if (i < training.size()) {
       check_fits(*one, experiment_);
       statistics[i] = data::statistics_for(experiment_.preprocess.normalize, *one);
@@ -201,23 +204,51 @@ data::Sample Cases::sample(std::size_t index) {
 
 data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& options,
                            const data::AugmentKey& key) {
-  return encoded(index, augmented(index, normalized(index, key), options, key));
+  const auto whole = normalized_whole(index);
+  const VoxelBox box = drawn_box(index, *whole, key);
+  data::Augmentation drawn = data::draw_augmentation(options, key, box.size, whole->channels);
+  if (data::changes_nothing(drawn)) return encoded(index, cut_case(*whole, box));
+  drawn.dropped.resize(static_cast<std::size_t>(whole->channels), false);
+  for (std::size_t c = 0; c < drawn.dropped.size(); ++c)  // missing channels stay 0
+    if (dataset().cases[index].lacks(c)) drawn.dropped[c] = true;
+  return encoded(index, sample_graphs_.make(options, drawn, *whole, box));
 }
 
 data::NormalizedCase Cases::normalized(std::size_t index) {
   const auto whole = prepared(index);
-  return normalized_part(*whole, network_box(*whole, experiment_));
+  return normalized_case(cut_case(*whole, network_box(whole->size, experiment_)), *whole);
 }
 
 data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey& key) {
-  const auto whole = prepared(index);
-  return normalized_part(*whole, drawn_box(index, *whole, key));
+  const auto whole = normalized_whole(index);
+  return cut_case(*whole, drawn_box(index, *whole, key));
+}
+
+data::NormalizedCase Cases::normalized_case(data::PreparedCase part, const data::PreparedCase& whole) const {
+  return data::normalize(std::move(part),
+                         data::normalization_for(whole, experiment_.preprocess, normalization_));
+}
+
+// Training reads no case in another form, so it takes the place of the prepared case.
+std::shared_ptr<const data::NormalizedCase> Cases::normalized_whole(std::size_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (resident_[index]) return resident_[index];
+  }
+  const auto before = prepared(index);
+  auto made = std::make_shared<const data::NormalizedCase>(normalized_case(*before, *before));
+  const std::lock_guard lock(mutex_);
+  const std::int64_t released = kept_[index] ? bytes_of(*kept_[index]) : 0;
+  if (resident_[index] || kept_bytes_ - released + bytes_of(*made) > limit_bytes_) return made;
+  kept_bytes_ += bytes_of(*made) - released;
+  kept_[index].reset();
+  return resident_[index] = made;
 }
 
 // The part of a case that training draws: a slice, a patch or all of it.
-VoxelBox Cases::drawn_box(std::size_t index, const data::PreparedCase& whole, const data::AugmentKey& key) {
+VoxelBox Cases::drawn_box(std::size_t index, const data::NormalizedCase& whole, const data::AugmentKey& key) {
   if (experiment_.preprocess.slices != data::Slices::none) {
-    const std::vector<std::int64_t> planes = planes_of(index, whole);
+    const std::vector<std::int64_t> planes = planes_of(index, whole.truth, whole.size);
     const std::size_t number = key.case_index / dataset().cases.size();
     const std::int64_t plane = planes.empty() ? whole.size[2] / 2 : planes[number % planes.size()];
     return {{0, 0, plane}, input_size(experiment_)};
@@ -225,23 +256,7 @@ VoxelBox Cases::drawn_box(std::size_t index, const data::PreparedCase& whole, co
   if (experiment_.training.patch)
     return draw_patch(whole.truth, whole.size, *experiment_.training.patch, key.seed, key.epoch,
                       key.case_index, experiment_.training.foreground, dataset().ignore_label);
-  return network_box(whole, experiment_);
-}
-
-data::NormalizedCase Cases::normalized_part(const data::PreparedCase& whole, const VoxelBox& box) const {
-  return data::normalize(cut_case(whole, box),
-                         data::normalization_for(whole, experiment_.preprocess, normalization_));
-}
-
-data::NormalizedCase Cases::augmented(std::size_t index, data::NormalizedCase part,
-                                      const data::AugmentOptions& options, const data::AugmentKey& key) {
-  data::Augmentation drawn = data::draw_augmentation(options, key, part.size, part.channels);
-  if (data::changes_nothing(drawn)) return part;
-  drawn.dropped.resize(static_cast<std::size_t>(part.channels), false);
-  for (std::size_t c = 0; c < drawn.dropped.size(); ++c)  // missing channels stay 0
-    if (dataset().cases[index].lacks(c)) drawn.dropped[c] = true;
-  sample_graphs_.apply(options, drawn, part);
-  return part;
+  return network_box(whole.size, experiment_);
 }
 
 data::Sample Cases::encoded(std::size_t index, data::NormalizedCase part) const {
@@ -270,15 +285,16 @@ std::vector<std::uint8_t> Cases::with_unannotated(std::size_t index, std::vector
   return bits;
 }
 
-std::vector<std::int64_t> Cases::planes_of(std::size_t index, const data::PreparedCase& whole) {
+std::vector<std::int64_t> Cases::planes_of(std::size_t index, const std::vector<std::int16_t>& truth,
+                                           const Size3& size) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = planes_.find(index); found != planes_.end()) return found->second;
   }
   std::vector<std::pair<std::int64_t, std::int64_t>> found;  // unlabelled voxels, plane
-  const auto voxels = static_cast<std::ptrdiff_t>(whole.size[0] * whole.size[1]);
-  for (std::int64_t z = 0; z < whole.size[2] && !whole.truth.empty(); ++z) {
-    const auto plane = whole.truth.begin() + z * voxels;
+  const auto voxels = static_cast<std::ptrdiff_t>(size[0] * size[1]);
+  for (std::int64_t z = 0; z < size[2] && !truth.empty(); ++z) {
+    const auto plane = truth.begin() + z * voxels;
     const std::int64_t unlabelled = std::count_if(plane, plane + voxels, [&](std::int16_t label) {
       return label == 0 || label == dataset().ignore_label;
     });

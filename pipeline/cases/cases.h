@@ -61,14 +61,15 @@ class Cases {
 
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
-  VoxelBox drawn_box(std::size_t index, const data::PreparedCase& whole, const data::AugmentKey& key);
-  data::NormalizedCase normalized_part(const data::PreparedCase& whole, const VoxelBox& box) const;
-  data::NormalizedCase augmented(std::size_t index, data::NormalizedCase part,
-                                 const data::AugmentOptions& options, const data::AugmentKey& key);
+  VoxelBox drawn_box(std::size_t index, const data::NormalizedCase& whole, const data::AugmentKey& key);
+  // A part of a prepared case, normalised as the whole.
+  data::NormalizedCase normalized_case(data::PreparedCase part, const data::PreparedCase& whole) const;
+  std::shared_ptr<const data::NormalizedCase> normalized_whole(std::size_t index);
   data::Sample encoded(std::size_t index, data::NormalizedCase part) const;
   std::vector<std::uint8_t> with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Slices of a prepared case that contain a label, most labelled voxels first.
-  std::vector<std::int64_t> planes_of(std::size_t index, const data::PreparedCase& whole);
+  std::vector<std::int64_t> planes_of(std::size_t index, const std::vector<std::int16_t>& truth,
+                                      const Size3& size);
 
   Experiment experiment_;
   net::Ranks& ranks_;
@@ -76,7 +77,9 @@ class Cases {
   data::Normalization normalization_;
   std::vector<std::vector<int>> classes_;  // of the outputs, then of the "unannotated" bits
   std::size_t outputs_ = 0;
+  // In memory, by case: prepared, or normalised for training.
   std::vector<std::shared_ptr<const data::PreparedCase>> kept_;
+  std::vector<std::shared_ptr<const data::NormalizedCase>> resident_;
   std::map<std::size_t, std::vector<std::int64_t>> planes_;  // by case
   std::int64_t kept_bytes_ = 0, limit_bytes_;
   std::mutex mutex_;

@@ -40,9 +40,9 @@ Size3 input_size(const Experiment& experiment) {
   return experiment.training.patch.value_or(experiment.preprocess.resolution);
 }
 
-VoxelBox network_box(const data::PreparedCase& prepared, const Experiment& experiment) {
-  return experiment.preprocess.by_spacing() ? padded_box(prepared.size, input_size(experiment))
-                                            : VoxelBox{{0, 0, 0}, prepared.size};
+VoxelBox network_box(const Size3& prepared, const Experiment& experiment) {
+  return experiment.preprocess.by_spacing() ? padded_box(prepared, input_size(experiment))
+                                            : VoxelBox{{0, 0, 0}, prepared};
 }
 
 VoxelBox without_padding(const VoxelBox& box, const Size3& size) {
@@ -122,20 +122,33 @@ std::vector<T> padded(const std::vector<T>& voxels, const VoxelBox& part, const 
   return result;
 }
 
-}  // namespace
-
-data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box) {
+// Sets size, image and truth of a part.
+template <class Case>
+void cut_voxels(const Case& whole, const VoxelBox& box, Case& part) {
   const VoxelBox there = inside(box, whole.size);
-  data::PreparedCase part;
-  part.id = whole.id;
   part.size = box.size;
   part.channels = whole.channels;
   part.image = cut(whole.image, whole.size, there, whole.channels);
   if (!whole.truth.empty()) part.truth = cut(whole.truth, whole.size, there, 1);
-  if (there != box) {
-    part.image = padded(part.image, there, box, whole.background);
-    if (!whole.truth.empty()) part.truth = padded(part.truth, there, box, {0});
-  }
+  if (there == box) return;
+  part.image = padded(part.image, there, box, whole.background);
+  if (!whole.truth.empty()) part.truth = padded(part.truth, there, box, {0});
+}
+
+}  // namespace
+
+data::NormalizedCase cut_case(const data::NormalizedCase& whole, const VoxelBox& box) {
+  data::NormalizedCase part;
+  cut_voxels(whole, box, part);
+  part.spacing = whole.spacing;
+  part.background = whole.background;
+  return part;
+}
+
+data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box) {
+  data::PreparedCase part;
+  cut_voxels(whole, box, part);
+  part.id = whole.id;
   const data::CaseStatistics& all = whole.statistics;
   part.statistics = {all.mean, all.deviation, {}, all.missing};
   part.background = whole.background;

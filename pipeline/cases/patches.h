@@ -24,7 +24,7 @@ namespace voxswap::pipeline {
 Size3 input_size(const Experiment& experiment);
 
 // Box of a whole prepared case, padded to the network's input size where it is smaller.
-VoxelBox network_box(const data::PreparedCase& prepared, const Experiment& experiment);
+VoxelBox network_box(const Size3& prepared, const Experiment& experiment);
 
 // Position of the unpadded volume of `size` inside that box.
 VoxelBox without_padding(const VoxelBox& box, const Size3& size);
@@ -45,6 +45,7 @@ VoxelBox padded_box(const Size3& size, const Size3& least);
 // Crops a prepared case; keeps world coordinates and the statistics of the whole volume. Voxels outside the
 // volume are background without label.
 data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box);
+data::NormalizedCase cut_case(const data::NormalizedCase& whole, const VoxelBox& box);
 
 // Sliding-window inference, as in nnU-Net (Isensee et al., Nature Methods 2021): overlapping windows are
 // evenly spaced, and probabilities are averaged with Gaussian weights, since predictions are most accurate in

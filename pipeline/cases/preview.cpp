@@ -84,11 +84,11 @@ Block block_of(Cases& cases, std::size_t index, const Experiment& experiment, st
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const data::AugmentKey key{experiment.training.seed, static_cast<std::uint64_t>(epoch),
                                static_cast<std::uint32_t>(index)};
-    data::NormalizedCase part = cases.normalized(index, key);
+    const data::NormalizedCase part = cases.normalized(index, key);
     const data::Augmentation drawn =
         data::draw_augmentation(experiment.training.augment, key, part.size, part.channels);
-    graphs.apply(experiment.training.augment, drawn, part);
-    add(format("epoch {}", epoch), data::describe(drawn), std::move(part));
+    add(format("epoch {}", epoch), data::describe(drawn),
+        graphs.make(experiment.training.augment, drawn, part, {{0, 0, 0}, part.size}));
   }
   return block;
 }

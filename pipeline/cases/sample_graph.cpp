@@ -6,6 +6,7 @@
 
 #include "net/backends/backends.h"
 #include "net/graph/drawn_numbers.h"
+#include "pipeline/cases/patches.h"
 
 namespace voxswap::pipeline {
 
@@ -28,12 +29,14 @@ struct Changes {
   bool any() const { return noise || blur || line || contrast || low_resolution || inverted_gamma || gamma; }
 };
 
-std::vector<double> space_numbers(const data::SpatialMap& map) {
+std::vector<double> space_numbers(const data::SpatialMap& map, const Size3& whole, const Size3& start) {
   std::vector<double> numbers(drawn::space_numbers, 0.0);
   const auto at = [&](int first, std::size_t i) -> double& {
     return numbers[static_cast<std::size_t>(first) + i];
   };
   for (std::size_t k = 0; k < 3; ++k) {
+    at(drawn::sides, k) = static_cast<double>(whole[k]);
+    at(drawn::start, k) = static_cast<double>(start[k]);
     at(drawn::offset, k) = map.offset[k];
     for (std::size_t j = 0; j < 3; ++j) {
       at(drawn::index, 3 * k + j) = map.index[k][j];
@@ -44,6 +47,12 @@ std::vector<double> space_numbers(const data::SpatialMap& map) {
     at(drawn::controls, k) = static_cast<double>(map.elastic[0].nodes()[k]);
   }
   return numbers;
+}
+
+bool is_inside(const VoxelBox& box, const Size3& size) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (box.start[axis] < 0 || box.end()[axis] > size[axis]) return false;
+  return true;
 }
 
 std::vector<double> channel_numbers(const data::Augmentation& augmentation, std::size_t channels) {
@@ -82,23 +91,22 @@ struct SampleGraph::State {
 
   net::Graph graph{};
   net::ValueId image = net::none, labels = net::none, space = net::none, numbers = net::none,
-               controls = net::none, mapped_labels = net::none, result = net::none;
-  std::int64_t most_controls = 0;  // of the graph
+               controls = net::none, mapped_labels = net::none, mapped = net::none, result = net::none;
+  std::int64_t most_voxels = 0, most_controls = 0;  // of the graph's cases and deformations
   std::vector<std::unique_ptr<net::Kernel>> kernels{};
   std::unique_ptr<net::Memory> workspace{};
-  // The image after the map, and the labels: reused, since memory of this size is slow to allocate.
-  std::vector<float> spare{};
-  std::vector<std::int16_t> spare_labels{};
+  std::vector<float> apart{};  // the channels after the map; reused, since such memory is slow to allocate
 
-  // With room for this many control points.
-  void build(std::int64_t controls_needed) {
+  // With room for cases of this many voxels, and this many control points.
+  void build(std::int64_t voxels, std::int64_t controls_needed) {
     graph = {};
+    most_voxels = voxels;
     most_controls = controls_needed;
     const auto input = [&](const char* name, Shape shape, net::ElementType type) {
       return graph.add_value(name, std::move(shape), type, net::Role::input);
     };
-    image = input("image", {1, size[2], size[1], size[0], channels}, net::ElementType::f32);
-    labels = input("labels", {1, size[2], size[1], size[0], 2}, net::ElementType::u8);
+    image = input("image", {voxels, channels}, net::ElementType::f32);
+    labels = input("labels", {voxels, 2}, net::ElementType::u8);
     space = input("space", {drawn::space_numbers}, net::ElementType::f64);
     numbers = input("channels", {channels, drawn::channel_numbers}, net::ElementType::f64);
     controls = most_controls > 0 ? input("controls", {3, most_controls}, net::ElementType::f32) : net::none;
@@ -109,7 +117,10 @@ struct SampleGraph::State {
       of_image.push_back(controls);
       of_labels.push_back(controls);
     }
-    result = graph.apply("spatial_map", "spatial_map", of_image, {{"apart", changes.any() ? 1.0 : 0.0}});
+    net::Attributes sides{{"d", double(size[2])}, {"h", double(size[1])}, {"w", double(size[0])}};
+    mapped_labels = graph.apply("spatial_map_labels", "spatial_map_labels", of_labels, sides);
+    sides.set("apart", changes.any() ? 1 : 0);
+    mapped = result = graph.apply("spatial_map", "spatial_map", of_image, sides);
     const auto change = [&](bool wanted, const char* operation, const net::Attributes& attributes = {}) {
       if (wanted) result = graph.apply(operation, operation, {result, numbers}, attributes);
     };
@@ -121,7 +132,6 @@ struct SampleGraph::State {
     change(changes.inverted_gamma, "change_gamma", {{"inverted", 1}});
     change(changes.gamma, "change_gamma");
     if (changes.any()) result = graph.apply("channels_together", "channels_together", {result});
-    mapped_labels = graph.apply("spatial_map_labels", "spatial_map_labels", of_labels);
 
     kernels.clear();
     std::int64_t bytes = 0;
@@ -149,65 +159,73 @@ struct SampleGraph::State {
 
 SampleGraph::SampleGraph(const data::AugmentOptions& options, const Size3& size, std::int64_t channels)
     : state_(std::make_unique<State>(State{options, size, channels})) {
-  state_->build(0);
+  state_->build(size[0] * size[1] * size[2], 0);
 }
 SampleGraph::~SampleGraph() = default;
 SampleGraph::SampleGraph(SampleGraph&&) noexcept = default;
 SampleGraph& SampleGraph::operator=(SampleGraph&&) noexcept = default;
 
-bool SampleGraph::suits(const data::AugmentOptions& options, const data::NormalizedCase& part) const {
-  return state_->options == options && state_->size == part.size && state_->channels == part.channels;
+bool SampleGraph::suits(const data::AugmentOptions& options, const Size3& size, std::int64_t channels) const {
+  return state_->options == options && state_->size == size && state_->channels == channels;
 }
 
-void SampleGraph::apply(const data::Augmentation& augmentation, data::NormalizedCase& part) {
+data::NormalizedCase SampleGraph::make(const data::Augmentation& augmentation,
+                                       const data::NormalizedCase& given, const VoxelBox& box) {
   State& state = *state_;
-  assert(part.size == state.size && part.channels == state.channels);
-  if (data::changes_nothing(augmentation)) return;
-  const data::SpatialMap map = data::map_of(augmentation, part.size, part.spacing);
-  std::vector<double> space = space_numbers(map),
-                      numbers = channel_numbers(augmentation, static_cast<std::size_t>(part.channels));
-  std::vector<float> controls;
-  if (!map.elastic.empty()) {
-    const auto count = static_cast<std::int64_t>(map.elastic[0].coefficients().size());
-    if (count > state.most_controls) state.build(count);
-    controls.resize(static_cast<std::size_t>(3 * state.most_controls));
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      std::copy_n(map.elastic[axis].coefficients().begin(), count,
-                  controls.begin() + static_cast<std::ptrdiff_t>(axis * state.most_controls));
+  assert(box.size == state.size && given.channels == state.channels);
+  if (data::changes_nothing(augmentation)) return cut_case(given, box);
+  if (!is_inside(box, given.size)) {
+    const data::NormalizedCase padded = cut_case(given, box);
+    return make(augmentation, padded, {{0, 0, 0}, box.size});
   }
-  controls.resize(static_cast<std::size_t>(3 * state.most_controls));
+  const data::SpatialMap map = data::map_of(augmentation, box.size, given.spacing);
+  std::vector<double> space = space_numbers(map, given.size, box.start),
+                      numbers = channel_numbers(augmentation, static_cast<std::size_t>(given.channels));
+  const std::int64_t voxels = given.size[0] * given.size[1] * given.size[2],
+                     needed = map.elastic.empty()
+                                  ? 0
+                                  : static_cast<std::int64_t>(map.elastic[0].coefficients().size());
+  if (voxels > state.most_voxels || needed > state.most_controls)
+    state.build(std::max(voxels, state.most_voxels), std::max(needed, state.most_controls));
+  std::vector<float> controls(static_cast<std::size_t>(3 * state.most_controls));
+  for (std::size_t axis = 0; axis < map.elastic.size(); ++axis)
+    std::copy_n(map.elastic[axis].coefficients().begin(), needed,
+                controls.begin() + static_cast<std::ptrdiff_t>(axis) * state.most_controls);
 
-  // These kernels load and store single voxels or unaligned vectors, so the case's own memory will do.
-  state.spare.resize(part.image.size());
-  state.spare_labels.resize(part.truth.size());
+  data::NormalizedCase part{box.size, given.spacing, given.channels, {}, {}, given.background};
+  part.image.resize(static_cast<std::size_t>(state.graph.value(state.mapped).shape.count()));
+  if (!given.truth.empty()) part.truth.resize(part.image.size() / static_cast<std::size_t>(given.channels));
+  // These kernels load and store single voxels or unaligned vectors, so the cases' own memory will do.
   std::vector<void*> places(state.graph.values().size(), nullptr);
   const auto place = [&](net::ValueId id) -> void*& { return places[static_cast<std::size_t>(id)]; };
-  place(state.image) = part.image.data();
+  place(state.image) = const_cast<float*>(given.image.data());  // inputs are read only
+  place(state.labels) = const_cast<std::int16_t*>(given.truth.data());
   place(state.space) = space.data();
   place(state.numbers) = numbers.data();
   if (state.controls != net::none) place(state.controls) = controls.data();
-  place(state.graph.nodes()[0].outputs[0]) = state.spare.data();
-  place(state.labels) = part.truth.data();
-  place(state.mapped_labels) = state.spare_labels.data();
-  const bool apart = state.result != state.graph.nodes()[0].outputs[0];
-  if (apart) place(state.result) = part.image.data();
-  state.run(places, !part.truth.empty());
-  if (!apart) part.image.swap(state.spare);
-  part.truth.swap(state.spare_labels);
+  place(state.mapped_labels) = part.truth.data();
+  if (state.mapped != state.result) {
+    state.apart.resize(part.image.size());
+    place(state.mapped) = state.apart.data();
+  }
+  place(state.result) = part.image.data();
+  state.run(places, !given.truth.empty());
+  return part;
 }
 
-void SampleGraphs::apply(const data::AugmentOptions& options, const data::Augmentation& drawn,
-                         data::NormalizedCase& part) {
-  if (data::changes_nothing(drawn)) return;
+data::NormalizedCase SampleGraphs::make(const data::AugmentOptions& options, const data::Augmentation& drawn,
+                                        const data::NormalizedCase& whole, const VoxelBox& box) {
   std::unique_lock lock(mutex_);
-  const auto fits = [&](const SampleGraph& one) { return one.suits(options, part); };
-  const auto found = std::find_if(idle_.begin(), idle_.end(), fits);
-  SampleGraph own = found != idle_.end() ? std::move(*found) : SampleGraph(options, part.size, part.channels);
+  const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const SampleGraph& one) {
+    return one.suits(options, box.size, whole.channels);
+  });
+  SampleGraph own = found != idle_.end() ? std::move(*found) : SampleGraph(options, box.size, whole.channels);
   if (found != idle_.end()) idle_.erase(found);
   lock.unlock();
-  own.apply(drawn, part);
+  data::NormalizedCase part = own.make(drawn, whole, box);
   lock.lock();
   idle_.push_back(std::move(own));
+  return part;
 }
 
 }  // namespace voxswap::pipeline

@@ -21,14 +21,15 @@ class SampleGraph {
   SampleGraph(SampleGraph&&) noexcept;
   SampleGraph& operator=(SampleGraph&&) noexcept;
 
-  // Changes a case in place. Without any drawn change, every bit stays the same. Labels are interpolated as
-  // one indicator per label and the largest wins, so no new label values appear. Positions outside the grid
-  // read the edge voxel. REQUIRES: drawn with the options, for a case of this size and number of channels; a
-  // symmetry that preserves the box size.
-  void apply(const data::Augmentation& drawn, data::NormalizedCase& part);
+  // A part of a normalised case, augmented. Without any drawn change, every bit stays the same. Labels are
+  // interpolated as one indicator per label and the largest wins, so no new label values appear. Positions
+  // outside the box read its edge voxel. REQUIRES: drawn with the options, for a box of this size; a symmetry
+  // that preserves the box size.
+  data::NormalizedCase make(const data::Augmentation& drawn, const data::NormalizedCase& whole,
+                            const VoxelBox& box);
 
-  // Whether it was made for such a case and with these options.
-  bool suits(const data::AugmentOptions& options, const data::NormalizedCase& part) const;
+  // Whether it was made with these arguments.
+  bool suits(const data::AugmentOptions& options, const Size3& size, std::int64_t channels) const;
 
  private:
   struct State;
@@ -38,9 +39,9 @@ class SampleGraph {
 // Sample graphs for several threads at a time.
 class SampleGraphs {
  public:
-  // As SampleGraph::apply(), from any thread.
-  void apply(const data::AugmentOptions& options, const data::Augmentation& drawn,
-             data::NormalizedCase& part);
+  // As SampleGraph::make(), from any thread.
+  data::NormalizedCase make(const data::AugmentOptions& options, const data::Augmentation& drawn,
+                            const data::NormalizedCase& whole, const VoxelBox& box);
 
  private:
   std::mutex mutex_;

@@ -207,9 +207,9 @@ double augmenting_seconds(const Experiment& experiment, const DataShape& data) {
   SampleGraph graph(experiment.training.augment, noise.size, noise.channels);
   const auto started = std::chrono::steady_clock::now();
   for (std::uint64_t i = 0; i < tries; ++i) {
-    data::NormalizedCase part = noise;
     const data::AugmentKey key{1, i, 0};
-    graph.apply(data::draw_augmentation(experiment.training.augment, key, part.size, part.channels), part);
+    graph.make(data::draw_augmentation(experiment.training.augment, key, noise.size, noise.channels), noise,
+               {{0, 0, 0}, noise.size});
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
   return elapsed.count() / static_cast<double>(tries) * static_cast<double>(experiment.training.batch_size) /

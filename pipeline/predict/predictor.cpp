@@ -132,7 +132,7 @@ void Predictor::use_members(const std::vector<Member>& members) {
 void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take) {
   Network& network = *member.network;
   network.load(member.weights);
-  const VoxelBox all = network_box(prepared, network.experiment);
+  const VoxelBox all = network_box(prepared.size, network.experiment);
   const data::NormalizedCase normal = data::normalize(
       cut_case(prepared, all),
       data::normalization_for(prepared, network.experiment.preprocess, member.weights.normalization));

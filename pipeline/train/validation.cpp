@@ -59,7 +59,7 @@ void Validation::add(Session& session, Cases& cases, std::size_t index, std::siz
   const data::Sample sample = cases.sample(index);
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
   const auto prepared = cases.prepared(index);
-  const VoxelBox all = network_box(*prepared, experiment_);
+  const VoxelBox all = network_box(prepared->size, experiment_);
   const Size3& size = all.size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "pipeline/cases/patches.h"
 #include "tests/data/everything_drawn.h"
 
 namespace voxswap::pipeline {
@@ -92,7 +93,8 @@ constexpr double rounding = 2e-5;
 
 // By a graph with all changes, or one without changes of intensities.
 void augment(const Augmentation& drawn, NormalizedCase& part, bool intensities = true) {
-  SampleGraph(intensities ? everything() : AugmentOptions(), part.size, part.channels).apply(drawn, part);
+  SampleGraph graph(intensities ? everything() : AugmentOptions(), part.size, part.channels);
+  part = graph.make(drawn, part, {{0, 0, 0}, part.size});
 }
 
 TEST(Augmentation, TurnsAndScalesImagesAsSciPyDoes) {
@@ -325,12 +327,29 @@ TEST(Augmentation, OfASampleDoesNotDependOnTheSamplesBefore) {
   SampleGraphs shared;
   for (std::uint32_t i = 0; i < 6; ++i) {
     const Augmentation drawn = draw_augmentation(everything(), {5, 2, i}, before.size, 2);
-    NormalizedCase alone = before, together = before;
+    NormalizedCase alone = before;
     augment(drawn, alone);
-    shared.apply(everything(), drawn, together);
+    const NormalizedCase together = shared.make(everything(), drawn, before, {{0, 0, 0}, before.size});
     EXPECT_EQ(alone.image, together.image);
     EXPECT_EQ(alone.truth, together.truth);
   }
+}
+
+// A box is read where it lies in the case, also one that extends beyond it.
+TEST(Augmentation, OfABoxIsThatOfTheBoxCutOut) {
+  NormalizedCase whole = blob({20, 24, 16}, 2);
+  whole.background = {-1, 3};
+  for (const VoxelBox& box : {VoxelBox{{3, 5, 2}, {12, 12, 10}}, VoxelBox{{-4, 5, 8}, {12, 12, 10}}})
+    for (const bool intensities : {false, true})
+      for (std::uint32_t i = 0; i < 6; ++i) {
+        const AugmentOptions options = intensities ? everything() : AugmentOptions();
+        const Augmentation drawn = draw_augmentation(options, {5, 3, i}, box.size, 2);
+        const NormalizedCase in_place = SampleGraph(options, box.size, 2).make(drawn, whole, box);
+        NormalizedCase cut_out = cut_case(whole, box);
+        augment(drawn, cut_out, intensities);
+        EXPECT_EQ(in_place.image, cut_out.image);
+        EXPECT_EQ(in_place.truth, cut_out.truth);
+      }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace voxswap::net::cuda {
 
 namespace {
 
+// The sides of the result.
 struct Grid {
   std::int64_t width, height, depth;
   __host__ __device__ std::int64_t voxels() const { return width * height * depth; }
@@ -35,8 +36,8 @@ __device__ void displace(const double* space, const float* controls, std::int64_
     }
 }
 
-// The cell around the position that a voxel reads: its lower corner, the steps to its other corners, and the
-// position within it.
+// The cell around the position that a voxel reads: its lower corner in the case, the steps to its other
+// corners, and the position within it.
 struct Cell {
   std::int64_t voxel;
   std::int64_t step[3];
@@ -44,8 +45,8 @@ struct Cell {
 
   __device__ Cell(const Grid& grid, const double* space, const float* controls, std::int64_t most,
                   std::int64_t number) {
-    const std::int64_t side[3] = {grid.width, grid.height, grid.depth},
-                       stride[3] = {1, grid.width, grid.width * grid.height};
+    const std::int64_t side[3] = {grid.width, grid.height, grid.depth};
+    const drawn::Box box = drawn::box_of(space);
     std::int64_t at[3];
     std::int64_t rest = number;
     at[0] = take_axis(rest, grid.width);
@@ -53,7 +54,7 @@ struct Cell {
     at[2] = rest;
     float moved[3] = {};
     if (controls != nullptr && space[drawn::controls] > 0) displace(space, controls, most, at, moved);
-    voxel = 0;
+    voxel = box.first;
     for (int k = 0; k < 3; ++k) {
       const double* index = space + drawn::index + 3 * k;
       const double* along = space + drawn::along + 3 * k;
@@ -69,8 +70,8 @@ struct Cell {
       std::int64_t cell = static_cast<std::int64_t>(position);
       cell = cell < last_cell ? cell : last_cell;
       part[k] = position - static_cast<float>(cell);
-      voxel += cell * stride[k];
-      step[k] = side[k] > 1 ? stride[k] : 0;
+      voxel += cell * box.step[k];
+      step[k] = side[k] > 1 ? box.step[k] : 0;
     }
   }
   __device__ std::int64_t corner(int i) const {
@@ -129,8 +130,8 @@ struct ControlPoints {
 
 std::unique_ptr<Kernel> make_spatial_map(const Graph& graph, const Node& node, Device&) {
   need_f32(node.name, input_type(graph, node));
-  const Grid grid = grid_of(input_shape(graph, node));
-  const std::int64_t channels = input_shape(graph, node)[4];
+  const Grid grid = grid_of(output_shape(graph, node));
+  const std::int64_t channels = input_shape(graph, node)[1];
   const ControlPoints controls(graph, node, 3);
   const bool apart = node.attributes.flag("apart");
   return make_own([=](const KernelArguments& arguments) {
@@ -141,7 +142,7 @@ std::unique_ptr<Kernel> make_spatial_map(const Graph& graph, const Node& node, D
 }
 
 std::unique_ptr<Kernel> make_spatial_map_labels(const Graph& graph, const Node& node, Device&) {
-  const Grid grid = grid_of(input_shape(graph, node));
+  const Grid grid = grid_of(output_shape(graph, node));
   const ControlPoints controls(graph, node, 2);
   return make_own([=](const KernelArguments& arguments) {
     launch("spatial_map_labels", map_labels, blocks_for(grid.voxels()), block_threads, grid,

@@ -13,25 +13,26 @@ namespace voxswap::net::onednn {
 
 namespace {
 
+// The sides of the result.
 struct Grid {
   std::int64_t width = 0, height = 0, depth = 0;
   explicit Grid(const Shape& shape) : width(shape[3]), height(shape[2]), depth(shape[1]) {}
   std::int64_t plane() const { return width * height; }
   std::int64_t voxels() const { return plane() * depth; }
   std::int64_t side(int axis) const { return axis == 0 ? width : axis == 1 ? height : depth; }
-  std::int64_t step(int axis) const { return axis == 0 ? 1 : axis == 1 ? width : plane(); }
 };
 
 // The drawn map of one sample.
 struct Map {
   Grid grid;
   const double* space;
+  drawn::Box box;                        // of the case
   const float* displacements = nullptr;  // null without deformation
   std::int64_t most_controls = 0;
   std::int64_t controls[3] = {};
 
   Map(const Grid& of, const KernelArguments& arguments, std::size_t controls_at, std::int64_t most)
-      : grid(of), space(input<double>(arguments, 1)), most_controls(most) {
+      : grid(of), space(input<double>(arguments, 1)), box(drawn::box_of(space)), most_controls(most) {
     for (int k = 0; k < 3; ++k) controls[k] = static_cast<std::int64_t>(space[drawn::controls + k]);
     if (most > 0 && controls[0] > 0) displacements = input<float>(arguments, controls_at);
   }
@@ -45,7 +46,7 @@ struct Permutation {
   bool exact = false;
   std::int64_t first = 0, step[3] = {};
 
-  explicit Permutation(const Map& map) {
+  explicit Permutation(const Map& map) : first(map.box.first) {
     if (map.displacements != nullptr) return;
     for (int k = 0; k < 3; ++k) {
       const double last = static_cast<double>(map.grid.side(k) - 1);
@@ -57,13 +58,13 @@ struct Permutation {
         if (step_of != 1 && step_of != -1) return;
         ++moves;
         to += step_of * static_cast<double>(map.grid.side(j) - 1);
-        step[j] += static_cast<std::int64_t>(step_of) * map.grid.step(k);
+        step[j] += static_cast<std::int64_t>(step_of) * map.box.step[k];
       }
       const auto whole = static_cast<std::int64_t>(from);
       if (moves != 1 || static_cast<double>(whole) != from || std::min(from, to) != 0 ||
           std::max(from, to) != last)
         return;
-      first += whole * map.grid.step(k);
+      first += whole * map.box.step[k];
     }
     exact = true;
   }
@@ -156,18 +157,19 @@ struct Row {
       }
     }
   }
-  VOXSWAP_INLINE std::int64_t voxel(const Grid& grid, std::int64_t x) const {
-    return cell[2][x] * grid.plane() + cell[1][x] * grid.width + cell[0][x];
+  // The lower corner of a cell, in the case.
+  VOXSWAP_INLINE std::int64_t voxel(const drawn::Box& box, std::int64_t x) const {
+    return box.first + cell[2][x] * box.step[2] + cell[1][x] * box.step[1] + cell[0][x];
   }
 };
 
 // Steps from a voxel to its neighbours in a cell: 0 along axes of one voxel.
 struct Neighbours {
   std::int64_t right, below, behind;
-  Neighbours(const Grid& grid, std::int64_t values)
-      : right(grid.width > 1 ? values : 0),
-        below(grid.height > 1 ? grid.width * values : 0),
-        behind(grid.depth > 1 ? grid.plane() * values : 0) {}
+  Neighbours(const Map& map, std::int64_t values)
+      : right(map.grid.width > 1 ? values : 0),
+        below(map.grid.height > 1 ? map.box.step[1] * values : 0),
+        behind(map.grid.depth > 1 ? map.box.step[2] * values : 0) {}
 };
 
 // The channels of a voxel as a vector.
@@ -228,9 +230,9 @@ struct MapPlanes {
     }
   }
   VOXSWAP_INLINE void interpolate_row(const Row& row, float* to) const {
-    const Neighbours next(map.grid, count());
+    const Neighbours next(map, count());
     for (std::int64_t v = 0; v < map.grid.width; ++v, to += step()) {
-      const float* const near = x + row.voxel(map.grid, v) * count();
+      const float* const near = x + row.voxel(map.box, v) * count();
       const float* const far = near + next.behind;
       const float u = row.part[0][v], t = row.part[1][v], w = row.part[2][v];
       if constexpr (C > 1) {
@@ -257,28 +259,27 @@ struct MapPlanes {
 
 using Label = std::uint16_t;
 
-// For each cell, at its lower corner: whether all eight corners have the same label. Most have, so that one
-// look-up suffices.
+// For each cell of the box, at its lower corner: whether all eight corners have the same label. Most have, so
+// that one look-up suffices.
 struct FindUniform {
-  Grid grid;
+  const Map& map;
   const Label* labels;
   std::uint8_t* uniform;
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    const std::int64_t right = grid.width > 1 ? 1 : 0;
+    const Grid& grid = map.grid;
+    const Neighbours next(map, 1);
     for (std::int64_t z = begin; z < end; ++z)
       for (std::int64_t y = 0; y < std::max<std::int64_t>(grid.height - 1, 1); ++y) {
-        const std::int64_t start = z * grid.plane() + y * grid.width;
-        const Label* const a = labels + start;
-        const Label* const b = a + (grid.height > 1 ? grid.width : 0);
-        const Label* const c = a + (grid.depth > 1 ? grid.plane() : 0);
-        const Label* const d = c + (b - a);
-        for (std::int64_t x = 0; x + right < grid.width; ++x) {
+        const Label* const a = labels + map.box.first + z * map.box.step[2] + y * map.box.step[1];
+        const Label *const b = a + next.below, *const c = a + next.behind, *const d = c + next.below;
+        std::uint8_t* const to = uniform + z * grid.plane() + y * grid.width;
+        for (std::int64_t x = 0; x + next.right < grid.width; ++x) {
           const Label label = a[x];
-          const int differs = (a[x + right] ^ label) | (b[x] ^ label) | (b[x + right] ^ label) |
-                              (c[x] ^ label) | (c[x + right] ^ label) | (d[x] ^ label) |
-                              (d[x + right] ^ label);
-          uniform[start + x] = differs == 0;
+          const std::int64_t right = x + next.right;
+          const int differs = (a[right] ^ label) | (b[x] ^ label) | (b[right] ^ label) | (c[x] ^ label) |
+                              (c[right] ^ label) | (d[x] ^ label) | (d[right] ^ label);
+          to[x] = differs == 0;
         }
       }
   }
@@ -295,7 +296,7 @@ struct MapLabels {
 
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Grid grid = map.grid;
-    const Neighbours next(grid, 1);
+    const Neighbours next(map, 1);
     for (std::int64_t z = begin; z < end; ++z) {
       const Row row(scratch + z * scratch_bytes, grid);
       if (!permutation.exact) row.start_plane(map);
@@ -308,9 +309,11 @@ struct MapLabels {
         }
         row.locate(map, y, z);
         for (std::int64_t x = 0; x < grid.width; ++x) {
-          const std::int64_t at = row.voxel(grid, x);
-          to[x] = uniform[at] ? labels[at]
-                              : largest(labels + at, next, row.part[0][x], row.part[1][x], row.part[2][x]);
+          const std::int64_t at = row.voxel(map.box, x);
+          const std::int64_t here =
+              row.cell[2][x] * grid.plane() + row.cell[1][x] * grid.width + row.cell[0][x];
+          to[x] = uniform[here] ? labels[at]
+                                : largest(labels + at, next, row.part[0][x], row.part[1][x], row.part[2][x]);
         }
       }
     }
@@ -343,8 +346,8 @@ std::int64_t most_controls(const Graph& graph, const Node& node, std::size_t at)
 }  // namespace
 
 std::unique_ptr<Kernel> make_spatial_map(const Graph& graph, const Node& node) {
-  const Grid grid(input_shape(graph, node));
-  const std::int64_t channels = input_shape(graph, node)[4], most = most_controls(graph, node, 3);
+  const Grid grid(output_shape(graph, node));
+  const std::int64_t channels = input_shape(graph, node)[1], most = most_controls(graph, node, 3);
   const std::int64_t between = node.attributes.flag("apart") ? grid.voxels() : 1;
   const std::int64_t scratch = (Row::bytes(grid, most) + 63) / 64 * 64;
   const auto run = [=](const KernelArguments& arguments, auto number) {
@@ -365,7 +368,7 @@ std::unique_ptr<Kernel> make_spatial_map(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> make_spatial_map_labels(const Graph& graph, const Node& node) {
-  const Grid grid(input_shape(graph, node));
+  const Grid grid(output_shape(graph, node));
   const std::int64_t most = most_controls(graph, node, 2);
   const std::int64_t scratch = (Row::bytes(grid, most) + 63) / 64 * 64;
   WorkspacePlan plan;
@@ -377,7 +380,7 @@ std::unique_ptr<Kernel> make_spatial_map_labels(const Graph& graph, const Node& 
         const auto* labels = input<Label>(arguments, 0);
         auto* cells = place<std::uint8_t>(arguments, uniform);
         if (!permutation.exact)
-          parallel(std::max<std::int64_t>(grid.depth - 1, 1), 1, FindUniform{grid, labels, cells});
+          parallel(std::max<std::int64_t>(grid.depth - 1, 1), 1, FindUniform{map, labels, cells});
         parallel(grid.depth, 1,
                  MapLabels{map, permutation, labels, output<Label>(arguments), cells,
                            place<std::byte>(arguments, rows), scratch});

@@ -34,7 +34,7 @@ Position displacement(const double* space, const Array& controls, const Position
   return sum;
 }
 
-// The eight voxels around the position that a voxel reads: their numbers in the volume, and their weights.
+// The eight voxels around the position that a voxel reads: their numbers in the case, and their weights.
 struct Corners {
   std::array<std::int64_t, 8> voxel;
   std::array<double, 8> weight;
@@ -53,12 +53,13 @@ Corners corners(const double* space, const Position& moved, const Position& voxe
     high[k] = std::min(low[k] + 1, sides[k] - 1);
     part[k] = at - static_cast<double>(low[k]);
   }
+  const drawn::Box box = drawn::box_of(space);
   Corners result;
   for (std::size_t i = 0; i < 8; ++i) {
     const bool far_x = (i & 1) != 0, far_y = (i & 2) != 0, far_z = (i & 4) != 0;
     const std::int64_t x = far_x ? high[0] : low[0], y = far_y ? high[1] : low[1],
                        z = far_z ? high[2] : low[2];
-    result.voxel[i] = (z * sides[1] + y) * sides[0] + x;
+    result.voxel[i] = box.first + x * box.step[0] + y * box.step[1] + z * box.step[2];
     result.weight[i] =
         (far_x ? part[0] : 1 - part[0]) * (far_y ? part[1] : 1 - part[1]) * (far_z ? part[2] : 1 - part[2]);
   }
@@ -84,9 +85,9 @@ void spatial_map(const Call& call) {
   const Array& x = call.inputs[0];
   const double *space = call.inputs[1].data, *channels = call.inputs[2].data;
   double* y = call.outputs[0].data;
-  const std::int64_t count = x.shape[4], voxels = x.shape.count() / count;
+  const std::int64_t count = x.shape[1], voxels = call.outputs[0].shape.count() / count;
   const bool apart = call.attributes.flag("apart");
-  for_each_voxel(x.shape, space, call.inputs.size() > 3 ? &call.inputs[3] : nullptr,
+  for_each_voxel(call.outputs[0].shape, space, call.inputs.size() > 3 ? &call.inputs[3] : nullptr,
                  [&](std::int64_t voxel, const Corners& from) {
                    for (std::int64_t c = 0; c < count; ++c) {
                      double sum = 0;
@@ -103,7 +104,8 @@ void spatial_map_labels(const Call& call) {
   const auto label_of = [&](std::int64_t voxel) {
     return labels.data[2 * voxel] + 256 * labels.data[2 * voxel + 1];
   };
-  for_each_voxel(labels.shape, call.inputs[1].data, call.inputs.size() > 2 ? &call.inputs[2] : nullptr,
+  for_each_voxel(call.outputs[0].shape, call.inputs[1].data,
+                 call.inputs.size() > 2 ? &call.inputs[2] : nullptr,
                  [&](std::int64_t voxel, const Corners& from) {
                    std::int64_t best = 0;
                    double most = -1;

@@ -1,6 +1,7 @@
 // Cases of spatial augmentation (net/ops/spatial_map.cpp).
 #include <cmath>
 
+#include "base/voxel_grid.h"
 #include "net/graph/drawn_numbers.h"
 #include "tests/conformance/cases/cases.h"
 
@@ -8,7 +9,7 @@ namespace voxswap::net::cases {
 
 namespace {
 
-// A map for a grid of these sides (D, H, W): about its centre, with `turned` radians in each plane.
+// A map for a result of these sides (N,D,H,W,C): about its centre, with `turned` radians in each plane.
 std::vector<double> about_centre(const Shape& grid, double turned, double factor) {
   std::vector<double> space(drawn::space_numbers, 0.0);
   const double c = std::cos(turned) / factor, s = std::sin(turned) / factor;
@@ -55,18 +56,46 @@ Input channels(std::int64_t count, std::int64_t dropped = none) {
 
 constexpr std::int64_t most_controls = 400;
 
-OperationCase of_image(std::string name, const Shape& x, const std::vector<double>& space, bool apart,
+// The result's sides (N,D,H,W,C) as a box inside a larger case; memory has room for more voxels than that.
+struct InCase {
+  Size3 sides, start;
+  std::int64_t voxels;
+
+  explicit InCase(const Shape& result) {
+    const bool flat = result[1] == 1;
+    sides = {result[3] + 2, result[2] + 3, flat ? 1 : result[1] + 2};
+    start = {1, 2, flat ? 0 : 1};
+    voxels = sides[0] * sides[1] * sides[2] + 5;
+  }
+  Input add_to(std::vector<double> space) const {
+    for (std::size_t k = 0; k < 3; ++k) {
+      space[drawn::sides + k] = static_cast<double>(sides[k]);
+      space[drawn::start + k] = static_cast<double>(start[k]);
+    }
+    return numbers({drawn::space_numbers}, space);
+  }
+};
+
+Attributes sides_of(const Shape& result) {
+  return {{"d", double(result[1])}, {"h", double(result[2])}, {"w", double(result[3])}};
+}
+
+OperationCase of_image(std::string name, const Shape& y, const std::vector<double>& space, bool apart,
                        std::int64_t dropped = none) {
-  OperationCase result{std::move(name),
-                       {full(x), numbers({drawn::space_numbers}, space), channels(x[4], dropped)},
-                       {{"apart", apart ? 1.0 : 0.0}},
-                       {}};
+  const InCase in(y);
+  Attributes attributes = sides_of(y);
+  attributes.set("apart", apart ? 1 : 0);
+  OperationCase result{
+      std::move(name), {full({in.voxels, y[4]}), in.add_to(space), channels(y[4], dropped)}, attributes, {}};
   if (space[drawn::controls] > 0) result.inputs.push_back(full({3, most_controls}));
   return result;
 }
 
-OperationCase of_labels(std::string name, const std::vector<double>& space, Input labels) {
-  OperationCase result{std::move(name), {std::move(labels), numbers({drawn::space_numbers}, space)}, {}, {}};
+OperationCase of_labels(std::string name, const Shape& y, const std::vector<double>& space, bool few) {
+  const InCase in(y);
+  const Shape memory{in.voxels, 2};
+  OperationCase result{
+      std::move(name), {few ? classes(memory) : bits(memory), in.add_to(space)}, sides_of(y), {}};
   if (space[drawn::controls] > 0) result.inputs.push_back(full({3, most_controls}));
   return result;
 }
@@ -86,12 +115,13 @@ Cases spatial_map() {
 }
 
 Cases spatial_map_labels() {
-  const Shape small{1, 6, 7, 9, 2}, elastic{1, 5, 6, 19, 2}, cube{1, 5, 5, 8, 2};
-  return {of_labels("few labels", about_centre(small, 0.4, 1.2), classes(small)),
-          of_labels("labels of two bytes", about_centre(small, -0.7, 0.9), bits(small)),
-          of_labels("elastic", with_controls(about_centre(elastic, 0.2, 1), elastic), classes(elastic)),
-          of_labels("a symmetry", turned_round(cube), bits(cube)),
-          of_labels("without a change", identity(small), bits(small))};
+  const Shape small{1, 6, 7, 9, 2}, elastic{1, 5, 6, 19, 2}, cube{1, 5, 5, 8, 2}, flat{1, 1, 7, 8, 2};
+  return {of_labels("few labels", small, about_centre(small, 0.4, 1.2), true),
+          of_labels("labels of two bytes", small, about_centre(small, -0.7, 0.9), false),
+          of_labels("elastic", elastic, with_controls(about_centre(elastic, 0.2, 1), elastic), true),
+          of_labels("a flat image", flat, about_centre(flat, 0.5, 1), true),
+          of_labels("a symmetry", cube, turned_round(cube), false),
+          of_labels("without a change", small, identity(small), false)};
 }
 
 }  // namespace voxswap::net::cases
