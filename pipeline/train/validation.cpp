@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "data/prepare/prefetch.h"
 #include "data/prepare/prepare.h"
 #include "metrics/metrics.h"
 #include "pipeline/cases/loss_settings.h"
@@ -54,9 +55,9 @@ std::optional<std::size_t> Validation::position(std::size_t round) const {
   return at;
 }
 
-void Validation::add(Session& session, Cases& cases, std::size_t index, std::size_t position,
+void Validation::add(Session& session, Cases& cases, const data::Sample& sample, std::size_t position,
                      const Look& look) {
-  const data::Sample sample = cases.sample(index);
+  const std::size_t index = sample.case_index;
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
   const auto prepared = cases.prepared(index);
   const VoxelBox all = network_box(prepared->size, experiment_);
@@ -165,12 +166,18 @@ std::optional<Validation> validate(const Experiment& experiment, const RankGroup
                                    const Look& look) {
   using Clock = std::chrono::steady_clock;
   Validation validation(cases.dataset(), experiment, ranks, validated.size());
+  std::vector<std::size_t> own;
+  for (std::size_t round = 0; round < validation.rounds(); ++round)
+    if (const auto at = validation.position(round)) own.push_back(validated[*at]);
+  // The next case is read beside the current one.
+  data::Prefetcher samples(
+      own.size(), [&](std::size_t i) { return cases.sample(own[i]); }, 1);
   for (std::size_t round = 0; round < validation.rounds(); ++round) {
     if (net::any(ranks.all(), interrupted())) return std::nullopt;
     const auto started = Clock::now();
     const std::optional<std::size_t> at = validation.position(round);
     if (!at) continue;
-    validation.add(session, cases, validated[*at], *at, look);
+    validation.add(session, cases, samples.next(), *at, look);
     left.timed_validation(std::chrono::duration<double>(Clock::now() - started).count() /
                           static_cast<double>(ranks.replicas()));
   }

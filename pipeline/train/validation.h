@@ -32,8 +32,9 @@ class Validation {
   // round; nullopt if there are no more.
   std::size_t rounds() const;
   std::optional<std::size_t> position(std::size_t round) const;
-  // `look` may be empty; it is not called for image classification.
-  void add(Session& session, Cases& cases, std::size_t index, std::size_t position, const Look& look);
+  // `sample`: the whole case. `look` may be empty; it is not called for image classification.
+  void add(Session& session, Cases& cases, const data::Sample& sample, std::size_t position,
+           const Look& look);
   void gather();  // all-gathers the results
 
   // Means over the cases. REQUIRES: all cases were added and gathered. A region that is empty in both ground
