@@ -13,6 +13,7 @@
 #include "experiments/experiment.h"
 #include "experiments/key_help.h"
 #include "experiments/training_grid.h"
+#include "swap/model/costs.h"
 
 namespace voxswap::cli {
 
@@ -80,6 +81,12 @@ void add_common(CLI::App& app, CommonOptions& options, bool with_json) {
 
 void add_force(CLI::App& app, bool& force) {
   app.add_flag("--force", force, "Overwrite files that voxswap did not write (never inputs)");
+}
+
+void add_as(CLI::App& app, std::string& as, const std::string& meaning) {
+  std::vector<std::string> names;
+  for (const swap::DeviceRates& device : swap::known_devices()) names.push_back(device.name);
+  app.add_option("--as", as, meaning)->type_name("TEXT:{" + join(names, ",") + "}");
 }
 
 bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) {

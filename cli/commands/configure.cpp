@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "cli/configuring.h"
 #include "cli/options.h"
-#include "swap/model/costs.h"
 
 namespace voxswap::cli {
 
@@ -22,8 +21,6 @@ struct ConfigureArguments {
 };
 
 void declare(CLI::App& app, ConfigureArguments& arguments) {
-  std::vector<std::string> devices;
-  for (const swap::DeviceRates& device : swap::known_devices()) devices.push_back(device.name);
   experiments::ConfigureRequest& request = arguments.request;
   app.add_option("DATASET", arguments.root, "Folder of the data set")->required();
   app.add_option("key=value", request.overrides, "Keys to set instead of choosing their values");
@@ -32,8 +29,7 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
   app.add_option("--hours", request.hours, "Time limit of training in hours")
       ->capture_default_str()
       ->check(CLI::Range(1e-3, 1e4));
-  app.add_option("--as", request.as, "Device to plan for instead of the one of this machine")
-      ->type_name("TEXT:{" + join(devices, ",") + "}");
+  add_as(app, request.as, "Device to plan for instead of the one of this machine");
   app.add_option("--folds", request.folds, "Number of folds for cross-validation")
       ->capture_default_str()
       ->check(CLI::Range(2, 1000));

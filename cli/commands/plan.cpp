@@ -40,17 +40,14 @@ struct PlanArguments {
 };
 
 void declare(CLI::App& app, PlanArguments& arguments) {
-  std::vector<std::string> devices;
-  for (const swap::DeviceRates& device : swap::known_devices()) devices.push_back(device.name);
   add_experiment(app, arguments.where);
   app.add_flag("--all", arguments.all, "Compare all planners");
   app.add_flag("--max-resolution", arguments.resolution, "Find the largest preprocess.resolution that fits");
   app.add_flag("--max-batch", arguments.batch, "Find the largest training.batch_size that fits");
   app.add_flag("--max-depth", arguments.depth, "Find the largest network.depth that fits");
   app.add_flag("--estimate", arguments.how.estimate, "Plan with typical costs instead of measured ones");
-  app.add_option("--as", arguments.how.as,
-                 "Device to plan for, with its published rates, instead of the one of this machine")
-      ->type_name("TEXT:{" + join(devices, ",") + "}");
+  add_as(app, arguments.how.as,
+         "Device to plan for, with its published rates, instead of the one of this machine");
   const auto count = CLI::Range(1, 1024);
   app.add_option("--devices", arguments.sharing.devices,
                  "Number of devices on one host that run the step in parallel (simulated)")
