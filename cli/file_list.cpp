@@ -100,7 +100,7 @@ FileGroup plan_files() {
           "`voxswap plan --out` and `bench --out`",
           {{"forecast.json", "figures of the plan; only by plan"},
            {"largest.json", "largest sizes that fit; only by plan with --max-…"},
-           {"bench.json", "measured steps; only by bench"},
+           {"bench.json", "measured steps, with --epoch also the parts of an epoch; only by bench"},
            {"plan.json", "the memory plan: every instruction and allocation"},
            {"arena.svg", "the device arena over one step, as a picture; only by plan"},
            {"timeline.json", "one step for Perfetto"}}};

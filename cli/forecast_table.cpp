@@ -349,6 +349,7 @@ std::string benchmark_json(const pipeline::Benchmark& b) {
                    {"step_bytes", b.step_bytes},
                    {"to_host_gbps", b.to_host_rate / 1e9},
                    {"to_device_gbps", b.to_device_rate / 1e9}});
+  if (b.epoch) json["epoch"] = epoch_figures(*b.epoch);
   return json.dump(2) + "\n";
 }
 

@@ -57,6 +57,9 @@ std::string comparison_json(const std::vector<pipeline::PlannerRow>& rows, const
 
 std::string benchmark_table(const pipeline::Benchmark& benchmark);
 std::string benchmark_json(const pipeline::Benchmark& benchmark);
+// The parts of an epoch, and a sentence that says whether loading keeps up and which key helps otherwise.
+std::string epoch_table(const pipeline::EpochBenchmark& epoch);
+Json epoch_figures(const pipeline::EpochBenchmark& epoch);
 
 // The progress of a sweep: a table that is redrawn on a terminal, otherwise a line per event; nothing with
 // --quiet.

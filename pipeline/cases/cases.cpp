@@ -147,6 +147,11 @@ void Cases::keep_within(std::int64_t bytes) {
   limit_bytes_ = bytes;
 }
 
+void Cases::keep(std::size_t index, data::PreparedCase made) {
+  kept_bytes_ += bytes_of(made);
+  kept_[index] = std::make_shared<const data::PreparedCase>(std::move(made));
+}
+
 // A whole volume must fit into the input size of the network.
 void check_fits(const data::PreparedCase& prepared, const Experiment& experiment) {
   if (experiment.training.patch || !experiment.preprocess.by_spacing()) return;

@@ -50,6 +50,9 @@ class Cases {
   // From now on, prepared cases stay in memory while they fit into these bytes. The rest is read again from
   // the disk cache.
   void keep_within(std::int64_t bytes);
+  // Keeps a case that was made in memory, so that its files are never read. REQUIRES: no other thread uses
+  // the cases yet.
+  void keep(std::size_t index, data::PreparedCase made);
   std::string content(std::size_t index) { return cache_.content(dataset().cases[index]); }  // thread safe
   // The whole volume, padded to the network's input where it is smaller; with a key, the part that training
   // draws from it: a patch with training.patch, a single slice with preprocess.slices.

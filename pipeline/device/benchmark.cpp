@@ -50,7 +50,7 @@ RandomBatch random_batch(const Experiment& experiment, const RankGroups& ranks, 
 }  // namespace
 
 Benchmark benchmark(const Experiment& experiment, const RankGroups& ranks, const DataShape& data,
-                    std::int64_t steps) {
+                    std::int64_t steps, bool with_epoch) {
   check_ranks(experiment, ranks);
   Session session(experiment, {ranks}, {data.channels, data.outputs}, Session::Purpose::training);
   session.initialize(experiment.training.seed);
@@ -97,6 +97,7 @@ Benchmark benchmark(const Experiment& experiment, const RankGroups& ranks, const
   result.host_bytes = session.host_bytes();
   result.plan_json = swap::plan_json(session.graph(), result.plan);
   result.timeline = swap::timeline_json(session.graph(), result.plan, report.begin, report.end);
+  if (with_epoch) result.epoch = benchmark_epoch(experiment, session, data, steps);
   return result;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "metrics/box_statistics.h"
+#include "pipeline/device/epoch_benchmark.h"
 #include "pipeline/plan/forecast.h"
 #include "swap/execute/executor.h"
 
@@ -42,10 +44,12 @@ struct Benchmark {
   std::int64_t arena_bytes = 0, host_bytes = 0;
   std::string plan_json;
   std::string timeline;  // of the last step, in Perfetto's format
+  std::optional<EpochBenchmark> epoch{};
 };
 
-// REQUIRES: steps >= 1. Collective; the result is that of this rank.
+// REQUIRES: steps >= 1. Collective; the result is that of this rank. `with_epoch`: also measure an epoch's
+// parts; REQUIRES: a single rank.
 Benchmark benchmark(const Experiment& experiment, const RankGroups& ranks, const DataShape& data,
-                    std::int64_t steps);
+                    std::int64_t steps, bool with_epoch = false);
 
 }  // namespace voxswap::pipeline

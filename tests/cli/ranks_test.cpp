@@ -192,6 +192,7 @@ TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstReports) {
     EXPECT_GT(two.at("step_seconds_median"), 0.0);
   }
   failed(on(2, bench + Words{"training.batch_size=3"}), 2);
+  failed(on(2, bench + Words{"--epoch"}), 2, {"--epoch measures a single rank"});
 }
 
 // As with a host's launcher whose MPI does not match that of a container.
