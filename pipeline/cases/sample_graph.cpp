@@ -12,8 +12,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-namespace drawn = net::drawn;
-
 // The changes of intensities that the options may draw.
 struct Changes {
   bool noise, blur, line, contrast, low_resolution, inverted_gamma, gamma;
@@ -30,21 +28,21 @@ struct Changes {
 };
 
 std::vector<double> space_numbers(const data::SpatialMap& map, const Size3& whole, const Size3& start) {
-  std::vector<double> numbers(drawn::space_numbers, 0.0);
+  std::vector<double> numbers(net::drawn::space_numbers, 0.0);
   const auto at = [&](int first, std::size_t i) -> double& {
     return numbers[static_cast<std::size_t>(first) + i];
   };
   for (std::size_t k = 0; k < 3; ++k) {
-    at(drawn::sides, k) = static_cast<double>(whole[k]);
-    at(drawn::start, k) = static_cast<double>(start[k]);
-    at(drawn::offset, k) = map.offset[k];
+    at(net::drawn::sides, k) = static_cast<double>(whole[k]);
+    at(net::drawn::start, k) = static_cast<double>(start[k]);
+    at(net::drawn::offset, k) = map.offset[k];
     for (std::size_t j = 0; j < 3; ++j) {
-      at(drawn::index, 3 * k + j) = map.index[k][j];
-      at(drawn::along, 3 * k + j) = map.along[k][j];
+      at(net::drawn::index, 3 * k + j) = map.index[k][j];
+      at(net::drawn::along, 3 * k + j) = map.along[k][j];
     }
     if (map.elastic.empty()) continue;
-    at(drawn::grid_step, k) = map.spacing[k] / map.elastic[0].scale();
-    at(drawn::controls, k) = static_cast<double>(map.elastic[0].nodes()[k]);
+    at(net::drawn::grid_step, k) = map.spacing[k] / map.elastic[0].scale();
+    at(net::drawn::controls, k) = static_cast<double>(map.elastic[0].nodes()[k]);
   }
   return numbers;
 }
@@ -56,27 +54,27 @@ bool is_inside(const VoxelBox& box, const Size3& size) {
 }
 
 std::vector<double> channel_numbers(const data::Augmentation& augmentation, std::size_t channels) {
-  std::vector<double> numbers(channels * drawn::channel_numbers);
+  std::vector<double> numbers(channels * net::drawn::channel_numbers);
   for (std::size_t c = 0; c < channels; ++c) {
-    double* const row = numbers.data() + c * drawn::channel_numbers;
+    double* const row = numbers.data() + c * net::drawn::channel_numbers;
     const bool dropped = c < augmentation.dropped.size() && augmentation.dropped[c];
     const data::IntensityChange change =
         c < augmentation.channels.size() && !dropped ? augmentation.channels[c] : data::IntensityChange();
-    row[drawn::kept] = dropped ? 0 : 1;
-    row[drawn::noise] = change.noise;
+    row[net::drawn::kept] = dropped ? 0 : 1;
+    row[net::drawn::noise] = change.noise;
     const Philox::Key key = data::noise_of(augmentation, c).key();
     for (int i = 0; i < 2; ++i) {
-      row[drawn::noise_key + i] = key.key[i];
-      row[drawn::noise_key + 2 + i] = key.counter[2 + i];
+      row[net::drawn::noise_key + i] = key.key[i];
+      row[net::drawn::noise_key + 2 + i] = key.counter[2 + i];
     }
-    row[drawn::noise_key + 4] = key.counter[1];
-    row[drawn::blur] = change.blur;
-    row[drawn::brightness] = change.brightness;
-    row[drawn::shift] = change.shift;
-    row[drawn::contrast] = change.contrast;
-    row[drawn::low_resolution] = change.low_resolution;
-    row[drawn::inverted_gamma] = change.inverted_gamma;
-    row[drawn::gamma] = change.gamma;
+    row[net::drawn::noise_key + 4] = key.counter[1];
+    row[net::drawn::blur] = change.blur;
+    row[net::drawn::brightness] = change.brightness;
+    row[net::drawn::shift] = change.shift;
+    row[net::drawn::contrast] = change.contrast;
+    row[net::drawn::low_resolution] = change.low_resolution;
+    row[net::drawn::inverted_gamma] = change.inverted_gamma;
+    row[net::drawn::gamma] = change.gamma;
   }
   return numbers;
 }
@@ -107,8 +105,8 @@ struct SampleGraph::State {
     };
     image = input("image", {voxels, channels}, net::ElementType::f32);
     labels = input("labels", {voxels, 2}, net::ElementType::u8);
-    space = input("space", {drawn::space_numbers}, net::ElementType::f64);
-    numbers = input("channels", {channels, drawn::channel_numbers}, net::ElementType::f64);
+    space = input("space", {net::drawn::space_numbers}, net::ElementType::f64);
+    numbers = input("channels", {channels, net::drawn::channel_numbers}, net::ElementType::f64);
     controls = most_controls > 0 ? input("controls", {3, most_controls}, net::ElementType::f32) : net::none;
 
     const Changes changes(options);
