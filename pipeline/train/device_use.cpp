@@ -6,13 +6,17 @@
 #include <vector>
 
 #include "base/keys.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace voxswap::pipeline {
 
-std::string waits_text(const DeviceUse& use, std::int64_t loader_threads) {
-  constexpr double busy_enough = 0.9, worth_a_word = 0.02;
-  if (use.seconds <= 0 || use.busy() >= busy_enough) return "";
+std::string device_use_text(const DeviceUse& use, std::int64_t loader_threads) {
+  constexpr double least_seconds = 1, busy_enough = 0.9, worth_a_word = 0.02;
+  if (use.seconds < least_seconds) return "";
+  const std::string busy =
+      format("the device was busy for {:.0f} % of this epoch", std::floor(100 * use.busy()));
+  if (use.busy() >= busy_enough) return busy;
   std::vector<std::pair<double, std::string>> causes = {
       {use.samples, format("waiting for samples (raise {}, now {}, or {})", key::training_loader_threads,
                            loader_threads, key::data_memory)},
@@ -27,8 +31,11 @@ std::string waits_text(const DeviceUse& use, std::int64_t loader_threads) {
   for (const auto& [seconds, text] : causes)
     if (seconds / use.seconds >= worth_a_word)
       parts.push_back(format("{:.0f} % {}", 100 * seconds / use.seconds, text));
-  return format("the device was busy for {:.0f} % of this epoch{}{}", 100 * use.busy(),
-                parts.empty() ? "" : "; ", join(parts, ", "));
+  return parts.empty() ? busy : busy + "; " + join(parts, ", ");
+}
+
+void log_device_use(const DeviceUse& use, std::int64_t loader_threads) {
+  if (const std::string text = device_use_text(use, loader_threads); !text.empty()) log::info("{}", text);
 }
 
 }  // namespace voxswap::pipeline

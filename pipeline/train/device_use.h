@@ -18,8 +18,10 @@ struct DeviceUse {
   double busy() const { return seconds > 0 ? (training_busy + validation_busy) / seconds : 0; }  // 0 to 1
 };
 
-// One line with the causes, largest first, and the keys that reduce them; empty if the device was busy for 90
-// %.
-std::string waits_text(const DeviceUse& use, std::int64_t loader_threads);
+// One line: how busy the device was and, below 90 %, the causes, largest first, with the keys that reduce
+// them. Empty for an epoch below a second, which says little.
+std::string device_use_text(const DeviceUse& use, std::int64_t loader_threads);
+
+void log_device_use(const DeviceUse& use, std::int64_t loader_threads);  // unless the text is empty
 
 }  // namespace voxswap::pipeline

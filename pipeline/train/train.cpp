@@ -88,7 +88,6 @@ class Trainer {
     if (repeat_ == 1) log::info("{}", begun.table());
   }
 
-  // Resumes from the checkpoint, if there is one.
   bool resume() {
     const auto model = model_metadata(cases_.dataset(), experiment_, context_.identity, repeat_);
     Position position;
@@ -127,18 +126,19 @@ class Trainer {
 
   void epoch() {
     const auto begun = Clock::now();
-    const double busy_before = session_.busy_seconds(), waited_before = loader_->waited_seconds(),
-                 stalled_before = position_.stall_seconds;
+    DeviceUse use{.training_busy = -session_.busy_seconds(),
+                  .samples = -loader_->waited_seconds(),
+                  .copies = -position_.stall_seconds};
     const double rate = learning_rate(training_, position_.schedule, position_.epoch);
     steps(rate);
     if (!warned_of_slow_rank_)
       warned_of_slow_rank_ = warn_of_slow_rank(ranks_, std::exchange(kernel_seconds_, 0));
     average_.after_epoch(position_.epoch);
-    const auto validation_start = Clock::now();
-    DeviceUse use;
-    use.training_busy = session_.busy_seconds() - busy_before;
-    use.samples = loader_->waited_seconds() - waited_before;
-    use.copies = position_.stall_seconds - stalled_before;
+    use.training_busy += session_.busy_seconds();
+    use.samples += loader_->waited_seconds();
+    use.copies += position_.stall_seconds;
+    const auto trained = Clock::now();
+    use.validation_busy = -session_.busy_seconds();
     const std::optional<Validation> validation =
         validate(experiment_, context_.ranks, session_, cases_, split_.validation, left_,
                  logs_.takes_pictures(position_.epoch) ? pictures_.look() : Look());
@@ -146,18 +146,14 @@ class Trainer {
     const std::optional<Validation> averaged =
         average_.has_begun() ? validate_average() : std::optional<Validation>();
     if (average_.has_begun() && !averaged) stop();
-    use.validation = seconds_since(validation_start);
-    use.validation_busy = session_.busy_seconds() - busy_before - use.training_busy;
+    use.validation = seconds_since(trained);
+    use.validation_busy += session_.busy_seconds();
     use.seconds = seconds_since(begun);
     finish(rate, *validation, averaged, use);
-    if (!std::exchange(told_device_use_, true))
-      if (const std::string waits =
-              waits_text(use, sampler_.loader_threads(session_.backend().computes_on_host()));
-          !waits.empty() && ranks_.is_first())
-        log::info("{}", waits);
+    if (!std::exchange(told_device_use_, true) && ranks_.is_first())
+      log_device_use(use, sampler_.loader_threads(session_.backend().computes_on_host()));
   }
 
-  // Validates with the averaged weights.
   std::optional<Validation> validate_average() {
     average_.exchange();
     std::optional<Validation> validation =
@@ -304,11 +300,11 @@ class Trainer {
     if (averaged && average_.finish_epoch(position_.epoch, averaged->loss()) && ranks_.is_first())
       best_average_ = average_.weights();
     const bool stop = should_stop(training_, position_.schedule, position_.epoch, average_.best_epoch());
-    const std::string line =
-        format("{}  train {:.4f}  {}{}  {}", title(), row.train_loss,
-               progress_of("validation", validation, position_.schedule.best_epoch),
-               averaged ? "  " + progress_of("averaged", *averaged, average_.best_epoch()) : "",
-               format_seconds(row.seconds));
+    const std::string line = format(
+        "{}  train {:.4f}  {}{}  {}", title(), row.train_loss,
+        validation.progress("validation", position_.schedule.best_epoch == position_.epoch),
+        averaged ? "  " + averaged->progress("averaged", average_.best_epoch() == position_.epoch) : "",
+        format_seconds(row.seconds));
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
@@ -326,12 +322,6 @@ class Trainer {
     if (context_.on_epoch)
       context_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
                          row.learning_rate, row.seconds, validation.scores()});
-  }
-
-  // "validation 0.3021 (best)  Dice 0.871"
-  std::string progress_of(const char* what, const Validation& validation, std::int64_t best_epoch) const {
-    return format("{} {:.4f}{}  {}", what, validation.loss(), best_epoch == position_.epoch ? " (best)" : "",
-                  validation.summary());
   }
 
   [[noreturn]] void stop() {

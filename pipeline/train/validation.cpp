@@ -189,6 +189,10 @@ std::string Validation::summary() const {
   return dataset_.classes ? format("accuracy {:.3f}", accuracy()) : format("Dice {:.3f}", mean_dice());
 }
 
+std::string Validation::progress(const char* what, bool is_best) const {
+  return format("{} {:.4f}{}  {}", what, loss(), is_best ? " (best)" : "", summary());
+}
+
 namespace {
 
 constexpr std::size_t most_cases = 3;

@@ -46,6 +46,7 @@ class Validation {
   double accuracy() const;  // REQUIRES: a classification data set, which has no Dice
   std::vector<std::pair<std::string, double>> scores() const;  // Dice of regions, or {"accuracy", 0.95}
   std::string summary() const;                                 // "Dice 0.871", "accuracy 0.950"
+  std::string progress(const char* what, bool is_best) const;  // "validation 0.3021 (best)  Dice 0.871"
 
  private:
   void add_image(Session& session, const data::Sample& sample, double* numbers);

@@ -16,18 +16,19 @@ TEST(DeviceUse, IsSaidWithTheLargestCauseFirst) {
   use.copies = 0.1;
   EXPECT_DOUBLE_EQ(use.busy(), 0.5);
   EXPECT_EQ(
-      waits_text(use, 2),
+      device_use_text(use, 2),
       "the device was busy for 50 % of this epoch; 30 % waiting for samples (raise training.loader_threads, "
       "now 2, or data.memory), 10 % reading and scoring validation cases, 9 % starting steps, writing files "
       "and the rest");
 }
 
-TEST(DeviceUse, IsNotSaidOfADeviceThatIsBusy) {
+TEST(DeviceUse, HasNoCausesForADeviceThatIsBusyAndIsNotSaidOfAShortEpoch) {
   DeviceUse use;
   use.seconds = 10;
-  use.training_busy = 9;
-  EXPECT_EQ(waits_text(use, 2), "");
-  EXPECT_EQ(waits_text({}, 2), "");
+  use.training_busy = 9.19;
+  EXPECT_EQ(device_use_text(use, 2), "the device was busy for 91 % of this epoch");
+  use.seconds = 0.5;
+  EXPECT_EQ(device_use_text(use, 2), "");
 }
 
 }  // namespace
