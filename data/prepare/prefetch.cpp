@@ -16,11 +16,12 @@ namespace voxswap::data {
 
 struct Prefetcher::State {
   std::size_t count, depth;
-  std::function<Sample(std::size_t)> produce;
+  Produce produce;
 
   std::mutex mutex;  // guards everything below
   std::condition_variable changed;
   std::map<std::size_t, Sample> ready;
+  std::vector<Sample> used;
   std::exception_ptr error;  // stops production; thrown after all earlier samples
   std::size_t failed = 0;    // index of the sample that failed
   bool stop = false;
@@ -36,10 +37,18 @@ struct Prefetcher::State {
     return stop || error || begun == count ? count : begun++;
   }
 
+  Sample take_used() {
+    const std::lock_guard lock(mutex);
+    if (used.empty()) return {};
+    Sample sample = std::move(used.back());
+    used.pop_back();
+    return sample;
+  }
+
   void run() {
     for (std::size_t i = claim(); i < count; i = claim()) {
       try {
-        Sample sample = produce(i);
+        Sample sample = produce(i, take_used());
         const std::lock_guard lock(mutex);
         ready.emplace(i, std::move(sample));
       } catch (...) {
@@ -54,8 +63,7 @@ struct Prefetcher::State {
   }
 };
 
-Prefetcher::Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth,
-                       std::size_t threads)
+Prefetcher::Prefetcher(std::size_t count, Produce produce, std::size_t depth, std::size_t threads)
     : state_(std::make_unique<State>()) {
   state_->count = count;
   state_->depth = std::max<std::size_t>(depth, 1);
@@ -84,10 +92,11 @@ Prefetcher::~Prefetcher() {
   for (std::thread& thread : state_->threads) thread.join();
 }
 
-Sample Prefetcher::next() {
+Sample Prefetcher::next(Sample used) {
   const auto begin = std::chrono::steady_clock::now();
   State& state = *state_;
   std::unique_lock lock(state.mutex);
+  if (!used.image.empty()) state.used.push_back(std::move(used));
   assert(state.taken < state.count || state.error);
   state.changed.wait(lock, [&] {
     return state.ready.contains(state.taken) || (state.error && state.taken >= state.failed);

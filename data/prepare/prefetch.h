@@ -16,17 +16,18 @@ struct Sample {
   std::vector<std::uint8_t> target;  // D,H,W target bits, or classes, in as many bytes as needed
 };
 
-// Calls produce(0), …, produce(count-1) on `threads` threads of its own, at most `depth` ahead of next(),
-// which returns the samples in order. An exception in produce is rethrown by next() at that sample. The
-// destructor stops the threads.
+// Calls produce(0, used), …, produce(count-1, used) on `threads` threads of its own, at most `depth` ahead of
+// next(), which returns the samples in order. `used` is a sample whose memory may be reused, since the system
+// takes longer to clear new memory than much of the work on a sample. An exception in produce is rethrown by
+// next() at that sample. The destructor stops the threads.
 class Prefetcher {
  public:
-  Prefetcher(std::size_t count, std::function<Sample(std::size_t)> produce, std::size_t depth = 2,
-             std::size_t threads = 1);
+  using Produce = std::function<Sample(std::size_t, Sample used)>;
+  Prefetcher(std::size_t count, Produce produce, std::size_t depth = 2, std::size_t threads = 1);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
-  Sample next();                  // REQUIRES: called at most `count` times
+  Sample next(Sample used = {});  // `used`: not needed any more. REQUIRES: called at most `count` times
   bool ready() const;             // next() would return at once
   double waited_seconds() const;  // total time that next() has waited
 

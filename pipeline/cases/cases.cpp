@@ -204,19 +204,33 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
 
 // The stages from a case to a sample: prepared, normalised, augmented, encoded.
 data::Sample Cases::sample(std::size_t index) {
-  return encoded(index, normalized(index));
+  data::NormalizedCase part = normalized(index);
+  return {index, std::move(part.image), encoded(index, part.truth)};
 }
 
 data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& options,
                            const data::AugmentKey& key) {
+  data::Sample sample{index, std::vector<float>(image_count()), {}};
+  sample.target = draw_sample(index, options, key, sample.image);
+  return sample;
+}
+
+std::size_t Cases::image_count() const {
+  const Size3 size = input_size(experiment_);
+  return static_cast<std::size_t>(size[0] * size[1] * size[2]) * dataset().modalities.size();
+}
+
+std::vector<std::uint8_t> Cases::draw_sample(std::size_t index, const data::AugmentOptions& options,
+                                             const data::AugmentKey& key, std::span<float> image) {
   const auto whole = normalized_whole(index);
   const VoxelBox box = drawn_box(index, *whole, key);
   data::Augmentation drawn = data::draw_augmentation(options, key, box.size, whole->channels);
-  if (data::changes_nothing(drawn)) return encoded(index, cut_case(*whole, box));
-  drawn.dropped.resize(static_cast<std::size_t>(whole->channels), false);
-  for (std::size_t c = 0; c < drawn.dropped.size(); ++c)  // missing channels stay 0
-    if (dataset().cases[index].lacks(c)) drawn.dropped[c] = true;
-  return encoded(index, sample_graphs_.make(options, drawn, *whole, box));
+  if (!data::changes_nothing(drawn)) {
+    drawn.dropped.resize(static_cast<std::size_t>(whole->channels), false);
+    for (std::size_t c = 0; c < drawn.dropped.size(); ++c)  // missing channels stay 0
+      if (dataset().cases[index].lacks(c)) drawn.dropped[c] = true;
+  }
+  return encoded(index, sample_graphs_.make(options, drawn, *whole, box, image));
 }
 
 data::NormalizedCase Cases::normalized(std::size_t index) {
@@ -264,18 +278,11 @@ VoxelBox Cases::drawn_box(std::size_t index, const data::NormalizedCase& whole, 
   return network_box(whole.size, experiment_);
 }
 
-data::Sample Cases::encoded(std::size_t index, data::NormalizedCase part) const {
-  data::Sample sample;
-  sample.case_index = index;
+std::vector<std::uint8_t> Cases::encoded(std::size_t index, const std::vector<std::int16_t>& truth) const {
   const int label = dataset().cases[index].label;
-  if (dataset().classes)
-    sample.target = data::target_classes({static_cast<std::int16_t>(label)}, classes_);
-  else if (net::loss_options(experiment_.training.loss).classes)
-    sample.target = data::target_classes(part.truth, classes_);
-  else
-    sample.target = with_unannotated(index, data::target_bits(part.truth, classes_));
-  sample.image = std::move(part.image);
-  return sample;
+  if (dataset().classes) return data::target_classes({static_cast<std::int16_t>(label)}, classes_);
+  if (net::loss_options(experiment_.training.loss).classes) return data::target_classes(truth, classes_);
+  return with_unannotated(index, data::target_bits(truth, classes_));
 }
 
 // Sets the "unannotated" bits, which follow the bits of all outputs, for outputs not annotated in this case.
@@ -354,19 +361,19 @@ std::vector<EpochSampler::Item> EpochSampler::order(std::int64_t epoch) const {
   return order;
 }
 
-data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step) const {
+data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step,
+                                 data::Sample batch) const {
   const std::vector<Item> sequence = order(epoch);
-  data::Sample batch;
-  for (std::int64_t i = share_.first; i < share_.first + share_.count; ++i) {
-    const Item& item = sequence[static_cast<std::size_t>(step * share_.batch + i)];
-    data::Sample sample = cases.sample(item.case_index, training_.augment,
-                                       {seed_, static_cast<std::uint64_t>(epoch), item.number});
-    if (i == share_.first) {
-      batch = std::move(sample);
-    } else {
-      batch.image.insert(batch.image.end(), sample.image.begin(), sample.image.end());
-      batch.target.insert(batch.target.end(), sample.target.begin(), sample.target.end());
-    }
+  const std::size_t each = cases.image_count();
+  batch.image.resize(each * static_cast<std::size_t>(share_.count));
+  batch.target.clear();
+  for (std::int64_t i = 0; i < share_.count; ++i) {
+    const Item& item = sequence[static_cast<std::size_t>(step * share_.batch + share_.first + i)];
+    if (i == 0) batch.case_index = item.case_index;
+    const std::vector<std::uint8_t> target = cases.draw_sample(
+        item.case_index, training_.augment, {seed_, static_cast<std::uint64_t>(epoch), item.number},
+        std::span(batch.image).subspan(static_cast<std::size_t>(i) * each, each));
+    batch.target.insert(batch.target.end(), target.begin(), target.end());
   }
   return batch;
 }
@@ -381,9 +388,9 @@ std::int64_t EpochSampler::loader_threads(bool computes_on_host) const {
 std::unique_ptr<data::Prefetcher> EpochSampler::load(Cases& cases, std::int64_t first,
                                                      bool computes_on_host) const {
   const auto threads = static_cast<std::size_t>(loader_threads(computes_on_host));
-  const auto produce = [this, &cases, first](std::size_t i) {
+  const auto produce = [this, &cases, first](std::size_t i, data::Sample used) {
     const std::int64_t at = first + static_cast<std::int64_t>(i);
-    return batch(cases, at / steps() + 1, at % steps());
+    return batch(cases, at / steps() + 1, at % steps(), std::move(used));
   };
   const std::int64_t count = std::max<std::int64_t>(training_.epochs * steps() - first, 0);
   return std::make_unique<data::Prefetcher>(static_cast<std::size_t>(count), produce, threads + 1, threads);

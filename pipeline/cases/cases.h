@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "data/augment/augment.h"
@@ -61,6 +62,10 @@ class Cases {
   data::Sample sample(std::size_t index);  // the whole volume, with target bits
   data::Sample sample(std::size_t index, const data::AugmentOptions& options,
                       const data::AugmentKey& key);  // augmented
+  // The same with the image, of image_count() numbers, in memory that is there. Returns the target.
+  std::vector<std::uint8_t> draw_sample(std::size_t index, const data::AugmentOptions& options,
+                                        const data::AugmentKey& key, std::span<float> image);
+  std::size_t image_count() const;  // voxels of the network's input, times channels
 
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
@@ -68,7 +73,7 @@ class Cases {
   // A part of a prepared case, normalised as the whole.
   data::NormalizedCase normalized_case(data::PreparedCase part, const data::PreparedCase& whole) const;
   std::shared_ptr<const data::NormalizedCase> normalized_whole(std::size_t index);
-  data::Sample encoded(std::size_t index, data::NormalizedCase part) const;
+  std::vector<std::uint8_t> encoded(std::size_t index, const std::vector<std::int16_t>& truth) const;
   std::vector<std::uint8_t> with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const;
   // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const std::vector<std::int16_t>& truth,
@@ -99,8 +104,8 @@ class EpochSampler {
                const std::vector<std::size_t>& cases, std::size_t case_count,
                const std::vector<std::int64_t>& counts = {});
   std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
-  // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based).
-  data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step) const;
+  // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based), in the memory of `used`.
+  data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step, data::Sample used = {}) const;
   // Threads that load batches: training.loader_threads, or an eighth of this rank's cores if kernels run on
   // them too, since loading takes a small part of a step; with a separate device all but one, at most 16.
   std::int64_t loader_threads(bool computes_on_host) const;

@@ -80,7 +80,6 @@ Block block_of(Cases& cases, std::size_t index, const Experiment& experiment, st
     block.versions.push_back({title, description, geometry, std::move(part)});
   };
   add("as prepared", "", cases.normalized(index));
-  SampleGraphs graphs;
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const data::AugmentKey key{experiment.training.seed, static_cast<std::uint64_t>(epoch),
                                static_cast<std::uint32_t>(index)};
@@ -88,7 +87,8 @@ Block block_of(Cases& cases, std::size_t index, const Experiment& experiment, st
     const data::Augmentation drawn =
         data::draw_augmentation(experiment.training.augment, key, part.size, part.channels);
     add(format("epoch {}", epoch), data::describe(drawn),
-        graphs.make(experiment.training.augment, drawn, part, {{0, 0, 0}, part.size}));
+        SampleGraph(experiment.training.augment, part.size, part.channels)
+            .make(drawn, part, {{0, 0, 0}, part.size}));
   }
   return block;
 }

@@ -47,6 +47,18 @@ std::vector<double> space_numbers(const data::SpatialMap& map, const Size3& whol
   return numbers;
 }
 
+// Copies the image, and returns the labels.
+std::vector<std::int16_t> unchanged(const data::NormalizedCase& whole, const VoxelBox& box,
+                                    std::span<float> to) {
+  if (box == VoxelBox{{0, 0, 0}, whole.size}) {
+    std::copy(whole.image.begin(), whole.image.end(), to.begin());
+    return whole.truth;
+  }
+  data::NormalizedCase part = cut_case(whole, box);
+  std::copy(part.image.begin(), part.image.end(), to.begin());
+  return std::move(part.truth);
+}
+
 bool is_inside(const VoxelBox& box, const Size3& size) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (box.start[axis] < 0 || box.end()[axis] > size[axis]) return false;
@@ -167,15 +179,21 @@ bool SampleGraph::suits(const data::AugmentOptions& options, const Size3& size, 
   return state_->options == options && state_->size == size && state_->channels == channels;
 }
 
-data::NormalizedCase SampleGraph::make(const data::Augmentation& augmentation,
-                                       const data::NormalizedCase& given, const VoxelBox& box) {
+data::NormalizedCase SampleGraph::make(const data::Augmentation& drawn, const data::NormalizedCase& whole,
+                                       const VoxelBox& box) {
+  data::NormalizedCase part{box.size, whole.spacing, whole.channels, {}, {}, whole.background};
+  part.image.resize(static_cast<std::size_t>(box.size[0] * box.size[1] * box.size[2] * whole.channels));
+  part.truth = make(drawn, whole, box, part.image);
+  return part;
+}
+
+std::vector<std::int16_t> SampleGraph::make(const data::Augmentation& augmentation,
+                                            const data::NormalizedCase& given, const VoxelBox& box,
+                                            std::span<float> to) {
   State& state = *state_;
   assert(box.size == state.size && given.channels == state.channels);
-  if (data::changes_nothing(augmentation)) return cut_case(given, box);
-  if (!is_inside(box, given.size)) {
-    const data::NormalizedCase padded = cut_case(given, box);
-    return make(augmentation, padded, {{0, 0, 0}, box.size});
-  }
+  if (data::changes_nothing(augmentation)) return unchanged(given, box, to);
+  if (!is_inside(box, given.size)) return make(augmentation, cut_case(given, box), {{0, 0, 0}, box.size}, to);
   const data::SpatialMap map = data::map_of(augmentation, box.size, given.spacing);
   std::vector<double> space = space_numbers(map, given.size, box.start),
                       numbers = channel_numbers(augmentation, static_cast<std::size_t>(given.channels));
@@ -190,9 +208,9 @@ data::NormalizedCase SampleGraph::make(const data::Augmentation& augmentation,
     std::copy_n(map.elastic[axis].coefficients().begin(), needed,
                 controls.begin() + static_cast<std::ptrdiff_t>(axis) * state.most_controls);
 
-  data::NormalizedCase part{box.size, given.spacing, given.channels, {}, {}, given.background};
-  part.image.resize(static_cast<std::size_t>(state.graph.value(state.mapped).shape.count()));
-  if (!given.truth.empty()) part.truth.resize(part.image.size() / static_cast<std::size_t>(given.channels));
+  assert(static_cast<std::int64_t>(to.size()) == state.graph.value(state.mapped).shape.count());
+  std::vector<std::int16_t> truth(given.truth.empty() ? 0
+                                                      : to.size() / static_cast<std::size_t>(given.channels));
   // These kernels load and store single voxels or unaligned vectors, so the cases' own memory will do.
   std::vector<void*> places(state.graph.values().size(), nullptr);
   const auto place = [&](net::ValueId id) -> void*& { return places[static_cast<std::size_t>(id)]; };
@@ -201,18 +219,21 @@ data::NormalizedCase SampleGraph::make(const data::Augmentation& augmentation,
   place(state.space) = space.data();
   place(state.numbers) = numbers.data();
   if (state.controls != net::none) place(state.controls) = controls.data();
-  place(state.mapped_labels) = part.truth.data();
+  place(state.mapped_labels) = truth.data();
   if (state.mapped != state.result) {
-    state.apart.resize(part.image.size());
+    state.apart.resize(to.size());
     place(state.mapped) = state.apart.data();
   }
-  place(state.result) = part.image.data();
+  place(state.result) = to.data();
   state.run(places, !given.truth.empty());
-  return part;
+  return truth;
 }
 
-data::NormalizedCase SampleGraphs::make(const data::AugmentOptions& options, const data::Augmentation& drawn,
-                                        const data::NormalizedCase& whole, const VoxelBox& box) {
+std::vector<std::int16_t> SampleGraphs::make(const data::AugmentOptions& options,
+                                             const data::Augmentation& drawn,
+                                             const data::NormalizedCase& whole, const VoxelBox& box,
+                                             std::span<float> image) {
+  if (data::changes_nothing(drawn)) return unchanged(whole, box, image);
   std::unique_lock lock(mutex_);
   const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const SampleGraph& one) {
     return one.suits(options, box.size, whole.channels);
@@ -220,10 +241,10 @@ data::NormalizedCase SampleGraphs::make(const data::AugmentOptions& options, con
   SampleGraph own = found != idle_.end() ? std::move(*found) : SampleGraph(options, box.size, whole.channels);
   if (found != idle_.end()) idle_.erase(found);
   lock.unlock();
-  data::NormalizedCase part = own.make(drawn, whole, box);
+  std::vector<std::int16_t> truth = own.make(drawn, whole, box, image);
   lock.lock();
   idle_.push_back(std::move(own));
-  return part;
+  return truth;
 }
 
 }  // namespace voxswap::pipeline

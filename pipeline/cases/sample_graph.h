@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "data/augment/augment.h"
@@ -27,6 +28,9 @@ class SampleGraph {
   // that preserves the box size.
   data::NormalizedCase make(const data::Augmentation& drawn, const data::NormalizedCase& whole,
                             const VoxelBox& box);
+  // The same with the image in memory that is there. Returns the labels.
+  std::vector<std::int16_t> make(const data::Augmentation& drawn, const data::NormalizedCase& whole,
+                                 const VoxelBox& box, std::span<float> image);
 
   // Whether it was made with these arguments.
   bool suits(const data::AugmentOptions& options, const Size3& size, std::int64_t channels) const;
@@ -40,8 +44,9 @@ class SampleGraph {
 class SampleGraphs {
  public:
   // As SampleGraph::make(), from any thread.
-  data::NormalizedCase make(const data::AugmentOptions& options, const data::Augmentation& drawn,
-                            const data::NormalizedCase& whole, const VoxelBox& box);
+  std::vector<std::int16_t> make(const data::AugmentOptions& options, const data::Augmentation& drawn,
+                                 const data::NormalizedCase& whole, const VoxelBox& box,
+                                 std::span<float> image);
 
  private:
   std::mutex mutex_;

@@ -124,7 +124,7 @@ class EpochParts {
   double samples_alone() {
     const Doing doing("measuring samples");
     const auto loader = cases_.load(consumer_.computes_on_host());
-    return rate_of(measure([&] { batch_ = loader->next(); }));
+    return rate_of(measure([&] { batch_ = loader->next(std::move(batch_)); }));
   }
 
   // On the last batch of samples_alone().
@@ -141,7 +141,7 @@ class EpochParts {
     StepLoop loop(
         consumer_,
         [&] {
-          batch_ = loader->next();
+          batch_ = loader->next(std::move(batch_));
           consumer_.give(batch_);
         },
         [&] { return loader->ready(); });

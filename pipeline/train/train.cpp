@@ -213,7 +213,7 @@ class Trainer {
 
   // Gives the session the batch of the next step, which may belong to the next epoch.
   void give_next() {
-    batch_ = loader_->next();
+    batch_ = loader_->next(std::move(batch_));
     session_.give(batch_.image, batch_.target);
     given_ = true;
   }

@@ -171,7 +171,7 @@ std::optional<Validation> validate(const Experiment& experiment, const RankGroup
     if (const auto at = validation.position(round)) own.push_back(validated[*at]);
   // The next case is read beside the current one.
   data::Prefetcher samples(
-      own.size(), [&](std::size_t i) { return cases.sample(own[i]); }, 1);
+      own.size(), [&](std::size_t i, data::Sample) { return cases.sample(own[i]); }, 1);
   for (std::size_t round = 0; round < validation.rounds(); ++round) {
     if (net::any(ranks.all(), interrupted())) return std::nullopt;
     const auto started = Clock::now();

@@ -10,7 +10,7 @@
 namespace voxswap::data {
 namespace {
 
-Sample numbered(std::size_t i) {
+Sample numbered(std::size_t i, Sample = {}) {
   Sample sample;
   sample.case_index = i;
   sample.image.assign(16, static_cast<float>(i));
@@ -32,7 +32,7 @@ TEST(Prefetching, StaysAtMostDepthSamplesAhead) {
   {
     Prefetcher prefetcher(
         30,
-        [&](std::size_t i) {
+        [&](std::size_t i, Sample) {
           furthest = std::max(furthest.load(), i - std::min(i, taken.load()));
           return numbered(i);
         },
@@ -47,7 +47,7 @@ TEST(Prefetching, StaysAtMostDepthSamplesAhead) {
 }
 
 TEST(Prefetching, ThrowsInNextWhatTheProducerThrewAfterWhatWasReady) {
-  Prefetcher prefetcher(10, [](std::size_t i) -> Sample {
+  Prefetcher prefetcher(10, [](std::size_t i, Sample) -> Sample {
     if (i == 2) throw std::runtime_error("case 2 is broken");
     return numbered(i);
   });
@@ -64,7 +64,7 @@ TEST(Prefetching, ThrowsInNextWhatTheProducerThrewAfterWhatWasReady) {
 }
 
 TEST(Prefetching, IsReadyWhereASampleIsThereAndNotWhereOneFailed) {
-  Prefetcher prefetcher(2, [](std::size_t i) -> Sample {
+  Prefetcher prefetcher(2, [](std::size_t i, Sample) -> Sample {
     if (i == 1) throw std::runtime_error("the second");
     return {};
   });
@@ -81,7 +81,7 @@ TEST(Prefetching, StopsWhenItIsDestroyedEarly) {
     {
       Prefetcher prefetcher(
           1000000,
-          [&](std::size_t i) {
+          [&](std::size_t i, Sample) {
             ++produced;
             return numbered(i);
           },
@@ -91,6 +91,21 @@ TEST(Prefetching, StopsWhenItIsDestroyedEarly) {
     EXPECT_LE(produced, taken + 3);
   }
   { Prefetcher nothing(0, numbered); }
+}
+
+TEST(Prefetcher, GivesUsedSamplesBackForTheirMemory) {
+  std::atomic<int> reused{0};
+  Prefetcher prefetcher(20, [&](std::size_t i, Sample used) {
+    reused += used.image.empty() ? 0 : 1;
+    used.image.assign(3, static_cast<float>(i));
+    return used;
+  });
+  Sample sample;
+  for (std::size_t i = 0; i < 20; ++i) {
+    sample = prefetcher.next(std::move(sample));
+    EXPECT_EQ(sample.image, std::vector<float>(3, static_cast<float>(i)));
+  }
+  EXPECT_GT(reused, 0);
 }
 
 }  // namespace

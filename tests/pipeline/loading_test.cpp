@@ -54,14 +54,15 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
   const EpochSampler all = sampler();
   constexpr std::size_t count = 12;
   const auto steps = static_cast<std::size_t>(all.steps());
-  const auto produce = [&](std::size_t i) {
-    return all.batch(cases_, static_cast<std::int64_t>(i / steps) + 1, static_cast<std::int64_t>(i % steps));
+  const auto produce = [&](std::size_t i, data::Sample used = {}) {
+    return all.batch(cases_, static_cast<std::int64_t>(i / steps) + 1, static_cast<std::int64_t>(i % steps),
+                     std::move(used));
   };
   std::vector<data::Sample> one, four, backwards(count);
   data::Prefetcher single(count, produce, 2, 1), several(count, produce, 5, 4);
   for (std::size_t i = 0; i < count; ++i) {
     one.push_back(single.next());
-    four.push_back(several.next());
+    four.push_back(several.next(i > 0 ? four.back() : data::Sample()));  // whose memory is reused
   }
   for (std::size_t i = count; i-- > 0;) backwards[i] = produce(i);
   for (std::size_t i = 0; i < count; ++i) {

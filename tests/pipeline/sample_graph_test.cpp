@@ -327,9 +327,9 @@ TEST(Augmentation, OfASampleDoesNotDependOnTheSamplesBefore) {
   SampleGraphs shared;
   for (std::uint32_t i = 0; i < 6; ++i) {
     const Augmentation drawn = draw_augmentation(everything(), {5, 2, i}, before.size, 2);
-    NormalizedCase alone = before;
+    NormalizedCase alone = before, together = before;
     augment(drawn, alone);
-    const NormalizedCase together = shared.make(everything(), drawn, before, {{0, 0, 0}, before.size});
+    together.truth = shared.make(everything(), drawn, before, {{0, 0, 0}, before.size}, together.image);
     EXPECT_EQ(alone.image, together.image);
     EXPECT_EQ(alone.truth, together.truth);
   }
