@@ -69,8 +69,7 @@ Outputs run_cut(const Operation& operation, const OperationCase& example, Elemen
   const CutGraph cut = cut_into_slabs(whole.graph, planes);
   GraphRun run(cut.graph, backend);
   for (std::size_t i = 0; i < whole.inputs.size(); ++i)
-    set(run, cut, whole.graph, whole.inputs[i],
-        contents(example.inputs[i], i));
+    set(run, cut, whole.graph, whole.inputs[i], contents(example.inputs[i], i));
   run.run(context);
   EXPECT_EQ(run.broken_guards(), std::vector<std::string>{});
   Outputs outputs;
