@@ -32,7 +32,7 @@ void declare(CLI::App& app, BenchArguments& arguments) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000}));
   app.add_flag("--epoch", arguments.epoch,
                "Also measure samples alone, steps alone, and both as in training");
-  add_as(app, arguments.as, "With --epoch: wait for the predicted step of this device instead of computing");
+  add_as(app, arguments.as, "With --epoch, wait for the predicted step of this device instead of computing");
   app.add_flag("--trace", arguments.trace, "Write timeline.json of the last step, for Perfetto");
   app.add_option("--out", arguments.out, "Folder for bench.json, plan.json and timeline.json");
   add_force(app, arguments.force);

@@ -301,7 +301,7 @@ NormalizedCase normalize(PreparedCase prepared, const Normalization& normalizati
   };
   for (std::size_t i = 0; i < prepared.image.size(); i += channels) normalize_voxel(&prepared.image[i]);
   std::vector<float> background = prepared.background;
-  normalize_voxel(background.data());
+  if (!background.empty()) normalize_voxel(background.data());  // none: never padded
   return {prepared.size,
           prepared.training_geometry().spacing,
           prepared.channels,
