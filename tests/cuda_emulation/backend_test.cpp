@@ -190,7 +190,7 @@ OperationCase pointwise_gradient(const Shape& x, std::int64_t outputs, bool bias
   Shape dy = x;
   dy[4] = outputs;
   const auto volume = [](const Shape& shape) {
-    return OperationCase::Input{shape, Fill::normal, OperationCase::Input::Kind::activation};
+    return OperationCase::Input{shape, Fill::normal, OperationCase::Input::Kind::activation, {}};
   };
   return {x.text() + " to " + dy.text(),
           {volume(x), volume(dy)},

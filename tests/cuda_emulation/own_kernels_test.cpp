@@ -23,7 +23,7 @@ const std::vector<Shape> volumes = {
 const std::vector<Shape> logits = {{1, 20, 22, 24, 3}, {2, 9, 11, 13, 5}, {2, 12, 10, 14, 8}};
 
 OperationCase::Input like(const OperationCase::Input& input, Shape shape) {
-  return {std::move(shape), input.fill, input.kind};
+  return {std::move(shape), input.fill, input.kind, {}};
 }
 
 // The inputs of a case, adapted to a volume of another shape.
@@ -61,10 +61,13 @@ bool has_shapes_of_its_own(const Operation& operation) {
   for (const std::string_view name :
        {"concat", "split", "zero_pad", "interleave", "interleave_gradient", "upsampled_weights",
         "upsampled_weights_gradient", "all_finite", "sum_of_squares", "adam", "sgd",
-        "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient"})
+        "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient",
+        "channels_together"})
     if (operation.name == name) return true;
   const OperationCase& first = cases_of(operation.name)[0];
-  return first.inputs.empty() || first.inputs[0].shape.rank() != 5;
+  const auto has_values = [](const OperationCase::Input& input) { return !input.values.empty(); };
+  return first.inputs.empty() || first.inputs[0].shape.rank() != 5 ||
+         std::any_of(first.inputs.begin(), first.inputs.end(), has_values);
 }
 
 // The case with the most inputs, and so with all options.
