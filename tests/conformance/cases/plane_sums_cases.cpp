@@ -6,7 +6,7 @@ namespace voxswap::net::cases {
 namespace {
 
 Input planes(Shape shape, Fill fill = Fill::normal) {
-  return {std::move(shape), fill, Input::Kind::twice};
+  return {std::move(shape), fill, Input::Kind::twice, {}};
 }
 
 OperationCase example(std::string name, Shape shape) {
