@@ -92,10 +92,11 @@ int main(int count, char** arguments) {
   data::AugmentOptions options = data::nnunet_augmentation();
   pipeline::SampleGraph graph(options, example.size, channels);
   const VoxelBox whole{{0, 0, 0}, example.size};
+  std::vector<float> image(example.image.size());  // reused, as loader threads do
   for (const auto& [name, change] :
        {std::pair{"flip", flipped}, {"rotation and zoom", turned}, {"rotation, zoom and elastic", bent}}) {
     report(std::string(name) + ": image and labels", repeats, [&] {
-      graph.make({{}, change, {}}, example, whole);
+      graph.make({{}, change, {}}, example, whole, image);
     });
   }
   const auto itk_image = Itk::New();
@@ -118,15 +119,16 @@ int main(int count, char** arguments) {
   for (const auto& [name, change] : changes) {
     data::Augmentation augmentation;
     augmentation.channels.assign(static_cast<std::size_t>(channels), change);
-    report(std::string(name) + ": image", repeats, [&] { graph.make(augmentation, example, whole); });
+    report(std::string(name) + ": image", repeats, [&] { graph.make(augmentation, example, whole, image); });
   }
   // The average cost of a sample.
   double total = 0;
   constexpr int samples = 40;
   for (int i = 0; i < samples; ++i) {
     const data::AugmentKey key{1, 1, static_cast<std::uint32_t>(i)};
-    total += seconds_of(
-        [&] { graph.make(data::draw_augmentation(options, key, example.size, channels), example, whole); });
+    total += seconds_of([&] {
+      graph.make(data::draw_augmentation(options, key, example.size, channels), example, whole, image);
+    });
   }
   std::printf("\"preset nnunet: image and labels (mean of %d)\",%.2f\n", samples, 1e3 * total / samples);
 }
