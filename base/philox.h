@@ -35,7 +35,8 @@ class Philox {
     return counter;
   }
 
-  // What block() begins with, for code that computes many blocks at a time. counter[0] is the index.
+  // The initial state of block(), for code that computes many blocks at once. counter[0] is the block's
+  // index.
   struct Key {
     std::uint32_t counter[4], key[2];
   };

@@ -1,6 +1,6 @@
-// Time of augmentation per sample on one core: the spatial transform (beside ITK's resampler for the same
-// rotation and zoom) and each change of intensities, in all channels. It measures processor time, which other
-// processes disturb less.
+// Processor time of augmentation per sample on one core, which other processes disturb less than wall time:
+// the spatial transform (beside ITK's resampler for the same rotation and zoom), and each change of
+// intensities in all channels.
 //
 //     augmentation [SIDE] [CHANNELS] [REPEATS]      prints name,milliseconds (the median of the repeats)
 #include <itkAffineTransform.h>

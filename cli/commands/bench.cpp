@@ -90,8 +90,7 @@ Exit bench_command(const Arguments& words) {
       "Measure training steps on random volumes and compare them with the plan and the lower bound. With "
       "--epoch, also measure whether loading and augmentation keep the device busy. Needs no data set if the "
       "experiment sets data.modalities and data.labels. Started with mpirun, it measures the first of "
-      "several "
-      "ranks.",
+      "several ranks.",
       "voxswap bench");
   BenchArguments arguments;
   declare(app, arguments);

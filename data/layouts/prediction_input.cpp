@@ -101,7 +101,7 @@ class Collection {
     add(std::move(named));
   }
 
-  // Adds files that contain all channels, whatever their name. If other cases were found, a file is added
+  // Adds files that contain all channels, under any name. If other cases were found, a file is added
   // only if it certainly contains all channels.
   void add_bare_files() {
     std::optional<Dataset> found = listed(wanted_, all_.images ? "masks" : "msd");

@@ -75,44 +75,6 @@ void along_slices(const float* voxels, std::size_t slice, const Band& band, floa
 
 }  // namespace
 
-Band gaussian_band(std::int64_t count, double sigma) {
-  assert(sigma > 0);
-  const auto radius = static_cast<std::int64_t>(4 * sigma + 0.5);  // as SciPy's gaussian_filter
-  std::vector<double> kernel;
-  double sum = 0;
-  for (std::int64_t k = -radius; k <= radius; ++k) {
-    kernel.push_back(std::exp(-0.5 * static_cast<double>(k * k) / (sigma * sigma)));
-    sum += kernel.back();
-  }
-  Band band{count, std::min(2 * radius + 1, count), {}, {}};
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t first = std::clamp<std::int64_t>(i - radius, 0, count - band.taps);
-    std::vector<double> weights(index(band.taps), 0.0);
-    for (std::int64_t k = -radius; k <= radius; ++k) {
-      const std::int64_t source = std::clamp<std::int64_t>(i + k, 0, count - 1);
-      weights[index(source - first)] += kernel[index(k + radius)] / sum;
-    }
-    band.first.push_back(first);
-    band.weights.insert(band.weights.end(), weights.begin(), weights.end());
-  }
-  return band;
-}
-
-Band linear_band(std::int64_t from, std::int64_t to) {
-  Band band{from, std::min<std::int64_t>(2, from), {}, {}};
-  for (std::int64_t i = 0; i < to; ++i) {
-    const double exact =
-        (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
-    const double source = std::clamp(exact, 0.0, static_cast<double>(from - 1));
-    const std::int64_t first = std::min(static_cast<std::int64_t>(source), from - band.taps);
-    const double part = source - static_cast<double>(first);
-    band.first.push_back(first);
-    band.weights.push_back(static_cast<float>(1 - part));
-    if (band.taps == 2) band.weights.push_back(static_cast<float>(part));
-  }
-  return band;
-}
-
 std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size, const Band& x, const Band& y,
                             const Band& z) {
   assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2]);

@@ -1,4 +1,4 @@
-// Separable linear filters: Gaussian blur, and linear and cubic resampling.
+// Separable linear filters, for cubic resampling (spline.h).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,6 @@ struct Band {
   std::vector<float> weights;
   std::int64_t outputs() const { return static_cast<std::int64_t>(first.size()); }
 };
-
-// A normalised Gaussian of standard deviation `sigma` voxels, truncated at 4 sigma; the edge voxel repeats
-// beyond the edge. REQUIRES: sigma > 0.
-Band gaussian_band(std::int64_t count, double sigma);
-// Linear resampling with aligned voxel centres, as in transforms.h.
-Band linear_band(std::int64_t from, std::int64_t to);
 
 // Filters a D,H,W array of `size` along the three axes.
 std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size, const Band& x, const Band& y,

@@ -3,23 +3,11 @@
 #include "data/volumes/smooth_field.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
+#include "base/cubic_spline.h"
+
 namespace voxswap::data {
-
-namespace {
-
-SmoothField::Taps taps(double position, double scale, std::int64_t nodes) {
-  const double u = position / scale;
-  const double cell = std::clamp(std::floor(u), 0.0, static_cast<double>(nodes - 4));
-  const double t = std::clamp(u - cell, 0.0, 1.0), s = 1 - t;
-  return {static_cast<std::int64_t>(cell),
-          {static_cast<float>(s * s * s / 6), static_cast<float>((3 * t * t * t - 6 * t * t + 4) / 6),
-           static_cast<float>((3 * s * s * s - 6 * s * s + 4) / 6), static_cast<float>(t * t * t / 6)}};
-}
-
-}  // namespace
 
 SmoothField::SmoothField(const Philox& random, const std::array<double, 3>& extent, double scale,
                          double deviation, double limit)
@@ -35,36 +23,24 @@ SmoothField::SmoothField(const Philox& random, const std::array<double, 3>& exte
   }
 }
 
-SmoothField::Line SmoothField::line(double first, double step, std::int64_t count) const {
-  Line line;
-  for (std::int64_t i = 0; i < count; ++i)
-    line.push_back(taps(first + step * static_cast<double>(i), scale_, nodes_[0]));
-  return line;
-}
-
-void SmoothField::row(const Line& line, double y, double z, std::span<float> values) const {
-  assert(line.size() == values.size());
-  const Taps in_y = taps(y, scale_, nodes_[1]), in_z = taps(z, scale_, nodes_[2]);
+void SmoothField::row(double first, double step, double y, double z, std::span<float> values) const {
+  const auto in_y = cubic_weights<float>(y / scale_, nodes_[1]),
+             in_z = cubic_weights<float>(z / scale_, nodes_[2]);
   std::vector<float> collapsed(static_cast<std::size_t>(nodes_[0]), 0.0f);
   for (std::int64_t k = 0; k < 4; ++k) {
     for (std::int64_t j = 0; j < 4; ++j) {
-      const float weight =
-          in_z.weight[static_cast<std::size_t>(k)] * in_y.weight[static_cast<std::size_t>(j)];
+      const float weight = in_z.weight[k] * in_y.weight[j];
       const float* source = &coefficients_[static_cast<std::size_t>(
           ((in_z.first + k) * nodes_[1] + in_y.first + j) * nodes_[0])];
       for (std::size_t i = 0; i < collapsed.size(); ++i) collapsed[i] += weight * source[i];
     }
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Taps& in_x = line[i];
+    const auto in_x = cubic_weights<float>((first + step * static_cast<double>(i)) / scale_, nodes_[0]);
     const float* near = &collapsed[static_cast<std::size_t>(in_x.first)];
     values[i] = in_x.weight[0] * near[0] + in_x.weight[1] * near[1] + in_x.weight[2] * near[2] +
                 in_x.weight[3] * near[3];
   }
-}
-
-void SmoothField::row(double first, double step, double y, double z, std::span<float> values) const {
-  row(line(first, step, static_cast<std::int64_t>(values.size())), y, z, values);
 }
 
 }  // namespace voxswap::data

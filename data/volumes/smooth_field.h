@@ -20,17 +20,7 @@ class SmoothField {
   SmoothField(const Philox& random, const std::array<double, 3>& extent, double scale, double deviation = 1,
               double limit = std::numeric_limits<double>::infinity());
 
-  // The position relative to the nodes: the first of four nodes around it, and their weights.
-  struct Taps {
-    std::int64_t first;
-    std::array<float, 4> weight;
-  };
-  using Line = std::vector<Taps>;
-  // The positions x = first, first + step, …: the same for every row of a grid.
-  Line line(double first, double step, std::int64_t count) const;
-
-  // Values on such a line at one y and z. Sharing the line makes sampling a whole grid cheap.
-  void row(const Line& line, double y, double z, std::span<float> values) const;
+  // Values at x = first, first + step, … of a row at one y and z.
   void row(double first, double step, double y, double z, std::span<float> values) const;
 
   const std::array<std::int64_t, 3>& nodes() const { return nodes_; }       // along x, y, z

@@ -55,34 +55,15 @@ constexpr Philox noise_of(const double* channel) {
   const auto word = [channel](int i) { return static_cast<std::uint64_t>(channel[noise_key + i]); };
   return {word(0) | word(1) << 32, word(2) | word(3) << 32, static_cast<std::uint32_t>(word(4))};
 }
-constexpr void set_noise_key(double* channel, std::uint64_t seed, std::uint64_t stream,
-                             std::uint32_t substream) {
-  const std::uint64_t words[5] = {seed & 0xffffffff, seed >> 32, stream & 0xffffffff, stream >> 32,
-                                  substream};
-  for (int i = 0; i < 5; ++i) channel[noise_key + i] = static_cast<double>(words[i]);
-}
-
-// Weights of the four control points around a position, and the first of them (uniform cubic B-spline).
-template <class Real>
-struct Controls {
-  std::int64_t first = 0;
-  Real weight[4] = {};
-};
-template <class Real>
-constexpr Controls<Real> controls_around(double position, std::int64_t count) {
-  std::int64_t cell = position > 0 ? static_cast<std::int64_t>(position) : 0;
-  if (cell > count - 4) cell = count - 4;
-  double t = position - static_cast<double>(cell);
-  t = t < 0 ? 0 : t > 1 ? 1 : t;
-  const double s = 1 - t;
-  return {cell,
-          {static_cast<Real>(s * s * s / 6), static_cast<Real>((3 * t * t * t - 6 * t * t + 4) / 6),
-           static_cast<Real>((3 * s * s * s - 6 * s * s + 4) / 6), static_cast<Real>(t * t * t / 6)}};
+constexpr void set_noise(double* channel, const Philox& stream) {
+  const Philox::Key key = stream.key();
+  const std::uint32_t words[5] = {key.key[0], key.key[1], key.counter[2], key.counter[3], key.counter[1]};
+  for (int i = 0; i < 5; ++i) channel[noise_key + i] = words[i];
 }
 
 constexpr double most_blur = 20;  // the largest sigma
 
-// Of a Gaussian of this sigma: taps on each side of the middle, as SciPy's gaussian_filter.
+// Taps on each side of the central one, for a Gaussian of this sigma, as in SciPy's gaussian_filter.
 constexpr std::int64_t blur_radius(double sigma) {
   return static_cast<std::int64_t>(4 * sigma + 0.5);
 }

@@ -74,12 +74,7 @@ std::vector<double> channel_numbers(const data::Augmentation& augmentation, std:
         c < augmentation.channels.size() && !dropped ? augmentation.channels[c] : data::IntensityChange();
     row[net::drawn::kept] = dropped ? 0 : 1;
     row[net::drawn::noise] = change.noise;
-    const Philox::Key key = data::noise_of(augmentation, c).key();
-    for (int i = 0; i < 2; ++i) {
-      row[net::drawn::noise_key + i] = key.key[i];
-      row[net::drawn::noise_key + 2 + i] = key.counter[2 + i];
-    }
-    row[net::drawn::noise_key + 4] = key.counter[1];
+    net::drawn::set_noise(row, data::noise_of(augmentation, c));
     row[net::drawn::blur] = change.blur;
     row[net::drawn::brightness] = change.brightness;
     row[net::drawn::shift] = change.shift;

@@ -30,7 +30,7 @@ class BatchConsumer {
   virtual bool computes_on_host() const = 0;
   virtual void give(const data::Sample& batch) = 0;               // as Session::give()
   virtual void step(const std::function<void()>& meanwhile) = 0;  // as Session::train()
-  virtual double busy_seconds() const = 0;                        // of kernels, in all steps so far
+  virtual double busy_seconds() const = 0;                        // time in kernels, over all steps so far
 };
 
 class SessionSteps final : public BatchConsumer {

@@ -75,7 +75,7 @@ class Session {
   const net::Graph& graph() const;
   const swap::CostModel& costs() const;  // of the main step. REQUIRES: a training session
   swap::Bound bound() const;             // same requirement
-  double busy_seconds() const;           // of kernels, in all steps so far
+  double busy_seconds() const;           // time in kernels, over all steps so far
   std::int64_t arena_bytes() const;
   std::int64_t host_bytes() const;  // host pool and streamed values
   std::int64_t memory_for_cases()

@@ -1,4 +1,4 @@
-// What a run says of the time in which its device did not compute.
+// The message about how much of an epoch the device computed.
 #include "pipeline/train/device_use.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace voxswap::pipeline {
 namespace {
 
-TEST(DeviceUse, IsSaidWithTheLargestCauseFirst) {
+TEST(DeviceUse, NamesTheLargestCauseOfWaitingFirst) {
   DeviceUse use;
   use.seconds = 10;
   use.training_busy = 4;
@@ -22,7 +22,7 @@ TEST(DeviceUse, IsSaidWithTheLargestCauseFirst) {
       "and the rest");
 }
 
-TEST(DeviceUse, HasNoCausesForADeviceThatIsBusyAndIsNotSaidOfAShortEpoch) {
+TEST(DeviceUse, NamesNoCauseForABusyDeviceAndIsEmptyForAShortEpoch) {
   DeviceUse use;
   use.seconds = 10;
   use.training_busy = 9.19;

@@ -72,12 +72,10 @@ __global__ void blur_along(std::int64_t voxels, std::int64_t side, std::int64_t 
   y[v] = sum / weights;
 }
 
-struct Coarse {
-  Volume of;
-  __device__ Coarse(const Volume& fine, double part)
-      : of{drawn::coarse_side(fine.width, part), drawn::coarse_side(fine.height, part),
-           drawn::coarse_side(fine.depth, part)} {}
-};
+__device__ Volume coarse_of(const Volume& fine, double part) {
+  return {drawn::coarse_side(fine.width, part), drawn::coarse_side(fine.height, part),
+          drawn::coarse_side(fine.depth, part)};
+}
 
 // The value of voxel `v` of a volume of sides `to`, linear between voxels of x.
 __device__ float resampled(const Volume& from, const Volume& to, const float* x, std::int64_t v) {
@@ -107,7 +105,7 @@ __device__ float resampled(const Volume& from, const Volume& to, const float* x,
 
 __global__ void coarsen(Volume fine, const double* drawn, const float* x, float* small) {
   const double part = drawn[drawn::low_resolution];
-  const Volume coarse = Coarse(fine, part).of;
+  const Volume coarse = coarse_of(fine, part);
   const std::int64_t v = index_of_thread();
   if (part != 1 && v < coarse.voxels()) small[v] = resampled(fine, coarse, x, v);
 }
@@ -115,7 +113,7 @@ __global__ void refine(Volume fine, const double* drawn, const float* small, con
   const double part = drawn[drawn::low_resolution];
   const std::int64_t v = index_of_thread();
   if (v >= fine.voxels() || (part == 1 && x == y)) return;
-  y[v] = part == 1 ? x[v] : resampled(Coarse(fine, part).of, fine, small, v);
+  y[v] = part == 1 ? x[v] : resampled(coarse_of(fine, part), fine, small, v);
 }
 
 // Moments of a channel, in two launches: one block for each chunk, then one thread that adds the chunks in

@@ -1,4 +1,5 @@
 // Spatial augmentation (net/ops/spatial_map.cpp), one thread per voxel.
+#include "base/cubic_spline.h"
 #include "net/backends/cuda/kernels.h"
 #include "net/backends/cuda/launch.cuh"
 #include "net/graph/drawn_numbers.h"
@@ -20,11 +21,10 @@ Grid grid_of(const Shape& shape) {
 __device__ void displace(const double* space, const float* controls, std::int64_t most,
                          const std::int64_t (&at)[3], float (&moved)[3]) {
   std::int64_t count[3];
-  drawn::Controls<float> around[3];
+  CubicWeights<float> around[3];
   for (int k = 0; k < 3; ++k) {
     count[k] = static_cast<std::int64_t>(space[drawn::controls + k]);
-    around[k] =
-        drawn::controls_around<float>(static_cast<double>(at[k]) * space[drawn::grid_step + k], count[k]);
+    around[k] = cubic_weights<float>(static_cast<double>(at[k]) * space[drawn::grid_step + k], count[k]);
   }
   for (int z = 0; z < 4; ++z)
     for (int y = 0; y < 4; ++y) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/cubic_spline.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
 #include "net/graph/drawn_numbers.h"
@@ -102,18 +103,18 @@ struct Row {
   VOXSWAP_INLINE void start_plane(const Map& map) const {
     if (map.displacements == nullptr) return;
     for (std::int64_t x = 0; x < map.grid.width; ++x) {
-      const auto around = drawn::controls_around<float>(static_cast<double>(x) * map.space[drawn::grid_step],
-                                                        map.controls[0]);
+      const auto around =
+          cubic_weights<float>(static_cast<double>(x) * map.space[drawn::grid_step], map.controls[0]);
       control[x] = static_cast<std::int32_t>(around.first);
       for (int i = 0; i < 4; ++i) weight[i][x] = around.weight[i];
     }
   }
 
   VOXSWAP_INLINE void displace(const Map& map, std::int64_t y, std::int64_t z) const {
-    const auto in_y = drawn::controls_around<float>(static_cast<double>(y) * map.space[drawn::grid_step + 1],
-                                                    map.controls[1]),
-               in_z = drawn::controls_around<float>(static_cast<double>(z) * map.space[drawn::grid_step + 2],
-                                                    map.controls[2]);
+    const auto in_y = cubic_weights<float>(static_cast<double>(y) * map.space[drawn::grid_step + 1],
+                                           map.controls[1]),
+               in_z = cubic_weights<float>(static_cast<double>(z) * map.space[drawn::grid_step + 2],
+                                           map.controls[2]);
     for (int axis = 0; axis < 3; ++axis) {
       const float* const own = map.displacements + axis * map.most_controls;
       for (std::int64_t i = 0; i < map.controls[0]; ++i) collapsed[i] = 0;

@@ -5,6 +5,7 @@
 
 #include "base/voxel_grid.h"
 #include "net/backends/reference/kernels.h"
+#include "net/graph/axes.h"
 #include "net/graph/drawn_numbers.h"
 
 namespace voxswap::net::reference {
@@ -77,15 +78,12 @@ Voxels blurred(const Voxels& line, double sigma) {
 }
 
 Voxels resampled(const Voxels& line, std::int64_t side) {
-  const auto from = static_cast<double>(line.size());
+  const LinearAxis axis{static_cast<std::int64_t>(line.size()), side};
   Voxels result;
   for (std::int64_t i = 0; i < side; ++i) {
-    const double at =
-        std::clamp((static_cast<double>(i) + 0.5) * from / static_cast<double>(side) - 0.5, 0.0, from - 1);
-    const auto low = static_cast<std::size_t>(at);
-    const std::size_t high = std::min(low + 1, line.size() - 1);
-    const double part = at - static_cast<double>(low);
-    result.push_back((1 - part) * line[low] + part * line[high]);
+    const LinearAxis::Between at = axis.between(i);
+    result.push_back((1 - at.of_high) * line[static_cast<std::size_t>(at.low)] +
+                     at.of_high * line[static_cast<std::size_t>(at.high)]);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/cubic_spline.h"
 #include "net/backends/reference/kernels.h"
 #include "net/graph/drawn_numbers.h"
 
@@ -15,12 +16,11 @@ using Position = std::array<double, 3>;  // x, y, z
 // Displacement in mm of voxel x, y, z.
 Position displacement(const double* space, const Array& controls, const Position& voxel) {
   std::array<std::int64_t, 3> count;
-  std::array<drawn::Controls<double>, 3> around;
+  std::array<CubicWeights<double>, 3> around;
   for (std::size_t k = 0; k < 3; ++k) {
     count[k] = static_cast<std::int64_t>(space[drawn::controls + static_cast<int>(k)]);
     if (count[k] == 0) return {};
-    around[k] =
-        drawn::controls_around<double>(voxel[k] * space[drawn::grid_step + static_cast<int>(k)], count[k]);
+    around[k] = cubic_weights<double>(voxel[k] * space[drawn::grid_step + static_cast<int>(k)], count[k]);
   }
   Position sum{};
   for (std::int64_t i = 0; i < 64; ++i) {

@@ -13,8 +13,8 @@ Input channels(drawn::Channel number, const std::vector<double>& of_channel) {
   std::vector<double> values;
   for (const double one : of_channel) {
     neutral[number] = one;
-    drawn::set_noise_key(neutral.data(), 0x1234567890, 0x3000000007,
-                         0xb000 + static_cast<std::uint32_t>(values.size()));
+    drawn::set_noise(neutral.data(),
+                     Philox(0x1234567890, 0x3000000007, 0xb000 + static_cast<std::uint32_t>(values.size())));
     values.insert(values.end(), neutral.begin(), neutral.end());
   }
   return numbers({static_cast<std::int64_t>(of_channel.size()), drawn::channel_numbers}, values);
