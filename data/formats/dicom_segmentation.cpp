@@ -1,4 +1,5 @@
-// Uses DCMTK, which handles the many elements of such an object.
+// Uses DCMTK, which handles the many elements of such an object. It reads no file from outside: what the
+// object takes from the series was read by DicomElements.
 #include "data/formats/dicom_segmentation.h"
 
 #include <dcmtk/config/osconfig.h>
@@ -16,7 +17,6 @@
 #include <cmath>
 #include <memory>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -46,16 +46,29 @@ std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
 }
 
 // The slice of the series at the position of a plane.
-fs::path slice_at(const std::vector<DicomSlice>& slices, const std::array<double, 3>& at,
-                  const fs::path& source) {
+const DicomSlice& slice_at(const std::vector<DicomSlice>& slices, const std::array<double, 3>& at,
+                           const fs::path& source) {
   for (const DicomSlice& slice : slices) {
     double far = 0;
     for (std::size_t world = 0; world < 3; ++world)
       far = std::max(far, std::fabs(slice.geometry.origin[world] - at[world]));
-    if (far < 0.01) return slice.path;
+    if (far < 0.01) return slice;
   }
   fail(Exit::bad_data, "{}: has no slice at ({}, {}, {}) mm, where the label map has a plane",
        source.string(), number(at[0]), number(at[1]), number(at[2]));
+}
+
+// The texts of a slice on patient, study, frame of reference and instance, which DCMTK copies and refers to.
+std::unique_ptr<DcmDataset> texts_of(const DicomSlice& slice, const fs::path& path) {
+  auto dataset = std::make_unique<DcmDataset>();
+  for (const auto& [number, bytes] : slice.elements.values) {
+    const DcmTag tag(static_cast<Uint16>(number >> 16), static_cast<Uint16>(number & 0xffff));
+    const bool wanted = tag.getGroup() == 0x0008 || tag.getGroup() == 0x0010 || tag.getGroup() == 0x0020;
+    if (wanted && DcmVR(tag.getEVR()).isaString())
+      check(dataset->putAndInsertOFStringArray(tag, slice.elements.text(number).c_str()), path,
+            "texts of the series");
+  }
+  return dataset;
 }
 
 // Shared by all frames: voxel size and plane orientation.
@@ -83,7 +96,7 @@ Uint16 add_segment(DcmSegmentation& object, const Segment& segment, const fs::pa
 }
 
 void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask,
-               const std::array<double, 3>& at, std::size_t plane, const fs::path& slice,
+               const std::array<double, 3>& at, std::size_t plane, const DicomSlice& slice,
                const fs::path& path) {
   const std::unique_ptr<FGPlanePosPatient> position(
       FGPlanePosPatient::createMinimal(decimal(at[0]), decimal(at[1]), decimal(at[2])));
@@ -96,11 +109,10 @@ void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask
   DerivationImageItem* item = nullptr;
   check(derivation.addDerivationImageItem(CodeSequenceMacro("113076", "DCM", "Segmentation"), "", item), path,
         "derivation");
-  static_cast<void>(open_file(slice));  // DCMTK opens it by its name
   SourceImageItem* source = nullptr;
   check(item->addSourceImageItem(
-            slice.c_str(), CodeSequenceMacro("121322", "DCM", "Source image for image processing operation"),
-            source),
+            texts_of(slice, path).get(),
+            CodeSequenceMacro("121322", "DCM", "Source image for image processing operation"), source),
         path, "the source image");
   OFVector<FGBase*> groups;
   groups.push_back(position.get());
@@ -175,7 +187,7 @@ bool has_dictionary() {
   return loaded;
 }
 
-std::unique_ptr<DcmSegmentation> new_object(const Geometry& grid, const fs::path& source_slice,
+std::unique_ptr<DcmSegmentation> new_object(const Geometry& grid, const DicomSlice& source_slice,
                                             const std::string& version, const fs::path& path) {
   const IODGeneralEquipmentModule::EquipmentInfo equipment("voxswap", "voxswap", "0", version.c_str());
   const ContentIdentificationMacro content("1", "SEGMENTATION", "Labels of a network", "voxswap");
@@ -184,7 +196,7 @@ std::unique_ptr<DcmSegmentation> new_object(const Geometry& grid, const fs::path
                                                   static_cast<Uint16>(grid.size[0]), equipment, content),
         path, "a segmentation object");
   std::unique_ptr<DcmSegmentation> object(made);
-  check(object->importHierarchy(source_slice.c_str(), OFTrue, OFTrue, OFTrue, OFFalse), path,
+  check(object->importHierarchy(*texts_of(source_slice, path), OFTrue, OFTrue, OFTrue, OFFalse), path,
         "patient and study of the series");
   object->getSeries().setSeriesNumber("1000");
   object->getSeries().setSeriesDescription("Segmentation by voxswap");
@@ -207,7 +219,7 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
   std::vector<DicomSlice> slices;
   for (const fs::path& file : dicom_files(source)) slices.push_back(open_slice(file));
   if (slices.empty()) fail(Exit::bad_data, "{}: contains no DICOM slices", source.string());
-  const std::unique_ptr<DcmSegmentation> object = new_object(grid, slices.front().path, version, path);
+  const std::unique_ptr<DcmSegmentation> object = new_object(grid, slices.front(), version, path);
   add_dimensions(*object, path);
   add_shared(*object, grid, path);
   const auto pixels = static_cast<std::size_t>(grid.size[0] * grid.size[1]);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/dicom_segmentation.h"
+#include "data/formats/dicom_slice.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_io.h"
 #include "data/formats/segmentation_writing.h"
@@ -52,6 +53,47 @@ TEST_F(DicomSegmentation, HasAFrameForEverySliceOfALabelAsBits) {
   for (const int pixel : {0, 20 + 13, 40 + 19})
     bits[static_cast<std::size_t>(pixel / 8)] |= static_cast<char>(1 << pixel % 8);
   EXPECT_EQ(file.substr(file.size() - 8), bits);
+}
+
+// Appends an element of the series that nothing needs: sequences within sequences, all of explicit length,
+// which a reader that follows them does on its stack.
+TEST_F(DicomSegmentation, DoesNotReadWhatItDoesNotTakeFromTheSeries) {
+  labels_.at(0, 0, 1) = 2;
+  labels_.at(1, 0, 1) = 300;
+  const auto number = [](std::uint32_t value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  std::string nested;
+  constexpr std::uint32_t header = 8, item = 8;
+  for (std::uint32_t depth = 100000; depth > 0; --depth) {
+    const std::uint32_t inner = (depth - 1) * (header + item);
+    nested += std::string("\x20\x00\x22\x92", 4) + number(item + inner);
+    nested += std::string("\xfe\xff\x00\xe0", 4) + number(inner);
+  }
+  for (const auto& entry : fs::directory_iterator(folder_ / "t1")) {
+    std::string file = read_file(entry.path());
+    ASSERT_EQ(read_elements(entry.path()).syntax, "1.2.840.10008.1.2") << "elements without types";
+    const std::size_t image_group = file.find(std::string("\x28\x00\x02\x00", 4));
+    ASSERT_NE(image_group, std::string::npos);
+    write_file(entry.path(), file.insert(image_group, nested));
+  }
+  EXPECT_TRUE(contains(written(), "core"));
+}
+
+TEST_F(DicomSegmentation, TakesPatientStudyAndFrameOfReferenceFromTheSeries) {
+  labels_.at(0, 0, 1) = 2;
+  labels_.at(1, 0, 1) = 300;
+  const std::string file = written();
+  const DicomElements slice = read_elements(fs::directory_iterator(folder_ / "t1")->path());
+  for (const std::uint32_t tag : {0x00100010, 0x0020000d, 0x00200052}) {
+    EXPECT_FALSE(slice.text(tag).empty()) << tag;
+    EXPECT_TRUE(contains(file, slice.text(tag))) << tag;
+  }
+  // The instances of the slices that have a frame are referenced.
+  std::size_t referenced = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ / "t1"))
+    referenced += contains(file, read_elements(entry.path()).text(0x00080018)) ? 1U : 0U;
+  EXPECT_EQ(referenced, 1U);
 }
 
 TEST_F(DicomSegmentation, IsRefusedWhereItsPlanesAreNoSlicesOrNothingIsLabelled) {
