@@ -102,14 +102,17 @@ Json step_figures(const pipeline::Forecast& forecast) {
   return json;
 }
 
-// "36 x 13.3 MiB, all in host memory"
+// "36 x 13.3 MiB: 24 on the device, 12 in host memory"
 std::string resident_text(const pipeline::Forecast& forecast) {
-  const std::int64_t cases = forecast.data.training_cases + forecast.data.validation_cases;
-  const std::int64_t resident =
-      std::min(cases, forecast.cases_bytes / std::max<std::int64_t>(forecast.case_bytes, 1));
-  const std::string all = format("{} x {}", cases, format_bytes(forecast.case_bytes));
-  if (resident == cases) return all + ", all in host memory";
-  return format("{}, {} in host memory, the rest is read in every epoch", all, resident);
+  const std::int64_t cases = forecast.data.training_cases + forecast.data.validation_cases,
+                     each = std::max<std::int64_t>(forecast.case_bytes, 1);
+  const std::int64_t there = std::min(forecast.data.training_cases, forecast.device_cases_bytes / each);
+  const std::int64_t here = std::min(cases - there, forecast.cases_bytes / each);
+  std::vector<std::string> parts;
+  if (there > 0) parts.push_back(format("{} on the device", there));
+  if (here > 0) parts.push_back(format("{} in host memory", here));
+  if (there + here < cases) parts.push_back(format("{} read in every epoch", cases - there - here));
+  return format("{} x {}: {}", cases, format_bytes(forecast.case_bytes), join(parts, ", "));
 }
 
 }  // namespace
@@ -167,6 +170,11 @@ std::string forecast_table(const pipeline::Experiment& experiment, const pipelin
   if (data.found) {
     const double epoch = pipeline::epoch_seconds(forecast, experiment);
     rows.push_back({"time per epoch", "about " + format_seconds(epoch) + ", without validation"});
+    if (data.validation_cases > 0)
+      rows.push_back(
+          {"time per validation",
+           format("about {} for {}", format_seconds(pipeline::validation_seconds(forecast, experiment)),
+                  counted(data.validation_cases, "case"))});
     const auto epochs = static_cast<double>(experiment.training.epochs * experiment.training.repeats);
     rows.push_back(
         {"total time", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
@@ -186,8 +194,10 @@ Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::F
       {"cache_bytes", forecast.cache_bytes},
       {"case_bytes", forecast.case_bytes},
       {"cases_bytes", forecast.cases_bytes},
+      {"device_cases_bytes", forecast.device_cases_bytes},
       {"output_bytes", forecast.output_bytes},
       {"epoch_seconds", epoch},
+      {"validation_seconds", pipeline::validation_seconds(forecast, experiment)},
       {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats)}});
   return json;
 }

@@ -71,8 +71,10 @@ Results measure_for_device(const BenchArguments& arguments, const pipeline::Expe
   const pipeline::StepForecast step(experiment, data, {.estimate = false, .as = arguments.as});
   const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment);
   const double step_seconds = prediction.plan.predicted_seconds;
-  const pipeline::EpochBenchmark epoch =
-      pipeline::benchmark_epoch(experiment, arguments.as, step_seconds, data, arguments.steps);
+  const double sample_seconds =
+      pipeline::sample_seconds(experiment, data, swap::find_device_rates(arguments.as));
+  const pipeline::EpochBenchmark epoch = pipeline::benchmark_epoch(
+      experiment, arguments.as, {step_seconds, sample_seconds}, data, arguments.steps);
   Json json = run_forecast_json(experiment, prediction);
   json["epoch"] = epoch_figures(epoch);
   return {two_columns({{"device", prediction.device},

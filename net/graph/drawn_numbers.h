@@ -16,7 +16,8 @@ namespace voxswap::net::drawn {
 // x, y, z, `grid_step` of which lie between two voxels. Without controls it is 0.
 enum Space : int {
   sides,               // of the case: x, y, z
-  start = sides + 3,   // x, y, z
+  memory = sides + 3,  // number of the case's first voxel in the memory that holds it
+  start,               // x, y, z
   offset = start + 3,  // x, y, z
   index = offset + 3,  // 3 x 3, row by row
   along = index + 9,   // 3 x 3, row by row
@@ -32,7 +33,8 @@ struct Box {
 constexpr Box box_of(const double* space) {
   const auto number = [space](int at) { return static_cast<std::int64_t>(space[at]); };
   const std::int64_t line = number(sides), plane = line * number(sides + 1);
-  return {number(start) + number(start + 1) * line + number(start + 2) * plane, {1, line, plane}};
+  return {number(memory) + number(start) + number(start + 1) * line + number(start + 2) * plane,
+          {1, line, plane}};
 }
 
 // f64 [channels, channel_numbers]. In brackets: the value that changes nothing.

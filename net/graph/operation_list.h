@@ -62,7 +62,8 @@
   X(change_gamma)                    \
   X(channels_together)
 
-// Operations on a few numbers, which the onednn backend leaves to the reference backend.
+// Operations on a few numbers, or for devices with memory of their own, which the onednn backend leaves to
+// the reference backend.
 #define VOXSWAP_SMALL_OPERATIONS(X) \
   X(norm_parameter_gradient)        \
   X(statistics_of_batch)            \
@@ -78,6 +79,7 @@
   X(all_finite)                     \
   X(loss_scale_update)              \
   X(clip_factor)                    \
+  X(encode_labels)                  \
   X(add_planes)                     \
   X(mean_of_planes)                 \
   X(statistics_of_planes)

@@ -1,13 +1,13 @@
 #include "pipeline/cases/cases.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/heap_retention.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
 #include "base/parallel.h"
-#include "base/philox.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "net/networks/networks.h"
@@ -46,6 +46,16 @@ data::Regions outputs_of(const data::Dataset& dataset, const TrainingOptions& tr
   if (training.targets != Targets::regions)
     for (const auto& [name, value] : dataset.labels) outputs.push_back({name, {value}});
   return outputs;
+}
+
+// The target of each label.
+std::vector<std::uint8_t> targets_of_labels(const data::Dataset& dataset, const TrainingOptions& training,
+                                            const std::vector<std::vector<int>>& classes) {
+  if (dataset.classes) return {};
+  std::vector<std::int16_t> labels(std::size_t{1} << 16);
+  std::iota(labels.begin(), labels.end(), std::int16_t{0});
+  return net::loss_options(training.loss).classes ? data::target_classes(labels, classes)
+                                                  : data::target_bits(labels, classes);
 }
 
 }  // namespace
@@ -124,8 +134,10 @@ Cases::Cases(const Experiment& experiment, data::Dataset dataset, net::Ranks& ra
   if (unknown != net::Unknown::nothing && !net::loss_options(experiment.training.loss).classes)
     classes_.resize(unknown == net::Unknown::voxels ? outputs_ + 1 : 2 * outputs_,
                     ignored == 0 ? std::vector<int>() : std::vector<int>{ignored});
+  target_table_ = targets_of_labels(cache_.dataset(), experiment.training, classes_);
   kept_.resize(cache_.dataset().cases.size());
   resident_.resize(kept_.size());
+  sizes_.resize(kept_.size());
 }
 
 std::shared_ptr<const data::PreparedCase> Cases::prepared(std::size_t index) {
@@ -186,6 +198,7 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
   const auto prepare_one = [&](std::size_t i) {
     throw_if_interrupted();
     const auto one = prepared(all[i]);
+    sizes_[all[i]] = one->size;
     if (i < training.size() && experiment_.preprocess.slices != data::Slices::none)
       planes_of(all[i], one->truth, one->size);
     if (i < training.size()) {
@@ -203,15 +216,14 @@ void Cases::prepare_all(const std::vector<std::size_t>& training, const std::vec
 }
 
 // The stages from a case to a sample: prepared, normalised, augmented, encoded.
-data::Sample Cases::sample(std::size_t index) {
+Sample Cases::sample(std::size_t index) {
   data::NormalizedCase part = normalized(index);
-  return {index, std::move(part.image), encoded(index, part.truth)};
+  return {index, std::move(part.image), encoded(index, part.truth), {}};
 }
 
-data::Sample Cases::sample(std::size_t index, const data::AugmentOptions& options,
-                           const data::AugmentKey& key) {
-  data::Sample sample{index, std::vector<float>(image_count()), {}};
-  sample.target = draw_sample(index, options, key, sample.image);
+Sample Cases::sample(std::size_t index, const data::AugmentOptions& options, const data::AugmentKey& key) {
+  Sample sample{index, std::vector<float>(image_count()), {}, {}};
+  sample.target = make(draw(index, options, key), options, sample.image);
   return sample;
 }
 
@@ -220,17 +232,22 @@ std::size_t Cases::image_count() const {
   return static_cast<std::size_t>(size[0] * size[1] * size[2]) * dataset().modalities.size();
 }
 
-std::vector<std::uint8_t> Cases::draw_sample(std::size_t index, const data::AugmentOptions& options,
-                                             const data::AugmentKey& key, std::span<float> image) {
-  const auto whole = normalized_whole(index);
-  const VoxelBox box = drawn_box(index, *whole, key);
-  data::Augmentation drawn = data::draw_augmentation(options, key, box.size, whole->channels);
-  if (!data::changes_nothing(drawn)) {
-    drawn.dropped.resize(static_cast<std::size_t>(whole->channels), false);
-    for (std::size_t c = 0; c < drawn.dropped.size(); ++c)  // missing channels stay 0
-      if (dataset().cases[index].lacks(c)) drawn.dropped[c] = true;
+DrawnSample Cases::draw(std::size_t index, const data::AugmentOptions& options, const data::AugmentKey& key) {
+  DrawnSample drawn{index, for_training(index), {}, {}, always(index)};
+  drawn.box = drawn_box(index, *drawn.from, key);
+  drawn.changes = data::draw_augmentation(options, key, drawn.box.size, drawn.from->channels);
+  if (!data::changes_nothing(drawn.changes)) {
+    drawn.changes.dropped.resize(static_cast<std::size_t>(drawn.from->channels), false);
+    for (std::size_t c = 0; c < drawn.changes.dropped.size(); ++c)  // missing channels stay 0
+      if (dataset().cases[index].lacks(c)) drawn.changes.dropped[c] = true;
   }
-  return encoded(index, sample_graphs_.make(options, drawn, *whole, box, image));
+  return drawn;
+}
+
+std::vector<std::uint8_t> Cases::make(const DrawnSample& drawn, const data::AugmentOptions& options,
+                                      std::span<float> image) {
+  return encoded(drawn.case_index,
+                 sample_graphs_.make(options, drawn.changes, *drawn.from, drawn.box, image));
 }
 
 data::NormalizedCase Cases::normalized(std::size_t index) {
@@ -239,7 +256,7 @@ data::NormalizedCase Cases::normalized(std::size_t index) {
 }
 
 data::NormalizedCase Cases::normalized(std::size_t index, const data::AugmentKey& key) {
-  const auto whole = normalized_whole(index);
+  const auto whole = for_training(index);
   return cut_case(*whole, drawn_box(index, *whole, key));
 }
 
@@ -248,20 +265,46 @@ data::NormalizedCase Cases::normalized_case(data::PreparedCase part, const data:
                          data::normalization_for(whole, experiment_.preprocess, normalization_));
 }
 
+std::int64_t Cases::training_bytes(std::size_t index) const {
+  const Size3 size = padded_box(sizes_[index], input_size(experiment_)).size;
+  return size[0] * size[1] * size[2] *
+         static_cast<std::int64_t>(dataset().modalities.size() * sizeof(float) + sizeof(std::int16_t));
+}
+
+bool Cases::has_all_boxes_inside(std::size_t index) const {
+  const Size3 &size = sizes_[index], input = input_size(experiment_);
+  return experiment_.preprocess.slices == data::Slices::none || (size[0] >= input[0] && size[1] >= input[1]);
+}
+
 // Training reads no case in another form, so it takes the place of the prepared case.
-std::shared_ptr<const data::NormalizedCase> Cases::normalized_whole(std::size_t index) {
+std::shared_ptr<const data::NormalizedCase> Cases::for_training(std::size_t index) {
   {
     const std::lock_guard lock(mutex_);
     if (resident_[index]) return resident_[index];
   }
   const auto before = prepared(index);
-  auto made = std::make_shared<const data::NormalizedCase>(normalized_case(*before, *before));
+  auto made = std::make_shared<data::NormalizedCase>(normalized_case(*before, *before));
+  if (const VoxelBox all = padded_box(made->size, input_size(experiment_));
+      all.size != made->size && experiment_.preprocess.slices == data::Slices::none)
+    *made = cut_case(*made, all);
   const std::lock_guard lock(mutex_);
   const std::int64_t released = kept_[index] ? bytes_of(*kept_[index]) : 0;
   if (resident_[index] || kept_bytes_ - released + bytes_of(*made) > limit_bytes_) return made;
   kept_bytes_ += bytes_of(*made) - released;
   kept_[index].reset();
-  return resident_[index] = made;
+  return resident_[index] = std::move(made);
+}
+
+void Cases::leave_to_device(std::size_t index) {
+  const auto whole = for_training(index);
+  auto outline = std::make_shared<const data::NormalizedCase>(data::NormalizedCase{
+      whole->size, whole->spacing, whole->channels, {}, whole->truth, whole->background});
+  const std::lock_guard lock(mutex_);
+  if (kept_[index]) kept_bytes_ -= bytes_of(*kept_[index]);
+  if (resident_[index]) kept_bytes_ -= bytes_of(*resident_[index]);
+  kept_[index].reset();
+  kept_bytes_ += bytes_of(*outline);
+  resident_[index] = std::move(outline);
 }
 
 // The part of a case that training draws: a slice, a patch or all of it.
@@ -273,28 +316,42 @@ VoxelBox Cases::drawn_box(std::size_t index, const data::NormalizedCase& whole, 
     return {{0, 0, plane}, input_size(experiment_)};
   }
   if (experiment_.training.patch)
-    return draw_patch(whole.truth, whole.size, *experiment_.training.patch, key.seed, key.epoch,
-                      key.case_index, experiment_.training.foreground, dataset().ignore_label);
-  return network_box(whole.size, experiment_);
+    return draw_patch(label_planes_of(index, whole), whole.truth, whole.size, *experiment_.training.patch,
+                      key.seed, key.epoch, key.case_index, experiment_.training.foreground);
+  return {{0, 0, 0}, whole.size};
+}
+
+const LabelPlanes& Cases::label_planes_of(std::size_t index, const data::NormalizedCase& whole) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = label_planes_.find(index); found != label_planes_.end()) return found->second;
+  }
+  LabelPlanes planes = label_planes(whole.truth, whole.size, dataset().ignore_label);
+  const std::lock_guard lock(mutex_);
+  return label_planes_.emplace(index, std::move(planes)).first->second;
+}
+
+std::vector<std::uint8_t> Cases::always(std::size_t index) const {
+  const data::CaseFiles& files = dataset().cases[index];
+  if (dataset().classes) return data::target_classes({static_cast<std::int16_t>(files.label)}, classes_);
+  std::vector<std::uint8_t> bits(target_table_.size() >> 16U);
+  if (!files.annotated || net::loss_options(experiment_.training.loss).classes) return bits;
+  // The bits that mark unannotated values follow the bits of all outputs.
+  for (std::size_t c = 0; c < outputs_; ++c)
+    if (!files.is_annotated(classes_[c]))
+      bits[(outputs_ + c) / 8] |= static_cast<std::uint8_t>(1U << (outputs_ + c) % 8);
+  return bits;
 }
 
 std::vector<std::uint8_t> Cases::encoded(std::size_t index, const std::vector<std::int16_t>& truth) const {
-  const int label = dataset().cases[index].label;
-  if (dataset().classes) return data::target_classes({static_cast<std::int16_t>(label)}, classes_);
-  if (net::loss_options(experiment_.training.loss).classes) return data::target_classes(truth, classes_);
-  return with_unannotated(index, data::target_bits(truth, classes_));
-}
-
-// Sets the "unannotated" bits, which follow the bits of all outputs, for outputs not annotated in this case.
-std::vector<std::uint8_t> Cases::with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const {
-  const data::CaseFiles& files = dataset().cases[index];
-  if (!files.annotated) return bits;
-  std::vector<std::uint8_t> unannotated((classes_.size() + 7) / 8);
-  for (std::size_t c = 0; c < outputs_; ++c)
-    if (!files.is_annotated(classes_[c]))
-      unannotated[(outputs_ + c) / 8] |= static_cast<std::uint8_t>(1U << (outputs_ + c) % 8);
-  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] |= unannotated[i % unannotated.size()];
-  return bits;
+  const std::vector<std::uint8_t> set = always(index);
+  if (dataset().classes) return set;
+  const std::size_t bytes = set.size();
+  std::vector<std::uint8_t> target(bytes * truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i)
+    for (std::size_t b = 0; b < bytes; ++b)
+      target[bytes * i + b] = target_table_[bytes * static_cast<std::uint16_t>(truth[i]) + b] | set[b];
+  return target;
 }
 
 std::vector<std::int64_t> Cases::planes_of(std::size_t index, const std::vector<std::int16_t>& truth,
@@ -327,73 +384,6 @@ std::vector<std::int64_t> Cases::sample_counts(const std::vector<std::size_t>& c
     fail(Exit::bad_data, "{}: no slice of the {} contains a label. Check the ground truth",
          dataset().root.string(), counted(cases.size(), "training case"));
   return counts;
-}
-
-EpochSampler::EpochSampler(const Experiment& experiment, const RankGroups& ranks, std::uint64_t seed,
-                           const std::vector<std::size_t>& cases, std::size_t case_count,
-                           const std::vector<std::int64_t>& counts)
-    : training_(experiment.training),
-      share_(net::share_of(training_.batch_size, ranks.replica(), ranks.replicas())),
-      seed_(seed),
-      ranks_here_(ranks.all().on_this_machine()) {
-  // If the batch is larger than the epoch, some cases are drawn twice.
-  do {
-    const std::int64_t most =
-        counts.empty() ? patches_per_case(experiment) : *std::max_element(counts.begin(), counts.end());
-    for (std::int64_t sample = 0; sample < most; ++sample) {
-      for (std::size_t i = 0; i < cases.size(); ++i)
-        if (counts.empty() || sample < counts[i])
-          items_.push_back({cases[i], static_cast<std::uint32_t>(
-                                          static_cast<std::size_t>(sample) * case_count + cases[i])});
-    }
-  } while (items_.size() < static_cast<std::size_t>(training_.batch_size));
-}
-
-std::int64_t EpochSampler::steps() const {
-  return static_cast<std::int64_t>(items_.size()) / training_.batch_size;
-}
-
-std::vector<EpochSampler::Item> EpochSampler::order(std::int64_t epoch) const {
-  std::vector<Item> order = items_;
-  const Philox random(seed_, static_cast<std::uint64_t>(epoch), 0x0de2);
-  for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[random.word(i) % i]);  // Fisher-Yates
-  return order;
-}
-
-data::Sample EpochSampler::batch(Cases& cases, std::int64_t epoch, std::int64_t step,
-                                 data::Sample batch) const {
-  const std::vector<Item> sequence = order(epoch);
-  const std::size_t each = cases.image_count();
-  batch.image.resize(each * static_cast<std::size_t>(share_.count));
-  batch.target.clear();
-  for (std::int64_t i = 0; i < share_.count; ++i) {
-    const Item& item = sequence[static_cast<std::size_t>(step * share_.batch + share_.first + i)];
-    if (i == 0) batch.case_index = item.case_index;
-    const std::vector<std::uint8_t> target = cases.draw_sample(
-        item.case_index, training_.augment, {seed_, static_cast<std::uint64_t>(epoch), item.number},
-        std::span(batch.image).subspan(static_cast<std::size_t>(i) * each, each));
-    batch.target.insert(batch.target.end(), target.begin(), target.end());
-  }
-  return batch;
-}
-
-std::int64_t EpochSampler::loader_threads(bool computes_on_host) const {
-  if (training_.loader_threads > 0) return training_.loader_threads;
-  // A rank that is bound to cores of its own has these; otherwise the ranks of a machine share all.
-  const std::int64_t cores = usable_core_count() / (is_bound_to_cores() ? 1 : ranks_here_);
-  return computes_on_host ? std::max<std::int64_t>(1, cores / 8) : std::clamp<std::int64_t>(cores - 1, 1, 16);
-}
-
-std::unique_ptr<data::Prefetcher> EpochSampler::load(Cases& cases, std::int64_t first,
-                                                     bool computes_on_host) const {
-  const auto threads = static_cast<std::size_t>(loader_threads(computes_on_host));
-  const auto produce = [this, &cases, first](std::size_t i, data::Sample used) {
-    const std::int64_t at = first + static_cast<std::int64_t>(i);
-    return batch(cases, at / steps() + 1, at % steps(), std::move(used));
-  };
-  const std::int64_t count = std::max<std::int64_t>(training_.epochs * steps() - first, 0);
-  return std::make_unique<data::Prefetcher>(static_cast<std::size_t>(count), produce, threads + 1, threads);
 }
 
 }  // namespace voxswap::pipeline

@@ -10,9 +10,10 @@
 
 #include "data/augment/augment.h"
 #include "data/prepare/cache.h"
-#include "data/prepare/prefetch.h"
+#include "net/collective/ranks.h"
 #include "pipeline/cases/experiment.h"
-#include "pipeline/cases/rank_groups.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/cases/prefetch.h"
 #include "pipeline/cases/sample_graph.h"
 #include "pipeline/cases/split.h"
 
@@ -59,22 +60,37 @@ class Cases {
   // draws from it: a patch with training.patch, a single slice with preprocess.slices.
   data::NormalizedCase normalized(std::size_t index);
   data::NormalizedCase normalized(std::size_t index, const data::AugmentKey& key);
-  data::Sample sample(std::size_t index);  // the whole volume, with target bits
-  data::Sample sample(std::size_t index, const data::AugmentOptions& options,
-                      const data::AugmentKey& key);  // augmented
-  // The same with the image, of image_count() numbers, in memory that is there. Returns the target.
-  std::vector<std::uint8_t> draw_sample(std::size_t index, const data::AugmentOptions& options,
-                                        const data::AugmentKey& key, std::span<float> image);
+  Sample sample(std::size_t index);  // the whole volume, with target bits
+  Sample sample(std::size_t index, const data::AugmentOptions& options,
+                const data::AugmentKey& key);  // augmented
+  // What is drawn for it.
+  DrawnSample draw(std::size_t index, const data::AugmentOptions& options, const data::AugmentKey& key);
+  // Makes the image, of image_count() numbers, in memory that is there. Returns the target.
+  std::vector<std::uint8_t> make(const DrawnSample& drawn, const data::AugmentOptions& options,
+                                 std::span<float> image);
   std::size_t image_count() const;  // voxels of the network's input, times channels
+  // The target of a voxel with a label, as an unsigned 16-bit number: table[label]. Empty with one target per
+  // image.
+  const std::vector<std::uint8_t>& target_table() const { return target_table_; }
+  // Of the case that training draws from. REQUIRES: prepare_all() was called for it.
+  std::int64_t training_bytes(std::size_t index) const;
+  // Whether all boxes that training draws from it are inside it. Same requirement.
+  bool has_all_boxes_inside(std::size_t index) const;
+  // The case that training draws from: normalised, and padded to the network's input where it is smaller.
+  std::shared_ptr<const data::NormalizedCase> for_training(std::size_t index);
+  // From now on, a device holds the image of a case for training. REQUIRES: no other thread uses the cases
+  // yet; all boxes that are drawn are inside it.
+  void leave_to_device(std::size_t index);
 
  private:
   void prepare_share(const std::vector<std::size_t>& cases);
   VoxelBox drawn_box(std::size_t index, const data::NormalizedCase& whole, const data::AugmentKey& key);
   // A part of a prepared case, normalised as the whole.
   data::NormalizedCase normalized_case(data::PreparedCase part, const data::PreparedCase& whole) const;
-  std::shared_ptr<const data::NormalizedCase> normalized_whole(std::size_t index);
+  // Target bits that are set in all voxels of a case; with one target per image, the target.
+  std::vector<std::uint8_t> always(std::size_t index) const;
   std::vector<std::uint8_t> encoded(std::size_t index, const std::vector<std::int16_t>& truth) const;
-  std::vector<std::uint8_t> with_unannotated(std::size_t index, std::vector<std::uint8_t> bits) const;
+  const LabelPlanes& label_planes_of(std::size_t index, const data::NormalizedCase& whole);
   // Slices of a prepared case that contain a label, most labelled voxels first.
   std::vector<std::int64_t> planes_of(std::size_t index, const std::vector<std::int16_t>& truth,
                                       const Size3& size);
@@ -85,48 +101,16 @@ class Cases {
   data::Normalization normalization_;
   std::vector<std::vector<int>> classes_;  // of the outputs, then of the "unannotated" bits
   std::size_t outputs_ = 0;
-  // In memory, by case: prepared, or normalised for training.
+  std::vector<std::uint8_t> target_table_;
+  // In memory, by case: prepared, or for training, without an image if a device holds it.
   std::vector<std::shared_ptr<const data::PreparedCase>> kept_;
   std::vector<std::shared_ptr<const data::NormalizedCase>> resident_;
+  std::vector<Size3> sizes_;                                 // of prepared cases, by case
   std::map<std::size_t, std::vector<std::int64_t>> planes_;  // by case
+  std::map<std::size_t, LabelPlanes> label_planes_;          // by case
   std::int64_t kept_bytes_ = 0, limit_bytes_;
   std::mutex mutex_;
   SampleGraphs sample_graphs_;
-};
-
-// Draws the batches of an epoch: cases, or several patches of each, shuffled per epoch and augmented by
-// (seed, epoch, case). The result does not depend on the thread count.
-class EpochSampler {
- public:
-  // `case_count`: cases in the data set. `counts`: samples of each case; empty: as many patches as cover a
-  // volume.
-  EpochSampler(const Experiment& experiment, const RankGroups& ranks, std::uint64_t seed,
-               const std::vector<std::size_t>& cases, std::size_t case_count,
-               const std::vector<std::int64_t>& counts = {});
-  std::int64_t steps() const;  // per epoch; an incomplete last batch is dropped
-  // This rank's share of the batch of step `step` (0-based) of `epoch` (1-based), in the memory of `used`.
-  data::Sample batch(Cases& cases, std::int64_t epoch, std::int64_t step, data::Sample used = {}) const;
-  // Threads that load batches: training.loader_threads, or an eighth of this rank's cores if kernels run on
-  // them too, since loading takes a small part of a step; with a separate device all but one, at most 16.
-  std::int64_t loader_threads(bool computes_on_host) const;
-  // Loads the batches on these threads, from step `first` counted over all epochs. Does not stop at the end
-  // of an epoch, so that batches are ready after a validation. REQUIRES: the sampler and `cases` outlive the
-  // result.
-  std::unique_ptr<data::Prefetcher> load(Cases& cases, std::int64_t first, bool computes_on_host) const;
-
- private:
-  struct Item {
-    std::size_t case_index;
-    std::uint32_t
-        number;  // unique among the samples of all cases; the case's index where each case has one sample
-  };
-  std::vector<Item> order(std::int64_t epoch) const;
-
-  TrainingOptions training_;
-  net::Share share_;
-  std::uint64_t seed_;
-  int ranks_here_;  // on this machine
-  std::vector<Item> items_;
 };
 
 }  // namespace voxswap::pipeline

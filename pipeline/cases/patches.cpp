@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <set>
+#include <numeric>
+#include <utility>
 
 #include "base/philox.h"
 #include "base/shape.h"
@@ -16,22 +17,14 @@ std::int64_t voxels(const Size3& size) {
   return size[0] * size[1] * size[2];
 }
 
-std::set<std::int16_t> labels_in(const std::vector<std::int16_t>& truth, int ignored) {
-  std::set<std::int16_t> labels;
-  std::int16_t last = 0;
-  for (const std::int16_t label : truth) {
-    if (label != last && label != 0 && label != ignored) labels.insert(label);
-    last = label;
-  }
-  return labels;
-}
-
-// Index of the number-th voxel with this label, in storage order.
-std::int64_t find_voxel(const std::vector<std::int16_t>& truth, std::int16_t label, std::int64_t number) {
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    if (truth[i] == label && number-- == 0) return static_cast<std::int64_t>(i);
-  }
-  return 0;
+// Index of the number-th voxel with this label, in storage order. `planes`: of the label.
+std::int64_t find_voxel(const std::vector<std::int64_t>& planes, const std::vector<std::int16_t>& truth,
+                        std::int64_t plane, std::int16_t label, std::int64_t number) {
+  std::int64_t z = 0;
+  for (; number >= planes[index(z)]; ++z) number -= planes[index(z)];
+  std::int64_t at = z * plane;
+  while (truth[index(at)] != label || number-- > 0) ++at;
+  return at;
 }
 
 }  // namespace
@@ -54,9 +47,26 @@ std::int64_t patches_per_case(const Experiment& experiment) {
   return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(experiment)))));
 }
 
-VoxelBox draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
-                    std::uint64_t seed, std::uint64_t epoch, std::uint32_t number, double foreground,
-                    int ignored) {
+LabelPlanes label_planes(const std::vector<std::int16_t>& truth, const Size3& size, int ignored) {
+  LabelPlanes planes;
+  const std::int64_t plane = size[0] * size[1];
+  std::int16_t last = 0;
+  std::vector<std::int64_t>* counts = nullptr;  // of the label `last`
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const std::int16_t label = truth[i];
+    if (label == 0 || label == ignored) continue;
+    if (label != std::exchange(last, label)) {
+      counts = &planes[label];
+      counts->resize(index(size[2]));
+    }
+    ++(*counts)[i / index(plane)];
+  }
+  return planes;
+}
+
+VoxelBox draw_patch(const LabelPlanes& planes, const std::vector<std::int16_t>& truth, const Size3& size,
+                    const Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
+                    double foreground) {
   const Philox random(seed, epoch, 0x9a7c);
   const std::uint64_t at = 8 * std::uint64_t{number};
   const auto below = [&](std::uint64_t draw, std::int64_t n) {
@@ -68,11 +78,10 @@ VoxelBox draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, c
   for (std::size_t axis = 0; axis < 3; ++axis)
     box.start[axis] = padded.start[axis] + below(axis, padded.size[axis] - patch[axis] + 1);
   if (random.uniform(at + 3) >= static_cast<float>(foreground)) return box;
-  const std::set<std::int16_t> labels = labels_in(truth, ignored);
-  if (labels.empty()) return box;
-  const std::int16_t label = *std::next(labels.begin(), below(4, static_cast<std::int64_t>(labels.size())));
-  const std::int64_t count = std::count(truth.begin(), truth.end(), label);
-  const std::int64_t voxel = find_voxel(truth, label, below(5, count));
+  if (planes.empty()) return box;
+  const auto& [label, counts] = *std::next(planes.begin(), below(4, std::ssize(planes)));
+  const std::int64_t count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const std::int64_t voxel = find_voxel(counts, truth, size[0] * size[1], label, below(5, count));
   const Size3 centre{voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1])};
   for (std::size_t axis = 0; axis < 3; ++axis)
     box.start[axis] =

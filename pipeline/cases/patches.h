@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,11 +33,16 @@ VoxelBox without_padding(const VoxelBox& box, const Size3& size);
 // Patches drawn per case and epoch: about as many as cover the volume. 1 without patches.
 std::int64_t patches_per_case(const Experiment& experiment);
 
-// `number`: index among the epoch's patches of all cases, below 2^32. `foreground`: fraction centred on a
-// label other than `ignored`. With an empty `truth`, patches are uniformly distributed.
-VoxelBox draw_patch(const std::vector<std::int16_t>& truth, const Size3& size, const Size3& patch,
-                    std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
-                    double foreground = 1.0 / 3, int ignored = 0);
+// How many voxels of each label, other than background and `ignored`, are in each plane of a case, so that
+// drawing a patch reads one plane of labels.
+using LabelPlanes = std::map<std::int16_t, std::vector<std::int64_t>>;
+LabelPlanes label_planes(const std::vector<std::int16_t>& truth, const Size3& size, int ignored = 0);
+
+// `planes`: of `truth`; without any, patches are uniformly distributed. `number`: index among the epoch's
+// patches of all cases, below 2^32. `foreground`: fraction centred on a label.
+VoxelBox draw_patch(const LabelPlanes& planes, const std::vector<std::int16_t>& truth, const Size3& size,
+                    const Size3& patch, std::uint64_t seed, std::uint64_t epoch, std::uint32_t number,
+                    double foreground = 1.0 / 3);
 
 // Pads a volume of `size` symmetrically to at least `least` voxels: the box starts below 0 where it is
 // larger.

@@ -1,4 +1,4 @@
-#include "data/prepare/prefetch.h"
+#include "pipeline/cases/prefetch.h"
 
 #include <algorithm>
 #include <cassert>
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-namespace voxswap::data {
+namespace voxswap::pipeline {
 
 struct Prefetcher::State {
   std::size_t count, depth;
@@ -122,4 +122,4 @@ double Prefetcher::waited_seconds() const {
   return state_->waited;
 }
 
-}  // namespace voxswap::data
+}  // namespace voxswap::pipeline

@@ -6,14 +6,27 @@
 #include <memory>
 #include <vector>
 
-namespace voxswap::data {
+#include "data/augment/augment.h"
+#include "data/volumes/prepared_case.h"
+
+namespace voxswap::pipeline {
+
+// What was drawn for a sample: a box of a case, and its changes.
+struct DrawnSample {
+  std::size_t case_index = 0;
+  std::shared_ptr<const data::NormalizedCase> from;  // without an image if the device holds the case
+  VoxelBox box;
+  data::Augmentation changes;
+  std::vector<std::uint8_t> always;  // target bits that are set in all voxels; of a whole image: its class
+};
 
 // Input of one training step: a NormalizedCase, or a batch of them, with the ground truth encoded as the
-// loss's target.
+// loss's target; or the draws that a device makes them of.
 struct Sample {
   std::size_t case_index = 0;        // of the first one of a batch
   std::vector<float> image;          // D,H,W,C, normalised, augmented
   std::vector<std::uint8_t> target;  // D,H,W target bits, or classes, in as many bytes as needed
+  std::vector<DrawnSample> drawn;    // empty if image and target are there
 };
 
 // Calls produce(0, used), …, produce(count-1, used) on `threads` threads of its own, at most `depth` ahead of
@@ -36,4 +49,4 @@ class Prefetcher {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace voxswap::data
+}  // namespace voxswap::pipeline

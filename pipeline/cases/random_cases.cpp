@@ -122,6 +122,10 @@ EpochSampler sampler_of(const Experiment& experiment, Cases& cases) {
 
 }  // namespace
 
+std::vector<std::size_t> RandomCases::all() const {
+  return all_of(*cases_);
+}
+
 RandomCases::RandomCases(const Experiment& experiment, std::int64_t channels, std::int64_t outputs)
     : cases_(make_cases(without_files(experiment), channels, outputs)),
       sampler_(sampler_of(without_files(experiment), *cases_)) {}

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
-#include "data/prepare/prefetch.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/epoch_sampler.h"
 #include "pipeline/cases/experiment.h"
+#include "pipeline/cases/prefetch.h"
 
 namespace voxswap::pipeline {
 
@@ -17,11 +19,14 @@ class RandomCases {
   // `channels`, `outputs`: of the network.
   RandomCases(const Experiment& experiment, std::int64_t channels, std::int64_t outputs);
 
+  Cases& cases() { return *cases_; }
+  std::vector<std::size_t> all() const;  // their numbers
+
   std::int64_t loader_threads(bool computes_on_host) const {
     return sampler_.loader_threads(computes_on_host);
   }
   // Loads batches on these threads, practically without end. REQUIRES: `*this` outlives the result.
-  std::unique_ptr<data::Prefetcher> load(bool computes_on_host) {
+  std::unique_ptr<Prefetcher> load(bool computes_on_host) {
     return sampler_.load(*cases_, 0, computes_on_host);
   }
 

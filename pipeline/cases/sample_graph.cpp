@@ -27,10 +27,12 @@ struct Changes {
   bool any() const { return noise || blur || line || contrast || low_resolution || inverted_gamma || gamma; }
 };
 
-std::vector<double> space_numbers(const data::SpatialMap& map, const Size3& whole, const Size3& start) {
+std::vector<double> space_numbers(const data::SpatialMap& map, const Size3& whole, const Size3& start,
+                                  std::int64_t first) {
   std::vector<double> numbers(net::drawn::space_numbers, 0.0);
-  const auto at = [&](int first, std::size_t i) -> double& {
-    return numbers[static_cast<std::size_t>(first) + i];
+  numbers[net::drawn::memory] = static_cast<double>(first);
+  const auto at = [&](int number, std::size_t i) -> double& {
+    return numbers[static_cast<std::size_t>(number) + i];
   };
   for (std::size_t k = 0; k < 3; ++k) {
     at(net::drawn::sides, k) = static_cast<double>(whole[k]);
@@ -88,60 +90,98 @@ std::vector<double> channel_numbers(const data::Augmentation& augmentation, std:
 
 }  // namespace
 
+SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int64_t controls) {
+  SampleNodes nodes;
+  net::Graph& graph = nodes.graph;
+  const auto input = [&](const char* name, Shape sides, net::ElementType type) {
+    return graph.add_value(name, std::move(sides), type, net::Role::input);
+  };
+  nodes.image = input("image", {voxels, shape.channels}, net::ElementType::f32);
+  nodes.labels = input("labels", {voxels, 2}, net::ElementType::u8);
+  nodes.space = input("space", {net::drawn::space_numbers}, net::ElementType::f64);
+  nodes.channels = input("channels", {shape.channels, net::drawn::channel_numbers}, net::ElementType::f64);
+  std::vector<net::ValueId> of_image{nodes.image, nodes.space, nodes.channels},
+      of_labels{nodes.labels, nodes.space};
+  if (controls > 0) {
+    nodes.controls = input("controls", {3, controls}, net::ElementType::f32);
+    of_image.push_back(nodes.controls);
+    of_labels.push_back(nodes.controls);
+  }
+  const Changes changes(shape.options);
+  net::Attributes sides{
+      {"d", double(shape.size[2])}, {"h", double(shape.size[1])}, {"w", double(shape.size[0])}};
+  nodes.mapped_labels = graph.apply("spatial_map_labels", "spatial_map_labels", of_labels, sides);
+  if (shape.target_bytes > 0) {
+    nodes.table = input("table", {std::int64_t{1} << 16, shape.target_bytes}, net::ElementType::u8);
+    nodes.always = input("always", {shape.target_bytes}, net::ElementType::u8);
+    nodes.target =
+        graph.apply("encode_labels", "encode_labels", {nodes.mapped_labels, nodes.table, nodes.always});
+  }
+  sides.set("apart", changes.any() ? 1 : 0);
+  net::ValueId& result = nodes.result;
+  nodes.mapped = result = graph.apply("spatial_map", "spatial_map", of_image, sides);
+  const auto change = [&](bool wanted, const char* operation, const net::Attributes& attributes = {}) {
+    if (wanted) result = graph.apply(operation, operation, {result, nodes.channels}, attributes);
+  };
+  change(changes.noise, "add_noise");
+  change(changes.blur, "gaussian_blur");
+  change(changes.line, "scale_and_shift");
+  change(changes.contrast, "change_contrast");
+  change(changes.low_resolution, "lower_resolution");
+  change(changes.inverted_gamma, "change_gamma", {{"inverted", 1}});
+  change(changes.gamma, "change_gamma");
+  if (changes.any()) result = graph.apply("channels_together", "channels_together", {result});
+  if (shape.type != net::ElementType::f32)
+    result = graph.apply("cast", "cast", {result}, {{"type", double(static_cast<int>(shape.type))}});
+  return nodes;
+}
+
+std::int64_t sample_bytes(const SampleShape& shape, std::int64_t batch_size) {
+  const SampleNodes nodes = sample_nodes(shape, shape.size[0] * shape.size[1] * shape.size[2], 0);
+  const auto bytes = [&](net::ValueId id) { return id == net::none ? 0 : nodes.graph.value(id).bytes(); };
+  std::int64_t sum = bytes(nodes.image) + bytes(nodes.labels) + bytes(nodes.table) +
+                     batch_size * (bytes(nodes.result) + bytes(nodes.target));
+  for (const net::Node& node : nodes.graph.nodes())
+    if (node.operation->in_place.empty()) sum += bytes(node.outputs[0]);
+  return sum + bytes(nodes.mapped);
+}
+
+SampleNumbers sample_numbers(const data::Augmentation& drawn, const data::NormalizedCase& whole,
+                             const VoxelBox& box, std::int64_t first) {
+  const data::SpatialMap map = data::map_of(drawn, box.size, whole.spacing);
+  SampleNumbers numbers{space_numbers(map, whole.size, box.start, first),
+                        channel_numbers(drawn, static_cast<std::size_t>(whole.channels)),
+                        {}};
+  for (const data::SmoothField& axis : map.elastic)
+    numbers.controls.insert(numbers.controls.end(), axis.coefficients().begin(), axis.coefficients().end());
+  return numbers;
+}
+
+void place_controls(const SampleNumbers& numbers, std::int64_t each, float* to) {
+  const std::size_t count = numbers.controls.size() / 3;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    std::copy_n(numbers.controls.data() + axis * count, count, to + static_cast<std::int64_t>(axis) * each);
+}
+
 struct SampleGraph::State {
-  data::AugmentOptions options;
-  Size3 size;
-  std::int64_t channels;
+  SampleShape shape;
   std::unique_ptr<net::Backend> backend = net::make_onednn_backend();
 
-  net::Graph graph{};
-  net::ValueId image = net::none, labels = net::none, space = net::none, numbers = net::none,
-               controls = net::none, mapped_labels = net::none, mapped = net::none, result = net::none;
+  SampleNodes nodes{};
   std::int64_t most_voxels = 0, most_controls = 0;  // of the graph's cases and deformations
   std::vector<std::unique_ptr<net::Kernel>> kernels{};
   std::unique_ptr<net::Memory> workspace{};
   std::vector<float> apart{};  // the channels after the map; reused, since such memory is slow to allocate
 
   // With room for cases of this many voxels, and this many control points.
-  void build(std::int64_t voxels, std::int64_t controls_needed) {
-    graph = {};
+  void build(std::int64_t voxels, std::int64_t controls) {
     most_voxels = voxels;
-    most_controls = controls_needed;
-    const auto input = [&](const char* name, Shape shape, net::ElementType type) {
-      return graph.add_value(name, std::move(shape), type, net::Role::input);
-    };
-    image = input("image", {voxels, channels}, net::ElementType::f32);
-    labels = input("labels", {voxels, 2}, net::ElementType::u8);
-    space = input("space", {net::drawn::space_numbers}, net::ElementType::f64);
-    numbers = input("channels", {channels, net::drawn::channel_numbers}, net::ElementType::f64);
-    controls = most_controls > 0 ? input("controls", {3, most_controls}, net::ElementType::f32) : net::none;
-
-    const Changes changes(options);
-    std::vector<net::ValueId> of_image{image, space, numbers}, of_labels{labels, space};
-    if (controls != net::none) {
-      of_image.push_back(controls);
-      of_labels.push_back(controls);
-    }
-    net::Attributes sides{{"d", double(size[2])}, {"h", double(size[1])}, {"w", double(size[0])}};
-    mapped_labels = graph.apply("spatial_map_labels", "spatial_map_labels", of_labels, sides);
-    sides.set("apart", changes.any() ? 1 : 0);
-    mapped = result = graph.apply("spatial_map", "spatial_map", of_image, sides);
-    const auto change = [&](bool wanted, const char* operation, const net::Attributes& attributes = {}) {
-      if (wanted) result = graph.apply(operation, operation, {result, numbers}, attributes);
-    };
-    change(changes.noise, "add_noise");
-    change(changes.blur, "gaussian_blur");
-    change(changes.line, "scale_and_shift");
-    change(changes.contrast, "change_contrast");
-    change(changes.low_resolution, "lower_resolution");
-    change(changes.inverted_gamma, "change_gamma", {{"inverted", 1}});
-    change(changes.gamma, "change_gamma");
-    if (changes.any()) result = graph.apply("channels_together", "channels_together", {result});
-
+    most_controls = controls;
+    nodes = sample_nodes(shape, voxels, controls);
     kernels.clear();
     std::int64_t bytes = 0;
-    for (const net::Node& node : graph.nodes()) {
-      kernels.push_back(backend->compile(graph, node));
+    for (const net::Node& node : nodes.graph.nodes()) {
+      kernels.push_back(backend->compile(nodes.graph, node));
       bytes = std::max(bytes, kernels.back()->workspace_bytes());
     }
     workspace = backend->allocate(bytes);
@@ -151,8 +191,8 @@ struct SampleGraph::State {
     const net::StepContext context;
     const net::OneCore one_core;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const net::Node& node = graph.nodes()[i];
-      if (node.inputs[0] == labels && !with_labels) continue;
+      const net::Node& node = nodes.graph.nodes()[i];
+      if (node.inputs[0] == nodes.labels && !with_labels) continue;
       std::vector<void*> inputs;
       for (const net::ValueId id : node.inputs) inputs.push_back(places[static_cast<std::size_t>(id)]);
       void*& to = places[static_cast<std::size_t>(node.outputs[0])];
@@ -163,7 +203,7 @@ struct SampleGraph::State {
 };
 
 SampleGraph::SampleGraph(const data::AugmentOptions& options, const Size3& size, std::int64_t channels)
-    : state_(std::make_unique<State>(State{options, size, channels})) {
+    : state_(std::make_unique<State>(State{{options, size, channels}})) {
   state_->build(size[0] * size[1] * size[2], 0);
 }
 SampleGraph::~SampleGraph() = default;
@@ -171,7 +211,7 @@ SampleGraph::SampleGraph(SampleGraph&&) noexcept = default;
 SampleGraph& SampleGraph::operator=(SampleGraph&&) noexcept = default;
 
 bool SampleGraph::suits(const data::AugmentOptions& options, const Size3& size, std::int64_t channels) const {
-  return state_->options == options && state_->size == size && state_->channels == channels;
+  return state_->shape == SampleShape{options, size, channels};
 }
 
 data::NormalizedCase SampleGraph::make(const data::Augmentation& drawn, const data::NormalizedCase& whole,
@@ -186,40 +226,35 @@ std::vector<std::int16_t> SampleGraph::make(const data::Augmentation& augmentati
                                             const data::NormalizedCase& given, const VoxelBox& box,
                                             std::span<float> to) {
   State& state = *state_;
-  assert(box.size == state.size && given.channels == state.channels);
+  assert(box.size == state.shape.size && given.channels == state.shape.channels);
   if (data::changes_nothing(augmentation)) return unchanged(given, box, to);
   if (!is_inside(box, given.size)) return make(augmentation, cut_case(given, box), {{0, 0, 0}, box.size}, to);
-  const data::SpatialMap map = data::map_of(augmentation, box.size, given.spacing);
-  std::vector<double> space = space_numbers(map, given.size, box.start),
-                      numbers = channel_numbers(augmentation, static_cast<std::size_t>(given.channels));
+  SampleNumbers numbers = sample_numbers(augmentation, given, box);
   const std::int64_t voxels = given.size[0] * given.size[1] * given.size[2],
-                     needed = map.elastic.empty()
-                                  ? 0
-                                  : static_cast<std::int64_t>(map.elastic[0].coefficients().size());
+                     needed = std::ssize(numbers.controls) / 3;
   if (voxels > state.most_voxels || needed > state.most_controls)
     state.build(std::max(voxels, state.most_voxels), std::max(needed, state.most_controls));
   std::vector<float> controls(static_cast<std::size_t>(3 * state.most_controls));
-  for (std::size_t axis = 0; axis < map.elastic.size(); ++axis)
-    std::copy_n(map.elastic[axis].coefficients().begin(), needed,
-                controls.begin() + static_cast<std::ptrdiff_t>(axis) * state.most_controls);
+  place_controls(numbers, state.most_controls, controls.data());
 
-  assert(static_cast<std::int64_t>(to.size()) == state.graph.value(state.mapped).shape.count());
+  const SampleNodes& nodes = state.nodes;
+  assert(static_cast<std::int64_t>(to.size()) == nodes.graph.value(nodes.mapped).shape.count());
   std::vector<std::int16_t> truth(given.truth.empty() ? 0
                                                       : to.size() / static_cast<std::size_t>(given.channels));
   // These kernels load and store single voxels or unaligned vectors, so the cases' own memory will do.
-  std::vector<void*> places(state.graph.values().size(), nullptr);
+  std::vector<void*> places(nodes.graph.values().size(), nullptr);
   const auto place = [&](net::ValueId id) -> void*& { return places[static_cast<std::size_t>(id)]; };
-  place(state.image) = const_cast<float*>(given.image.data());  // inputs are read only
-  place(state.labels) = const_cast<std::int16_t*>(given.truth.data());
-  place(state.space) = space.data();
-  place(state.numbers) = numbers.data();
-  if (state.controls != net::none) place(state.controls) = controls.data();
-  place(state.mapped_labels) = truth.data();
-  if (state.mapped != state.result) {
+  place(nodes.image) = const_cast<float*>(given.image.data());  // inputs are read only
+  place(nodes.labels) = const_cast<std::int16_t*>(given.truth.data());
+  place(nodes.space) = numbers.space.data();
+  place(nodes.channels) = numbers.channels.data();
+  if (nodes.controls != net::none) place(nodes.controls) = controls.data();
+  place(nodes.mapped_labels) = truth.data();
+  if (nodes.mapped != nodes.result) {
     state.apart.resize(to.size());
-    place(state.mapped) = state.apart.data();
+    place(nodes.mapped) = state.apart.data();
   }
-  place(state.result) = to.data();
+  place(nodes.result) = to.data();
   state.run(places, !given.truth.empty());
   return truth;
 }

@@ -14,6 +14,43 @@
 
 namespace voxswap::pipeline {
 
+// The samples of a training: all of one size.
+struct SampleShape {
+  data::AugmentOptions options;
+  Size3 size;
+  std::int64_t channels = 0;
+  std::int64_t target_bytes = 0;                  // per voxel; 0: the labels are not encoded
+  net::ElementType type = net::ElementType::f32;  // of the image
+  bool operator==(const SampleShape&) const = default;
+};
+
+struct SampleNodes {
+  net::Graph graph{};
+  // Inputs: the voxels and labels of cases, what was drawn, control points of an elastic deformation (or
+  // none), and the target of each label and of all voxels (or none).
+  net::ValueId image = net::none, labels = net::none, space = net::none, channels = net::none,
+               controls = net::none, table = net::none, always = net::none;
+  // The image after the map, the image, labels, and targets (or none).
+  net::ValueId mapped = net::none, result = net::none, mapped_labels = net::none, target = net::none;
+};
+// Of cases in memory for this many voxels; `controls`: room for control points along x, y, z each, or 0.
+SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int64_t controls);
+
+// About the memory for the samples of a batch, which are made one after the other: their values, workspaces,
+// the box of a case, and the batch.
+std::int64_t sample_bytes(const SampleShape& shape, std::int64_t batch_size);
+
+// What was drawn, as these nodes read it.
+struct SampleNumbers {
+  std::vector<double> space, channels;
+  std::vector<float> controls;  // along x, y, z one after the other
+};
+// `first`: number of the case's first voxel in the memory that holds it.
+SampleNumbers sample_numbers(const data::Augmentation& drawn, const data::NormalizedCase& whole,
+                             const VoxelBox& box, std::int64_t first = 0);
+// Copies control points to [3, each].
+void place_controls(const SampleNumbers& numbers, std::int64_t each, float* to);
+
 // For samples of one size. One thread at a time; its kernels use one core.
 class SampleGraph {
  public:

@@ -28,7 +28,9 @@ class BatchConsumer {
  public:
   virtual ~BatchConsumer() = default;
   virtual bool computes_on_host() const = 0;
-  virtual void give(const data::Sample& batch) = 0;               // as Session::give()
+  virtual void hold(RandomCases& cases) = 0;                      // as Session::hold()
+  virtual void give(const Sample& batch) = 0;                     // as Session::give()
+  virtual void finish() = 0;                                      // waits until what was given is there
   virtual void step(const std::function<void()>& meanwhile) = 0;  // as Session::train()
   virtual double busy_seconds() const = 0;                        // time in kernels, over all steps so far
 };
@@ -40,7 +42,9 @@ class SessionSteps final : public BatchConsumer {
         seed_(experiment.training.seed),
         rate_(experiment.training.optimizer.learning_rate) {}
   bool computes_on_host() const override { return session_.backend().computes_on_host(); }
-  void give(const data::Sample& batch) override { session_.give(batch.image, batch.target); }
+  void hold(RandomCases& cases) override { session_.hold(cases.cases(), cases.all()); }
+  void give(const Sample& batch) override { session_.give(batch); }
+  void finish() override { session_.finish_given(); }
   void step(const std::function<void()>& meanwhile) override {
     session_.train({seed_, ++step_, rate_}, nullptr, swap::Detail::lanes, meanwhile);
   }
@@ -55,20 +59,30 @@ class SessionSteps final : public BatchConsumer {
 
 class Waits final : public BatchConsumer {
  public:
-  explicit Waits(double step_seconds) : seconds_(step_seconds) {}
+  explicit Waits(const CardSeconds& seconds) : step_(seconds.step), samples_(seconds.samples) {}
   bool computes_on_host() const override { return false; }
-  void give(const data::Sample&) override {}
+  void hold(RandomCases&) override {}
+  void give(const Sample&) override { due_ += samples_; }
   void step(const std::function<void()>& meanwhile) override {
-    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(seconds_ - late_);
-    meanwhile();
-    std::this_thread::sleep_until(end);
-    late_ = std::min(Seconds(Clock::now() - end), seconds_);
-    busy_ += seconds_;
+    due_ += step_;
+    wait(meanwhile);
+  }
+  void finish() override {
+    wait([] {});
   }
   double busy_seconds() const override { return busy_.count(); }
 
  private:
-  Seconds seconds_, busy_{0};
+  void wait(const std::function<void()>& meanwhile) {
+    const Seconds wanted = std::exchange(due_, Seconds(0));
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(wanted - late_);
+    meanwhile();
+    std::this_thread::sleep_until(end);
+    late_ = std::min(Seconds(Clock::now() - end), wanted);
+    busy_ += wanted;
+  }
+
+  Seconds step_, samples_, due_{0}, busy_{0};
   Seconds late_{0};  // that the last wait was too long, by which the next one is shorter
 };
 
@@ -117,14 +131,21 @@ class EpochParts {
         cases_(experiment, data.channels, data.outputs),
         batch_size_(static_cast<double>(experiment.training.batch_size)),
         threads_(cases_.loader_threads(consumer.computes_on_host())),
-        count_(std::max(steps, threads_)) {}
+        count_(std::max(steps, threads_)) {
+    consumer.hold(cases_);
+  }
 
   std::int64_t loader_threads() const { return threads_; }
 
   double samples_alone() {
     const Doing doing("measuring samples");
     const auto loader = cases_.load(consumer_.computes_on_host());
-    return rate_of(measure([&] { batch_ = loader->next(std::move(batch_)); }));
+    return rate_of(measure([&] {
+      batch_ = loader->next(std::move(batch_));
+      if (consumer_.computes_on_host()) return;
+      consumer_.give(batch_);
+      consumer_.finish();
+    }));
   }
 
   // On the last batch of samples_alone().
@@ -173,7 +194,7 @@ class EpochParts {
   RandomCases cases_;
   double batch_size_;
   std::int64_t threads_, count_;  // count_: of the batches of a part
-  data::Sample batch_;            // last one given
+  Sample batch_;                  // last one given
 };
 
 }  // namespace
@@ -190,15 +211,15 @@ EpochBenchmark benchmark_epoch(const Experiment& experiment, Session& session, c
   return result;
 }
 
-EpochBenchmark benchmark_epoch(const Experiment& experiment, const std::string& card, double step_seconds,
-                               const StepData& data, std::int64_t steps) {
-  Waits consumer(step_seconds);
+EpochBenchmark benchmark_epoch(const Experiment& experiment, const std::string& card,
+                               const CardSeconds& seconds, const StepData& data, std::int64_t steps) {
+  Waits consumer(seconds);
   EpochParts parts(experiment, consumer, data, steps);
   EpochBenchmark result;
   result.card = card;
   result.loader_threads = parts.loader_threads();
   result.samples_per_second = parts.samples_alone();
-  result.steps_per_second = static_cast<double>(experiment.training.batch_size) / step_seconds;
+  result.steps_per_second = static_cast<double>(experiment.training.batch_size) / seconds.step;
   parts.both(result);
   return result;
 }

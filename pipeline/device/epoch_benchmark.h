@@ -13,7 +13,7 @@ namespace voxswap::pipeline {
 struct EpochBenchmark {
   std::string card;  // its predicted step time stands in for steps; empty: steps were measured
   std::int64_t loader_threads = 0;
-  double samples_per_second = 0;  // made by the loader threads alone
+  double samples_per_second = 0;  // made by the loader threads, or drawn by them and made by the device
   double steps_per_second = 0;    // samples per second of steps alone, on one fixed batch
   double both_per_second = 0;     // samples per second of steps with loader threads, as in training
   double wait_share = 0;          // fraction of that time in which steps waited for samples
@@ -27,9 +27,13 @@ struct EpochBenchmark {
 // REQUIRES: steps >= 1; a training session on a single rank.
 EpochBenchmark benchmark_epoch(const Experiment& experiment, Session& session, const StepData& data,
                                std::int64_t steps);
-// For a card that need not be here: each step is a wait of `step_seconds`, its predicted time. Neither
-// computes the network nor copies batches.
-EpochBenchmark benchmark_epoch(const Experiment& experiment, const std::string& card, double step_seconds,
-                               const StepData& data, std::int64_t steps);
+// The predicted times of a card, for a batch.
+struct CardSeconds {
+  double step = 0, samples = 0;
+};
+// For a card that need not be here, and which makes samples and steps one after the other: a wait of their
+// predicted time takes their place.
+EpochBenchmark benchmark_epoch(const Experiment& experiment, const std::string& card,
+                               const CardSeconds& seconds, const StepData& data, std::int64_t steps);
 
 }  // namespace voxswap::pipeline

@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "net/networks/networks.h"
+#include "pipeline/device/device_samples.h"
 #include "pipeline/device/shared_planes.h"
 #include "pipeline/device/staging.h"
 #include "pipeline/record/routines.h"
@@ -59,7 +63,9 @@ struct Session::State {
   std::int64_t outputs = 0;           // channels of the logits
   std::optional<InputWriter> inputs;  // set once memory is allocated
   std::unique_ptr<Upload> upload;     // of batches; null if the device uses host memory
-  std::span<const float> images;      // the current batch, if there is no upload
+  std::unique_ptr<DeviceSamples> samples_there;
+  bool drawn = false;             // the current batch is made by samples_there
+  std::span<const float> images;  // the current batch, if there is no upload
   std::span<const std::uint8_t> targets;
   bool allocated = false;
   double busy_seconds = 0;
@@ -108,6 +114,19 @@ struct Session::State {
 
   void write(const std::vector<net::ValueId>& values, const std::vector<Tensor>& tensors) {
     for (std::size_t i = 0; i < values.size(); ++i) write(values[i], tensors[i].values);
+  }
+
+  void begin_upload(std::span<const float> given_images, std::span<const std::uint8_t> given_targets) {
+    const net::TrainingStep& step = *steps.training;
+    if (!upload)
+      upload = std::make_unique<Upload>(*target.backend, training_slabs(step.input),
+                                        training_slabs(step.target), spare_bytes());
+    upload->begin(given_images, given_targets);
+  }
+  // Device memory beside the plans.
+  std::int64_t spare_bytes() const {
+    const std::int64_t arena = std::max(training_step.plan.peak_bytes, inference_step.plan.peak_bytes);
+    return target.budgets.device - arena - (samples_there ? samples_there->device_bytes() : 0);
   }
 
   void infer() {
@@ -172,6 +191,7 @@ Session::Session(const Experiment& experiment, const RunContext& context, const 
   take_routines(*s.target.backend, experiment, !trains || context.resume, together ? ranks : net::alone());
   s.steps = build_steps(experiment, data, s.target, trains, context.ranks);
   leave_room(s.target, experiment.memory, averaged_weights_bytes(experiment, s.steps));
+  if (trains) leave_samples_free(s.target, experiment, data.channels);
   if (trains && !ranks.is_alone()) s.target.network = network_of(context.ranks, *s.target.backend);
   if (trains || slabs > 1) {
     s.exchange.emplace(ranks, s.target.backend.get(), static_cast<int>(slabs));
@@ -205,12 +225,6 @@ void Session::allocate() {
     if (prepared->step.compiled)
       prepared->executor =
           std::make_unique<swap::Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
-  if (s.trains() && !s.target.backend->computes_on_host()) {
-    const net::TrainingStep& step = *s.steps.training;
-    s.upload =
-        std::make_unique<Upload>(*s.target.backend, s.training_slabs(step.input),
-                                 s.training_slabs(step.target), s.target.budgets.device - arena_bytes());
-  }
   s.inputs.emplace(*s.target.backend);
   s.allocated = true;
 }
@@ -224,7 +238,12 @@ void Session::remeasure() {
   s.allocated = false;
   PlannableStep& step = s.training_step.step;
   set_costs(step, measure(step, s.target, s.experiment, /*remember=*/true, /*disproved=*/true));
+  if (s.samples_there)
+    step.problem.budgets.device = s.target.budgets.device - s.samples_there->device_bytes();
   s.training_step.plan = plan_step(s.experiment.memory.planner, step.problem, s.experiment);
+  if (s.samples_there)
+    s.samples_there->set_slabs(s.training_slabs(s.steps.training->input),
+                               s.training_slabs(s.steps.training->target));
   allocate();
   s.write(s.parameters(), parameters);
   s.write(s.steps.training->optimizer_state, state);
@@ -234,10 +253,50 @@ void Session::forget_costs() {
   pipeline::forget_costs(state_->training_step.step, state_->target, state_->experiment);
 }
 
+void Session::hold(Cases& cases, const std::vector<std::size_t>& training) {
+  State& s = *state_;
+  if (s.target.backend->computes_on_host() || s.samples_there) return;
+  allocate();
+  const net::TrainingStep& step = *s.steps.training;
+  std::vector<InputSlab> image = s.training_slabs(step.input);
+  const auto channels = static_cast<std::int64_t>(cases.dataset().modalities.size());
+  const std::vector<std::uint8_t>& table = cases.target_table();
+  const SampleShape shape{s.experiment.training.augment, input_size(s.experiment), channels,
+                          std::ssize(table) >> 16, image[0].value.type};
+  s.upload.reset();
+  SampleMemory memory{.spare = s.spare_bytes()};
+  for (const std::size_t index : training) memory.cases += cases.training_bytes(index);
+  if (s.experiment.cases_bytes) memory.cases = std::min(memory.cases, *s.experiment.cases_bytes);
+  s.samples_there = std::make_unique<DeviceSamples>(*s.target.backend, shape, std::move(image),
+                                                    s.training_slabs(step.target), table, memory);
+  std::size_t held = 0;
+  for (const std::size_t index : training) {
+    if (!cases.has_all_boxes_inside(index) || !s.samples_there->hold(index, *cases.for_training(index)))
+      continue;
+    cases.leave_to_device(index);
+    ++held;
+  }
+  log::info("samples are made on the device, which holds {} of {} ({})", held,
+            counted(std::ssize(training), "training case"), format_bytes(s.samples_there->device_bytes()));
+}
+
+void Session::give(const Sample& batch) {
+  State& s = *state_;
+  if (batch.drawn.empty()) return give(batch.image, batch.target);
+  s.samples_there->begin(batch.drawn);
+  s.drawn = true;
+}
+
+void Session::finish_given() {
+  State& s = *state_;
+  if (s.drawn) s.samples_there->wait();
+}
+
 void Session::give(std::span<const float> images, std::span<const std::uint8_t> targets) {
   State& s = *state_;
   allocate();
-  if (s.upload) return s.upload->begin(images, targets);
+  s.drawn = false;
+  if (!s.target.backend->computes_on_host()) return s.begin_upload(images, targets);
   s.images = images;
   s.targets = targets;
 }
@@ -247,8 +306,9 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   State& s = *state_;
   const net::TrainingStep& step = *s.steps.training;
   swap::Executor& executor = *s.training_step.executor;
-  if (s.upload) {
-    const Upload::Places places = s.upload->finish();
+  const bool is_apart = !s.target.backend->computes_on_host();
+  if (is_apart) {
+    const InputPlaces places = s.drawn ? s.samples_there->finish() : s.upload->finish();
     for (std::size_t i = 0; i < step.input.size(); ++i)
       executor.lend(step.input[i], places.image[i], step.graph.value(step.input[i]).bytes());
     for (std::size_t i = 0; i < step.target.size(); ++i)
@@ -258,7 +318,7 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
     s.inputs->write(executor, s.training_slabs(step.target), s.targets);
   }
   s.exchange->begin();
-  const swap::StepReport made = executor.run(context, detail, s.upload ? meanwhile : std::function<void()>());
+  const swap::StepReport made = executor.run(context, detail, is_apart ? meanwhile : std::function<void()>());
   s.busy_seconds += made.compute_seconds;
   if (report != nullptr) *report = made;
   float loss = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "net/backends/backend.h"
+#include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
@@ -32,6 +33,13 @@ class Session {
   // train() calls `meanwhile` or returns. A device with memory of its own starts the upload at once, in
   // parallel with a running step.
   void give(std::span<const float> images, std::span<const std::uint8_t> targets);
+  // The same for a loaded batch. One that is only drawn is made on the device. REQUIRES for those: hold().
+  void give(const Sample& batch);
+  void finish_given();  // waits until the device has the batch
+  // Prepares a device with memory of its own for making samples of these cases: it then holds as many as fit
+  // into spare memory, and `cases` no longer holds their images. Does nothing on other devices. REQUIRES: no
+  // other thread uses the cases yet.
+  void hold(Cases& cases, const std::vector<std::size_t>& training);
   // Runs a step on the last batch given and returns the loss. On a device with memory of its own, `meanwhile`
   // is called while the step runs, so that it can give the next batch.
   float train(const net::StepContext& context, swap::StepReport* report = nullptr,

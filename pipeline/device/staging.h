@@ -24,6 +24,8 @@ struct InputSlab {
   net::ValueId id = net::none;
   bool streams = false;  // read by copies during the step (swap/plan/plan.h)
 };
+constexpr std::int64_t slab_alignment = 256;  // bytes, of each slab in a block of memory
+
 // `turns`: number of consecutive volumes, all cut alike. `first_plane`: of the first slab. `depth`: of the
 // volumes; 0: the total depth of one volume's slabs.
 std::vector<InputSlab> input_slabs(const net::Graph& graph, const swap::Plan& plan,
@@ -60,6 +62,11 @@ class InputWriter {
   Block waiting_image_, waiting_target_;  // slabs that the step streams
 };
 
+// Addresses of a batch's slabs, on the device or the host.
+struct InputPlaces {
+  std::vector<const std::byte*> image, target;
+};
+
 // Uploads a batch to a device with memory of its own, also while a step runs there: converts it on the host
 // and copies it into spare device memory on a separate stream. The step that trains on the batch only copies
 // within the device. Slabs that the step streams (swap/plan/plan.h) stay on the host. The previous batch is
@@ -76,12 +83,9 @@ class Upload {
 
   // Replaces an upload that has begun. Returns when images and targets are no longer read.
   void begin(std::span<const float> images, std::span<const std::uint8_t> targets);
-  // Addresses of the slabs, on the device or the host. Valid until the next begin(); streamed slabs until the
-  // one after it.
-  struct Places {
-    std::vector<const std::byte*> image, target;
-  };
-  Places finish();  // waits for the upload
+  // Waits for the upload. The places are valid until the next begin(); of streamed slabs until the one after
+  // it.
+  InputPlaces finish();
 
  private:
   std::byte* host_place(const InputSlab& slab, std::int64_t place) const;

@@ -10,8 +10,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::int64_t alignment = 256;  // of each slab
-
 // Returns the slabs' offsets and adds their sizes to `bytes`, or to `streamed_bytes`.
 std::vector<std::int64_t> places_of(const std::vector<InputSlab>& slabs, std::int64_t& bytes,
                                     std::int64_t& streamed_bytes) {
@@ -19,7 +17,7 @@ std::vector<std::int64_t> places_of(const std::vector<InputSlab>& slabs, std::in
   for (const InputSlab& slab : slabs) {
     std::int64_t& end = slab.streams ? streamed_bytes : bytes;
     places.push_back(end);
-    end += (slab.value.bytes() + alignment - 1) / alignment * alignment;
+    end += (slab.value.bytes() + slab_alignment - 1) / slab_alignment * slab_alignment;
   }
   return places;
 }
@@ -65,12 +63,12 @@ std::byte* Upload::host_place(const InputSlab& slab, std::int64_t place) const {
   return (slab.streams ? streamed_[turn_] : pinned_)->data() + place;
 }
 
-Upload::Places Upload::finish() {
+InputPlaces Upload::finish() {
   stream_->synchronize();
   const auto find = [&](const InputSlab& slab, std::int64_t place) -> const std::byte* {
     return device_ && !slab.streams ? device_->data() + place : host_place(slab, place);
   };
-  Places places;
+  InputPlaces places;
   for (std::size_t i = 0; i < image_.size(); ++i) places.image.push_back(find(image_[i], image_places_[i]));
   for (std::size_t i = 0; i < target_.size(); ++i)
     places.target.push_back(find(target_[i], target_places_[i]));

@@ -113,6 +113,7 @@ StepForecast::StepForecast(const Experiment& experiment, const DataShape& data, 
   Steps steps = build_steps(experiment_, data, target_, true, how.ranks);
   averaged_weights_bytes_ = pipeline::averaged_weights_bytes(experiment, steps);
   leave_room(target_, experiment.memory, averaged_weights_bytes_);
+  leave_samples_free(target_, experiment, data.channels);
   for (const net::ValueId id : steps.training->trained)
     trained_ += steps.training->graph.value(id).shape.count();
   inference_ = plannable_inference(target_, experiment.memory, steps.inference, &exchange_);
@@ -150,6 +151,16 @@ std::vector<PlannerRow> compare_planners(const StepForecast& step) {
   return rows;
 }
 
+// Device memory that plan and samples leave.
+std::int64_t memory_for_cases_there(const Target& target, const Experiment& experiment, const DataShape& data,
+                                    std::int64_t arena_bytes) {
+  const std::int64_t samples =
+      sample_bytes({experiment.training.augment, input_size(experiment), data.channels, 1, target.precision},
+                   experiment.training.batch_size);
+  const std::int64_t spare = target.budgets.device - arena_bytes - samples;
+  return std::max<std::int64_t>(0, std::min(spare, experiment.cases_bytes.value_or(spare)));
+}
+
 Forecast forecast(const StepForecast& step, const DataShape& data, const Experiment& experiment) {
   const Target& target = step.target();
   Forecast forecast;
@@ -173,13 +184,20 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const Experim
   forecast.cache_bytes = experiment.cache.empty() ? 0 : forecast.case_bytes * cases;
   forecast.cases_bytes = memory_for_cases(target, experiment, forecast.arena_bytes,
                                           forecast.plan.host_bytes + forecast.plan.streamed_bytes, 1);
+  if (target.has_own_memory())
+    forecast.device_cases_bytes = memory_for_cases_there(target, experiment, data, forecast.arena_bytes);
   // Checkpoints: last holds weights and two moments, best holds weights, each with an average if enabled, and
   // the previous one of each is kept. Label maps compress to about a tenth of their voxels.
   const std::int64_t kept = experiment.training.averaging.name == Averaging::none ? 4 : 6;
   forecast.output_bytes = experiment.training.repeats *
                           (2 * 4 * kept * forecast.parameters + data.validation_cases * voxels / 10);
-  for (const net::Node& node : step.graph().nodes())
-    forecast.step_flops += net::node_flops(step.graph(), node);
+  const std::vector<net::Node>& nodes = step.graph().nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    forecast.step_flops += net::node_flops(step.graph(), nodes[i]);
+    if (nodes[i].phase == net::Phase::forward || nodes[i].phase == net::Phase::loss)
+      forecast.forward_seconds +=
+          step.costs().node_seconds[i] / static_cast<double>(experiment.training.batch_size);
+  }
   return forecast;
 }
 
@@ -192,6 +210,17 @@ std::int64_t epoch_steps(const Forecast& forecast, const Experiment& experiment)
 
 double epoch_seconds(const Forecast& forecast, const Experiment& experiment) {
   return static_cast<double>(epoch_steps(forecast, experiment)) * forecast.plan.predicted_seconds;
+}
+
+double validation_seconds(const Forecast& forecast, const Experiment& experiment) {
+  const Size3 input = input_size(experiment),
+              whole = padded_box(experiment.preprocess.resolution, input).size;
+  const DataShape& data = forecast.data;
+  // Networks of slices predict all slices; at least those with a label.
+  const auto inputs = experiment.preprocess.slices != data::Slices::none
+                          ? data.labelled_slices / std::max<std::int64_t>(data.training_cases, 1)
+                          : static_cast<std::int64_t>(make_windows(whole, input, 0).count());
+  return static_cast<double>(data.validation_cases * inputs) * forecast.forward_seconds;
 }
 
 double augmenting_seconds(const Experiment& experiment, const DataShape& data) {
@@ -214,6 +243,14 @@ double augmenting_seconds(const Experiment& experiment, const DataShape& data) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
   return elapsed.count() / static_cast<double>(tries) * static_cast<double>(experiment.training.batch_size) /
          usable_core_count();
+}
+
+double sample_seconds(const Experiment& experiment, const DataShape& data, const swap::DeviceRates& device) {
+  const Size3 size = input_size(experiment);
+  const SampleNodes nodes =
+      sample_nodes({experiment.training.augment, size, data.channels, 1}, size[0] * size[1] * size[2], 0);
+  return swap::estimate_costs(nodes.graph, device).all_nodes() *
+         static_cast<double>(experiment.training.batch_size);
 }
 
 double megavoxels_per_step(const Experiment& experiment) {

@@ -82,16 +82,22 @@ struct Forecast {
   std::int64_t cache_bytes = 0;              // prepared volumes on disk
   std::int64_t case_bytes = 0;               // of a prepared volume
   std::int64_t cases_bytes = 0;              // host memory for prepared volumes
+  std::int64_t device_cases_bytes = 0;       // device memory for those of training, if it has its own memory
   std::int64_t output_bytes = 0;             // approximate size of checkpoints and predictions
   double step_flops = 0;
+  double forward_seconds = 0;  // of one sample, in training
 };
 Forecast forecast(const StepForecast& step, const DataShape& data, const Experiment& experiment);
 
 // For the training part. REQUIRES: the data set exists.
 std::int64_t epoch_steps(const Forecast& forecast, const Experiment& experiment);
 double epoch_seconds(const Forecast& forecast, const Experiment& experiment);
+// Of all validation cases, without reading and scoring them.
+double validation_seconds(const Forecast& forecast, const Experiment& experiment);
 // Measured time to augment a step's samples on the same cores that compute the step; 0 on a GPU.
 double augmenting_seconds(const Experiment& experiment, const DataShape& data);
+// Estimated time in which a device of these rates makes a step's samples if all changes are drawn.
+double sample_seconds(const Experiment& experiment, const DataShape& data, const swap::DeviceRates& device);
 double megavoxels_per_step(const Experiment& experiment);
 
 // Training on several ranks, which need not exist (docs/explanation/ranks.md). Throws Exit::usage if ranks

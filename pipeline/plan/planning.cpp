@@ -20,6 +20,7 @@ PlannableStep plannable(const Target& target, const MemoryOptions& memory, const
   step.problem.graph = step.graph.get();
   step.problem.kept = std::move(kept);
   step.problem.budgets = target.budgets;
+  step.problem.left_free = target.left_free;
   step.problem.tflms = memory.tflms;
   step.problem.lms_threshold = memory.lms_threshold;
   if (target.backend) {

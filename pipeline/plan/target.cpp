@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "net/backends/backends.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/cases/sample_graph.h"
 
 namespace voxswap::pipeline {
 
@@ -153,6 +155,10 @@ std::string Target::description() const {
   return backend ? backend->description() : "simulated " + rates->name;
 }
 
+bool Target::has_own_memory() const {
+  return backend ? !backend->computes_on_host() : rates->name != "cpu";
+}
+
 bool Target::sums_in_blocks(net::ElementType type) const {
   return backend ? backend->sums_in_blocks(type) : rates->sums_in_blocks;
 }
@@ -197,6 +203,15 @@ std::int64_t memory_for_cases(const Target& target, const Experiment& experiment
   if (!target.backend) return std::max(least, target.budgets.host - host_bytes);
   const std::int64_t planned = host_bytes + (target.backend->computes_on_host() ? device_bytes : 0);
   return std::max(least, without_reserve(target.backend->free_host_bytes()) / sharers - planned);
+}
+
+void leave_samples_free(Target& target, const Experiment& experiment, std::int64_t channels) {
+  constexpr std::int64_t most = 8;  // a larger share is worth more to the plan
+  if (!target.has_own_memory()) return;
+  const std::int64_t bytes =
+      sample_bytes({experiment.training.augment, input_size(experiment), channels, 1, target.precision},
+                   experiment.training.batch_size);
+  target.left_free = bytes <= target.budgets.device / most ? bytes : 0;
 }
 
 void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes) {

@@ -37,9 +37,11 @@ struct Target {
   const swap::DeviceRates* rates = nullptr;  // for estimates
   net::ElementType precision = net::ElementType::f32;
   swap::Budgets budgets{};
-  std::optional<swap::Network> network{};            // between ranks that train together
-  std::string description() const;                   // for display
-  std::int64_t voxel_alignment() const;              // of images on the device (net/backends/backend.h)
+  std::int64_t left_free = 0;              // device memory for samples, if a plan does with the rest
+  std::optional<swap::Network> network{};  // between ranks that train together
+  std::string description() const;         // for display
+  bool has_own_memory() const;             // apart from the host's
+  std::int64_t voxel_alignment() const;    // of images on the device (net/backends/backend.h)
   bool sums_in_blocks(net::ElementType type) const;  // see net/backends/backend.h
 };
 // `as`: one of known_devices(), which need not exist here, assumed with 256 GiB of host memory unless
@@ -53,6 +55,9 @@ Target open_target(const Experiment& experiment, const std::string& as = "", boo
 // allocated yet.
 std::int64_t memory_for_cases(const Target& target, const Experiment& experiment, std::int64_t device_bytes,
                               std::int64_t host_bytes, int sharers);
+
+// Sets left_free to what samples of training take, unless that is much of the budget.
+void leave_samples_free(Target& target, const Experiment& experiment, std::int64_t channels);
 
 // Reduces the budget whose size the experiment leaves open by `bytes`.
 void leave_room(Target& target, const MemoryOptions& memory, std::int64_t bytes);

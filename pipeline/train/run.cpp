@@ -15,6 +15,7 @@
 #include "net/collective/exchange.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
+#include "pipeline/cases/epoch_sampler.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "pipeline/cases/epoch_sampler.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/generations.h"
@@ -63,6 +64,7 @@ class Trainer {
 
   TrainingResult train() {
     start();
+    if (!position_.finished) session_.hold(cases_, split_.training);
     if (!position_.finished)
       loader_ = sampler_.load(cases_, (position_.epoch - 1) * sampler_.steps() + position_.step,
                               session_.backend().computes_on_host());
@@ -214,7 +216,7 @@ class Trainer {
   // Gives the session the batch of the next step, which may belong to the next epoch.
   void give_next() {
     batch_ = loader_->next(std::move(batch_));
-    session_.give(batch_.image, batch_.target);
+    session_.give(batch_);
     given_ = true;
   }
 
@@ -238,7 +240,7 @@ class Trainer {
     session_.remeasure();
     log::info("predicted step time {}; costs {}", format_seconds(session_.plan().predicted_seconds),
               session_.costs().source);
-    if (given_) session_.give(batch_.image, batch_.target);
+    if (given_) session_.give(batch_);
     replanned_ = true;
     moved_per_step_ = swap::totals(session_.plan());
     steps_ = {.seconds = {}, .compute_seconds = steps_.compute_seconds};
@@ -380,12 +382,12 @@ class Trainer {
   std::vector<Tensor> best_, best_average_;  // weights of the best epoch, not yet saved
   StepStatistics steps_;
   swap::PlanTotals moved_per_step_;
-  data::Sample batch_;  // last batch given to the session
+  Sample batch_;        // last batch given to the session
   bool given_ = false;  // the batch has not been used by a step
   double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
   bool warned_of_slow_rank_ = false, told_device_use_ = false, replanned_ = false;
   Clock::time_point saved_;
-  std::unique_ptr<data::Prefetcher> loader_;  // last: its threads use other members
+  std::unique_ptr<Prefetcher> loader_;  // last: its threads use other members
 };
 
 }  // namespace

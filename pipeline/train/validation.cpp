@@ -7,11 +7,11 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "data/prepare/prefetch.h"
 #include "data/prepare/prepare.h"
 #include "metrics/metrics.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/prefetch.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/report/slice_view.h"
 
@@ -55,7 +55,7 @@ std::optional<std::size_t> Validation::position(std::size_t round) const {
   return at;
 }
 
-void Validation::add(Session& session, Cases& cases, const data::Sample& sample, std::size_t position,
+void Validation::add(Session& session, Cases& cases, const Sample& sample, std::size_t position,
                      const Look& look) {
   const std::size_t index = sample.case_index;
   if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
@@ -102,7 +102,7 @@ void Validation::add(Session& session, Cases& cases, const data::Sample& sample,
   if (look) look(*prepared, std::move(truth), std::move(labels));
 }
 
-void Validation::add_image(Session& session, const data::Sample& sample, double* numbers) {
+void Validation::add_image(Session& session, const Sample& sample, double* numbers) {
   std::vector<float> probabilities;
   numbers[0] = session.validation_loss(sample.image, sample.target, [&](std::span<const float> all) {
     probabilities.assign(all.begin(), all.end());
@@ -170,8 +170,8 @@ std::optional<Validation> validate(const Experiment& experiment, const RankGroup
   for (std::size_t round = 0; round < validation.rounds(); ++round)
     if (const auto at = validation.position(round)) own.push_back(validated[*at]);
   // The next case is read beside the current one.
-  data::Prefetcher samples(
-      own.size(), [&](std::size_t i, data::Sample) { return cases.sample(own[i]); }, 1);
+  Prefetcher samples(
+      own.size(), [&](std::size_t i, Sample) { return cases.sample(own[i]); }, 1);
   for (std::size_t round = 0; round < validation.rounds(); ++round) {
     if (net::any(ranks.all(), interrupted())) return std::nullopt;
     const auto started = Clock::now();

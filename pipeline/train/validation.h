@@ -33,8 +33,7 @@ class Validation {
   std::size_t rounds() const;
   std::optional<std::size_t> position(std::size_t round) const;
   // `sample`: the whole case. `look` may be empty; it is not called for image classification.
-  void add(Session& session, Cases& cases, const data::Sample& sample, std::size_t position,
-           const Look& look);
+  void add(Session& session, Cases& cases, const Sample& sample, std::size_t position, const Look& look);
   void gather();  // all-gathers the results
 
   // Means over the cases. REQUIRES: all cases were added and gathered. A region that is empty in both ground
@@ -49,7 +48,7 @@ class Validation {
   std::string progress(const char* what, bool is_best) const;  // "validation 0.3021 (best)  Dice 0.871"
 
  private:
-  void add_image(Session& session, const data::Sample& sample, double* numbers);
+  void add_image(Session& session, const Sample& sample, double* numbers);
   double mean(std::size_t number) const;
 
   const data::Dataset& dataset_;

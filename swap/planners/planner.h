@@ -52,6 +52,7 @@ struct StepProblem {
   // For a step in many slabs: the same step in fewer slabs, which is searched first (coarsening.h). May be
   // null.
   const net::Graph* in_fewer_slabs = nullptr;
+  std::int64_t left_free = 0;  // bytes of the device's budget for others, if there is a plan within the rest
 };
 
 // `quick`: search less, to find out what fits. Throws Exit::usage for an unknown planner. Throws DoesNotFit

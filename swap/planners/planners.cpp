@@ -109,7 +109,30 @@ std::vector<std::string> planner_names() {
   return names;
 }
 
+namespace {
+
+StepProblem within_less(const StepProblem& problem, std::int64_t left_free) {
+  StepProblem less = problem;
+  less.left_free = 0;
+  less.budgets.device -= left_free;
+  return less;
+}
+
+}  // namespace
+
 Plan make_plan(const std::string& planner, const StepProblem& problem, bool quick) {
+  if (problem.left_free > 0) {
+    StepProblem less = within_less(problem, problem.left_free), one;
+    if (less.one_sample != nullptr) {
+      one = within_less(*less.one_sample, problem.left_free);
+      less.one_sample = &one;
+    }
+    try {
+      return make_plan(planner, less, quick);
+    } catch (const DoesNotFit&) {
+      // The whole budget is needed.
+    }
+  }
   const Row& row = find_planner(planner);
   // Below the least budget no search can succeed: a quick plan is enough for the message.
   const Floor floor = least_budget(*problem.graph, problem.workspaces, problem.kept);

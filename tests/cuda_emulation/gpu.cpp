@@ -71,7 +71,8 @@ class Gpu {
   }
 
   GpuMemory memory;
-  std::atomic<std::int64_t> unpinned_copies = 0, kernels_begun = 0, bytes_copied = 0;
+  std::atomic<std::int64_t> unpinned_copies = 0, kernels_begun = 0, bytes_copied = 0, copies_across = 0,
+                            bytes_across = 0;
 
  private:
   std::mutex mutex_;
@@ -122,6 +123,13 @@ std::int64_t kernels_begun() {
 }
 std::int64_t bytes_copied() {
   return Gpu::get().bytes_copied;
+}
+
+std::int64_t copies_across() {
+  return Gpu::get().copies_across;
+}
+std::int64_t bytes_across() {
+  return Gpu::get().bytes_across;
 }
 
 std::int64_t unpinned_copies() {
@@ -235,8 +243,13 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   const bool waits = stream != nullptr && (target == Place::unpinned || source == Place::unpinned);
   if (waits)
     if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
+  const bool crosses = (target == Place::device) != (source == Place::device);
   const auto copy = [=] {
     std::memcpy(to, from, bytes);
+    if (crosses) {
+      ++Gpu::get().copies_across;
+      Gpu::get().bytes_across += static_cast<std::int64_t>(bytes);
+    }
     Gpu::get().bytes_copied += static_cast<std::int64_t>(bytes);
   };
   if (stream == nullptr)

@@ -30,6 +30,9 @@ class KernelsHeld {
 // The number of kernels started on streams, and of bytes copied.
 std::int64_t kernels_begun();
 std::int64_t bytes_copied();
+// Those between host and device: copies and bytes.
+std::int64_t copies_across();
+std::int64_t bytes_across();
 
 // The size of the GPU's memory.
 constexpr std::int64_t device_bytes = std::int64_t{1} << 30;

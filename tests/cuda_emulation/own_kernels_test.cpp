@@ -62,7 +62,7 @@ bool has_shapes_of_its_own(const Operation& operation) {
        {"concat", "split", "zero_pad", "interleave", "interleave_gradient", "upsampled_weights",
         "upsampled_weights_gradient", "all_finite", "sum_of_squares", "adam", "sgd",
         "sliding_max_pool_gradient", "average_pool_gradient", "resize_linear", "resize_linear_gradient",
-        "channels_together"})
+        "channels_together", "encode_labels"})
     if (operation.name == name) return true;
   const OperationCase& first = cases_of(operation.name)[0];
   const auto has_values = [](const OperationCase::Input& input) { return !input.values.empty(); };

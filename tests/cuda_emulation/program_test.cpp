@@ -63,6 +63,28 @@ TEST_F(ProgramOnGpu, TrainsOnTheBatchesThatTheCpuTrainsOn) {
           << column << epoch;
 }
 
+// Samples are made on the GPU, of cases that it holds or that are copied to it, beside steps in much or
+// little memory, and when a run goes on in the middle of an epoch.
+TEST_F(ProgramOnGpu, TrainsToTheSameBytesWhereverCasesAreAndHoweverManyThreadsLoad) {
+  const cli::Words keys = {"training.augment=nnunet", "training.patch=12", "training.epochs=2",
+                           "training.foreground=0.5"};
+  const auto train = [&](const std::string& name, const cli::Words& more) {
+    run(name, cli::operator+(keys, more));
+    return read_file(folder_ / name / "checkpoints/best.safetensors");
+  };
+  const std::string expected = train("held", {});
+  EXPECT_NE(train("plain", {"training.augment=none"}), expected);
+  EXPECT_TRUE(train("copied", {"data.memory=none"}) == expected);
+  EXPECT_TRUE(train("part", {"data.memory=50KiB", "training.loader_threads=1"}) == expected);
+  EXPECT_TRUE(train("loaders", {"training.loader_threads=8"}) == expected);
+  EXPECT_TRUE(train("tight", {"memory.budget=300KiB"}) == expected);
+  const auto peak = [&](const char* name) {
+    const Csv timing = read_csv(folder_ / name / "timing.csv");
+    return std::stol(timing.rows.at(0)[timing.column("device_peak_bytes", "timing.csv")]);
+  };
+  EXPECT_LT(peak("tight"), peak("held"));
+}
+
 // Each size tried by a search has its own convolutions; timing all of them would take minutes.
 TEST_F(ProgramOnGpu, TimesEnginesOfWhatASearchFoundAlone) {
   const auto plan = [&](const cli::Words& words) {

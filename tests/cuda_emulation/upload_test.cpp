@@ -40,7 +40,7 @@ TEST(Uploads, HoldABatchInTheNetworksTypeOnTheDeviceOrTheHost) {
       const float voxel[] = {x, -x};
       const std::uint8_t bits[] = {static_cast<std::uint8_t>(x)};
       upload.begin(voxel, bits);
-      const pipeline::Upload::Places places = upload.finish();
+      const pipeline::InputPlaces places = upload.finish();
       EXPECT_EQ(emulation::in_device_memory(places.image[0], 8), spare > 0);
       float found[2] = {};
       std::uint8_t found_bits = 0;
@@ -67,12 +67,12 @@ TEST(Uploads, LeaveWhatAStepStreamsOnTheHostUntilTheBatchAfterTheNext) {
   };
   const auto first_number = [](const std::byte* place) { return *reinterpret_cast<const float*>(place); };
   begin(1);
-  const pipeline::Upload::Places first = upload.finish();
+  const pipeline::InputPlaces first = upload.finish();
   EXPECT_FALSE(emulation::in_device_memory(first.image[0], 8));
   EXPECT_TRUE(emulation::in_device_memory(first.target[0], 1));
   for (const float x : {2.0F, 3.0F}) begin(x);  // the second replaces the first
   EXPECT_EQ(first_number(first.image[0]), 1);
-  const pipeline::Upload::Places second = upload.finish();
+  const pipeline::InputPlaces second = upload.finish();
   EXPECT_EQ(first_number(second.image[0]), 3);
   begin(4);
   EXPECT_EQ(first_number(second.image[0]), 3);

@@ -9,6 +9,7 @@
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/epoch_sampler.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/predict/inference.h"
@@ -65,7 +66,7 @@ TEST_F(ImageCases, SlicesKeepTheirNumberAndThoseWithALabelAreTrainedOnOnce) {
   ASSERT_EQ(sampler.steps(), labelled);
   std::set<std::vector<float>> seen;
   for (std::int64_t step = 0; step < sampler.steps(); ++step) {
-    const data::Sample sample = sampler.batch(cases, 1, step);
+    const Sample sample = sampler.batch(cases, 1, step);
     ASSERT_EQ(sample.image.size(), 144U * 4);
     ASSERT_EQ(sample.target.size(), 144U);
     EXPECT_TRUE(std::any_of(sample.target.begin(), sample.target.end(), [](int of) { return of != 0; }));
@@ -112,7 +113,7 @@ TEST_F(ImageCases, PicturesHaveTheirMasksForTargets) {
   Cases cases(all, data::open_dataset(all.data));
   cases.prepare_all({0, 1, 2}, {3});
   EXPECT_TRUE(cases.sample_counts({0, 1, 2}).empty());
-  const data::Sample sample = cases.sample(1);
+  const Sample sample = cases.sample(1);
   EXPECT_EQ(sample.image.size(), 144U * 3);
   const auto whole = cases.prepared(1);
   const data::Labels& labels = cases.dataset().labels;

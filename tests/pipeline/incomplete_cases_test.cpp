@@ -85,7 +85,7 @@ TEST_F(IncompleteCases, HaveZerosForAMissingChannelAfterAnyNormalisationAndAugme
         static_cast<std::size_t>(std::find(names.begin(), names.end(), "t2") - names.begin());
     data::AugmentOptions augment;
     augment.brightness = {0.5, 0.9, 1};
-    for (const data::Sample& sample : {cases.sample(1), cases.sample(1, augment, {1, 1, 1})}) {
+    for (const Sample& sample : {cases.sample(1), cases.sample(1, augment, {1, 1, 1})}) {
       double others = 0;
       for (std::size_t i = 0; i < sample.image.size(); ++i) {
         if (i % names.size() == lacking)
@@ -107,7 +107,7 @@ TEST_F(IncompleteCases, SayNothingOfTheDataSetsNormalisation) {
   without.prepare_all({0}, {});
   const auto& names = with.dataset().modalities;
   const auto t2 = static_cast<std::size_t>(std::find(names.begin(), names.end(), "t2") - names.begin());
-  const data::Sample a = with.sample(0), b = without.sample(0);
+  const Sample a = with.sample(0), b = without.sample(0);
   bool others_differ = false;
   for (std::size_t i = 0; i < a.image.size(); ++i) {
     if (i % names.size() == t2)
@@ -128,7 +128,7 @@ TEST_F(IncompleteCases, MarkOutputsOfWhichATruthDoesNotTell) {
     const std::vector<std::vector<int>> outputs = output_classes(cases.dataset(), experiment_.training);
     ASSERT_EQ(outputs.size(), 3u);
     for (const std::size_t index : {0u, 2u}) {
-      const data::Sample sample = cases.sample(index);
+      const Sample sample = cases.sample(index);
       for (std::size_t c = 0; c < outputs.size(); ++c) {
         const bool known = index == 0 || outputs[c] == std::vector<int>{2};
         for (const std::uint8_t bits : sample.target) ASSERT_EQ((bits >> (3 + c) & 1) == 0, known) << c;

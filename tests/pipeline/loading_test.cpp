@@ -9,6 +9,7 @@
 #include "data/layouts/open_dataset.h"
 #include "data/phantoms/phantom.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/epoch_sampler.h"
 #include "tests/folder.h"
 #include "tests/net/rank_threads.h"
 
@@ -46,7 +47,7 @@ class Loading : public test::InASharedFolder<Loading> {
   Cases cases_;
 };
 
-bool same(const data::Sample& a, const data::Sample& b) {
+bool same(const Sample& a, const Sample& b) {
   return a.image == b.image && a.target == b.target;
 }
 
@@ -54,15 +55,15 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
   const EpochSampler all = sampler();
   constexpr std::size_t count = 12;
   const auto steps = static_cast<std::size_t>(all.steps());
-  const auto produce = [&](std::size_t i, data::Sample used = {}) {
+  const auto produce = [&](std::size_t i, Sample used = {}) {
     return all.batch(cases_, static_cast<std::int64_t>(i / steps) + 1, static_cast<std::int64_t>(i % steps),
                      std::move(used));
   };
-  std::vector<data::Sample> one, four, backwards(count);
-  data::Prefetcher single(count, produce, 2, 1), several(count, produce, 5, 4);
+  std::vector<Sample> one, four, backwards(count);
+  Prefetcher single(count, produce, 2, 1), several(count, produce, 5, 4);
   for (std::size_t i = 0; i < count; ++i) {
     one.push_back(single.next());
-    four.push_back(several.next(i > 0 ? four.back() : data::Sample()));  // whose memory is reused
+    four.push_back(several.next(i > 0 ? four.back() : Sample()));  // whose memory is reused
   }
   for (std::size_t i = count; i-- > 0;) backwards[i] = produce(i);
   for (std::size_t i = 0; i < count; ++i) {
@@ -75,12 +76,12 @@ TEST_F(Loading, GivesTheSameBytesForAnyNumberOfThreadsAndAnyOrder) {
 // The augmentation of a case does not depend on the other cases.
 TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
   const data::AugmentKey key{7, 1, 2};
-  const data::Sample alone = cases_.sample(2, experiment_.training.augment, key);
+  const Sample alone = cases_.sample(2, experiment_.training.augment, key);
   const std::size_t half = alone.image.size();
   const EpochSampler all = sampler();
   bool met = false;
   for (std::int64_t step = 0; step < all.steps(); ++step) {
-    const data::Sample batch = all.batch(cases_, 1, step);
+    const Sample batch = all.batch(cases_, 1, step);
     for (const std::size_t start : {std::size_t{0}, half})
       met = met || std::equal(alone.image.begin(), alone.image.end(),
                               batch.image.begin() + static_cast<std::ptrdiff_t>(start));
@@ -89,14 +90,14 @@ TEST_F(Loading, DrawsForACaseWhateverItsNeighbours) {
 }
 
 TEST_F(Loading, GivesRanksTheSamplesOfABatchInOrder) {
-  const data::Sample whole = sampler().batch(cases_, 2, 1);
-  data::Sample shares;
+  const Sample whole = sampler().batch(cases_, 2, 1);
+  Sample shares;
   for (int rank = 0; rank < 2; ++rank) {
     test::Post post;
     test::RankThread self(post, rank, 2);
     const EpochSampler share(experiment_, {self, 1}, 7, {0, 1, 2, 3}, 4);
     EXPECT_EQ(share.steps(), sampler().steps());
-    const data::Sample part = share.batch(cases_, 2, 1);
+    const Sample part = share.batch(cases_, 2, 1);
     shares.image.insert(shares.image.end(), part.image.begin(), part.image.end());
     shares.target.insert(shares.target.end(), part.target.begin(), part.target.end());
   }

@@ -79,7 +79,7 @@ TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
     const auto outputs = static_cast<std::uint8_t>(labels.size() - 1);
     EXPECT_EQ(output_count(cases.dataset(), run.training),
               outputs + (loss == net::Loss::weighted_dice ? 0 : 1));
-    const data::Sample sample = cases.sample(0);
+    const Sample sample = cases.sample(0);
     const std::vector<std::int16_t>& truth = cases.prepared(0)->truth;
     std::size_t found = 0;
     for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -95,9 +95,10 @@ TEST_F(LossSettings, MarkVoxelsToBeIgnoredInTargets) {
 TEST(Patches, AreNotDrawnAroundVoxelsToBeIgnored) {
   std::vector<std::int16_t> truth(8 * 8 * 8);
   truth.back() = 9;
+  const LabelPlanes planes = label_planes(truth, {8, 8, 8}, 9);
   std::size_t there = 0;
   for (std::uint32_t number = 0; number < 50; ++number)
-    there += draw_patch(truth, {8, 8, 8}, {2, 2, 2}, 1, 1, number, 1, 9).start == Size3{6, 6, 6};
+    there += draw_patch(planes, truth, {8, 8, 8}, {2, 2, 2}, 1, 1, number, 1).start == Size3{6, 6, 6};
   EXPECT_LT(there, 5u);
 }
 

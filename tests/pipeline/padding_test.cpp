@@ -63,7 +63,8 @@ TEST(Patches, OfASmallerVolumeHaveItInTheirMiddleAlongThatAxis) {
   const std::vector<std::int16_t> truth(108, 1);
   std::set<std::int64_t> seen;
   for (std::uint32_t number = 0; number < 50; ++number) {
-    const VoxelBox box = draw_patch(truth, grid_size, {8, 4, 4}, 1, 1, number, 0.5);
+    const VoxelBox box =
+        draw_patch(label_planes(truth, grid_size), truth, grid_size, {8, 4, 4}, 1, 1, number, 0.5);
     EXPECT_EQ(box.start[0], -2);
     EXPECT_EQ(box.start[2], 0);
     EXPECT_GE(box.start[1], 0);

@@ -32,11 +32,17 @@ bool holds(const VoxelBox& box, const Size3& voxel) {
   return true;
 }
 
+VoxelBox draw(const std::vector<std::int16_t>& labels, std::uint64_t seed, std::uint64_t epoch,
+              std::uint32_t number, double foreground = 1.0 / 3) {
+  return draw_patch(label_planes(labels, volume_size), labels, volume_size, patch, seed, epoch, number,
+                    foreground);
+}
+
 TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
   std::map<Size3, int> seen;
   for (std::uint32_t number = 0; number < 300; ++number) {
-    const VoxelBox box = draw_patch(truth(), volume_size, patch, 5, 2, number);
-    EXPECT_EQ(box, draw_patch(truth(), volume_size, patch, 5, 2, number));
+    const VoxelBox box = draw(truth(), 5, 2, number);
+    EXPECT_EQ(box, draw(truth(), 5, 2, number));
     EXPECT_EQ(box.size, patch);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       EXPECT_GE(box.start[axis], 0);
@@ -45,8 +51,7 @@ TEST(Patches, LieInsideTheVolumeAndComeFromSeedEpochAndNumberAlone) {
     ++seen[box.start];
   }
   EXPECT_GT(seen.size(), 100u);
-  EXPECT_NE(draw_patch(truth(), volume_size, patch, 5, 2, 0),
-            draw_patch(truth(), volume_size, patch, 5, 3, 0));
+  EXPECT_NE(draw(truth(), 5, 2, 0), draw(truth(), 5, 3, 0));
 }
 
 // A third of the patches is drawn around a label, half of these around the only voxel of label 1: a sixth.
@@ -55,7 +60,7 @@ TEST(Patches, SeeARareLabelInASixthOfThem) {
   constexpr int count = 6000;
   int rare = 0;
   for (std::uint32_t number = 0; number < count; ++number)
-    rare += holds(draw_patch(truth(), volume_size, patch, 1, 1, number), {0, 0, 0});
+    rare += holds(draw(truth(), 1, 1, number), {0, 0, 0});
   EXPECT_NEAR(rare / double{count}, 1.0 / 6 + 2.0 / 3 / (13 * 9 * 5), 0.02);
 }
 
@@ -65,8 +70,8 @@ TEST(Patches, AreDrawnAroundLabelsAsOftenAsIsAskedFor) {
   constexpr int count = 4000;
   int always = 0, never = 0;
   for (std::uint32_t number = 0; number < count; ++number) {
-    always += holds(draw_patch(truth(), volume_size, patch, 1, 1, number, 1), {0, 0, 0});
-    never += holds(draw_patch(truth(), volume_size, patch, 1, 1, number, 0), {0, 0, 0});
+    always += holds(draw(truth(), 1, 1, number, 1), {0, 0, 0});
+    never += holds(draw(truth(), 1, 1, number, 0), {0, 0, 0});
   }
   EXPECT_NEAR(always / double{count}, 0.5, 0.03);
   EXPECT_LT(never / double{count}, 0.01) << "1 of 13 x 9 x 5 places";
@@ -75,8 +80,7 @@ TEST(Patches, AreDrawnAroundLabelsAsOftenAsIsAskedFor) {
 TEST(Patches, AreDrawnAnywhereWhereThereIsNoLabel) {
   const std::vector<std::int16_t> nothing(truth().size(), 0);
   std::map<Size3, int> seen;
-  for (std::uint32_t number = 0; number < 3000; ++number)
-    ++seen[draw_patch(nothing, volume_size, patch, 1, 1, number).start];
+  for (std::uint32_t number = 0; number < 3000; ++number) ++seen[draw(nothing, 1, 1, number).start];
   EXPECT_GT(seen.size(), 500u);  // of 585 places
 }
 

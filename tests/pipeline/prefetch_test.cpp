@@ -1,4 +1,4 @@
-#include "data/prepare/prefetch.h"
+#include "pipeline/cases/prefetch.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace voxswap::data {
+namespace voxswap::pipeline {
 namespace {
 
 Sample numbered(std::size_t i, Sample = {}) {
@@ -109,4 +109,4 @@ TEST(Prefetcher, GivesUsedSamplesBackForTheirMemory) {
 }
 
 }  // namespace
-}  // namespace voxswap::data
+}  // namespace voxswap::pipeline

@@ -23,14 +23,14 @@ Experiment small_experiment() {
   return experiment;
 }
 
-data::Sample first_batch(const Experiment& experiment, std::int64_t outputs) {
+Sample first_batch(const Experiment& experiment, std::int64_t outputs) {
   RandomCases cases(experiment, 2, outputs);
   return cases.load(true)->next();
 }
 
 TEST(RandomCases, GiveTheSameBatchesForTheSameSeed) {
   Experiment experiment = small_experiment();
-  const data::Sample one = first_batch(experiment, 3), two = first_batch(experiment, 3);
+  const Sample one = first_batch(experiment, 3), two = first_batch(experiment, 3);
   EXPECT_EQ(one.image.size(), 2U * 12 * 10 * 8 * 2);
   EXPECT_EQ(one.target.size(), 2U * 12 * 10 * 8);
   EXPECT_EQ(one.image, two.image);
@@ -53,7 +53,7 @@ TEST(RandomCases, AreCutAndEncodedAsTheExperimentSays) {
   Experiment patches = small_experiment();
   patches.training.patch = {4, 4, 4};
   patches.training.loss = net::Loss::softmax_cross_entropy;
-  const data::Sample cut = first_batch(patches, 3);
+  const Sample cut = first_batch(patches, 3);
   EXPECT_EQ(cut.image.size(), 2U * 4 * 4 * 4 * 2);
   EXPECT_EQ(cut.target.size(), 2U * 4 * 4 * 4);
   EXPECT_LT(*std::max_element(cut.target.begin(), cut.target.end()), 3);  // a class, or the background
@@ -73,7 +73,7 @@ TEST(RandomCases, AreCutAndEncodedAsTheExperimentSays) {
   images.preprocess.resolution = {12, 12, 1};
   images.network.name = "resnet18";
   images.training.loss = net::Loss::softmax_cross_entropy;
-  const data::Sample classes = first_batch(images, 3);
+  const Sample classes = first_batch(images, 3);
   EXPECT_EQ(classes.target.size(), 2U);
   EXPECT_LT(*std::max_element(classes.target.begin(), classes.target.end()), 3);
 }

@@ -44,8 +44,8 @@ class Sessions : public test::InASharedFolder<Sessions> {
   }
   // Measures the costs of the experiment's steps, and changes what is remembered of them. Noisy costs give no
   // lower bound, so it says that no other program slowed them down.
-  static void measure_costs(const Experiment& experiment,
-                            const std::function<void(swap::CostModel&)>& change = [](auto&) {}) {
+  static void measure_costs(
+      const Experiment& experiment, const std::function<void(swap::CostModel&)>& change = [](auto&) {}) {
     { const Session measures = open(experiment); }
     for (const auto& file : fs::directory_iterator(experiment.cache / "costs")) {
       swap::CostModel costs = swap::parse_costs(read_checksummed(file.path()).value());

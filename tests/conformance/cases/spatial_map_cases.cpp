@@ -56,8 +56,10 @@ Input channels(std::int64_t count, std::int64_t dropped = none) {
 
 constexpr std::int64_t most_controls = 400;
 
-// The result's sides (N,D,H,W,C) as a box inside a larger case; memory has room for more voxels than that.
+// The result's sides (N,D,H,W,C) as a box inside a larger case, with other voxels before and behind it in
+// memory.
 struct InCase {
+  static constexpr std::int64_t before = 11;
   Size3 sides, start;
   std::int64_t voxels;
 
@@ -65,9 +67,10 @@ struct InCase {
     const bool flat = result[1] == 1;
     sides = {result[3] + 2, result[2] + 3, flat ? 1 : result[1] + 2};
     start = {1, 2, flat ? 0 : 1};
-    voxels = sides[0] * sides[1] * sides[2] + 5;
+    voxels = before + sides[0] * sides[1] * sides[2] + 5;
   }
   Input add_to(std::vector<double> space) const {
+    space[drawn::memory] = before;
     for (std::size_t k = 0; k < 3; ++k) {
       space[drawn::sides + k] = static_cast<double>(sides[k]);
       space[drawn::start + k] = static_cast<double>(start[k]);
