@@ -20,6 +20,7 @@
 #include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
+#include "pipeline/predict/case_reader.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
@@ -226,8 +227,12 @@ class ScanPredictor {
 
   void use(const std::vector<Member>& members) { predictor_.use_members(members); }
 
-  ClassRow classify(const data::CaseFiles& files) {
-    return class_row(dataset_, files, predictor_.probabilities(prepared(files)));
+  data::PreparedCase read(const data::CaseFiles& files) const {
+    return data::prepare(data::read_case(dataset_, files), preparing_);
+  }
+
+  ClassRow classify(const data::PreparedCase& prepared, const data::CaseFiles& files) {
+    return class_row(dataset_, files, predictor_.probabilities(prepared));
   }
 
   struct Predicted {
@@ -235,8 +240,9 @@ class ScanPredictor {
     data::LabelMap labels;             // in the stored orientation
     std::vector<float> probabilities;  // on the training grid; empty unless how.probabilities
   };
-  Predicted predict(const data::Volume& volume) {
-    Predicted result{data::prepare(volume, preparing_), {}, {}};
+  Predicted predict(const data::Volume& volume) { return predict(data::prepare(volume, preparing_)); }
+  Predicted predict(data::PreparedCase prepared) {
+    Predicted result{std::move(prepared), {}, {}};
     data::LabelMap labels{result.prepared.original, {}};
     labels.voxels.reserve(static_cast<std::size_t>(labels.geometry.count()));
     Decision decision(result.prepared, decoder_, append_to(labels.voxels), [](auto) {});
@@ -252,8 +258,9 @@ class ScanPredictor {
     return result;
   }
 
-  void predict(const data::CaseFiles& files, const PredictionFiles& folder, const Write& write) {
-    const Predicted found = predict(data::read_case(dataset_, files));
+  void predict(data::PreparedCase prepared, const data::CaseFiles& files, const PredictionFiles& folder,
+               const Write& write) {
+    const Predicted found = predict(std::move(prepared));
     const fs::path file = folder.label_map(files.id);
     make_directories(file.parent_path());
     write(file, [&] { data::write_label_map(file, found.labels); });
@@ -270,10 +277,6 @@ class ScanPredictor {
   const std::vector<std::string>& outputs() const { return names_; }
 
  private:
-  data::PreparedCase prepared(const data::CaseFiles& files) const {
-    return data::prepare(data::read_case(dataset_, files), preparing_);
-  }
-
   const data::Dataset& dataset_;
   const PredictOptions& how_;
   data::Regions largest_;
@@ -312,6 +315,7 @@ void predict(const std::vector<TrainedRun>& given, const fs::path& input, const 
     predictor.use(team.members);
     make_directories(team.files.folder());
     std::vector<ClassRow> classes;
+    CaseReader reader(dataset.cases.size(), [&](std::size_t i) { return predictor.read(dataset.cases[i]); });
     for (const data::CaseFiles& files : dataset.cases) {
       throw_if_interrupted();
       const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
@@ -320,9 +324,9 @@ void predict(const std::vector<TrainedRun>& given, const fs::path& input, const 
       };
       try {
         if (dataset.classes)
-          classes.push_back(predictor.classify(files));
+          classes.push_back(predictor.classify(reader.next(), files));
         else
-          predictor.predict(files, team.files, write);
+          predictor.predict(reader.next(), files, team.files, write);
       } catch (const Error& error) {  // a damaged case does not stop the others
         if (error.exit() != Exit::bad_data || cases == 1) throw;
         log::warn("{}: skipped: {}", files.id, error.what());

@@ -1,0 +1,25 @@
+// Reads the cases of a prediction one after the other, each beside predicting the one before.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <future>
+
+#include "data/volumes/prepared_case.h"
+
+namespace voxswap::pipeline {
+
+class CaseReader {
+ public:
+  // `read` is called from another thread, for one case at a time.
+  CaseReader(std::size_t count, std::function<data::PreparedCase(std::size_t)> read);
+  // Throws what reading this case threw. REQUIRES: called for 0, 1, …, count - 1.
+  data::PreparedCase next();
+
+ private:
+  std::size_t count_, taken_ = 0;
+  std::function<data::PreparedCase(std::size_t)> read_;
+  std::future<data::PreparedCase> ahead_;
+};
+
+}  // namespace voxswap::pipeline
