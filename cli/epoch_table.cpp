@@ -19,7 +19,10 @@ std::string conclusion(const pipeline::EpochBenchmark& epoch) {
   const std::string device = epoch.card.empty() ? "the device" : "the " + epoch.card;
   if (epoch.loading_keeps_up()) return format("Loading keeps {} busy", device);
   const std::int64_t threads = epoch.loader_threads;
-  if (epoch.card.empty() && epoch.wait_share < worth_a_word)
+  const bool waits = epoch.wait_share >= worth_a_word;
+  if (!waits && epoch.device_makes_samples)
+    return format("Making samples takes time of {} from the steps: reduce training.augment", device);
+  if (!waits)
     return format(
         "Loading takes cores from the steps: {} training.augment",
         threads > 1 ? format("lower training.loader_threads (now {}) or reduce", threads) : "reduce");

@@ -204,6 +204,7 @@ EpochBenchmark benchmark_epoch(const Experiment& experiment, Session& session, c
   SessionSteps consumer(experiment, session);
   EpochParts parts(experiment, consumer, data, steps);
   EpochBenchmark result;
+  result.device_makes_samples = !consumer.computes_on_host();
   result.loader_threads = parts.loader_threads();
   result.samples_per_second = parts.samples_alone();
   result.steps_per_second = parts.steps_alone();
@@ -217,6 +218,7 @@ EpochBenchmark benchmark_epoch(const Experiment& experiment, const std::string& 
   EpochParts parts(experiment, consumer, data, steps);
   EpochBenchmark result;
   result.card = card;
+  result.device_makes_samples = true;
   result.loader_threads = parts.loader_threads();
   result.samples_per_second = parts.samples_alone();
   result.steps_per_second = static_cast<double>(experiment.training.batch_size) / seconds.step;

@@ -12,6 +12,7 @@ namespace voxswap::pipeline {
 
 struct EpochBenchmark {
   std::string card;  // its predicted step time stands in for steps; empty: steps were measured
+  bool device_makes_samples = false;
   std::int64_t loader_threads = 0;
   double samples_per_second = 0;  // made by the loader threads, or drawn by them and made by the device
   double steps_per_second = 0;    // samples per second of steps alone, on one fixed batch
