@@ -54,6 +54,9 @@
   X(total)                           \
   X(spatial_map)                     \
   X(spatial_map_labels)              \
+  X(decode_labels)                   \
+  X(confusion_matrix)                \
+  X(confusion_plane_sums)            \
   X(add_noise)                       \
   X(gaussian_blur)                   \
   X(scale_and_shift)                 \

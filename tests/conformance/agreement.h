@@ -1,7 +1,7 @@
 // Compares a backend's kernel with the reference for one case of an operation, on the same inputs. Outputs
-// must agree up to a tolerance relative to the tensor's scale (f32 1e-4, bf16 2e-2, f16 4e-3), repeat bit for
-// bit, and be the same when written over an input if the operation allows that. Nothing may be written
-// outside them.
+// must agree up to a tolerance relative to the tensor's scale (f32 1e-4, bf16 2e-2, f16 4e-3; labels: 0),
+// repeat bit for bit, and be the same when written over an input if the operation allows that. Nothing may be
+// written outside them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -106,8 +106,9 @@ inline void expect_agreement(const Check& check, const CaseGraph& example, doubl
   tested.graph.run(conformance_context);
   double worst = 0;
   for (ValueId id : results(example)) {
-    worst = std::max(worst, expect_close(tested.graph.get(id), reference.graph.get(id), tolerance,
-                                         example.graph.value(id).name));
+    const Value& value = example.graph.value(id);
+    worst = std::max(worst, expect_close(tested.graph.get(id), reference.graph.get(id),
+                                         value.type == ElementType::u8 ? 0 : tolerance, value.name));
   }
   if (!testing::Test::HasFailure()) return;
   FailedCase failed{name_of(check), worst / tolerance, {}};

@@ -42,8 +42,10 @@ struct OneNode {
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (is_volume(operation, example, i) != volumes) continue;
         const Input kind = example.inputs[i].kind;
-        const ElementType element =
-            kind == Input::bits ? ElementType::u8 : (kind == Input::full ? full : type);
+        const ElementType element = kind == Input::bits    ? ElementType::u8
+                                    : kind == Input::twice ? ElementType::f64
+                                    : kind == Input::full  ? full
+                                                           : type;
         inputs[i] = graph.add_value("input" + std::to_string(i), example.inputs[i].shape, element,
                                     volumes ? Role::input : Role::parameter);
       }

@@ -124,8 +124,9 @@ struct Planes {
 };
 
 // One thread per channel and kind, for each sample, or for all samples together.
+template <class T>
 __global__ void add_planes(const double* planes, std::int64_t samples, std::int64_t depth, std::int64_t plane,
-                           bool over_samples, float* to) {
+                           bool over_samples, T* to) {
   const std::int64_t i = index_of_thread();
   if (i >= (over_samples ? plane : samples * plane)) return;
   double all = 0;
@@ -134,7 +135,7 @@ __global__ void add_planes(const double* planes, std::int64_t samples, std::int6
     for (std::int64_t z = 0; z < depth; ++z) sum += planes[(n * depth + z) * plane + i % plane];
     all += sum;
   }
-  to[i] = static_cast<float>(all);
+  to[i] = static_cast<T>(all);
 }
 
 // One thread per sample and channel.
@@ -225,16 +226,20 @@ class TotalKernel final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_add_planes(const Graph& graph, const Node& node, Device&) {
-  need_f32(node.name, graph.value(node.outputs[0]).type);
+  const bool counts = graph.value(node.outputs[0]).type == ElementType::f64;
+  if (!counts) need_f32(node.name, graph.value(node.outputs[0]).type);
   const Planes planes(graph, node);
   const bool over_samples = planes.kinds == 1;
   const std::int64_t threads = output_shape(graph, node).count();
-  return make_own(
-      [=](const KernelArguments& arguments) {
-        launch("add_planes", add_planes, blocks_for(threads), block_threads, planes.gathered(arguments),
-               planes.samples, planes.depth, planes.plane(), over_samples, output<float>(arguments));
-      },
-      planes.bytes());
+  const auto make = [&]<class T>(T) {
+    return make_own(
+        [=](const KernelArguments& arguments) {
+          launch("add_planes", add_planes<T>, blocks_for(threads), block_threads, planes.gathered(arguments),
+                 planes.samples, planes.depth, planes.plane(), over_samples, output<T>(arguments));
+        },
+        planes.bytes());
+  };
+  return counts ? make(double{}) : make(float{});
 }
 
 std::unique_ptr<Kernel> make_statistics_of_planes(const Graph& graph, const Node& node, Device&) {

@@ -30,7 +30,11 @@ Cases add_planes() {
            {planes({1, 4, 16, 2}), planes({1, 4, 16, 2}), planes({1, 1, 16, 2})},
            {},
            {}},
-          {"two slabs, four kinds, batch of two", {planes({2, 3, 8, 4}), planes({2, 2, 8, 4})}, {}, {}}};
+          {"two slabs, four kinds, batch of two", {planes({2, 3, 8, 4}), planes({2, 2, 8, 4})}, {}, {}},
+          {"two slabs, in double",
+           {planes({1, 3, 3, 3}), planes({1, 2, 3, 3})},
+           {{"type", static_cast<double>(ElementType::f64)}},
+           {}}};
 }
 
 Cases statistics_of_planes() {

@@ -27,6 +27,10 @@ inline thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 inline void __syncthreads() {
   voxswap::emulation::wait_for_block();
 }
+// Threads of a block take turns only at barriers, so nothing comes in between.
+inline unsigned atomicAdd(unsigned* to, unsigned more) {
+  return std::exchange(*to, *to + more);
+}
 inline float __uint_as_float(unsigned bits) {
   return std::bit_cast<float>(bits);
 }
