@@ -267,6 +267,26 @@ std::vector<float> initial_state(const Graph& graph, ValueId state) {
   return values;
 }
 
+namespace {
+
+// Adds labels and their confusion matrix to a step that is not cut yet.
+void add_labels(InferenceStep& step, ValueId probabilities, const LabelOptions& options) {
+  Graph& graph = step.graph;
+  const Shape logits = graph.value(probabilities).shape;
+  const auto channels = static_cast<std::int64_t>(options.channels.size()) / 2;
+  const auto values = static_cast<std::int64_t>(options.values.size());
+  step.label_channels = graph.add_value("labels.channels", {channels, 2}, ElementType::f64, Role::input);
+  step.label_values = graph.add_value("labels.values", {values}, ElementType::f64, Role::input);
+  step.truth = {graph.add_value("truth", {logits[0], logits[1], logits[2], logits[3], 2}, ElementType::u8,
+                                Role::input)};
+  step.labels = {graph.apply("decode_labels", "labels", {probabilities, step.label_channels},
+                             {{"nested", static_cast<double>(options.nested)}, {"least", options.least}})};
+  step.confusion =
+      graph.apply("confusion_matrix", "confusion", {step.truth[0], step.labels[0], step.label_values});
+}
+
+}  // namespace
+
 // The loss comes before the probabilities, which may then overwrite the logits.
 InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   check_target(options);
@@ -283,15 +303,23 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   step.graph.phase = Phase::forward;
   const ValueId probabilities =
       step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
+  const bool with_labels = with_loss && !options.labels.none();
+  if (with_labels) add_labels(step, probabilities, options.labels);
 
   if (options.slab_ranks.count == 1) step.in_fewer_slabs = in_fewer_slabs(step.graph, options.slabs);
   step.planes = planes_of_ranks(step.graph, forward.input, options);
   CutGraph cut = cut_of_rank(step.graph, options);
   step.input = slabs_of(cut, forward.input);
-  step.probabilities = slabs_of(cut, probabilities);
+  if (!with_labels || options.labels.probabilities) step.probabilities = slabs_of(cut, probabilities);
   if (with_loss) {
     step.target = slabs_of(cut, target);
     step.loss = slabs_of(cut, loss).front();
+  }
+  if (with_labels) {
+    step.truth = slabs_of(cut, step.truth);
+    step.labels = slabs_of(cut, step.labels);
+    for (ValueId* const id : {&step.label_channels, &step.label_values, &step.confusion})
+      *id = slabs_of(cut, *id).front();
   }
   step.graph = std::move(cut.graph);
   return step;

@@ -41,6 +41,17 @@ struct LossScaleOptions {
   std::int64_t interval = 2000;                        // good updates in a row before the scale doubles
 };
 
+// For validation: labels decided from the probabilities and compared with the ground truth
+// (net/ops/label_maps.cpp).
+struct LabelOptions {
+  std::vector<double> channels;  // of decode_labels: label and order of each output
+  std::int64_t nested = 0;
+  double least = 0;
+  std::vector<double> values;  // of confusion_matrix
+  bool probabilities = false;  // the step also returns probabilities
+  bool none() const { return channels.empty(); }
+};
+
 struct StepOptions {
   NetworkOptions network;
   Shape input;  // N,D,H,W,C of the images
@@ -52,6 +63,7 @@ struct StepOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
+  LabelOptions labels;                 // of an inference step with loss
   std::int64_t slabs = whole_volumes;  // slab size in planes of the largest volume (slabs.h)
   SlabRanks slab_ranks;                // that share each sample's volumes (rank_slabs.h)
   // Training: samples of the step, run one after the other (samples.h); `input` is the shape of one sample. A
@@ -84,8 +96,12 @@ struct InferenceStep {
   Graph graph;
   std::vector<ValueId> input, target;  // target and loss: none unless with_loss
   ValueId loss = none;
-  std::vector<ValueId> probabilities;  // shaped like the logits, f32
-  std::vector<Planes> planes;          // as in TrainingStep
+  std::vector<ValueId> probabilities;  // shaped like the logits, f32; with labels only if wanted
+  // With StepOptions::labels: label maps, of which the ground truth is an input, the tables of LabelOptions,
+  // which are inputs too, and the confusion matrix.
+  std::vector<ValueId> truth, labels;
+  ValueId label_channels = none, label_values = none, confusion = none;
+  std::vector<Planes> planes;  // as in TrainingStep
   std::vector<ValueId> parameters;
   std::optional<Graph> in_fewer_slabs;  // as in TrainingStep
 };

@@ -187,8 +187,8 @@ class NaiveRunner {
   std::vector<std::unique_ptr<net::Kernel>> kernels_;
 };
 
-// Content of a value: normal f32 numbers (small for parameters, zero for second moments), random bits for u8.
-// Depends on (value, seed) only.
+// Content of a value: normal f32 numbers (small for parameters, zero for second moments), random bits for u8,
+// 0, 1, 2, … for f64 (tables of labels). Depends on (value, seed) only.
 inline std::vector<std::byte> content(const net::Graph& graph, net::ValueId id, std::uint64_t seed) {
   const net::Value& value = graph.value(id);
   std::vector<std::byte> bytes(static_cast<std::size_t>(value.bytes()));
@@ -198,6 +198,9 @@ inline std::vector<std::byte> content(const net::Graph& graph, net::ValueId id, 
     const auto at = static_cast<std::size_t>(i);
     if (value.type == net::ElementType::u8) {
       bytes[at] = static_cast<std::byte>(random.word(at) & 1);
+    } else if (value.type == net::ElementType::f64) {
+      const auto number = static_cast<double>(i);
+      std::memcpy(bytes.data() + 8 * at, &number, 8);
     } else {
       const auto number = static_cast<float>(random.normal(at) * (value.persistent() ? 0.2 : 1.0));
       std::memcpy(bytes.data() + 4 * at, &number, 4);

@@ -141,10 +141,21 @@ TEST_P(SameBits, UnderEveryPlannerBudgetAndTier) {
 // Inputs are copied in slab by slab, and results copied out as they are computed.
 TEST_P(SameBits, OfInferenceWhateverStreams) {
   const auto& [backend, network, slabs] = GetParam();
-  const net::InferenceStep step = net::build_inference_step(in_slabs(network, slabs), /*with_loss=*/true);
-  std::vector<net::ValueId> kept = step.probabilities;
+  net::StepOptions options = in_slabs(network, slabs);
+  if (!net::classifies_images(network))
+    options.labels = {.channels = std::vector<double>(6),
+                      .least = 0.5,
+                      .values = std::vector<double>(5),
+                      .probabilities = true};
+  const net::InferenceStep step = net::build_inference_step(options, /*with_loss=*/true);
+  std::vector<net::ValueId> kept = step.probabilities, tables;
+  kept.insert(kept.end(), step.labels.begin(), step.labels.end());
   kept.push_back(step.loss);
-  Subject subject(backend, step.graph, {step.input, step.target}, kept);
+  if (!step.labels.empty()) {
+    kept.push_back(step.confusion);
+    tables = {step.label_channels, step.label_values};
+  }
+  Subject subject(backend, step.graph, {step.input, step.target, step.truth, tables}, kept);
   const std::int64_t most = make_plan("keep", subject.request({})).peak_bytes;
   const std::int64_t least = least_budget(subject.graph, subject.compiled.workspaces(), kept).bytes;
   int inputs = 0, results = 0;
