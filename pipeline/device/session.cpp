@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "net/networks/networks.h"
 #include "pipeline/device/device_samples.h"
-#include "pipeline/device/shared_planes.h"
+#include "pipeline/device/inference_run.h"
 #include "pipeline/device/staging.h"
 #include "pipeline/record/routines.h"
 #include "swap/measure/copy_rates.h"
@@ -60,9 +60,10 @@ struct Session::State {
   Steps steps;
   std::optional<net::Exchange> exchange;  // with other ranks
   Prepared training_step, inference_step;
-  std::int64_t outputs = 0;           // channels of the logits
-  std::optional<InputWriter> inputs;  // set once memory is allocated
-  std::unique_ptr<Upload> upload;     // of batches; null if the device uses host memory
+  net::StepOptions inference_options;
+  std::optional<InputWriter> inputs;  // set once memory is allocated, as is `inference`
+  std::optional<InferenceRun> inference;
+  std::unique_ptr<Upload> upload;  // of batches; null if the device uses host memory
   std::unique_ptr<DeviceSamples> samples_there;
   bool drawn = false;             // the current batch is made by samples_there
   std::span<const float> images;  // the current batch, if there is no upload
@@ -79,18 +80,9 @@ struct Session::State {
   Prepared& main() { return trains() ? training_step : inference_step; }
   const Prepared& main() const { return trains() ? training_step : inference_step; }
 
-  // Writes this rank's part of an image or of targets for inference.
-  template <class T>
-  void write_input(const std::vector<net::ValueId>& slabs, std::span<const T> volume) {
-    inputs->write(*inference_step.executor, own_slabs(inference_step, slabs, steps.inference.planes, 1),
-                  volume);
-  }
   std::vector<InputSlab> training_slabs(const std::vector<net::ValueId>& slabs) const {
-    return own_slabs(training_step, slabs, steps.training->planes, samples());
-  }
-  std::vector<InputSlab> own_slabs(const Prepared& prepared, const std::vector<net::ValueId>& slabs,
-                                   const std::vector<net::Planes>& planes, std::int64_t samples) const {
-    return input_slabs(*prepared.step.graph, prepared.plan, slabs, samples,
+    const std::vector<net::Planes>& planes = steps.training->planes;
+    return input_slabs(*training_step.step.graph, training_step.plan, slabs, samples(),
                        planes[index(ranks.slab_ranks().rank)].from, planes.back().to);
   }
 
@@ -129,40 +121,6 @@ struct Session::State {
     return target.budgets.device - arena - (samples_there ? samples_there->device_bytes() : 0);
   }
 
-  void infer() {
-    if (exchange) exchange->begin();
-    busy_seconds += inference_step.executor->run({}, swap::Detail::lanes).compute_seconds;
-  }
-
-  void take_own(const TakePlanes& take) const {
-    std::vector<float> planes;
-    for (const net::ValueId slab : steps.inference.probabilities) {
-      const net::Value& value = steps.inference.graph.value(slab);
-      planes.resize(static_cast<std::size_t>(value.shape.count()));
-      inference_step.executor->read(slab, planes.data(), value.bytes());
-      take(planes);
-    }
-  }
-  // An image has one plane; its ranks share rows.
-  SharedPlanes shared_planes() const {
-    const Size3 side = input_size(experiment);
-    const std::int64_t planes = steps.inference.planes.back().to;
-    return {ranks.all(), ranks.slab_ranks(), ranks.replica() * ranks.slab_ranks().count,
-            steps.inference.planes, side[0] * side[1] * side[2] * outputs / planes};
-  }
-  std::vector<float> probabilities() const {
-    std::vector<float> own;
-    take_own([&](std::span<const float> planes) { own.insert(own.end(), planes.begin(), planes.end()); });
-    return ranks.slab_ranks().count == 1 ? own : shared_planes().on_all(std::move(own));
-  }
-  void hand_on_probabilities(const TakePlanes& take) const {
-    if (ranks.slab_ranks().count == 1) return take_own(take);
-    if (input_size(experiment)[2] > 1)
-      return shared_planes().to_first([&](const TakePlanes& next) { take_own(next); }, take);
-    const std::vector<float> image = probabilities();
-    if (ranks.is_first_of_group()) take(image);
-  }
-
   const std::vector<net::ValueId>& parameters() const {
     return trains() ? steps.training->parameters : steps.inference.parameters;
   }
@@ -182,7 +140,6 @@ Session::Session(const Experiment& experiment, const RunContext& context, const 
   State& s = *state_;
   s.experiment = experiment;
   s.ranks = context.ranks;
-  s.outputs = data.outputs;
   net::Ranks& ranks = context.ranks.all();
   s.target = open_target(experiment, "", /*tuned=*/true, ranks);
   const bool trains = purpose == Purpose::training;
@@ -190,6 +147,7 @@ Session::Session(const Experiment& experiment, const RunContext& context, const 
   const bool together = !ranks.is_alone() && (trains || slabs > 1);
   take_routines(*s.target.backend, experiment, !trains || context.resume, together ? ranks : net::alone());
   s.steps = build_steps(experiment, data, s.target, trains, context.ranks);
+  s.inference_options = step_options(experiment, data, s.target);
   leave_room(s.target, experiment.memory, averaged_weights_bytes(experiment, s.steps));
   if (trains) leave_samples_free(s.target, experiment, data.channels);
   if (trains && !ranks.is_alone()) s.target.network = network_of(context.ranks, *s.target.backend);
@@ -226,6 +184,8 @@ void Session::allocate() {
       prepared->executor =
           std::make_unique<swap::Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
   s.inputs.emplace(*s.target.backend);
+  s.inference.emplace(s.steps.inference, s.inference_options, *s.inference_step.executor, *s.target.backend,
+                      s.ranks, s.exchange ? &*s.exchange : nullptr);
   s.allocated = true;
 }
 
@@ -233,6 +193,7 @@ void Session::remeasure() {
   State& s = *state_;
   const std::vector<Tensor> parameters = weights(), state = optimizer_state();
   s.inputs.reset();
+  s.inference.reset();
   s.upload.reset();
   for (Prepared* prepared : {&s.training_step, &s.inference_step}) prepared->executor.reset();
   s.allocated = false;
@@ -326,39 +287,40 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   return loss;
 }
 
-void Session::infer(std::span<const float> image) {
+float Session::infer(std::span<const float> image, std::span<const std::uint8_t> target,
+                     std::span<const std::int16_t> truth) {
   State& s = *state_;
   allocate();
-  s.write_input(s.steps.inference.input, image);
-  for (const net::ValueId slab : s.steps.inference.target) {
-    const std::vector<std::uint8_t> nothing(
-        static_cast<std::size_t>(s.steps.inference.graph.value(slab).bytes()));
-    s.inference_step.executor->write(slab, nothing.data(), static_cast<std::int64_t>(nothing.size()));
-  }
-  s.infer();
+  s.busy_seconds += s.inference->run(image, target, truth);
+  return s.trains() ? s.inference->loss() : 0;
 }
 
 std::vector<float> Session::predict(std::span<const float> image) {
   infer(image);
-  return state_->probabilities();
+  return state_->inference->probabilities();
 }
 
 void Session::predict(std::span<const float> image, const TakePlanes& take) {
   infer(image);
-  state_->hand_on_probabilities(take);
+  state_->inference->hand_on_probabilities(take);
 }
 
 float Session::validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
                                const TakePlanes& take) {
-  State& s = *state_;
-  allocate();
-  s.write_input(s.steps.inference.input, image);
-  s.write_input(s.steps.inference.target, target);
-  s.infer();
-  float loss = 0;
-  s.inference_step.executor->read(s.steps.inference.loss, &loss, sizeof loss);
-  if (take) s.hand_on_probabilities(take);
+  const float loss = infer(image, target);
+  if (take) state_->inference->hand_on_probabilities(take);
   return loss;
+}
+
+bool Session::counts_labels() const {
+  return !state_->steps.inference.labels.empty();
+}
+
+Session::Score Session::score(std::span<const float> image, std::span<const std::uint8_t> target,
+                              std::span<const std::int16_t> truth, const TakeLabels& take) {
+  const float loss = infer(image, target, truth);
+  if (take) state_->inference->hand_on_labels(take);
+  return {loss, state_->inference->confusion()};
 }
 
 void Session::initialize(std::uint64_t seed) {

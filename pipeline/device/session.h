@@ -12,6 +12,7 @@
 
 #include "net/backends/backend.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/label_decoder.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
@@ -49,7 +50,7 @@ class Session {
     give(images, targets);
     return train(context, report);
   }
-  // One image; returns probabilities D,H,W,outputs.
+  // One image; returns probabilities D,H,W,outputs. REQUIRES: StepData::labels leave them in the step.
   std::vector<float> predict(std::span<const float> image);
   // Passes the probabilities to `take` in order of depth. With slab ranks, only the first calls `take`, rank
   // by rank, and no rank buffers more than its own planes.
@@ -57,6 +58,16 @@ class Session {
   // The loss of one image; with `take`, also passes on probabilities as above.
   float validation_loss(std::span<const float> image, std::span<const std::uint8_t> target,
                         const TakePlanes& take = {});
+  // Scores one image on the device, and copies only numbers from there: the loss, and the confusion matrix of
+  // the ground truth D,H,W and the predicted labels (net/ops/label_maps.cpp). With `take`, also passes on the
+  // labels, as predict() does probabilities. REQUIRES: counts_labels().
+  struct Score {
+    float loss = 0;
+    std::vector<double> confusion;
+  };
+  Score score(std::span<const float> image, std::span<const std::uint8_t> target,
+              std::span<const std::int16_t> truth, const TakeLabels& take = {});
+  bool counts_labels() const;  // StepData::labels was given to a training session
 
   void initialize(std::uint64_t seed);  // weights depend only on the seed; optimiser state is zero
   // Loads initial weights from a file (record/starting_weights.h). `modalities`: of the image channels.
@@ -95,7 +106,9 @@ class Session {
   void allocate();  // allocates memory on all tiers; called on first use
 
  private:
-  void infer(std::span<const float> image);
+  // Returns the loss, or 0 if the step has none.
+  float infer(std::span<const float> image, std::span<const std::uint8_t> target = {},
+              std::span<const std::int16_t> truth = {});
 
   struct State;
   std::unique_ptr<State> state_;

@@ -22,23 +22,29 @@ std::vector<float> SharedPlanes::on_all(std::vector<float> own) const {
   return all;
 }
 
-void SharedPlanes::to_first(const std::function<void(const TakePlanes&)>& own, const TakePlanes& take) const {
-  const std::int64_t bytes = plane * static_cast<std::int64_t>(sizeof(float));
+template <class T>
+void SharedPlanes::to_first(const std::function<void(const Take<T>&)>& own, const Take<T>& take) const {
+  const std::int64_t bytes = plane * static_cast<std::int64_t>(sizeof(T));
   if (here.rank > 0) {
     if (stays_whole()) return;
-    return own([&](std::span<const float> mine) {
+    return own([&](std::span<const T> mine) {
       for (; !mine.empty(); mine = mine.subspan(index(plane)))
         ranks.send(static_cast<int>(first), mine.data(), bytes);
     });
   }
   own(take);
   if (stays_whole()) return;
-  std::vector<float> one(index(plane));
+  std::vector<T> one(index(plane));
   for (std::int64_t other = 1; other < here.count; ++other)
     for (std::int64_t n = planes[index(other)].count(); n > 0; --n) {
       ranks.receive(static_cast<int>(first + other), one.data(), bytes);
       take(one);
     }
 }
+
+template void SharedPlanes::to_first(const std::function<void(const Take<float>&)>&,
+                                     const Take<float>&) const;
+template void SharedPlanes::to_first(const std::function<void(const Take<std::int16_t>&)>&,
+                                     const Take<std::int16_t>&) const;
 
 }  // namespace voxswap::pipeline

@@ -3,15 +3,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "net/collective/ranks.h"
 #include "net/steps/step.h"
-#include "pipeline/cases/patches.h"
 
 namespace voxswap::pipeline {
 
 struct SharedPlanes {
+  template <class T>
+  using Take = std::function<void(std::span<const T>)>;
+
   net::Ranks& ranks;
   net::SlabRanks here;                     // this rank among those that share the volume
   std::int64_t first = 0;                  // global rank of the first of them
@@ -25,8 +28,10 @@ struct SharedPlanes {
   // Collective. All-gather: returns the planes of all ranks on every rank.
   std::vector<float> on_all(std::vector<float> own) const;
   // Collective. Gathers on the first rank: `own` passes on this rank's planes in order; on the first rank,
-  // `take` receives those of all ranks in order. It buffers one plane of another rank at a time.
-  void to_first(const std::function<void(const TakePlanes&)>& own, const TakePlanes& take) const;
+  // `take` receives those of all ranks in order. It buffers one plane of another rank at a time. T:
+  // probabilities (float) or labels (std::int16_t).
+  template <class T>
+  void to_first(const std::function<void(const Take<T>&)>& own, const Take<T>& take) const;
 };
 
 }  // namespace voxswap::pipeline

@@ -71,7 +71,7 @@ Json of_normalization(const data::Normalization& normalization) {
   return json;
 }
 
-// Describes how label maps are computed from probabilities (predict/predict.h).
+// Describes how label maps are computed from probabilities (cases/label_decoder.h).
 Json of_decoder(const LabelDecoder& decoder) {
   return {{"exclusive", decoder.nested == 0},
           {"nested", decoder.nested},

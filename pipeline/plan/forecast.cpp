@@ -22,6 +22,7 @@
 #include "net/steps/rank_slabs.h"
 #include "net/steps/slabs.h"
 #include "pipeline/cases/cases.h"
+#include "pipeline/cases/label_decoder.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/sample_graph.h"
@@ -44,8 +45,10 @@ DataShape shape_without_data(const Experiment& experiment) {
   DataShape shape;
   shape.found = false;
   shape.channels = static_cast<std::int64_t>(experiment.data.modalities.size());
-  if (!(by_region ? named.regions.empty() : named.labels.empty()))
+  if (!(by_region ? named.regions.empty() : named.labels.empty())) {
     shape.outputs = output_count(named, experiment.training);
+    shape.labels = label_options(experiment, named);
+  }
   if (shape.channels == 0 || shape.outputs == 0)
     fail(Exit::bad_data,
          "{}: folder not found ({}). Without the data set, set {} and {} to name the channels and outputs, "
@@ -92,6 +95,7 @@ DataShape data_shape(const Experiment& experiment, const data::Dataset& dataset)
   shape.outputs = output_count(dataset, experiment.training);
   weights_by_name(experiment.training, dataset);  // checks them
   shape.unknown = unknown_in(dataset);
+  shape.labels = label_options(experiment, dataset);
   shape.training_cases = static_cast<std::int64_t>(split.training.size());
   shape.validation_cases = static_cast<std::int64_t>(split.validation.size());
   if (experiment.preprocess.slices != data::Slices::none)

@@ -21,6 +21,7 @@ net::StepOptions step_options(const Experiment& experiment, const StepData& data
   step.outputs = data.outputs;
   step.activations = target.precision;
   step.loss = loss_of(experiment.training, data.unknown, data.output_weights);
+  step.labels = data.labels;
   step.optimizer = experiment.training.optimizer;
   step.slabs = experiment.memory.slabs;
   return step;
@@ -78,7 +79,9 @@ std::int64_t averaged_weights_bytes(const Experiment& experiment, const Steps& s
 
 std::vector<net::ValueId> kept_values(const net::InferenceStep& step) {
   std::vector<net::ValueId> kept = step.probabilities;
-  if (step.loss != net::none) kept.push_back(step.loss);
+  kept.insert(kept.end(), step.labels.begin(), step.labels.end());
+  for (const net::ValueId id : {step.loss, step.confusion})
+    if (id != net::none) kept.push_back(id);
   return kept;
 }
 

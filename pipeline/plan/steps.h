@@ -20,6 +20,7 @@ struct StepData {
   std::int64_t channels = 0, outputs = 0;        // of the images, and of the logits
   net::Unknown unknown = net::Unknown::nothing;  // what the ground truth may leave unannotated
   std::vector<double> output_weights{};          // in the loss; empty: all 1
+  net::LabelOptions labels{};                    // of validation; none: it returns probabilities
 };
 
 // For one sample. A training step takes this rank's share of a batch, or the whole batch at once. The

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -28,54 +27,6 @@ std::int64_t planes_at_once(const data::Geometry& grid) {
 }
 
 }  // namespace
-
-LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training) {
-  LabelDecoder decoder;
-  const std::vector<std::vector<int>> outputs = output_classes(dataset, training);
-  decoder.nested = region_outputs(dataset, training);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    std::vector<int> left = outputs[i];
-    for (std::size_t j = 0; j < decoder.nested && i < decoder.nested; ++j)
-      if (outputs[j].size() < outputs[i].size()) {
-        std::erase_if(left, [&](int value) {
-          return std::find(outputs[j].begin(), outputs[j].end(), value) != outputs[j].end();
-        });
-      }
-    decoder.values.push_back(static_cast<std::int16_t>(left.empty() ? outputs[i].front() : left.front()));
-  }
-  if (decoder.nested == 0 && decoder.values.front() == 0) decoder.least = 0;
-  decoder.sequence.resize(outputs.size());
-  std::iota(decoder.sequence.begin(), decoder.sequence.end(), std::size_t{0});
-  const auto labels = decoder.sequence.begin() + static_cast<std::ptrdiff_t>(decoder.nested);
-  std::stable_sort(decoder.sequence.begin(), labels,
-                   [&](std::size_t a, std::size_t b) { return outputs[a].size() > outputs[b].size(); });
-  return decoder;
-}
-
-void LabelDecoder::take(std::size_t channel, std::span<const float> probabilities, std::span<float> largest,
-                        std::span<std::int16_t> labels) const {
-  const std::int16_t value = values[channel];
-  for (std::size_t v = 0; v < labels.size(); ++v) {
-    const float p = probabilities[v];
-    if (channel < nested) {
-      if (p >= least) labels[v] = value;
-    } else if (p > largest[v]) {
-      largest[v] = p;
-      if (p >= least) labels[v] = value;
-    }
-  }
-}
-
-std::vector<std::int16_t> LabelDecoder::decode(std::span<const float> probabilities) const {
-  const std::size_t channels = values.size(), voxels = probabilities.size() / channels;
-  std::vector<std::int16_t> labels(voxels);
-  std::vector<float> largest(voxels), one(voxels);
-  for (const std::size_t channel : sequence) {
-    for (std::size_t v = 0; v < voxels; ++v) one[v] = probabilities[v * channels + channel];
-    take(channel, one, largest, labels);
-  }
-  return labels;
-}
 
 std::string label_map_name(const data::Dataset& dataset, const std::string& id) {
   return id + (dataset.images ? ".png" : ".nii.gz");

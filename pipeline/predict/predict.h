@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,28 +9,10 @@
 #include "data/layouts/dataset.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/experiment.h"
+#include "pipeline/cases/label_decoder.h"
 #include "pipeline/predict/predictor.h"
 
 namespace voxswap::pipeline {
-
-// Rules for writing output channels into a label map. Labels: the channel with the largest probability wins
-// if it is at least 0.5 (no minimum if the background is a channel); ties go to the first. Regions: written
-// from the largest to the smallest; each writes the label that remains without its subregions (whole tumour:
-// oedema; core: necrosis; enhancing: enhancing). With both, labels overwrite regions. Channels are processed
-// one by one, so that they need not be in memory together.
-struct LabelDecoder {
-  std::size_t nested = 0;             // number of leading channels that are regions
-  float least = 0.5F;                 // probability threshold
-  std::vector<std::int16_t> values;   // label value per channel
-  std::vector<std::size_t> sequence;  // processing order of channels
-
-  // Applies the next channel of the sequence to `labels`. `largest`: largest probability so far. Both start
-  // as 0.
-  void take(std::size_t channel, std::span<const float> probabilities, std::span<float> largest,
-            std::span<std::int16_t> labels) const;
-  std::vector<std::int16_t> decode(std::span<const float> probabilities) const;  // D,H,W,channels -> D,H,W
-};
-LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training);
 
 // "CASE.nii.gz", or "CASE.png" for 2D images.
 std::string label_map_name(const data::Dataset& dataset, const std::string& id);
@@ -41,9 +22,6 @@ struct Prediction {
       native;  // on the case's own grid: decided after linear resampling of probabilities to the crop
   data::LabelMap on_training_grid;  // decided on the training grid
 };
-
-// Receives the planes of a label map in order, several per call.
-using TakeLabels = std::function<void(std::span<const std::int16_t>)>;
 
 // Decides labels in a stream: receives probabilities a few planes at a time and passes on labels as soon as
 // they are decided. No whole volume is held in memory, neither on the training grid nor on the larger grid of

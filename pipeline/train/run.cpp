@@ -16,6 +16,7 @@
 #include "net/networks/networks.h"
 #include "pipeline/cases/data_warnings.h"
 #include "pipeline/cases/epoch_sampler.h"
+#include "pipeline/cases/label_decoder.h"
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/split.h"
@@ -79,6 +80,7 @@ Job open_job(const Experiment& experiment, const RunContext& context) {
   data::Dataset dataset = open_dataset(experiment);
   job.data.output_weights = weights_by_name(experiment.training, dataset);
   job.data.unknown = unknown_in(dataset);
+  job.data.labels = label_options(experiment, dataset);
   job.experiment.evaluate.ignored = dataset.ignore_label;
   if (!dataset.recognised.empty()) log::info("{}", dataset.recognised);
   data::log_guesses(dataset);

@@ -40,6 +40,7 @@ Validation::Validation(const data::Dataset& dataset, const Experiment& experimen
       experiment_(experiment),
       ranks_(ranks),
       decoder_(make_decoder(dataset, experiment.training)),
+      counts_(label_options(experiment, dataset), dataset.ignore_label),
       width_(1 + (dataset.classes ? 1 : dataset.regions.size())),
       numbers_(count * width_, 0.0) {}
 
@@ -55,18 +56,44 @@ std::optional<std::size_t> Validation::position(std::size_t round) const {
   return at;
 }
 
-void Validation::add(Session& session, Cases& cases, const Sample& sample, std::size_t position,
-                     const Look& look) {
-  const std::size_t index = sample.case_index;
-  if (dataset_.classes) return add_image(session, sample, numbers_.data() + position * width_);
-  const auto prepared = cases.prepared(index);
-  const VoxelBox all = network_box(prepared->size, experiment_);
+std::vector<std::int16_t> Validation::add(Session& session, Cases& cases, const Sample& sample,
+                                          std::size_t position, bool with_labels) {
+  double* const numbers = numbers_.data() + position * width_;
+  if (dataset_.classes) {
+    add_image(session, sample, numbers);
+    return {};
+  }
+  const auto prepared = cases.prepared(sample.case_index);
+  const Windows windows =
+      make_windows(network_box(prepared->size, experiment_).size, input_size(experiment_), 0);
+  if (windows.count() == 1 && session.counts_labels())
+    return add_volume(session, *prepared, sample, with_labels, numbers);
+  return add_windows(session, *prepared, sample, windows, numbers);
+}
+
+std::vector<std::int16_t> Validation::add_volume(Session& session, const data::PreparedCase& prepared,
+                                                 const Sample& sample, bool with_labels,
+                                                 double* numbers) {
+  const VoxelBox all = network_box(prepared.size, experiment_);
+  std::vector<std::int16_t> labels;  // on the first rank of a group
+  const TakeLabels take = [&](auto planes) { labels.insert(labels.end(), planes.begin(), planes.end()); };
+  const Session::Score found =
+      session.score(sample.image, sample.target, counts_.truth(prepared.truth, prepared.size, all),
+                    with_labels ? take : TakeLabels());
+  numbers[0] = static_cast<double>(found.loss);
+  score(dataset_.cases[sample.case_index], counts_.pairs(found.confusion), numbers);
+  if (labels.empty()) return labels;
+  return cut(labels, all.size, without_padding(all, prepared.size), 1);
+}
+
+std::vector<std::int16_t> Validation::add_windows(Session& session, const data::PreparedCase& prepared,
+                                                  const Sample& sample, const Windows& windows,
+                                                  double* numbers) {
+  const VoxelBox all = network_box(prepared.size, experiment_);
   const Size3& size = all.size;
   const auto channels = static_cast<std::int64_t>(dataset_.modalities.size());
   const auto outputs = static_cast<std::int64_t>(decoder_.values.size());
   const std::int64_t bytes = net::target_bytes(outputs, loss_of(experiment_.training, unknown_in(dataset_)));
-  const Windows windows = make_windows(size, input_size(experiment_), 0);
-  double* const numbers = numbers_.data() + position * width_;
   std::vector<std::int16_t> decided;  // on the first rank of a group
   const auto decide = [&](std::span<const float> planes) {
     const std::vector<std::int16_t> some = decoder_.decode(planes);
@@ -88,18 +115,22 @@ void Validation::add(Session& session, Cases& cases, const Sample& sample, std::
     };
     stitch(windows, outputs, probabilities_of, decide);
   }
-  if (!ranks_.is_first_of_group()) return;
-  std::vector<std::int16_t> labels = cut(decided, size, without_padding(all, prepared->size), 1),
-                            truth = prepared->truth;
-  if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, labels);
-  const std::vector<metrics::LabelPair> pairs = metrics::label_pairs(truth, labels, prepared->size);
+  if (!ranks_.is_first_of_group()) return {};
+  std::vector<std::int16_t> labels = cut(decided, size, without_padding(all, prepared.size), 1);
+  std::vector<std::int16_t> truth = prepared.truth, scored = labels;
+  if (dataset_.ignore_label != 0) metrics::leave_out(dataset_.ignore_label, truth, scored);
+  score(dataset_.cases[sample.case_index], metrics::label_pairs(truth, scored, prepared.size), numbers);
+  return labels;
+}
+
+void Validation::score(const data::CaseFiles& files, std::span<const metrics::LabelPair> pairs,
+                       double* numbers) const {
   for (std::size_t i = 0; i < dataset_.regions.size(); ++i) {
     const std::vector<int>& region = dataset_.regions[i].second;
-    numbers[1 + i] = dataset_.cases[index].is_annotated(region)
+    numbers[1 + i] = files.is_annotated(region)
                          ? metrics::dice(metrics::overlap(pairs, region), metrics::EmptyRule::brats)
                          : not_annotated;
   }
-  if (look) look(*prepared, std::move(truth), std::move(labels));
 }
 
 void Validation::add_image(Session& session, const Sample& sample, double* numbers) {
@@ -172,12 +203,21 @@ std::optional<Validation> validate(const Experiment& experiment, const RankGroup
   // The next case is read beside the current one.
   Prefetcher samples(
       own.size(), [&](std::size_t i, Sample) { return cases.sample(own[i]); }, 1);
+  const bool looked_at = net::any(ranks.all(), look != nullptr);
   for (std::size_t round = 0; round < validation.rounds(); ++round) {
     if (net::any(ranks.all(), interrupted())) return std::nullopt;
     const auto started = Clock::now();
     const std::optional<std::size_t> at = validation.position(round);
     if (!at) continue;
-    validation.add(session, cases, samples.next(), *at, look);
+    std::vector<std::int16_t> labels =
+        validation.add(session, cases, samples.next(), *at, looked_at && round < most_looked_at);
+    if (look && !labels.empty() && round < most_looked_at) {
+      const auto prepared = cases.prepared(validated[*at]);
+      std::vector<std::int16_t> truth = prepared->truth;
+      if (const int ignored = cases.dataset().ignore_label; ignored != 0)
+        metrics::leave_out(ignored, truth, labels);
+      look(*prepared, std::move(truth), std::move(labels));
+    }
     left.timed_validation(std::chrono::duration<double>(Clock::now() - started).count() /
                           static_cast<double>(ranks.replicas()));
   }
@@ -195,8 +235,6 @@ std::string Validation::progress(const char* what, bool is_best) const {
 
 namespace {
 
-constexpr std::size_t most_cases = 3;
-
 data::Image last_channel(const data::PreparedCase& prepared) {
   data::Image image{prepared.training_geometry(), {}};
   const auto channels = static_cast<std::size_t>(prepared.channels);
@@ -211,7 +249,6 @@ data::Image last_channel(const data::PreparedCase& prepared) {
 Look ValidationPictures::look() {
   return [this](const data::PreparedCase& prepared, std::vector<std::int16_t> truth,
                 std::vector<std::int16_t> labels) {
-    if (made_.size() == most_cases) return;
     const data::Image image = last_channel(prepared);
     const data::Geometry& grid = image.geometry;
     made_.emplace_back(prepared.id, slices_png({prepared.id,

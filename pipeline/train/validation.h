@@ -1,6 +1,7 @@
 // Validation after an epoch: the loss, and Dice per region on the training grid or, for image classification,
-// whether the class is correct. A network trained on patches or slices processes the volume in adjacent
-// windows; its loss is their mean.
+// whether the class is correct. Labels of a whole volume are decided and counted on the device. A network
+// trained on patches or slices processes the volume in adjacent windows: the host decides the labels from
+// their probabilities, and the loss is their mean.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,9 @@
 
 namespace voxswap::pipeline {
 
-// Receives a case: ground truth and label map on the training grid.
+// Receives a case: ground truth and label map on the training grid. It is called for the first cases of each
+// rank only, so that few label maps are copied from the device.
+constexpr std::size_t most_looked_at = 3;
 using Look = std::function<void(const data::PreparedCase&, std::vector<std::int16_t> truth,
                                 std::vector<std::int16_t> labels)>;
 
@@ -32,8 +35,10 @@ class Validation {
   // round; nullopt if there are no more.
   std::size_t rounds() const;
   std::optional<std::size_t> position(std::size_t round) const;
-  // `sample`: the whole case. `look` may be empty; it is not called for image classification.
-  void add(Session& session, Cases& cases, const Sample& sample, std::size_t position, const Look& look);
+  // Collective within the group. `sample`: the whole case. `with_labels`: returns the label map on the first
+  // rank; never for image classification.
+  std::vector<std::int16_t> add(Session& session, Cases& cases, const Sample& sample,
+                                std::size_t position, bool with_labels);
   void gather();  // all-gathers the results
 
   // Means over the cases. REQUIRES: all cases were added and gathered. A region that is empty in both ground
@@ -49,12 +54,18 @@ class Validation {
 
  private:
   void add_image(Session& session, const Sample& sample, double* numbers);
+  std::vector<std::int16_t> add_volume(Session& session, const data::PreparedCase& prepared,
+                                       const Sample& sample, bool with_labels, double* numbers);
+  std::vector<std::int16_t> add_windows(Session& session, const data::PreparedCase& prepared,
+                                        const Sample& sample, const Windows& windows, double* numbers);
+  void score(const data::CaseFiles& files, std::span<const metrics::LabelPair> pairs, double* numbers) const;
   double mean(std::size_t number) const;
 
   const data::Dataset& dataset_;
   const Experiment& experiment_;
   const RankGroups& ranks_;
   LabelDecoder decoder_;
+  LabelCounts counts_;
   std::size_t
       width_;  // numbers per case: the loss, and Dice of every region or, for classification, 1 if correct
   std::vector<double> numbers_;  // of all cases, in order
@@ -63,8 +74,8 @@ class Validation {
 // From values of all ranks, those of the first rank of each group.
 std::vector<std::string> of_groups(const RankGroups& ranks, const std::vector<std::string>& all);
 
-// Validates these cases with the session's present weights; nullopt if any rank was interrupted. `look` is
-// called for the cases of this rank, in order.
+// Validates these cases with the session's present weights; nullopt if any rank was interrupted. `look` may
+// be empty, and is not called for image classification.
 std::optional<Validation> validate(const Experiment& experiment, const RankGroups& ranks, Session& session,
                                    Cases& cases, const std::vector<std::size_t>& validated, TimeLeft& left,
                                    const Look& look = {});
@@ -75,7 +86,7 @@ class ValidationPictures {
  public:
   explicit ValidationPictures(const data::Dataset& dataset) : dataset_(dataset) {}
 
-  // A callback for validate() that draws the first three cases it receives, on the training grid.
+  // A callback for validate() that draws the cases it receives, on the training grid.
   Look look();
   // Case ids and PNG bytes since the last call.
   std::vector<std::pair<std::string, std::string>> take() { return std::exchange(made_, {}); }

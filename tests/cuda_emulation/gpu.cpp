@@ -71,8 +71,8 @@ class Gpu {
   }
 
   GpuMemory memory;
-  std::atomic<std::int64_t> unpinned_copies = 0, kernels_begun = 0, bytes_copied = 0, copies_across = 0,
-                            bytes_across = 0;
+  std::atomic<std::int64_t> unpinned_copies = 0, kernels_begun = 0, bytes_copied = 0, bytes_copied_back = 0,
+                            copies_across = 0, bytes_across = 0;
 
  private:
   std::mutex mutex_;
@@ -123,6 +123,9 @@ std::int64_t kernels_begun() {
 }
 std::int64_t bytes_copied() {
   return Gpu::get().bytes_copied;
+}
+std::int64_t bytes_copied_back() {
+  return Gpu::get().bytes_copied_back;
 }
 
 std::int64_t copies_across() {
@@ -244,6 +247,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (waits)
     if (const cudaError_t status = breaks_capture(stream); status != cudaSuccess) return record_error(status);
   const bool crosses = (target == Place::device) != (source == Place::device);
+  const bool back = source == Place::device && target != Place::device;
   const auto copy = [=] {
     std::memcpy(to, from, bytes);
     if (crosses) {
@@ -251,6 +255,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
       Gpu::get().bytes_across += static_cast<std::int64_t>(bytes);
     }
     Gpu::get().bytes_copied += static_cast<std::int64_t>(bytes);
+    if (back) Gpu::get().bytes_copied_back += static_cast<std::int64_t>(bytes);
   };
   if (stream == nullptr)
     copy();

@@ -27,9 +27,10 @@ class KernelsHeld {
   KernelsHeld& operator=(const KernelsHeld&) = delete;
 };
 
-// The number of kernels started on streams, and of bytes copied.
+// The number of kernels started on streams, and of bytes copied: all, and those from the device to the host.
 std::int64_t kernels_begun();
 std::int64_t bytes_copied();
+std::int64_t bytes_copied_back();
 // Those between host and device: copies and bytes.
 std::int64_t copies_across();
 std::int64_t bytes_across();
