@@ -69,6 +69,7 @@ const std::vector<Setting> settings = {
      ignored,
      false,
      {side + 4, side, 11}},
+    {"images", Targets::labels, net::Loss::softmax_cross_entropy, 0, false, {side, side, 1}},
 };
 
 // Loss and Dice of the cases, and their ground truths and label maps.
@@ -93,7 +94,8 @@ class Validations : public test::InASharedFolder<Validations> {
     experiment.training.precision = Precision::f32;
     experiment.training.targets = setting.targets;
     experiment.training.loss = setting.loss;
-    experiment.preprocess.resolution = {side, side, side};
+    experiment.preprocess.resolution = {side, side, setting.size[2] == 1 ? 1 : side};
+    if (setting.size[2] == 1) experiment.network = {.name = "deeplabv3", .base_filters = 2, .dropout = 0};
     if (setting.size != experiment.preprocess.resolution) experiment.preprocess.spacing = {1, 1, 1};
     return experiment;
   }
@@ -102,6 +104,7 @@ class Validations : public test::InASharedFolder<Validations> {
                              net::Ranks& ranks = net::alone()) {
     data::Dataset data = dataset();
     data.ignore_label = setting.ignore_label;
+    data.images = setting.size[2] == 1;
     if (setting.partly_annotated) data.cases[1].annotated = std::set<int>{1, 4};
     Experiment in_memory = experiment;
     in_memory.cache.clear();
@@ -140,7 +143,8 @@ TEST_F(Validations, FindTheNumbersAndLabelsOfTheHostOnTheDevice) {
     const Found expected = validate_with(experiment, setting, false);
     EXPECT_TRUE(validate_with(experiment, setting, true) == expected) << setting.name;
     ASSERT_EQ(expected.maps.size(), 6u);
-    for (std::size_t i = 1; i < 4; ++i) {
+    // A network that is not trained gives all pixels of an image one label.
+    for (std::size_t i = 1; i < (setting.size[2] == 1 ? 2 : 4); ++i) {
       EXPECT_GT(expected.numbers[i], 0) << setting.name;
       EXPECT_LT(expected.numbers[i], 1) << setting.name;
     }
@@ -159,7 +163,7 @@ TEST_F(Validations, FindThemInSlabsAndWithEveryPlanner) {
 }
 
 TEST_F(Validations, FindThemOnRanksThatShareVolumes) {
-  for (const std::size_t index : {std::size_t{4}, std::size_t{6}}) {
+  for (const std::size_t index : {std::size_t{4}, std::size_t{6}, std::size_t{8}}) {
     const Setting& setting = settings[index];
     const Experiment experiment = experiment_of(setting);
     const Found expected = validate_with(experiment, setting, false);
