@@ -66,6 +66,8 @@ FileGroup report_files() {
   return {"Files of a report",
           "`voxswap report`, which merges the tables of the runs",
           {{"comparison.csv", "paired comparison of groups of runs", described<ComparisonRow>()},
+           {"dice.svg, .png", "Dice per region against resolution, or of every setting"},
+           {"pareto.svg, .png", "Dice against epoch time and device memory"},
            {"folds.csv", "scores per fold of a cross-validation", described<FoldRow>()},
            {"ensembles.csv", "scores of ensembles of two runs, as in dice.csv; only with --ensembles"}}};
 }

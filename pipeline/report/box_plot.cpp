@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "base/xml.h"
+#include "pipeline/report/dice_axis.h"
 #include "pipeline/report/figure.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/plots.h"
 
@@ -39,6 +41,19 @@ struct Layout {
     }
   }
   bool colors_are_regions() const { return groups.size() == 1; }
+  // Index of the box's region or group, which has a colour of its own.
+  std::size_t series_of(const BoxRow& box) const {
+    if (colors_are_regions())
+      return static_cast<std::size_t>(std::find(regions.begin(), regions.end(), box.region) -
+                                      regions.begin());
+    const GroupKey key{box.resolution, box.setting};
+    return static_cast<std::size_t>(std::find(groups.begin(), groups.end(), key) - groups.begin());
+  }
+  std::vector<std::string> region_titles() const {
+    std::vector<std::string> titles;
+    for (const std::string& region : regions) titles.push_back(with_spaces(region));
+    return titles;
+  }
   double slot() const { return 0.84 / static_cast<double>(groups.size()); }
   double box_width() const { return std::min(0.36, 0.76 * slot()); }
   double center(std::size_t region, std::size_t group) const {
@@ -50,15 +65,6 @@ struct Layout {
     return std::max({90, count * (count > 6 ? 24 : 34) + 24, pixels_of_names(regions) + 14});
   }
 };
-
-// The y axis ends at 1; its lower part is cut off if it has no values.
-double lowest_shown(const std::vector<BoxRow>& boxes) {
-  double lowest = 1;
-  for (const BoxRow& box : boxes) {
-    if (box.statistics.n > 0) lowest = std::min(lowest, box.statistics.minimum);
-  }
-  return lowest < 0.25 ? 0 : std::min(0.8, std::floor(10 * (lowest - 0.03)) / 10);
-}
 
 std::string cases_text(const std::vector<BoxRow>& boxes) {
   std::size_t least = boxes.front().statistics.n, most = least;
@@ -76,22 +82,27 @@ double jitter(std::size_t index, double width) {
 }
 
 // A dot and its case.
-struct Dot {
+struct CaseDot {
   std::string group, case_id;
   double value = 0;
 };
 
-std::string box_style(std::size_t color) {
-  return format("lc rgb '{0}' lw 1.3 fs transparent solid 0.3 border lc rgb '{0}'", plot_color(color));
+std::string box_style(const std::string& color) {
+  return format("lc rgb '{0}' lw 1.3 fs transparent solid 0.3 border lc rgb '{0}'", color);
 }
 
-// Adds one colour to a panel: a group of runs, or a region of the only group. `dots` receives the dots in
-// drawing order.
-void add_color(Figure& figure, Panel& panel, const std::vector<const BoxRow*>& rows, const Layout& layout,
-               std::size_t index, const std::string& group_name, std::vector<Dot>& dots) {
+// A group of runs, or a region of the only group.
+struct BoxSeries {
+  std::string color, group_name;
+  std::vector<const BoxRow*> rows;
+};
+
+// Adds a series to a panel. `dots` receives the dots in drawing order.
+void add_series(Figure& figure, Panel& panel, const BoxSeries& series, const Layout& layout,
+                std::size_t index, std::vector<CaseDot>& dots) {
   std::string boxes, few_boxes, without_numbers, lines[3];
-  std::vector<Dot> of[3];  // cases, outliers, cases of groups too small for a box
-  for (const BoxRow* row : rows) {
+  std::vector<CaseDot> of[3];  // cases, outliers, cases of groups too small for a box
+  for (const BoxRow* row : series.rows) {
     const metrics::BoxStatistics& box = row->statistics;
     const auto region = std::find(layout.regions.begin(), layout.regions.end(), row->region);
     const double x = layout.center(static_cast<std::size_t>(region - layout.regions.begin()),
@@ -108,10 +119,10 @@ void add_color(Figure& figure, Panel& panel, const std::vector<const BoxRow*>& r
       if (std::isnan(value)) continue;
       const int kind = few ? 2 : value < box.whisker_low || value > box.whisker_high ? 1 : 0;
       lines[kind] += format("{} {}\n", x + jitter(i, layout.box_width()), value);
-      of[kind].push_back({group_name, i < row->cases.size() ? row->cases[i] : "", value});
+      of[kind].push_back({series.group_name, i < row->cases.size() ? row->cases[i] : "", value});
     }
   }
-  const std::string color = plot_color(index), ink = std::string(plot_ink).substr(1);
+  const std::string &color = series.color, ink = std::string(plot_ink).substr(1);
   const auto add = [&](const std::string& data, const char* columns, const std::string& style) {
     panel.elements.push_back(element(data, columns, style));
   };
@@ -125,19 +136,37 @@ void add_color(Figure& figure, Panel& panel, const std::vector<const BoxRow*>& r
   };
   if (!boxes.empty()) {
     const std::string data = figure.add_data(boxes);
-    add(data, "1:2:3:4:5:6", "candlesticks whiskerbars 0.5 " + box_style(index));
-    add_dots(0, format("points pt 7 ps 0.35*point lc rgb '#60{}'", ink));
-    add_dots(1, format("points pt 6 ps 0.7*point lw 2 lc rgb '{}'", color));
+    add(data, "1:2:3:4:5:6", "candlesticks whiskerbars 0.5 " + box_style(color));
+    add_dots(0, format("points pt 7 ps 0.55*point lc rgb '#60{}'", ink));
+    add_dots(1, format("points pt 6 ps 0.8*point lw 2 lc rgb '{}'", color));
     add_medians(data);
     add(data, "1:8", format("points pt 13 ps 0.75*point lc rgb '{}'", plot_ink));
   }
   if (!few_boxes.empty()) {
-    add_dots(2, format("points pt 7 ps 0.8*point lc rgb '{}'", color));
+    add_dots(2, format("points pt 7 ps point lc rgb '{}'", color));
     add_medians(figure.add_data(few_boxes));
   }
   if (!without_numbers.empty())
-    add(figure.add_data(without_numbers), format("1:({}):('nan')", panel.y.range.low).c_str(),
+    add(figure.add_data(without_numbers), format("1:({}):('no score')", panel.y.range.low).c_str(),
         format("labels font small offset 0,0.5 textcolor rgb '{}'", color));
+}
+
+// One series per group or, with a single group, per region; without rows.
+std::vector<BoxSeries> series_of(const Layout& layout, const std::vector<RunGroup>& groups) {
+  std::vector<BoxSeries> all;
+  const std::size_t count = layout.colors_are_regions() ? layout.regions.size() : layout.groups.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& [resolution, setting] = layout.groups[layout.colors_are_regions() ? 0 : i];
+    const auto known = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
+      return group.resolution == resolution && group.setting == setting;
+    });
+    const std::string color = layout.colors_are_regions() ? plot_color(i)
+                              : known == groups.end()
+                                  ? series_color(i)
+                                  : group_color(groups, static_cast<std::size_t>(known - groups.begin()));
+    all.push_back({color, group_name(groups, resolution, setting), {}});
+  }
+  return all;
 }
 
 std::string heading(const Layout& layout, const std::vector<BoxRow>& boxes) {
@@ -168,7 +197,7 @@ std::string marks_text(const std::vector<BoxRow>& boxes) {
 
 // Adds case names to the SVG's dots, as tooltips and for the page's script. gnuplot draws points in the order
 // of their data, as filled or open circles. Does nothing if the numbers do not match.
-void name_dots(std::string& svg, const std::vector<Dot>& dots) {
+void name_dots(std::string& svg, const std::vector<CaseDot>& dots) {
   std::vector<std::string> lines = split(svg, '\n');
   const auto is_dot = [](const std::string& line) {
     return line.find("#gpPt6' transform='translate(") != line.npos ||
@@ -188,40 +217,33 @@ void name_dots(std::string& svg, const std::vector<Dot>& dots) {
 
 }  // namespace
 
-Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& groups) {
+Picture box_plot(const std::vector<BoxRow>& rows, const std::vector<RunGroup>& groups, int width) {
   std::vector<BoxRow> boxes;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(boxes),
                [](const BoxRow& row) { return row.metric == "dice"; });
   if (boxes.empty()) boxes.emplace_back().evaluated_at = "native";
   const Layout layout(boxes);
   const bool several = layout.grids.size() > 1;
-  const double lowest = lowest_shown(boxes);
-  Figure figure{.title = heading(layout, boxes),
-                .width = std::max(520, 96 + static_cast<int>(layout.regions.size()) * layout.region_pixels()),
-                .heading = heading(layout, boxes),
-                .note = marks_text(boxes)};
-  std::vector<std::string> names;  // of groups
-  for (const auto& [resolution, setting] : layout.groups)
-    names.push_back(group_name(groups, resolution, setting));
-  for (std::size_t i = 0; names.size() > 1 && i < names.size(); ++i)
-    figure.legend.push_back({names[i], "boxes " + box_style(i)});
-  std::vector<Dot> dots;
+  Figure figure{
+      .title = heading(layout, boxes),
+      .width = std::max({520, width, 96 + static_cast<int>(layout.regions.size()) * layout.region_pixels()}),
+      .heading = heading(layout, boxes),
+      .note = marks_text(boxes)};
+  const std::vector<BoxSeries> all = series_of(layout, groups);
+  for (std::size_t i = 0; !layout.colors_are_regions() && i < all.size(); ++i)
+    figure.legend.push_back({all[i].group_name, "boxes " + box_style(all[i].color)});
+  std::vector<CaseDot> dots;
   for (const std::string& grid : layout.grids) {
     Panel panel{.title = several ? grid_title(grid) : "",
-                .x = name_axis(layout.regions, layout.region_pixels()),
-                .y = {{lowest, 1}, lowest >= 0.6 ? "0.05" : "0.1"},
+                .x = name_axis(layout.region_titles(), layout.region_pixels()),
+                .y = dice_axis(boxes),
                 .height = several ? 280 : 340};
-    std::vector<std::vector<const BoxRow*>> colors(layout.colors_are_regions() ? layout.regions.size()
-                                                                               : layout.groups.size());
-    std::vector<std::string> regions = layout.regions;
-    std::vector<GroupKey> of = layout.groups;
-    for (const BoxRow& box : boxes)
-      if (box.evaluated_at == grid)
-        colors[layout.colors_are_regions() ? place(regions, box.region)
-                                           : place(of, {box.resolution, box.setting})]
-            .push_back(&box);
-    for (std::size_t i = 0; i < colors.size(); ++i)
-      add_color(figure, panel, colors[i], layout, i, names[layout.colors_are_regions() ? 0 : i], dots);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      BoxSeries series = all[i];
+      for (const BoxRow& box : boxes)
+        if (box.evaluated_at == grid && layout.series_of(box) == i) series.rows.push_back(&box);
+      add_series(figure, panel, series, layout, i, dots);
+    }
     panel.elements.push_back("-1 notitle");  // gnuplot needs an element even if every value is NaN
     figure.panels.push_back(std::move(panel));
   }

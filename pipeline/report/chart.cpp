@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "pipeline/report/palette.h"
+#include "pipeline/report/group_colors.h"
 
 namespace voxswap::pipeline {
 
@@ -62,7 +62,7 @@ bool add_chart(Figure& figure, const Csv& table, const ChartColumns& columns, co
     const double offset = (static_cast<double>(i) - static_cast<double>(all.size() - 1) / 2) * bar;
     const std::string style =
         format("{} lc rgb '{}'", bars ? "boxes fs solid 0.85 noborder" : "linespoints lw 1.6 pt 7 ps 0.6",
-               plot_color(i));
+               series_color(i));
     drawn.elements.push_back(element(figure.add_data(lines),
                                      bars ? format("($1+({})):2:({})", offset, 0.92 * bar) : "1:2", style));
     if (all.size() > 1 || !all[i].label.empty()) figure.legend.push_back({all[i].label, style});

@@ -265,12 +265,11 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
   return ranking;
 }
 
-std::string worse_than_best(const RankedGroup& group, std::size_t compared) {
+bool is_significant(const Paired& difference, std::size_t family) {
   constexpr double doubt = 0.05;
-  // The smallest possible p is 2 / 2^n, and Holm multiplies the smallest one by the number of comparisons.
-  const double least = 2 * std::pow(0.5, static_cast<double>(group.differences.size()));
-  if (least * static_cast<double>(compared) >= doubt) return "too few cases for a test";
-  return group.p_holm < doubt && group.interval.low > 0 ? "yes" : "no";
+  const double least = 2 * std::pow(0.5, static_cast<double>(difference.test.n));  // of the signed-rank test
+  return least * static_cast<double>(family) < doubt && difference.p_holm < doubt &&
+         (difference.interval.low > 0 || difference.interval.high < 0);
 }
 
 }  // namespace voxswap::pipeline

@@ -60,9 +60,9 @@ struct Ranking {
 Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows,
              std::size_t ensembles = 0);
 
-// Whether a group is significantly worse than the best: "yes", "no" or "too few cases for a test".
-// Significant: corrected p below 0.05 and an interval that excludes 0.
-std::string worse_than_best(const RankedGroup& group, std::size_t compared);
+// Corrected p below 0.05 and an interval that excludes 0. Never with so few differences that an exact p,
+// corrected for a family of this size, could not be below 0.05.
+bool is_significant(const Paired& difference, std::size_t family);
 
 // Box statistics of dice.csv per resolution (coarse to fine), grid, region and metric (dice, sensitivity,
 // specificity, then others that have values), over per-case means of the repeats. Cases of different runs are

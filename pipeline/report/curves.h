@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "pipeline/report/figure.h"
-#include "pipeline/report/palette.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/run_groups.h"
 
 namespace voxswap::pipeline {
@@ -54,7 +54,7 @@ Range add_curves(Figure& figure, Panel& panel, const std::vector<Row>& rows,
 inline std::vector<LegendEntry> group_legend(const std::vector<RunGroup>& groups) {
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i)
-    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", plot_color(i))});
+    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", group_color(groups, i))});
   return entries;
 }
 

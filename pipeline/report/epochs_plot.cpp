@@ -57,7 +57,7 @@ void set_axes(std::vector<Panel>& panels, const Range& epochs) {
 }  // namespace
 
 Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<ValidationRow>& validation,
-                    const std::vector<RunGroup>& groups) {
+                    const std::vector<RunGroup>& groups, int width) {
   Range epochs;
   for (const EpochRow& row : rows) epochs.include(static_cast<double>(row.epoch));
   const bool one = groups.size() == 1, few = epochs.high - epochs.low < 40;
@@ -65,16 +65,16 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
     return format("lc rgb '{}' dt {} lw {}", one ? plot_color(kind.color) : color,
                   one && &kind == &training ? "1" : kind.dash, kind.width);
   };
-  Figure figure{.title = "Training curves", .legend = group_legend(groups)};
+  Figure figure{.title = "Training curves", .width = std::max(600, width), .legend = group_legend(groups)};
   // Adds points if there are few epochs, since a line through one point is invisible.
   const auto add = [&](Panel& panel, const auto& of, auto epoch, auto value, const Kind& kind) {
     return add_curves(figure, panel, of, groups, epoch, value, [&](std::size_t group) {
-      return (few ? "linespoints pt 7 ps 0.4 " : "lines ") + style(kind, plot_color(group));
+      return (few ? "linespoints pt 7 ps 0.4 " : "lines ") + style(kind, group_color(groups, group));
     });
   };
   const auto add_rings = [&](Panel& panel, const auto& of, auto epoch, auto value) {
     add_curves(figure, panel, of, groups, epoch, value, [&](std::size_t group) {
-      return format("{} lc rgb '{}'", ring, plot_color(one ? validated.color : group));
+      return format("{} lc rgb '{}'", ring, one ? plot_color(validated.color) : group_color(groups, group));
     });
   };
   using Row = EpochRow;
@@ -89,7 +89,8 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
 
   using Mean = ValidationRow;
   std::vector<Mean> means = means_over_regions(validation);
-  Panel dice{.title = "Mean validation Dice, training grid", .y = number_axis({0, 1}, 5), .height = 130};
+  Panel dice{
+      .title = "Mean validation Dice, training grid", .y = number_axis({0, 1}, 5, "Dice"), .height = 130};
   add(dice, means, &Mean::epoch, &Mean::dice, validated);
   add(dice, means, &Mean::epoch, &Mean::averaged_dice, averaged);
   std::erase_if(means, [&](const Mean& mean) {

@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 namespace {
 
 constexpr int letter_pixels = 8;  // at a font size of 13 pixels; most letters are narrower
-constexpr int left_margin = 72, right_margin = 24, title_height = 28;
+constexpr int right_margin = 24, title_height = 28;
 constexpr std::size_t longest_line = 18, longest_slanted = 22;  // characters in a line of a tic label
 
 bool continues_character(char c) {
@@ -47,7 +47,7 @@ struct Legend {
     return format(
         "set lmargin at screen 0\nset rmargin at screen 1\nset tmargin at screen 1\nset bmargin at screen 0\n"
         "set key at screen 0.5,{} center top horizontal Left reverse maxcols {} width 1\n"
-        "unset border\nunset tics\nunset grid\nunset title\nunset xlabel\nunset label\n"
+        "unset border\nunset tics\nunset grid\nunset title\nunset xlabel\nunset ylabel\nunset label\n"
         "plot [0:1] [0:1] {}-1 notitle\n",
         1 - top / picture_height, columns, elements);
   }
@@ -71,14 +71,25 @@ std::string label(const std::string& text, double from_top, const char* font) {
              : "set label " + colored(text, format("at screen 0.5,{} center {}", 1 - from_top, font));
 }
 
-std::string script_of(const Panel& panel) {
+// Two strokes across a y axis that does not begin at 0.
+std::string break_mark(const Panel& panel, double width) {
+  if (panel.y.range.low <= 0) return "";
+  std::string script;
+  for (const double up : {6, 10})
+    script += format("set arrow from graph {},{} to graph {},{} nohead front lc rgb '{}' lw 1\n", -4 / width,
+                     (up - 2) / panel.height, 4 / width, (up + 2) / panel.height, plot_ink);
+  return script;
+}
+
+std::string script_of(const Panel& panel, double width) {
   return "set title " + colored(panel.title, "offset 0,-0.4") + "set xlabel " +
-         colored(panel.x.title, "offset 0,0.3") +
+         colored(panel.x.title, "offset 0,0.3") + "set ylabel " + colored(panel.y.title, "offset 0.5,0") +
+         break_mark(panel, width) +
          format(
              "set grid {}xtics ytics\nset xrange [{}:{}]\nset xtics {}\nset yrange [{}:{}]\nset ytics {}\n",
              panel.x.names ? "no" : "", panel.x.range.low, panel.x.range.high, panel.x.tics,
              panel.y.range.low, panel.y.range.high, panel.y.tics) +
-         panel.labels + format("plot {}\nunset label\n", join(panel.elements, ", "));
+         panel.labels + format("plot {}\nunset label\n", join(panel.elements, ", ")) + "unset arrow\n";
 }
 
 }  // namespace
@@ -114,6 +125,11 @@ Axis number_axis(const Range& range, double most, const std::string& title) {
 
 Axis axis_from_zero(double highest, double most) {
   return number_axis({0, highest > 0 ? 1.12 * highest : 1}, most);
+}
+
+void share_axis(Axis& y, std::size_t column) {
+  y.tics += column == 0 ? " format '%g'" : " format ''";
+  if (column > 0) y.title.clear();
 }
 
 int pixels_of_names(const std::vector<std::string>& names) {
@@ -217,7 +233,7 @@ Picture Figure::draw() const {
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
         "{}\n",
         across(left), across(left + panel_width()), up(bottoms[i] - panels[i].height), up(bottoms[i]));
-    script += script_of(panels[i]);
+    script += script_of(panels[i], panel_width());
   }
   return pipeline::draw(script + box.script(legend_top, height) + "unset multiplot\n", width, height, title);
 }

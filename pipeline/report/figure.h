@@ -22,7 +22,7 @@ struct Axis {
   Range range{};
   std::string tics{};  // in gnuplot's syntax
   std::string title{};
-  int tics_height = 18;  // pixels
+  int tics_height = 18;  // pixels; of the x axis
   bool names = false;    // tics at 0, 1, … with names instead of numbers
 };
 // The step 1, 2 or 5 times a power of ten that gives at most `tics` tics over `range`.
@@ -33,6 +33,9 @@ Axis axis_from_zero(double highest, double most);
 // Tic labels with `pixels` of space each: wrapped, or slanted if they would overlap.
 Axis name_axis(const std::vector<std::string>& names, double pixels, const std::string& title = "");
 int pixels_of_names(const std::vector<std::string>& names);  // required width per upright label
+
+// In a row of panels with equal y axes, only the first column labels it.
+void share_axis(Axis& y, std::size_t column);
 
 struct Panel {
   std::string title{};
@@ -50,6 +53,7 @@ struct LegendEntry {
 struct Figure {
   std::string title{};            // of the SVG
   int width = 600;                // pixels
+  int left_margin = 72;           // of a panel, for the labels of its y axis
   std::string heading{}, note{};  // above and below all panels
   std::vector<LegendEntry> legend{};
   std::vector<Panel> panels{};

@@ -150,12 +150,12 @@ Picture draw(const std::string& script, int width, int height, const std::string
       plot_ink, plot_line);
   // The PNG has twice the resolution of a screen, for printing.
   const std::string svg = format(
-      "set terminal svg size {},{} dynamic font 'Helvetica,Arial,sans-serif,13' noenhanced background "
-      "'#ffffff'\n"
+      "set terminal svg size {},{} dynamic font 'Helvetica,Arial,Liberation Sans,sans-serif,13' noenhanced "
+      "background '#ffffff'\n"
       "small = ',11'; point = 0.75\n",
       width, height);
   const std::string png = format(
-      "set terminal pngcairo size {},{} font 'Sans,10' fontscale 2 linewidth 2 pointscale 2 noenhanced "
+      "set terminal pngcairo size {},{} font 'Helvetica,10' fontscale 2 linewidth 2 pointscale 2 noenhanced "
       "background '#ffffff'\n"
       "small = ',8.5'; point = 1\n",
       2 * width, 2 * height);

@@ -27,7 +27,7 @@ void repaint(std::string& svg, std::string_view color, std::string_view variable
 
 // True for numbers, with units and "to" between them.
 bool numeric(const std::string& cell) {
-  static const std::set<std::string> words = {"nan", "inf", "to", "<",   "-",   "ms",  "s",
+  static const std::set<std::string> words = {"nan", "inf", "to", "of",  "<",   "-",   "ms", "s",
                                               "min", "h",   "B",  "KiB", "MiB", "GiB", "TiB"};
   bool any = false;
   for (const std::string& word : split(cell, ' ')) {
@@ -156,10 +156,19 @@ std::string inline_svg(std::string svg, const std::string& name) {
   return svg;
 }
 
-std::string html_section(const std::string& id, const std::string& title, const std::string& content,
-                         const std::string& width) {
-  return format("<section id=\"{}\" class=\"{}\"><h2>{}</h2>\n{}</section>\n", id, width, xml_escaped(title),
-                content);
+std::string html_section(const std::string& id, const std::string& title, const std::string& content) {
+  return format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", id, xml_escaped(title), content);
+}
+
+std::string html_secondary(const std::string& heading, const std::string& content, bool open) {
+  return format("<details class=\"secondary\"{}><summary>{}</summary>\n{}</details>\n",
+                open ? " open=\"\"" : "", heading, content);
+}
+
+std::string html_secondary_section(const std::string& id, const std::string& title,
+                                   const std::string& content) {
+  return format("<section id=\"{}\">{}</section>\n", id,
+                html_secondary(format("<h2>{}</h2>", xml_escaped(title)), content));
 }
 
 std::string html_beside(const std::string& left, const std::string& right) {

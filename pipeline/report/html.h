@@ -31,10 +31,14 @@ std::string html_image(const std::string& svg, const std::string& caption);
 // makes ids unique with `name`.
 std::string inline_svg(std::string svg, const std::string& name);
 
-// A section with a heading, linked in the table of contents. `width`: "half" if two sections may be side by
-// side, otherwise "full".
-std::string html_section(const std::string& id, const std::string& title, const std::string& content,
-                         const std::string& width = "full");
+// A section with a heading, linked in the table of contents.
+std::string html_section(const std::string& id, const std::string& title, const std::string& content);
+
+// Content below a heading that narrow screens collapse, unless `open`. Wide screens show it always.
+std::string html_secondary(const std::string& heading, const std::string& content, bool open = false);
+// A section that narrow screens collapse.
+std::string html_secondary_section(const std::string& id, const std::string& title,
+                                   const std::string& content);
 
 // Two parts side by side if there is space; either may be empty.
 std::string html_beside(const std::string& left, const std::string& right);

@@ -71,7 +71,8 @@ void add_budgets(Panel& panel, const Memory& memory, const Unit& unit, double mo
       continue;
     }
     highest = std::max(highest, budget);
-    const std::string color = of.size() == 1 && groups.size() > 1 ? plot_color(*of.begin()) : limit_color;
+    const std::string color =
+        of.size() == 1 && groups.size() > 1 ? group_color(groups, *of.begin()) : limit_color;
     panel.elements.push_back(format("{} with lines lc rgb '{}' dt '-' lw 1.4 notitle", budget, color));
     panel.labels +=
         format("set label {} at graph 0.995,first {} right offset 0,0.5 font small textcolor rgb '{}'\n",
@@ -83,7 +84,7 @@ void add_budgets(Panel& panel, const Memory& memory, const Unit& unit, double mo
 
 }  // namespace
 
-Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups) {
+Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGroup>& groups, int width) {
   const std::vector<MemoryRow> steps = steps_of(rows, groups);
   double seconds = 0;
   for (const MemoryRow& row : steps) seconds = std::max(seconds, row.seconds);
@@ -91,7 +92,8 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
   const Axis time =
       number_axis({0, seconds > 0 ? scale * seconds : 1}, 8,
                   format("{} within a step (predicted)", scale > 1 ? "milliseconds" : "seconds"));
-  Figure figure{.title = "Memory over one step", .legend = group_legend(groups)};
+  Figure figure{
+      .title = "Memory over one step", .width = std::max(600, width), .legend = group_legend(groups)};
   for (const Memory& memory : memories) {
     std::int64_t most = 0;
     for (const MemoryRow& row : steps) most = std::max(most, row.*memory.bytes);
@@ -101,7 +103,7 @@ Picture memory_plot(const std::vector<MemoryRow>& rows, const std::vector<RunGro
     const Range range = add_curves(
         figure, panel, steps, groups, [&](const MemoryRow& row) { return scale * row.seconds; },
         [&](const MemoryRow& row) { return static_cast<double>(row.*memory.bytes) / unit.bytes; },
-        [](std::size_t group) { return format("steps lc rgb '{}' lw 1.5", plot_color(group)); });
+        [&](std::size_t group) { return format("steps lc rgb '{}' lw 1.5", group_color(groups, group)); });
     add_budgets(panel, memory, unit, range.high, steps, groups);
     figure.panels.push_back(std::move(panel));
   }

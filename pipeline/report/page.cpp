@@ -28,7 +28,7 @@ std::string training_section(const ReportParts& parts) {
                       "validation loss; prediction uses its weights."),
       picture_section(parts, "validation",
                       "Mean Dice of the validation cases after each epoch, against training time."));
-  return content.empty() ? "" : html_section("training", "Training", content);
+  return content.empty() ? "" : html_secondary_section("training", "Training", content);
 }
 
 // Links to tables embedded in the page and to pictures in its folder.
@@ -47,9 +47,9 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
         postprocessing_file, "checkpoints", "predictions", "slices", "viewer"}) {
     if (fs::exists(out / name)) beside.push_back(format("<a href=\"{0}\">{0}</a>", name));
   }
-  return html_section("files", "Files",
-                      "<p>Tables in this page:</p>\n<ul class=\"files\">\n" + items +
-                          "</ul>\n<p>Files beside this page: " + join(beside, ", ") + "</p>\n");
+  return html_secondary_section("files", "Files",
+                                "<p>Tables in this page:</p>\n<ul class=\"files\">\n" + items +
+                                    "</ul>\n<p>Files beside this page: " + join(beside, ", ") + "</p>\n");
 }
 
 }  // namespace

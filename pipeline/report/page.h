@@ -59,7 +59,7 @@ std::string report_page(const ReportParts& parts, const fs::path& out);
 // Parts shared by the sections of report.html.
 using Rows = std::vector<std::vector<std::string>>;  // first row: header
 
-std::string decimals(double value);         // "0.871", "nan"
+std::string decimals(double value);         // "0.871"; "-" for NaN
 std::string signed_decimals(double value);  // "+0.012"
 std::string p_text(double p);               // "0.0123", "< 0.0001"
 std::string picture_section(const ReportParts& parts, const std::string& name, const std::string& caption);

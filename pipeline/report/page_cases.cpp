@@ -48,20 +48,28 @@ std::string scores_of(const std::vector<const DiceRow*>& rows, const std::vector
                    has_colors ? format("<span class=\"swatch\" style=\"background:{}\"></span> ",
                                        plot_color(static_cast<std::size_t>(place)))
                               : "",
-                   xml_escaped(row->region), decimals(row->dice));
+                   xml_escaped(with_spaces(row->region)), decimals(row->dice));
   }
   return html;
+}
+
+// Titles of the two columns of a picture (slice_view.h).
+std::string labels_of(const std::string& description) {
+  if (description.find("ground truth left, prediction right") == description.npos) return {};
+  return "<div class=\"columns\"><span>ground truth</span><span>prediction</span></div>";
 }
 
 std::string view(const ShownRun& shown, const std::string& case_id, bool has_name) {
   const std::string png = read_file(picture_of(*shown.run, case_id));
   const bool has_colors = !data::png_text(png, "Comment").empty();
+  const std::string description = data::png_text(png, "Description");
   return format(
-      "<figure><img alt=\"{}\" "
+      "<figure>{}<img alt=\"{}\" "
       "src=\"data:image/png;base64,{}\"/><figcaption>{}{}<br/>{}</figcaption></figure>\n",
-      xml_escaped(case_id), base64(png), has_name ? format("<b>{}</b>\n", xml_escaped(shown.group)) : "",
+      labels_of(description), xml_escaped(case_id), base64(png),
+      has_name ? format("<b>{}</b>\n", xml_escaped(shown.group)) : "",
       scores_of(shown.cases.at(case_id), region_names(shown.run->dice), has_colors),
-      xml_escaped(data::png_text(png, "Description")));
+      xml_escaped(description));
 }
 
 std::string three_cases(const std::vector<ShownRun>& runs, bool has_names) {
@@ -73,9 +81,15 @@ std::string three_cases(const std::vector<ShownRun>& runs, bool has_names) {
   if (cases.size() < 2) chosen = {{"Only", 0}};
   std::string html;
   for (const auto& [name, index] : chosen) {
-    html += format("<div><h3>{} case: {}</h3>\n<div class=\"views\">\n", name, xml_escaped(cases[index]));
-    for (const ShownRun& run : runs) html += view(run, cases[index], has_names);
-    html += "</div></div>\n";
+    std::string views;
+    for (const ShownRun& run : runs) views += view(run, cases[index], has_names);
+    // Six groups fill two rows of three.
+    const std::size_t columns = runs.size() <= 4 ? runs.size() : 3;
+    html += format(
+        "<div>{}</div>\n",
+        html_secondary(format("<h3>{} case: {}</h3>", name, xml_escaped(cases[index])),
+                       format("<div class=\"views\" style=\"--columns:{}\">\n{}</div>\n", columns, views),
+                       index == chosen.front().second));
   }
   return runs.size() == 1 ? "<div class=\"stills\">\n" + html + "</div>\n" : html;
 }
@@ -141,7 +155,7 @@ std::string data_section(const ReportParts& parts) {
       format("<p><code>voxswap check</code> reports {} for the cases of these runs.</p>\n",
              counted(rows.size() - 1, "warning"));
   Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
-  return html_section("warnings", "Data warnings", words + table_section(rows, warnings_file, csv));
+  return html_secondary_section("warnings", "Data warnings", words + table_section(rows, warnings_file, csv));
 }
 
 }  // namespace voxswap::pipeline

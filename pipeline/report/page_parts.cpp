@@ -10,7 +10,8 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t most_rows = 36;  // longer tables are collapsed
+// Longer tables are collapsed, on narrow screens from this number of cards.
+constexpr std::size_t most_rows = 36, most_cards = 4;
 
 }  // namespace
 
@@ -30,15 +31,15 @@ std::vector<ReportTable> report_tables(const ReportParts& parts) {
 }
 
 std::string decimals(double value) {
-  return std::isnan(value) ? "nan" : format("{:.3f}", value);
+  return std::isnan(value) ? "-" : format("{:.3f}", value);
 }
 
 std::string signed_decimals(double value) {
-  return std::isnan(value) ? "nan" : format("{:+.3f}", value);
+  return std::isnan(value) ? "-" : format("{:+.3f}", value);
 }
 
 std::string p_text(double p) {
-  if (std::isnan(p)) return "nan";
+  if (std::isnan(p)) return "-";
   return p < 1e-4 ? "< 0.0001" : format("{:.4f}", p);
 }
 
@@ -110,10 +111,12 @@ std::string picture_section(const ReportParts& parts, const std::string& name, c
 
 std::string table_section(const Rows& rows, const std::string& file, const Csv& csv) {
   const std::string link = format("<p class=\"download\">{}</p>\n", html_download(file, csv_text(csv)));
-  if (rows.size() - 1 <= most_rows) return html_table(rows) + link;
-  return format("<details><summary>{}</summary>\n{}</details>\n", counted(rows.size() - 1, "row"),
-                html_table(rows)) +
-         link;
+  const std::size_t count = rows.size() - 1;
+  if (count <= most_cards) return html_table(rows) + link;
+  const std::string words = counted(count, "row");
+  if (count <= most_rows)
+    return html_secondary(format("<span class=\"rows\">{}</span>", words), html_table(rows) + link);
+  return format("<details><summary>{}</summary>\n{}</details>\n", words, html_table(rows) + link);
 }
 
 std::string table_section(const Rows& rows, const std::string& file) {

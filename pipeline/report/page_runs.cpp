@@ -168,7 +168,7 @@ std::string runs_section(const ReportParts& parts) {
     html += format("<details><summary>{}: experiment and memory plan</summary>\n{}<pre>{}</pre></details>\n",
                    xml_escaped(run.name), plan, xml_escaped(run.experiment));
   }
-  return html_section("runs", "Runs", html);
+  return html_secondary_section("runs", "Runs", html);
 }
 
 }  // namespace voxswap::pipeline

@@ -1,5 +1,4 @@
-// The sections on scores: the best group, box plots with their numbers, comparisons of groups, and image
-// classification.
+// The sections on scores: the answer, the ranking, comparisons of groups, and image classification.
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,8 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "pipeline/report/finding.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page.h"
 #include "pipeline/report/tables.h"
@@ -17,6 +18,7 @@ namespace voxswap::pipeline {
 namespace {
 
 std::string interval_text(const metrics::Interval& interval) {
+  if (std::isnan(interval.low)) return "-";  // of a single case
   return format("{} to {}", signed_decimals(interval.low), signed_decimals(interval.high));
 }
 
@@ -44,12 +46,10 @@ std::string answer_words(const ReportParts& parts) {
   const RankedGroup& next = ranked[1];
   const std::string lead = format("Best: {}, {}.", name(0), dice_words(parts.ranking, ranked[0]));
   if (next.differences.empty()) return format("{} Next: {}, scored on other cases.", lead, name(1));
-  const std::string verdict = worse_than_best(next, ranked.size() - 1);
-  return format("{} Lead over {}: {:.3f} (95 % interval {}), {}.", lead, name(1), next.difference,
-                interval_text(next.interval),
-                verdict == "yes"  ? "statistically significant"
-                : verdict == "no" ? "not statistically significant"
-                                  : format("too few cases for a test ({})", next.differences.size()));
+  const std::string interval =
+      std::isnan(next.interval.low) ? "" : format(" (95 % interval {})", interval_text(next.interval));
+  return format("{} Lead over {}: {:.3f}{}, {}significant, n = {}.", lead, name(1), next.difference, interval,
+                is_significant(next, ranked.size() - 1) ? "" : "not ", next.differences.size());
 }
 
 // Quotes text for a shell command line.
@@ -77,16 +77,17 @@ std::string predict_command(const std::vector<const RunFolder*>& runs) {
 
 std::string ranking_table(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
-  Rows rows(1, {"Group", "Mean Dice", "Gap to best", "95 % interval", "p, corrected", "Significantly worse",
-                "Cases compared"});
+  Rows rows(
+      1, {"Group", "Mean Dice", "Gap to best", "95 % interval", "p, corrected", "Against the best", "Cases"});
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     const RankedGroup& group = ranked[i];
     const bool compared = i > 0 && !group.differences.empty();
     rows.push_back({ranked_group(parts, group).name, decimals(group.dice), "",
                     compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
-                    compared ? worse_than_best(group, ranked.size() - 1)
-                    : i == 0 ? "no"
-                             : "no common cases",
+                    i == 0                                     ? "reference"
+                    : !compared                                ? "no common cases"
+                    : is_significant(group, ranked.size() - 1) ? "significantly worse"
+                                                               : "not significant",
                     compared ? std::to_string(group.differences.size()) : ""});
     if (compared) rows.back()[2] = format("{:.3f}", group.difference);
   }
@@ -150,10 +151,13 @@ BestModel best_model(const ReportParts& parts) {
 std::string answer_section(const ReportParts& parts) {
   const BestModel best = best_model(parts);
   if (best.name.empty()) return {};
-  std::string html = format("<p class=\"answer\">{}</p>\n", xml_escaped(best.words));
+  std::string html;
+  const std::string found = finding(parts.groups, parts.comparisons, parts.timing, parts.ranking.grid);
+  for (const std::string& words : {found, best.words})
+    if (!words.empty()) html += format("<p class=\"answer\">{}</p>\n", xml_escaped(words));
   if (!best.next.empty() && !best.command.empty())
     html += format("<p>Predict with it: <code>{}</code></p>\n", xml_escaped(best.command));
-  return html;
+  return html + html_beside(picture_section(parts, "dice", ""), picture_section(parts, "pareto", ""));
 }
 
 std::string ranking_section(const ReportParts& parts) {
@@ -175,42 +179,16 @@ std::string ranking_section(const ReportParts& parts) {
   return html;
 }
 
-std::string dice_section(const ReportParts& parts) {
-  if (parts.dice.empty() && !parts.classes.empty()) return {};
-  if (parts.dice.empty())
-    return html_section("dice", "Dice",
-                        "<p>These runs were only trained: there are no predictions and scores.</p>\n");
-  Rows rows(1, {"Group", "Scoring grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
-                "Mean HD95, mm"});
-  for (const BoxRow& box : parts.boxes) {
-    const metrics::BoxStatistics& of = box.statistics;
-    if (box.metric == "hd95" && of.n > 0) rows.back().back() = format("{:.2f}", of.mean);
-    if (box.metric != "dice") continue;
-    rows.push_back({group_name(parts.groups, box.resolution, box.setting), box.evaluated_at, box.region,
-                    decimals(of.mean), decimals(of.median), decimals(of.sd), decimals(of.minimum),
-                    std::to_string(of.n), ""});
-  }
-  take_out_common(rows, "Group");
-  take_out_common(rows, "Scoring grid");
-  const std::string plot =
-      picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer.");
-  const std::string table =
-      table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
-      "<p>A case predicted by several repeats counts once: with the mean of their scores, or with the score "
-      "of their averaged prediction if they form an ensemble.</p>\n";
-  // Names of groups are long, so their table needs the full width.
-  return html_section("dice", "Dice", parts.groups.size() > 1 ? plot + table : html_beside(plot, table));
-}
-
 std::string comparison_section(const ReportParts& parts) {
   Rows rows(1, {"Groups differ in", "Group A", "Group B", "Scoring grid", "Region", "Difference",
                 "95 % interval", "p, corrected", "Dice A", "Dice B", "Cases"});
+  const GroupLabels names(parts.groups);
   std::set<std::string> also;
   for (const ComparisonRow& row : parts.comparisons) {
     if (row.metric != "dice") continue;
     if (!row.also_differs.empty()) also.insert(compared_words(row.also_differs));
-    rows.push_back({compared_words(row.compared), group_name(parts.groups, row.resolution_a, row.setting_a),
-                    group_name(parts.groups, row.resolution_b, row.setting_b), row.evaluated_at, row.region,
+    rows.push_back({compared_words(row.compared), names.name(row.resolution_a, row.setting_a),
+                    names.name(row.resolution_b, row.setting_b), row.evaluated_at, with_spaces(row.region),
                     signed_decimals(row.difference), interval_text(row.interval), p_text(row.p_holm),
                     decimals(row.mean_a), decimals(row.mean_b), std::to_string(row.differences.size())});
   }
@@ -224,7 +202,7 @@ std::string comparison_section(const ReportParts& parts) {
       "<p>Difference: Dice B minus Dice A, paired by case, on the same grid. Intervals are "
       "bootstrap intervals of the mean difference (BCa, 9999 resamples). p: two-sided Wilcoxon signed-rank "
       "test, Holm-corrected for the regions of a comparison; exact up to 50 differences without zeros and "
-      "ties, otherwise the normal approximation; nan where no case differs. comparison.csv has the other "
+      "ties, otherwise the normal approximation; - where no case differs. comparison.csv has the other "
       "metrics.</p>\n";
   if (!also.empty()) {
     html += format("<p class=\"note\">Some of these groups also differ in {}.</p>\n",

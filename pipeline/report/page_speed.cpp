@@ -79,9 +79,10 @@ std::string transfers_table(const ReportParts& parts) {
 
 std::string speed_section(const ReportParts& parts) {
   if (parts.timing.empty()) return {};
-  return html_section("speed", "Speed",
-                      html_beside(picture_section(parts, "timing", "Means over repeats, from timing.csv."),
-                                  timing_table(parts)));
+  return html_secondary_section(
+      "speed", "Speed",
+      html_beside(picture_section(parts, "timing", "Means over repeats, from timing.csv."),
+                  timing_table(parts)));
 }
 
 std::string memory_section(const ReportParts& parts) {
@@ -109,7 +110,7 @@ std::string memory_section(const ReportParts& parts) {
     html +=
         format("<p class=\"note\">Arenas not shown here: {}. See arena.svg in the folder of each run.</p>\n",
                xml_escaped(join(left_out, "; ")));
-  return html.empty() ? html : html_section("memory", "Memory", html);
+  return html.empty() ? html : html_secondary_section("memory", "Memory", html);
 }
 
 }  // namespace voxswap::pipeline

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page.h"
 #include "pipeline/report/tables.h"
@@ -14,11 +15,6 @@
 namespace voxswap::pipeline {
 
 namespace {
-
-std::string in_words(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
 
 // Adds the steps in postprocessing.json of a run or sweep, or a row that says that there are none. A damaged
 // or hand-written file gets a row that says so.
@@ -28,8 +24,8 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
   try {
     const std::string cases = std::to_string(json.at("found_on_cases").get<std::size_t>());
     for (const Json& step : json.at("steps"))
-      rows.push_back({name, step.at("region").get<std::string>(),
-                      in_words(step.at("remove").get<std::string>()),
+      rows.push_back({name, with_spaces(step.at("region").get<std::string>()),
+                      with_spaces(step.at("remove").get<std::string>()),
                       step.contains("below_mm3") ? number(step.at("below_mm3").get<double>()) : "",
                       format("{:.4f}", step.at("gain").get<double>()), cases});
     bool searched = false;
@@ -40,7 +36,7 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
       const std::size_t holding = dice.value("cases", least);
       searched = searched || holding >= least;
       if (holding < least)
-        rows.push_back({name, region,
+        rows.push_back({name, with_spaces(region),
                         format("not searched: fewer than {} contain it", counted(least, "case")), "", "",
                         std::to_string(holding)});
     }
@@ -55,18 +51,19 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
 
 std::string folds_section(const ReportParts& parts) {
   if (parts.folds.rows.empty()) return {};
-  Rows rows(1, {"Group", "Scoring grid", "Region", "Fold", "Mean Dice", "SD", "Cases"});
+  const GroupLabels names(parts.groups);
+  Rows rows(1, {names.heading, "Scoring grid", "Region", "Fold", "Mean Dice", "SD", "Cases"});
   for (const FoldRow& row : parts.folds.rows)
     if (row.metric == "dice")
-      rows.push_back({group_name(parts.groups, row.resolution, row.setting), row.evaluated_at, row.region,
+      rows.push_back({names.name(row.resolution, row.setting), row.evaluated_at, with_spaces(row.region),
                       row.fold, decimals(row.mean), decimals(row.sd), std::to_string(row.cases)});
-  take_out_common(rows, "Group");
+  if (parts.groups.size() == 1) take_out_common(rows, names.heading);
   take_out_common(rows, "Scoring grid");
   std::string html = table_section(rows, "folds.csv", csv_of(parts.folds.rows)) +
                      "<p>Fold \"all\": each case once, scored by the fold that held it out.</p>\n";
   for (const std::string& note : parts.folds.notes)
     html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
-  return html_section("folds", "Folds", html, "half");
+  return html_secondary_section("folds", "Folds", html);
 }
 
 std::string postprocessing_section(const ReportParts& parts, const fs::path& out) {
@@ -76,19 +73,18 @@ std::string postprocessing_section(const ReportParts& parts, const fs::path& out
       parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
   if (!in_place) add_postprocessing("all runs together", out / postprocessing_file, rows);
   if (rows.size() == 1) return {};
-  return html_section(
+  return html_secondary_section(
       "postprocessing", "Post-processing",
       table_section(without_empty_columns(rows), "postprocessing.csv") +
           "<p>Steps that improved the validation scores, by more than the 95 % interval of the gain. The "
           "scores above do not include them. They were selected on the same cases, so the gain is slightly "
           "optimistic. <code>voxswap predict</code> "
-          "applies them; to switch one off, delete it from postprocessing.json.</p>\n",
-      "half");
+          "applies them; to switch one off, delete it from postprocessing.json.</p>\n");
 }
 
 std::string calibration_section(const ReportParts& parts) {
   struct Means {
-    double expected_error = 0, maximum_error = 0, brier = 0, log_loss = 0, cases = 0;
+    double expected_error = 0, brier = 0, log_loss = 0, cases = 0;
   };
   std::map<std::tuple<std::size_t, std::string>, Means> found;
   std::vector<std::tuple<std::size_t, std::string>> order;
@@ -97,28 +93,27 @@ std::string calibration_section(const ReportParts& parts) {
     if (!found.contains(key)) order.push_back(key);
     Means& means = found[key];
     means.expected_error += row.expected_error;
-    means.maximum_error += row.maximum_error;
     means.brier += row.brier;
     means.log_loss += row.log_loss;
     ++means.cases;
   }
   if (order.empty()) return {};
-  Rows rows(1, {"Group", "Output", "Expected calibration error", "Maximum", "Brier score", "Log loss",
-                "Predictions"});
+  const GroupLabels names(parts.groups);
+  Rows rows(
+      1, {names.heading, "Output", "Expected calibration error", "Brier score", "Log loss", "Predictions"});
   for (const auto& key : order) {
     const Means& means = found[key];
     const auto mean = [&](double sum) { return format("{:.4f}", sum / means.cases); };
-    rows.push_back({parts.groups[std::get<0>(key)].name, std::get<1>(key), mean(means.expected_error),
-                    mean(means.maximum_error), mean(means.brier), mean(means.log_loss),
+    rows.push_back({names.names[std::get<0>(key)], with_spaces(std::get<1>(key)), mean(means.expected_error),
+                    mean(means.brier), mean(means.log_loss),
                     std::to_string(static_cast<std::int64_t>(means.cases))});
   }
-  take_out_common(rows, "Group");
-  return html_section(
+  if (parts.groups.size() == 1) take_out_common(rows, names.heading);
+  return html_secondary_section(
       "calibration", "Calibration",
       table_section(rows, "calibration.csv", csv_of(parts.calibration)) +
-          "<p>How well predicted probabilities match observed frequencies, over all voxels of "
-          "the training grid; means over the validation cases.</p>\n",
-      "half");
+          "<p>How well predicted probabilities match observed frequencies, over all voxels of the training "
+          "grid; means over the validation cases.</p>\n");
 }
 
 }  // namespace voxswap::pipeline

@@ -54,6 +54,14 @@ Color palette_color(std::size_t index) {
   return of_hue(hue, luminances[index % 3]);
 }
 
+Color ramp_color(double share) {
+  constexpr Color light{214, 160, 218}, dark{146, 70, 178};
+  Color color{};
+  for (std::size_t c = 0; c < 3; ++c)
+    color[c] = static_cast<std::uint8_t>(std::lround(std::lerp(light[c], dark[c], share)));
+  return color;
+}
+
 std::string palette_name(std::size_t index) {
   return index < std::size(named) ? named[index].name : hex(palette_color(index));
 }

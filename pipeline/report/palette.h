@@ -1,6 +1,6 @@
 // The colours of reports: used by plots, the viewer, still pictures, TensorBoard and segmentations. An
-// experiment's first region has the first colour in all of them. In plots that compare groups of runs, the
-// first group has the first colour.
+// experiment's first region has the first colour in all of them. Groups of runs have other colours
+// (group_colors.h).
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,8 @@ using Color = std::array<std::uint8_t, 3>;  // red, green, blue
 // Visible on white, black and grey. The first twelve are distinguishable with any colour vision, and the
 // first thousand are distinct.
 Color palette_color(std::size_t index);
+// A ramp for ordered values, from light (0) to dark (1); also visible on white and black.
+Color ramp_color(double share);
 std::string palette_name(std::size_t index);  // "sky blue", or "#8ab4f0" for colours without name
 
 std::string hex(const Color& color);        // "#56b4e9"

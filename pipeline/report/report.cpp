@@ -67,6 +67,8 @@ void draw_pictures(ReportParts& parts) {
   const auto add = [&](const char* name, Picture picture) {
     if (!picture.svg.empty()) parts.pictures.push_back({name, std::move(picture)});
   };
+  if (!parts.dice.empty()) add("dice", dice_plot(parts.boxes, parts.groups));
+  add("pareto", pareto_plot(parts.ranking, parts.timing, parts.groups));
   if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes, parts.groups));
   if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.validation, parts.groups));
   if (!parts.validation.empty()) add("validation", validation_plot(parts.validation, parts.groups));
@@ -77,7 +79,7 @@ void draw_pictures(ReportParts& parts) {
 // Removes the plots of an earlier report; outside a run's folder, only files that `outputs` allows to
 // overwrite.
 void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
-  for (const char* name : {"boxplot", "epochs", "validation", "timing", "memory"}) {
+  for (const char* name : {"dice", "pareto", "boxplot", "epochs", "validation", "timing", "memory"}) {
     for (const char* extension : {".svg", ".png"}) {
       const fs::path file = out / (std::string(name) + extension);
       if (!in_place) outputs.check(file);

@@ -240,7 +240,7 @@ std::vector<Plane> planes_of(const CasePicture& what, const Scene& scene) {
 // One row per plane, with columns for ground truth and prediction.
 Pixels sheet_of(const CasePicture& what, const Scene& scene, const std::vector<Plane>& planes) {
   const Window window = window_of(scene.image);
-  const int outline = to_fit(scene.image.geometry, view_pixels) >= 2 ? 2 : 1;
+  const int outline = to_fit(scene.image.geometry, view_pixels) >= 4 ? 3 : 2;
   std::vector<std::vector<Pixels>> rows;
   for (const Plane& plane : planes) {
     std::vector<Pixels>& row = rows.emplace_back();

@@ -95,12 +95,12 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-std::string with_spaces(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 }  // namespace
+
+std::string with_spaces(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
 
 std::string heading_of(const std::string& column) {
   if (const auto found = known().find(column); found != known().end()) return found->second;

@@ -132,5 +132,7 @@ const Columns<CalibrationRow>& columns<CalibrationRow>();
 // "preprocess.resolution" -> "Resolution, voxels", "dice_core" -> "Dice, core". Unknown names are derived:
 // "a.b.stall_seconds" -> "Stall, s".
 std::string heading_of(const std::string& column);
+// A name for display: "whole_tumor" -> "whole tumor".
+std::string with_spaces(std::string name);
 
 }  // namespace voxswap::pipeline

@@ -5,6 +5,7 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/chart.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/plots.h"
 #include "pipeline/report/tables.h"
 
@@ -27,13 +28,12 @@ struct Timings {
 };
 
 Timings timings_of(const std::vector<TimingRow>& rows, const std::vector<RunGroup>& groups) {
-  const std::string& coarsest = groups.front().resolution;
-  const bool resolutions = coarsest != groups.back().resolution;
+  const bool resolutions = groups.front().resolution != groups.back().resolution;
   const bool link = varies(groups, key::memory_link), budget = varies(groups, key::memory_budget);
   const std::vector<std::string>& distinguishing_keys = groups.front().distinguishing_keys;
   const bool one_key = distinguishing_keys.size() == 1;  // the axis title names it
   Timings result;
-  result.x_title = resolutions ? format("voxels, relative to {}", coarsest)
+  result.x_title = resolutions ? "voxels per side"
                    : link      ? "link to the host, GB/s"
                    : budget    ? "budget, GiB"
                    : one_key   ? heading_of(distinguishing_keys.front())
@@ -47,12 +47,11 @@ Timings timings_of(const std::vector<TimingRow>& rows, const std::vector<RunGrou
       return number(sum / static_cast<double>(repeats.size()));
     };
     const RunGroup& group = groups[index];
-    const std::string x = resolutions
-                              ? number(resolution_voxels(group.resolution) / resolution_voxels(coarsest))
-                          : link    ? mean(&TimingRow::link_to_host_gbps)
-                          : budget  ? mean(&TimingRow::budget_bytes, 1.0 / (1 << 30))
-                          : one_key ? group.keys.at(distinguishing_keys.front())
-                                    : group.setting;
+    const std::string x = resolutions ? number(voxels_per_side(group.resolution))
+                          : link      ? mean(&TimingRow::link_to_host_gbps)
+                          : budget    ? mean(&TimingRow::budget_bytes, 1.0 / (1 << 30))
+                          : one_key   ? group.keys.at(distinguishing_keys.front())
+                                      : group.setting;
     const std::string line = resolutions ? setting_text(group)
                              : link      ? setting_text(group, key::memory_link)
                              : budget    ? setting_text(group, key::memory_budget)
@@ -67,11 +66,11 @@ Timings timings_of(const std::vector<TimingRow>& rows, const std::vector<RunGrou
 
 }  // namespace
 
-Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGroup>& groups) {
+Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGroup>& groups, int width) {
   if (rows.empty()) return {};
   const Timings timings = timings_of(rows, groups);
   if (timings.table.rows.size() < 2) return {};
-  Figure figure{.title = "Epoch and step times", .width = 660};
+  Figure figure{.title = "Epoch and step times", .width = std::max(660, width)};
   figure.columns = 2;
   const auto add = [&](const char* title, const char* column) {
     add_chart(figure, timings.table, {"x", column, {"setting"}}, {.title = title}, timings.x_title);

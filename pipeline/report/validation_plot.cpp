@@ -9,7 +9,8 @@
 
 namespace voxswap::pipeline {
 
-Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups) {
+Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vector<RunGroup>& groups,
+                        int width) {
   std::vector<std::string> regions;  // in the order of the table
   Range seconds;
   for (const ValidationRow& row : rows) {
@@ -23,10 +24,10 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
                 .heading = "Mean validation Dice, training grid",
                 .legend = group_legend(groups)};
   figure.columns = regions.size() > 1 ? 2 : 1;
-  figure.width = figure.columns == 2 ? 660 : 520;
+  figure.width = std::max(figure.columns == 2 ? 660 : 520, width);
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    Panel panel{shortened(regions[i], static_cast<std::size_t>(figure.panel_width()) / 8), time,
-                number_axis({0, 1}, 5)};
+    Panel panel{shortened(with_spaces(regions[i]), static_cast<std::size_t>(figure.panel_width()) / 8), time,
+                number_axis({0, 1}, 5, "Dice")};
     std::vector<ValidationRow> of_region;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(of_region),
                  [&](const ValidationRow& row) { return row.region == regions[i]; });
@@ -35,7 +36,7 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
         [&](const ValidationRow& row) { return row.trained_seconds / unit; }, &ValidationRow::dice,
         [&](std::size_t group) {
           return format("linespoints lc rgb '{}' lw 1.4 pt 7 ps 0.35",
-                        plot_color(groups.size() == 1 ? i : group));
+                        groups.size() == 1 ? plot_color(i) : group_color(groups, group));
         });
     panel.elements.push_back("-1 notitle");  // gnuplot needs an element even if every value is NaN
     figure.panels.push_back(std::move(panel));

@@ -165,7 +165,7 @@ class Viewer {
     const room = this.stage.clientWidth, gap = 12;
     const sizes = shown.map(({ plane }) => extent(this.study, plane));
     const widths = sizes.reduce((sum, size) => sum + size.width, 0), tallest = Math.max(...sizes.map((size) => size.height));
-    const beside = room >= 640 || shown.length === 1;
+    const beside = room >= 560 || shown.length === 1;
     const scale = beside ? Math.min((room - gap * (shown.length - 1)) / widths, 520 / tallest)
       : Math.min(room / Math.max(...sizes.map((size) => size.width)), 420 / tallest);
     for (const figure of this.figures) figure.node.hidden = !shown.includes(figure);

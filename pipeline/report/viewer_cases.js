@@ -90,7 +90,7 @@ class CaseList {
       return element("tr", { "data-id": id, "aria-current": id === chosen && "true", click: () => there && this.select(id) },
         element("td", {}, element("button", { type: "button", disabled: !there,
           title: there ? "" : "no volumes in this page" }, id)),
-        ...numbers.map((n) => element("td", { class: "number" }, n === null ? "nan" : n.toFixed(3))));
+        ...numbers.map((n) => element("td", { class: "number" }, n === null ? "-" : n.toFixed(3))));
     }));
   }
 

@@ -46,10 +46,10 @@ function paintRegion(context, path, mode, color, dashes, thickness) {
     context.globalAlpha = 0.45;
     context.fill(path, "evenodd");
   } else {
-    context.lineWidth = 3 * thickness;  // dark below: visible on any grey
+    context.lineWidth = 3.6 * thickness;  // dark below: visible on any grey
     context.strokeStyle = "rgba(0, 0, 0, .45)";
     context.stroke(path);
-    context.lineWidth = 1.6 * thickness;
+    context.lineWidth = 2 * thickness;
     context.strokeStyle = color;
     context.setLineDash(dashes.map((n) => n * thickness));
     context.stroke(path);
@@ -111,7 +111,7 @@ function paintMarks(context, study, view, plane, sx, sy, thickness) {
   if (study.flat) return;
   context.shadowColor = "#000";
   context.shadowBlur = 3 * thickness;
-  context.font = `${12 * thickness}px system-ui, sans-serif`;
+  context.font = `${12 * thickness}px Helvetica, Arial, sans-serif`;
   context.fillStyle = "#e8e8e8";
   context.textBaseline = "middle";
   context.textAlign = "left";

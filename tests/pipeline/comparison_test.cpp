@@ -232,24 +232,24 @@ TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
   EXPECT_NEAR(ranking.groups[0].dice, 0.555, 1e-12);
   EXPECT_EQ(ranking.groups[1].group, 2u);
   EXPECT_NEAR(ranking.groups[1].difference, 0.0005, 1e-12);  // five times 0.02, five times -0.019
-  EXPECT_EQ(worse_than_best(ranking.groups[1], 2), "no");
+  EXPECT_FALSE(is_significant(ranking.groups[1], 2));
   const RankedGroup& last = ranking.groups[2];
   EXPECT_EQ(last.group, 0u);
   EXPECT_NEAR(last.difference, 0.055, 1e-12);
   EXPECT_EQ(last.test.p, 2 / 1024.0);
   EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // corrected for two comparisons
-  EXPECT_EQ(worse_than_best(last, 2), "yes");
+  EXPECT_TRUE(is_significant(last, 2));
 }
 
 // With five pairs p is at least 2 / 2^5 = 0.0625.
-TEST(Ranking, SaysWhereTheCasesAreTooFew) {
+TEST(Ranking, IsNotSignificantWithTooFewCases) {
   std::vector<DiceRow> rows;
   for (int i = 1; i <= 5; ++i) {
     rows.push_back(score("run_a", "64", format("case_{}", i), 0.5));
     rows.push_back(score("run_b", "64", format("case_{}", i), 0.9));
   }
   const auto ranking = rank(groups({"a", "b"}), rows);
-  EXPECT_EQ(worse_than_best(ranking.groups[1], 1), "too few cases for a test");
+  EXPECT_FALSE(is_significant(ranking.groups[1], 1));
 }
 
 TEST(Ranking, ComparesOnlyWhatTheGroupsShare) {

@@ -72,14 +72,23 @@ TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
   std::string dice = read_file(b / "dice.csv");
   dice.replace(dice.find(",0.8,"), 5, ",0.9,");
   write_file(b / "dice.csv", dice);
+  for (const fs::path& run : {a, b}) {
+    std::vector<TimingRow> timing = rows_in<TimingRow>(run / "timing.csv");
+    timing[0].epoch_seconds_mean = run == a ? 2 : 5;
+    write_csv(run / "timing.csv", csv_of(timing));
+  }
   report_made_up({a, b}, out);
   const std::string html = read_file(out / "report.html");
   expect_well_formed(html);
   const std::size_t first_heading = html.find("<h2>");
-  for (const char* fact : {"Best: second (resolution 96), mean Dice 0.525 over 4 cases",
-                           "Lead over first (resolution 64): 0.025", "too few cases for a test (4)",
-                           "2026-01-02 03:04 UTC", "0123abcd", "/scans", "2 training, 1 validation",
-                           "1 min 05 s: training 1 min 01 s, predicting 4.0 s"})
+  for (const char* fact :
+       {"Increasing the resolution from 64 to 96 voxels per side does not change Dice "
+        "significantly (whole tumor +0.025",
+        "<title>Dice against resolution</title>", "<title>Dice against time and memory</title>",
+        "Best: second (resolution 96), mean Dice 0.525 over 4 cases",
+        "Lead over first (resolution 64): 0.025", "not significant, n = 4", "2026-01-02 03:04 UTC",
+        "0123abcd", "/scans", "2 training, 1 validation",
+        "1 min 05 s: training 1 min 01 s, predicting 4.0 s"})
     EXPECT_LT(html.find(fact), first_heading) << fact;
   EXPECT_EQ(read_csv(out / "phases.csv").rows.size(), 2u);
 }
@@ -136,7 +145,7 @@ TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
       EXPECT_NE(html.find(base64(format("{} {}", run.string(), i))), std::string::npos);
   }
   EXPECT_EQ(html.find(base64(format("{} {}", a.string(), 3))), std::string::npos);
-  EXPECT_NE(html.find("<b>second (resolution 96)</b>\n<span class=\"score\">whole_tumor 0.800</span>"),
+  EXPECT_NE(html.find("<b>second (resolution 96)</b>\n<span class=\"score\">whole tumor 0.800</span>"),
             std::string::npos);
 }
 
@@ -169,7 +178,22 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   const std::string html = read_file(run / "report.html");
   expect_well_formed(html);
   EXPECT_TRUE(test::contains(html, base64(read_file(run / "slices" / "case_1.png")), "Only case: case_1</h3>",
-                             "t1; ground truth left, prediction right; axial slice 3 of 4"));
+                             "t1; ground truth left, prediction right; axial slice 3 of 4",
+                             "<span>ground truth</span><span>prediction</span>"));
+}
+
+TEST_F(Page, CollapsesLongTablesAndSecondarySectionsOnNarrowScreensOnly) {
+  std::vector<fs::path> runs;
+  for (int i = 1; i <= 5; ++i)
+    runs.push_back(make_run(format("r{}", i), format("run_{}", i), std::to_string(32 + i)));
+  report_made_up(runs, folder_ / "merged");
+  const std::string html = read_file(folder_ / "merged" / "report.html");
+  expect_well_formed(html);
+  EXPECT_TRUE(
+      test::contains(html, "<section id=\"runs\"><details class=\"secondary\"><summary><h2>Runs</h2>",
+                     "<section id=\"dice\"><h2>Dice</h2>",
+                     "<details class=\"secondary\"><summary><span class=\"rows\">5 rows</span></summary>",
+                     "@supports selector(::details-content)"));
 }
 
 TEST_F(Page, HasATableOfContentsWithLinksToEverySection) {

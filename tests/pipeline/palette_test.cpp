@@ -6,6 +6,7 @@
 #include <set>
 
 #include "data/formats/raster.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/slice_view.h"
 #include "tests/pipeline/viewed_runs.h"
 
@@ -31,6 +32,33 @@ TEST(Palette, IsVisibleOnWhiteAndOnBlackAndNeverRepeats) {
     EXPECT_GE(1.05 / (luminance(color) + 0.05), 2.0) << palette_name(i) << " on white";
     EXPECT_GE((luminance(color) + 0.05) / 0.05, 3.5) << palette_name(i) << " on black";
   }
+}
+
+TEST(Ramp, DarkensAndIsVisibleOnWhiteAndOnBlack) {
+  double before = 1;
+  for (int step = 0; step <= 10; ++step) {
+    const double light = luminance(ramp_color(step / 10.0));
+    EXPECT_LT(light, before);
+    EXPECT_GE(1.05 / (light + 0.05), 2.0) << step << " on white";
+    EXPECT_GE((light + 0.05) / 0.05, 3.5) << step << " on black";
+    before = light;
+  }
+}
+
+TEST(GroupColors, AreARampOfResolutionsAndNeverThoseOfTheFirstSixRegions) {
+  const std::vector<RunGroup> resolutions = group_runs({{"a", "64", {}}, {"b", "96", {}}, {"c", "128", {}}});
+  EXPECT_EQ(group_color(resolutions, 0), hex(ramp_color(0)));
+  EXPECT_EQ(group_color(resolutions, 1), hex(ramp_color(0.5)));
+  EXPECT_EQ(group_color(resolutions, 2), hex(ramp_color(1)));
+  std::vector<RunInTable> planners;
+  for (const char* planner : {"keep", "hybrid", "tflms"})
+    planners.push_back({planner, "64", {{"memory.planner", planner}}});
+  const std::vector<RunGroup> settings = group_runs(planners);
+  for (std::size_t group = 0; group < 3; ++group)
+    for (std::size_t region = 0; region < 6; ++region) {
+      EXPECT_NE(group_color(settings, group), plot_color(region));
+      EXPECT_NE(group_color(resolutions, group), plot_color(region));
+    }
 }
 
 class Colors : public ViewedRuns {
@@ -73,7 +101,8 @@ TEST_F(Colors, OfARegionAreTheSameInViewerPlotsAndPictures) {
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     const Color color = palette_color(i);
     EXPECT_TRUE(drawn.contains(color)) << regions_[i].first;
-    EXPECT_NE(html.find(format("background:{}\"></span> {} 0.", hex(color), regions_[i].first)), html.npos);
+    EXPECT_NE(html.find(format("background:{}\"></span> {} 0.", hex(color), with_spaces(regions_[i].first))),
+              html.npos);
     EXPECT_NE(plot.find(format("rgb({:3}, {:3}, {:3})", color[0], color[1], color[2])), plot.npos);
   }
 }

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <regex>
 
 #include "pipeline/report/run_groups.h"
 #include "pipeline/sweep/sweep_output.h"
@@ -117,7 +119,7 @@ TEST(BoxPlot, BreaksLongNamesAndShortensThoseOfTheLegend) {
   }
   const std::string svg = box_plot(boxes).svg;
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
-  EXPECT_TRUE(has_text(svg, "superior_temporal_"));
+  EXPECT_TRUE(has_text(svg, "superior temporal"));
   EXPECT_NE(svg.find("\u2026"), std::string::npos);
 }
 
@@ -127,7 +129,7 @@ TEST(BoxPlot, SaysWhereThereIsNoNumber) {
                               .svg;
   EXPECT_EQ(boxes_of(svg).size(), 0u);
   EXPECT_EQ(points_of(svg, 7), 2u);
-  EXPECT_TRUE(has_text(svg, "nan"));
+  EXPECT_TRUE(has_text(svg, "no score"));
   EXPECT_TRUE(has_text(svg, "Dice per region, n = 0 to 2, resolution 64, native grid"));
   EXPECT_EQ(boxes_of(box_plot({box("64", "", "native", "whole", {nan})}).svg).size(), 0u);
 }
@@ -142,6 +144,90 @@ TEST(BoxPlot, OfFewerThanFiveCasesShowsTheCasesInsteadOfABox) {
   EXPECT_EQ(points_of(two, 13), 0u);  // two cases have no mean
   EXPECT_NE(two.find("fewer than 5 cases: large dots: cases   line: median"), std::string::npos);
   EXPECT_EQ(boxes_of(five).size(), 1u);
+}
+
+std::vector<RunGroup> groups(const std::vector<std::pair<std::string, std::string>>& of) {
+  std::vector<RunInTable> runs;
+  for (const auto& [resolution, planner] : of)
+    runs.push_back({resolution + planner, resolution, {{"memory.planner", planner}}});
+  return group_runs(runs);
+}
+
+BoxRow named_box(const std::string& resolution, const std::string& region,
+                 const std::vector<double>& values) {
+  BoxRow row = box(resolution, "", "native", region, values);
+  for (std::size_t i = 0; i < values.size(); ++i) row.cases.push_back(format("case_{}", i));
+  return row;
+}
+
+// The distance between tics is that between resolutions, and a mean has the height of its tic.
+TEST(DicePlot, DrawsResolutionsToScaleWithADotPerCaseAndMean) {
+  const std::vector<RunGroup> three = groups({{"32", ""}, {"64", ""}, {"128", ""}});
+  const std::vector<BoxRow> boxes = {named_box("32", "tumor_core", {0.2, 0.4}),
+                                     named_box("64", "tumor_core", {0.4, 0.6}),
+                                     named_box("128", "tumor_core", {0.5, 0.7})};
+  const std::string svg = dice_plot(boxes, three).svg;
+  EXPECT_EQ(points_of(svg, 7), 3u * 2u + 2u * 3u);  // gnuplot draws the dot of an error bar twice
+  std::map<std::string, double> x, y;
+  for (const test::Text& text : texts_of(svg)) {
+    x[text.text] = text.x;
+    y[text.text] = text.y - 0.325 * 13;  // gnuplot centres digits on their tic
+  }
+  ASSERT_TRUE(x.contains("32") && x.contains("64") && x.contains("128"));
+  EXPECT_NEAR((x["128"] - x["64"]) / (x["64"] - x["32"]), 2, 0.02);
+  EXPECT_TRUE(has_text(svg, "tumor core"));
+  EXPECT_TRUE(has_text(svg, "voxels per side"));
+  const std::vector<double> columns = test::columns_of_points(svg, 7);
+  EXPECT_EQ(
+      std::count_if(columns.begin(), columns.end(), [&](double at) { return std::fabs(at - x["64"]) < 0.5; }),
+      4);
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+}
+
+TEST(DicePlot, OfSettingsHasTheirNamesAndOfOneGroupIsEmpty) {
+  std::vector<RunInTable> runs;
+  for (const char* loss : {"dice", "focal"}) runs.push_back({loss, "64", {{"training.loss", loss}}});
+  const std::vector<RunGroup> two = group_runs(runs);
+  std::vector<BoxRow> boxes = {named_box("64", "whole", {0.2, 0.4}), named_box("64", "whole", {0.4, 0.6})};
+  boxes[0].setting = two[0].setting;
+  boxes[1].setting = two[1].setting;
+  const std::string svg = dice_plot(boxes, two).svg;
+  EXPECT_TRUE(has_text(svg, "focal"));
+  EXPECT_TRUE(has_text(svg, "Loss"));
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  EXPECT_TRUE(dice_plot({boxes[0]}, {two[0]}).svg.empty());
+}
+
+// "64 hybrid" is slower and worse than "64 keep".
+TEST(ParetoPlot, ConnectsTheGroupsThatNoOtherBeats) {
+  const std::vector<std::pair<std::string, std::string>> cells = {
+      {"32", "keep"}, {"64", "keep"}, {"64", "hybrid"}, {"128", "keep"}};
+  const std::vector<RunGroup> of = groups(cells);
+  const std::vector<double> dice = {0.5, 0.7, 0.6, 0.8}, epoch = {10, 20, 40, 80};
+  Ranking ranking;
+  std::vector<TimingRow> rows;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    TimingRow& row = rows.emplace_back();
+    row.run = cells[i].first + cells[i].second;
+    row.resolution = cells[i].first;
+    row.epoch_seconds_mean = epoch[i];
+    RankedGroup& ranked = ranking.groups.emplace_back();
+    ranked.group = group_of(of, row.run, row.resolution);
+    ranked.dice = dice[i];
+  }
+  std::string svg = pareto_plot(ranking, rows, of).svg;
+  EXPECT_EQ(points_of(svg, 7), 4u + 4u);  // and the legend
+  static const std::regex dashed("stroke-dasharray='[\\d.,]+'  d='(M[^ ]+ L[^ ]+ L[^ ]+)  '");
+  EXPECT_TRUE(std::regex_search(svg, dashed)) << "a front of three groups";
+  EXPECT_TRUE(has_text(svg, "epoch, s"));
+  EXPECT_FALSE(has_text(svg, "device memory, MiB"));  // unknown
+  for (TimingRow& row : rows) row.device_peak_bytes = static_cast<std::int64_t>(row.epoch_seconds_mean) << 20;
+  svg = pareto_plot(ranking, rows, of).svg;
+  EXPECT_EQ(points_of(svg, 7), 2u * 4u + 4u);
+  EXPECT_TRUE(has_text(svg, "device memory, MiB"));
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  ranking.groups.resize(1);
+  EXPECT_TRUE(pareto_plot(ranking, rows, of).svg.empty());
 }
 
 // gnuplot takes a % in the name of a tic for a format, executes text between backquotes, and does not escape
@@ -165,13 +251,6 @@ TEST(Plots, HaveTitlesOfTheirOwn) {
   EXPECT_NE(svg.find("<title>Dice per region, n = 8, resolution 64, native grid</title>"), std::string::npos);
   EXPECT_EQ(svg.find("nuplot</title>"), std::string::npos);
   EXPECT_EQ(svg.find("<title>gnuplot"), std::string::npos);
-}
-
-std::vector<RunGroup> groups(const std::vector<std::pair<std::string, std::string>>& of) {
-  std::vector<RunInTable> runs;
-  for (const auto& [resolution, planner] : of)
-    runs.push_back({resolution + planner, resolution, {{"memory.planner", planner}}});
-  return group_runs(runs);
 }
 
 TEST(EpochsPlot, HasALineForEveryRepeatAndANameForEveryGroup) {
@@ -259,7 +338,7 @@ TEST(ValidationPlot, HasAPanelForEveryRegion) {
   }
   const std::string svg = validation_plot(rows, group_runs({{"a", "64", {}}})).svg;
   EXPECT_EQ(points_of(svg, 7), 8u);
-  for (const char* text : {"whole_tumor", "x", "minutes of training"})
+  for (const char* text : {"whole tumor", "x", "minutes of training"})
     EXPECT_TRUE(has_text(svg, text)) << text;
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
@@ -280,12 +359,12 @@ std::vector<TimingRow> timing(const std::vector<std::pair<std::string, std::stri
   return rows;
 }
 
-TEST(TimingPlot, GoesOverTheFactorOfVoxelsWithALineForEveryPlanner) {
+TEST(TimingPlot, GoesOverVoxelsPerSideWithALineForEveryPlanner) {
   const std::vector<std::pair<std::string, std::string>> cells = {
       {"64", "keep"}, {"64", "hybrid"}, {"128", "keep"}, {"128", "hybrid"}};
   const std::string svg = timing_plot(timing(cells, 0), groups(cells)).svg;
   EXPECT_EQ(points_of(svg, 7), 3u * 4u + 2u);  // seconds, overhead, utilisation; two in the legend
-  for (const char* text : {"voxels, relative to 64", "planner keep", "planner hybrid"})
+  for (const char* text : {"voxels per side", "planner keep", "planner hybrid"})
     EXPECT_TRUE(has_text(svg, text)) << text;
   EXPECT_EQ(collisions(svg), std::vector<std::string>());
   const std::string swapping = timing_plot(timing(cells, 9), groups(cells)).svg;
@@ -332,7 +411,7 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
   for (const test::Text& text : texts_of(svg)) {
     if (text.text == "0" && (std::isnan(axis) || text.y < axis)) axis = text.y - 0.325 * 13;  // of bytes
   }
-  const std::vector<double> heights = test::heights_of_lines(svg, "230, 159,   0");  // plot_color(0)
+  const std::vector<double> heights = test::heights_of_lines(svg, "143, 111, 224");  // series_color(0)
   ASSERT_FALSE(heights.empty());
   for (const double y : heights) EXPECT_LT(y, axis - 10);
   for (MemoryRow& row : rows) row.budget_bytes = 1 << 30;

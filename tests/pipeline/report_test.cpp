@@ -35,10 +35,10 @@ TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
     EXPECT_NE(read_file(out / format("{}.svg", name)).find("</svg>"), std::string::npos);
     EXPECT_EQ(read_file(out / format("{}.png", name)).substr(1, 3), "PNG");
   }
-  EXPECT_NE(read_file(out / "boxplot.svg").find("whole_tumor"), std::string::npos);
+  EXPECT_NE(read_file(out / "boxplot.svg").find("whole tumor"), std::string::npos);
   const std::string html = read_file(out / "report.html");
   expect_well_formed(html);
-  for (const char* part : {"first_&lt;run&gt;", "second", "whole_tumor", "bf16", "a &lt; b &amp; c", "<svg",
+  for (const char* part : {"first_&lt;run&gt;", "second", "whole tumor", "bf16", "a &lt; b &amp; c", "<svg",
                            "boxplot.csv", "Mean HD95, mm", "2.50</td>"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
@@ -55,6 +55,18 @@ TEST_F(Report, InPlaceLeavesTheTablesOfTheRunAsTheyAre) {
   EXPECT_EQ(read_file(run / "dice.csv"), before);
   EXPECT_TRUE(fs::exists(run / "boxplot.csv"));
   EXPECT_TRUE(fs::exists(run / "report.html"));
+}
+
+// 373.13 mm is a rule's penalty, not a distance: the mean is that of the four found regions, 1 to 4 mm.
+TEST_F(Report, CountsMissedAndSpuriousRegionsInsteadOfAveragingTheirPenalty) {
+  const fs::path run = make_run("a", "only", "64");
+  write_file(run / "dice.csv", read_file(run / "dice.csv") +
+                                   "only,1,64,native,case_5,whole_tumor,0,373.12866,0,1,10,0\n"
+                                   "only,1,64,native,case_6,whole_tumor,0,373.12866,0,1,10,0\n"
+                                   "only,1,64,native,case_7,whole_tumor,0,373.12866,nan,1,0,9\n");
+  report_made_up({run}, run);
+  EXPECT_TRUE(test::contains(read_file(run / "report.html"), "data-label=\"Mean HD95, mm\">2.50</td>",
+                             "data-label=\"Missed\">2 of 7</td>", "data-label=\"Spurious\">1 of 7</td>"));
 }
 
 TEST_F(Report, DistinguishesRunsOfOneNameByTheirFolders) {
@@ -116,7 +128,7 @@ TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
   EXPECT_EQ(csv.rows[0][csv.column("unpaired", "")], "2");
   const std::string html = read_file(out / "report.html");
   expect_well_formed(html);
-  EXPECT_TRUE(test::contains(html, "Comparisons exclude up to 2 cases", "other_region"));
+  EXPECT_TRUE(test::contains(html, "Comparisons exclude up to 2 cases", "other region"));
 }
 
 TEST_F(Report, OfARunThatOnlyTrainedBesideAScoredOneHasTheBoxesOfThat) {
