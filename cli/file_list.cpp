@@ -7,6 +7,7 @@
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/folds.h"
+#include "pipeline/report/reliability.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/sweep/sweep_results.h"
 
@@ -42,6 +43,8 @@ FileGroup run_files() {
        {"predictions/CASE.nii.gz", "label map of a validation case on its own grid"},
        {"dice.csv", "scores, one row per case and region", described<DiceRow>()},
        {"calibration.csv", "calibration, one row per case and output", described<CalibrationRow>()},
+       {"reliability.csv", "bins of reliability diagrams, one row per output and bin",
+        described<ReliabilityRow>()},
        {"classes.csv", "predicted classes, one row per image; only for classifiers", described<ClassRow>()},
        {"confusion.csv", "confusion matrix; only for classifiers", described<ConfusionRow>()},
        {"postprocessing.json", "post-processing that `voxswap predict` applies"},
@@ -51,6 +54,7 @@ FileGroup run_files() {
        {"viewer/CASE.json", "volumes of a case for the viewer in the report"},
        {"boxplot.csv", "box statistics of every metric", described<BoxRow>()},
        {"boxplot.svg, .png", "Dice per region"},
+       {"reliability.svg, .png", "reliability diagrams: observed frequency against predicted probability"},
        {"epochs.svg, .png", "losses, Dice, learning rate and seconds per epoch"},
        {"validation.svg, .png", "Dice over training time"},
        {"timing.svg, .png", "time of epochs and steps; only for several groups of runs"},

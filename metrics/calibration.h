@@ -25,12 +25,14 @@ class Calibration {
   double brier() const;     // mean of (p - t)^2
   double log_loss() const;  // mean of -log of the probability of the true class, clamped at 1e-7
 
- private:
   struct Bin {
     std::int64_t voxels = 0, belonging = 0;
     double sum = 0;  // of probabilities
     double error() const;
   };
+  const std::array<Bin, bins>& counts() const { return bins_; }
+
+ private:
   std::array<Bin, bins> bins_{};
   double squares_ = 0, logs_ = 0;
 };

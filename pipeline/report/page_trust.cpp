@@ -109,11 +109,13 @@ std::string calibration_section(const ReportParts& parts) {
                     std::to_string(static_cast<std::int64_t>(means.cases))});
   }
   if (parts.groups.size() == 1) take_out_common(rows, names.heading);
-  return html_secondary_section(
-      "calibration", "Calibration",
+  const std::string diagrams =
+      picture_section(parts, "reliability", "Observed frequency against predicted probability.");
+  const std::string table =
       table_section(rows, "calibration.csv", csv_of(parts.calibration)) +
-          "<p>How well predicted probabilities match observed frequencies, over all voxels of the training "
-          "grid; means over the validation cases.</p>\n");
+      "<p>How well predicted probabilities match observed frequencies, over all voxels of the training grid; "
+      "means over the validation cases.</p>\n";
+  return html_secondary_section("calibration", "Calibration", html_beside(diagrams, table));
 }
 
 }  // namespace voxswap::pipeline

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "pipeline/report/class_tables.h"
+#include "pipeline/report/reliability.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/setting.h"
 #include "pipeline/report/tables.h"
@@ -21,6 +22,7 @@ struct RunTables {
   std::vector<ClassRow> classes;  // empty: not scored, or a segmentation run
   std::vector<AccuracyRow> accuracy;
   std::vector<CalibrationRow> calibration;  // empty: not scored, or written by an earlier version
+  std::vector<ReliabilityRow> reliability;  // likewise
   std::vector<TimingRow> timing;            // empty: stopped before the end
   std::vector<MemoryRow> memory;
   std::vector<PhaseRow> phases;  // empty: written by version 0.1
@@ -35,6 +37,7 @@ void each_table(const Use& use) {
   use("classes.csv", &RunTables::classes);
   use("accuracy.csv", &RunTables::accuracy);
   use("calibration.csv", &RunTables::calibration);
+  use("reliability.csv", &RunTables::reliability);
   use("timing.csv", &RunTables::timing);
   use("memory.csv", &RunTables::memory);
   use("phases.csv", &RunTables::phases);

@@ -72,6 +72,7 @@ void draw_pictures(ReportParts& parts) {
   if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes, parts.groups));
   if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.validation, parts.groups));
   if (!parts.validation.empty()) add("validation", validation_plot(parts.validation, parts.groups));
+  add("reliability", reliability_plot(parts.reliability, parts.groups));
   add("timing", timing_plot(parts.timing, parts.groups));
   if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups));
 }
@@ -79,7 +80,8 @@ void draw_pictures(ReportParts& parts) {
 // Removes the plots of an earlier report; outside a run's folder, only files that `outputs` allows to
 // overwrite.
 void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
-  for (const char* name : {"dice", "pareto", "boxplot", "epochs", "validation", "timing", "memory"}) {
+  for (const char* name :
+       {"dice", "pareto", "boxplot", "reliability", "epochs", "validation", "timing", "memory"}) {
     for (const char* extension : {".svg", ".png"}) {
       const fs::path file = out / (std::string(name) + extension);
       if (!in_place) outputs.check(file);

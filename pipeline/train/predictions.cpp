@@ -22,6 +22,7 @@
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/predictor.h"
 #include "pipeline/record/resume.h"
+#include "pipeline/report/reliability.h"
 #include "pipeline/report/slice_view.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/report/viewer_case.h"
@@ -36,7 +37,13 @@ namespace {
 struct Scores {
   std::vector<DiceRow> dice;                // per grid and region
   std::vector<CalibrationRow> calibration;  // per output
+  std::vector<ReliabilityRow> reliability;  // per output and bin
 };
+
+template <class Row>
+void move_into(std::vector<Row>& all, std::vector<Row> rows) {
+  std::move(rows.begin(), rows.end(), std::back_inserter(all));
+}
 
 // A validation case to be predicted by a team of repeats.
 struct Turn {
@@ -116,8 +123,10 @@ class CasePredictor {
     const Prediction prediction = write_prediction(turn, *prepared, reliability);
     const data::Volume volume = data::read_case(dataset_, files);
     if (turn.repeat() == 1) write_pictures(files.id, volume, *prepared, prediction);
-    return {case_scores(experiment_, turn.repeat(), dataset_, files, volume, *prepared, prediction),
-            calibration(turn.repeat(), files.id, reliability)};
+    Scores scores{
+        case_scores(experiment_, turn.repeat(), dataset_, files, volume, *prepared, prediction), {}, {}};
+    add_calibration(turn.repeat(), files.id, reliability, scores);
+    return scores;
   }
 
  private:
@@ -149,19 +158,21 @@ class CasePredictor {
     return made;
   }
 
-  std::vector<CalibrationRow> calibration(std::int64_t repeat, const std::string& id,
-                                          const Reliability& reliability) const {
-    std::vector<CalibrationRow> rows;
+  void add_calibration(std::int64_t repeat, const std::string& id, const Reliability& reliability,
+                       Scores& scores) const {
     for (std::size_t c = 0; c < outputs_.size(); ++c) {
-      CalibrationRow& row = rows.emplace_back();
+      CalibrationRow& row = scores.calibration.emplace_back();
       row.run = experiment_.name;
       row.repeat = repeat;
       row.resolution = resolution_text(experiment_.preprocess.resolution);
       row.case_id = id;
       row.output = outputs_[c];
       set_scores(row, reliability.outputs()[c]);
+      move_into(scores.reliability,
+                reliability_rows(
+                    {.run = row.run, .repeat = repeat, .resolution = row.resolution, .output = row.output},
+                    reliability.outputs()[c]));
     }
-    return rows;
   }
 
   // Writes the case's pictures and viewer data for the report.
@@ -265,8 +276,9 @@ void predict_and_score(const Experiment& experiment, const RunContext& context, 
     stop_if_interrupted(ranks);
     if (predictor && from + rank < turns.size()) {
       Scores found = predictor->predict(turns[from + rank]);
-      std::move(found.dice.begin(), found.dice.end(), std::back_inserter(scores.dice));
-      std::move(found.calibration.begin(), found.calibration.end(), std::back_inserter(scores.calibration));
+      move_into(scores.dice, std::move(found.dice));
+      move_into(scores.calibration, std::move(found.calibration));
+      move_into(scores.reliability, std::move(found.reliability));
     }
     progress.advance(static_cast<std::int64_t>(std::min(each, turns.size() - from)));
   }
@@ -274,12 +286,15 @@ void predict_and_score(const Experiment& experiment, const RunContext& context, 
   if (shared) {
     scores.dice = gathered(groups, std::move(scores.dice), turns.size(),
                            experiment.evaluate.at.size() * dataset.regions.size());
-    scores.calibration = gathered(groups, std::move(scores.calibration), turns.size(),
-                                  output_names(dataset, experiment.training).size());
+    const std::size_t outputs = output_names(dataset, experiment.training).size();
+    scores.calibration = gathered(groups, std::move(scores.calibration), turns.size(), outputs);
+    scores.reliability =
+        gathered(groups, std::move(scores.reliability), turns.size(), outputs * metrics::Calibration::bins);
   }
   if (!ranks.is_first()) return;
   write_noted(experiment.output, {{"dice.csv", csv_text(csv_of(scores.dice))},
-                                  {"calibration.csv", csv_text(csv_of(scores.calibration))}});
+                                  {"calibration.csv", csv_text(csv_of(scores.calibration))},
+                                  {"reliability.csv", csv_text(csv_of(summed(scores.reliability)))}});
   if (experiment.evaluate.postprocessing == FindPostprocessing::automatic)
     write_postprocessing({experiment}, dataset, experiment.output);
   settle_files(experiment.output);
