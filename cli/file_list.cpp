@@ -73,7 +73,11 @@ FileGroup report_files() {
            {"dice.svg, .png", "Dice per region against resolution, or of every setting"},
            {"pareto.svg, .png", "Dice against epoch time and device memory"},
            {"folds.csv", "scores per fold of a cross-validation", described<FoldRow>()},
-           {"ensembles.csv", "scores of ensembles of two runs, as in dice.csv; only with --ensembles"}}};
+           {"ensembles.csv", "scores of ensembles of two runs, as in dice.csv; only with --ensembles"},
+           {"FIGURES/*.svg, *.pdf", "every plot at the width of a journal's column; only with --figures"},
+           {"FIGURES/methods.md",
+            "data, preprocessing, network, training, evaluation and software in words; only with "
+            "--figures"}}};
 }
 
 FileGroup sweep_files() {

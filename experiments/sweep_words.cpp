@@ -6,17 +6,18 @@ namespace voxswap::experiments {
 
 namespace {
 
-const std::vector<std::string> questions = {"as", "largest", "devices", "devices_per_link", "steps", "trace"};
-const std::vector<std::string> statements = {"command", "title", "plot", "published", "volumes"};
+const std::vector<std::string> question_words = {"as",    "largest", "devices", "devices_per_link",
+                                                 "steps", "trace"};
+const std::vector<std::string> statement_words = {"command", "title", "plot", "published", "volumes"};
 
 }  // namespace
 
 bool is_sweep_question(const std::string& word) {
-  return is_among(word, questions);
+  return is_among(word, question_words);
 }
 
 bool is_sweep_statement(const std::string& word) {
-  return is_among(word, statements);
+  return is_among(word, statement_words);
 }
 
 bool is_swept(const std::string& path, const Yaml& entry) {

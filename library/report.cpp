@@ -4,6 +4,7 @@
 
 #include "base/own_folder.h"
 #include "experiments/experiment.h"
+#include "experiments/methods.h"
 #include "library/run_folder.h"
 #include "pipeline/predict/ensembles.h"
 #include "pipeline/report/report.h"
@@ -41,7 +42,8 @@ BestModel report(const std::vector<std::string>& folders, const std::string& out
   std::optional<OwnFolder> own;
   if (runs.size() == 1 && fs::weakly_canonical(runs[0]) == fs::weakly_canonical(out)) own.emplace(out, true);
   return pipeline::report(runs, out, experiments::read_settings_of_run, {}, Outputs(options.force),
-                          options.ensembles ? pipeline::ScoreEnsembles(score_ensembles) : nullptr);
+                          options.ensembles ? pipeline::ScoreEnsembles(score_ensembles) : nullptr,
+                          {options.figures, options.figure_width, experiments::methods_text});
 }
 
 }  // namespace voxswap

@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/standard_streams.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/options.h"
 
 namespace voxswap::cli {
@@ -25,6 +27,21 @@ Json best_json(const BestModel& best) {
   return json;
 }
 
+// "89mm", "8.9cm" or "3.5in" in mm; empty text if valid, otherwise the expected form.
+std::string read_width(const std::string& text, double& millimetres) {
+  constexpr double least = 30, most = 1000;
+  constexpr std::pair<const char*, double> units[] = {{"mm", 1}, {"cm", 10}, {"in", 25.4}};
+  for (const auto& [unit, factor] : units) {
+    if (!text.ends_with(unit)) continue;
+    const auto value = parse_number<double>(std::string_view(text).substr(0, text.size() - 2));
+    if (value && *value * factor >= least && *value * factor <= most) {
+      millimetres = *value * factor;
+      return {};
+    }
+  }
+  return format("expected {} to {} mm, such as 89mm, 18.3cm or 3.5in, found '{}'", least, most, text);
+}
+
 }  // namespace
 
 Exit report_command(const Arguments& arguments) {
@@ -40,6 +57,12 @@ Exit report_command(const Arguments& arguments) {
   app.add_option("--out", out, "Folder for the report (default: that of the run, or ./report for several)");
   ReportOptions options;
   app.add_flag("--ensembles", options.ensembles, "Also predict and rank the ensemble of every two models");
+  CLI::Option* figures = app.add_option("--figures", options.figures,
+                                        "Folder for figures of a paper (SVG and PDF), and methods.md");
+  app.add_option("--width", "Width of these figures (default: 89mm)")
+      ->type_name("TEXT")
+      ->needs(figures)
+      ->check([&](const std::string& text) { return read_width(text, options.figure_width); });
   add_force(app, options.force);
   add_common(app, common, true);
   if (!parse(app, arguments, common)) return Exit::done;
@@ -48,7 +71,9 @@ Exit report_command(const Arguments& arguments) {
   const BestModel best = voxswap::report(folders, out, options);
   const std::string page = (fs::path(out) / "report.html").string();
   if (common.json) {
-    print_exactly(Json{{"report", page}, {"best", best_json(best)}}.dump(2) + "\n");
+    Json json = {{"report", page}, {"best", best_json(best)}};
+    if (!options.figures.empty()) json["figures"] = options.figures;
+    print_exactly(json.dump(2) + "\n");
     return Exit::done;
   }
   if (!best.next.empty()) {
@@ -56,6 +81,7 @@ Exit report_command(const Arguments& arguments) {
     if (!best.command.empty()) print("Predict with it: {}\n", best.command);
   }
   print("{}\n", page);
+  if (!options.figures.empty()) print("{}\n", options.figures);
   return Exit::done;
 }
 

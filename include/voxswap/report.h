@@ -11,6 +11,8 @@ struct ReportOptions {
   bool ensembles =
       false;           // predict the validation cases with each pair of groups, and rank these ensembles, too
   bool force = false;  // overwrite files that voxswap did not write
+  std::string figures;       // folder for figures as SVG and PDF, and methods.md; empty: none
+  double figure_width = 89;  // of a journal's column, in mm
 };
 
 // The group of runs, or the ensemble of two groups, with the best validation scores.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "base/text.h"
@@ -51,26 +52,27 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Runs gnuplot and returns its status as in waitpid(2).
-int run(const MemoryFile& input, const MemoryFile& output, const MemoryFile& messages) {
+// Runs a program and returns its status as in waitpid(2).
+int run(std::vector<std::string> command, const std::string& hint, const MemoryFile& input,
+        const MemoryFile& output, const MemoryFile& messages) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input.descriptor(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDERR_FILENO);
-  std::string name = "gnuplot", no_user_settings = "-d";
-  char* arguments[] = {name.data(), no_user_settings.data(), nullptr};
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_t child = 0;
-  const int trouble = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
+  const int trouble = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (trouble != 0) {
-    throw NoGnuplot(Exit::failed, format("no plots: gnuplot cannot be started ({}). Install gnuplot-nox and "
-                                         "run voxswap report to draw them",
-                                         std::strerror(trouble)));
+    throw NoGnuplot(Exit::failed, format("no plots: {} cannot be started ({}). {}", command[0],
+                                         std::strerror(trouble), hint));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) fail(Exit::failed, "cannot wait for gnuplot: {}", std::strerror(errno));
+    if (errno != EINTR) fail(Exit::failed, "cannot wait for {}: {}", command[0], std::strerror(errno));
   }
   return status;
 }
@@ -81,18 +83,24 @@ std::string trouble_of(int status) {
   return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
 }
 
-}  // namespace
-
-std::string gnuplot(const std::string& script) {
-  MemoryFile input("gnuplot script"), output("gnuplot picture"), messages("gnuplot messages");
-  input.write(script);
-  const std::string trouble = trouble_of(run(input, output, messages));
+// The picture that a program writes for `content`.
+std::string picture_by(const std::vector<std::string>& command, const std::string& hint,
+                       const std::string& content) {
+  MemoryFile input("plot input"), output("picture"), messages("plot messages");
+  input.write(content);
+  const std::string trouble = trouble_of(run(command, hint, input, output, messages));
   std::string picture = output.content();
   if (trouble.empty() && is_whole_picture(picture)) return picture;
   const std::string said = trim(messages.content());
-  fail(Exit::failed, "gnuplot drew no complete picture: {}{}{}",
+  fail(Exit::failed, "{} drew no complete picture: {}{}{}", command[0],
        trouble.empty() ? format("its output ends after {}", counted(picture.size(), "byte")) : trouble,
        said.empty() ? "" : ": ", said);
+}
+
+}  // namespace
+
+std::string gnuplot(const std::string& script) {
+  return picture_by({"gnuplot", "-d"}, "Install gnuplot-nox and run voxswap report to draw them", script);
 }
 
 bool is_whole_picture(std::string_view bytes) {
@@ -100,6 +108,7 @@ bool is_whole_picture(std::string_view bytes) {
   constexpr std::string_view signature("\x89PNG\r\n\x1A\n", 8), end("\0\0\0\0IEND\xAE\x42\x60\x82", 12);
   if (bytes.starts_with(signature)) return bytes.ends_with(end);
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.remove_suffix(1);
+  if (bytes.starts_with("%PDF-")) return bytes.ends_with("%%EOF");
   return bytes.find("<svg") != bytes.npos && bytes.ends_with("</svg>");
 }
 
@@ -140,26 +149,39 @@ std::string tidied(std::string svg, const std::string& title) {
 
 }  // namespace
 
-Picture draw(const std::string& script, int width, int height, const std::string& title) {
-  const std::string shared = format(
-      "set encoding utf8\n"
-      "set border 3 lc rgb '{0}' lw 0.8\n"
-      "set grid y lc rgb '{1}' lt 1 lw 0.6\n"
-      "set tics textcolor rgb '{0}' nomirror scale 0.5\n"
-      "set key textcolor rgb '{0}' samplen 1.5 spacing 1.15\n",
-      plot_ink, plot_line);
+Picture draw(const std::string& plot, int width, int height, const std::string& title) {
+  const std::string script = format(
+                                 "set encoding utf8\n"
+                                 "set border 3 lc rgb '{0}' lw 0.8\n"
+                                 "set grid y lc rgb '{1}' lt 1 lw 0.6\n"
+                                 "set tics textcolor rgb '{0}' nomirror scale 0.5\n"
+                                 "set key textcolor rgb '{0}' samplen 1.5 spacing 1.15\n",
+                                 plot_ink, plot_line) +
+                             plot;
   // The PNG has twice the resolution of a screen, for printing.
   const std::string svg = format(
-      "set terminal svg size {},{} dynamic font 'Helvetica,Arial,Liberation Sans,sans-serif,13' noenhanced "
+      "set terminal svg size {},{} dynamic font 'Helvetica,Arial,Liberation Sans,sans-serif,{}' noenhanced "
       "background '#ffffff'\n"
       "small = ',11'; point = 0.75\n",
-      width, height);
+      width, height, letter_height);
   const std::string png = format(
       "set terminal pngcairo size {},{} font 'Helvetica,10' fontscale 2 linewidth 2 pointscale 2 noenhanced "
       "background '#ffffff'\n"
       "small = ',8.5'; point = 1\n",
       2 * width, 2 * height);
-  return {tidied(gnuplot(svg + shared + script), title), gnuplot(png + shared + script)};
+  return {tidied(gnuplot(svg + script), title), gnuplot(png + script), script, width, height};
+}
+
+PaperPicture draw_for_paper(const Picture& picture, double points) {
+  const double scale = points / picture.width;  // points per pixel
+  // pdfcairo's unit of fonts is 1/96 inch, that of lines half a point.
+  const std::string terminal = format(
+      "set terminal pdfcairo size {}in,{}in font 'Helvetica,{}' fontscale 0.75 linewidth {} pointscale {} "
+      "noenhanced background '#ffffff'\n"
+      "small = ',{}'; point = 0.75\n",
+      points / 72, scale * picture.height / 72, scale * letter_height, 2 * scale, 1.2 * scale, scale * 11);
+  const std::string pdf = gnuplot(terminal + picture.script);
+  return {picture_by({"pdftocairo", "-svg", "-", "-"}, "Install poppler-utils", pdf), pdf};
 }
 
 }  // namespace voxswap::pipeline

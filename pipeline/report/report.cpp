@@ -12,7 +12,6 @@
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 
@@ -62,21 +61,6 @@ void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
       write(table.file, [&](const fs::path& file) { write_csv(file, table.csv); });
 }
 
-// Skips empty pictures.
-void draw_pictures(ReportParts& parts) {
-  const auto add = [&](const char* name, Picture picture) {
-    if (!picture.svg.empty()) parts.pictures.push_back({name, std::move(picture)});
-  };
-  if (!parts.dice.empty()) add("dice", dice_plot(parts.boxes, parts.groups));
-  add("pareto", pareto_plot(parts.ranking, parts.timing, parts.groups));
-  if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes, parts.groups));
-  if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.validation, parts.groups));
-  if (!parts.validation.empty()) add("validation", validation_plot(parts.validation, parts.groups));
-  add("reliability", reliability_plot(parts.reliability, parts.groups));
-  add("timing", timing_plot(parts.timing, parts.groups));
-  if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups));
-}
-
 // Removes the plots of an earlier report; outside a run's folder, only files that `outputs` allows to
 // overwrite.
 void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
@@ -93,7 +77,8 @@ void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs)
 }  // namespace
 
 BestModel report(const std::vector<fs::path>& folders, const fs::path& out, const ReadSettings& read_settings,
-                 const ReportFrame& frame, const Outputs& outputs, const ScoreEnsembles& score_ensembles) {
+                 const ReportFrame& frame, const Outputs& outputs, const ScoreEnsembles& score_ensembles,
+                 const Paper& paper) {
   ReportParts parts = gather(read_runs(folders, out, read_settings), score_ensembles);
   parts.frame = frame;
   const std::vector<std::string>& left_out = parts.ensembles.notes;
@@ -121,7 +106,7 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
   // Without plots, tables and page are still useful; errors are thrown at the end.
   Exit problem = Exit::done;
   try {
-    draw_pictures(parts);
+    parts.pictures = draw_pictures(parts);
   } catch (const NoGnuplot& error) {
     parts.plot_problem = error.what();
     log::warn("{}: {}", out.string(), error.what());
@@ -135,6 +120,7 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
     write(name + ".png", [&](const fs::path& file) { write_file(file, picture.png); });
   }
   write("report.html", [&](const fs::path& file) { write_file(file, report_page(parts, out)); });
+  if (!paper.folder.empty()) write_paper(parts, paper, outputs);
   if (problem != Exit::done) throw Error(problem, parts.plot_problem);
   return best_model(parts);
 }

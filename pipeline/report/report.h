@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/outputs.h"
 #include "pipeline/report/page.h"
+#include "pipeline/report/paper.h"
 #include "pipeline/report/setting.h"
 
 namespace voxswap::pipeline {
@@ -18,12 +19,12 @@ namespace voxswap::pipeline {
 // downloads), cases with ground truth and prediction, memory plans and experiments.
 //
 // With a single run and out == run, the run's tables are not touched and `outputs` is ignored.
-// `score_ensembles`: if given, ensembles of two groups are ranked, too. Without gnuplot, logs a warning
-// instead of drawing plots; if gnuplot fails, throws after everything else is written. Removes plots of an
-// earlier report that are not drawn again. Throws Exit::bad_data for a folder that is not a run, Exit::usage
-// if `out` is one of several runs.
+// `score_ensembles`: if given, ensembles of two groups are ranked, too. `paper`: figures and methods in
+// another folder. Without gnuplot, logs a warning instead of drawing plots; if gnuplot fails, throws after
+// everything else is written. Removes plots of an earlier report that are not drawn again. Throws
+// Exit::bad_data for a folder that is not a run, Exit::usage if `out` is one of several runs.
 BestModel report(const std::vector<fs::path>& runs, const fs::path& out, const ReadSettings& read_settings,
                  const ReportFrame& frame = {}, const Outputs& outputs = Outputs(true),
-                 const ScoreEnsembles& score_ensembles = {});
+                 const ScoreEnsembles& score_ensembles = {}, const Paper& paper = {});
 
 }  // namespace voxswap::pipeline

@@ -334,6 +334,12 @@ TEST_F(Program, NeverWritesOverWhatItReadsNorUnaskedOverWhatItDidNotWrite) {
   }
 }
 
+TEST_F(Program, TakesTheWidthOfFiguresInUnitsOfLengthAndOnlyForFigures) {
+  refused(2, "report r --width 89mm", "--figures");
+  for (const char* width : {"89", "5mm", "mm", "nanmm", "2m"})
+    refused(2, std::string("report r --figures f --width ") + width, "30 to 1000 mm");
+}
+
 // Each of these searches once crashed because a volume was larger than oneDNN can count.
 TEST_F(Program, SaysTwiceTheSameOfStepsThatAreFarTooLarge) {
   write("large.yaml",

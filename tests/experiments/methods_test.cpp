@@ -1,0 +1,71 @@
+// Tests the methods section of a paper: it has the values of the experiments, of every augmentation, and says
+// where runs differ.
+#include "experiments/methods.h"
+
+#include "experiments/keys.h"
+#include "tests/experiments/support.h"
+
+namespace voxswap::experiments {
+namespace {
+
+class Methods : public Experiments {
+ protected:
+  pipeline::RunFolder run_of(const std::vector<std::string>& overrides) const {
+    pipeline::RunFolder run;
+    run.path = folder_;
+    run.settings = read_settings_of_run(
+        write(load("data: {root: /scans/brats2018}\n", overrides).resolved, "resolved.yaml"));
+    run.training_cases = 29;
+    run.validation_cases = 7;
+    return run;
+  }
+  std::string text_of(const std::vector<std::string>& overrides) const {
+    return methods_text({run_of(overrides)});
+  }
+};
+
+TEST_F(Methods, HaveTheValuesOfTheExperiment) {
+  const std::string text = text_of({"preprocess.resolution=96", "network.depth=4", "network.base_filters=12",
+                                    "training.epochs=77", "training.optimizer.learning_rate=0.002",
+                                    "training.loss=dice_cross_entropy", "data.split.seed=5"});
+  EXPECT_TRUE(contains(text, "The data set is brats2018.", "trained on 29 cases and validated on 7",
+                       "(seed 5)", "resized to 96 voxels per side", "depth 4",
+                       "width 12 (channels at full resolution)", "dice cross entropy loss with Adam",
+                       "learning rate of 0.002", "number of epochs: 77"))
+      << text;
+  EXPECT_FALSE(contains(text, "{}")) << text;
+}
+
+TEST_F(Methods, OfRunsThatDifferListTheirValues) {
+  std::vector<pipeline::RunFolder> runs;
+  for (const char* resolution : {"32", "48", "64"})
+    runs.push_back(run_of({std::string("preprocess.resolution=") + resolution}));
+  const std::string text = methods_text(runs);
+  EXPECT_TRUE(contains(text, "resized to 32, 48 and 64 voxels per side")) << text;
+}
+
+TEST_F(Methods, NameEveryAugmentationThatIsOn) {
+  const std::string none = text_of({"training.augment.symmetries=false"});
+  EXPECT_TRUE(contains(none, "No augmentation was used.")) << none;
+  for (const Key& key : keys()) {
+    if (!key.path.starts_with("training.augment.") || key.path.ends_with(".preset") ||
+        key.path.ends_with(".elastic_grid") || key.path.ends_with(".symmetries"))
+      continue;
+    const std::string text = text_of({"training.augment.symmetries=false", key.path + "=0.125"});
+    EXPECT_TRUE(contains(text, "Augmentation: ")) << key.path << "\n" << text;
+  }
+}
+
+TEST_F(Methods, OmitWhatIsOff) {
+  const std::string text = text_of({});
+  for (const char* absent :
+       {"bias", "clip", "patches", "pretrained", "deep supervision", "warm-up", "Weights were"})
+    EXPECT_FALSE(contains(text, absent)) << absent << "\n" << text;
+  const std::string on = text_of({"preprocess.bias_correction=n4", "preprocess.clip=[1, 99]",
+                                  "training.patch=32", "training.schedule.warm_up=3"});
+  EXPECT_TRUE(contains(on, "N4", "percentiles [1, 99]", "patches of 32 voxels", "linear warm-up, epochs: 3"))
+      << on;
+}
+
+}  // namespace
+}  // namespace voxswap::experiments
