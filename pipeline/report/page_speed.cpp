@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
+#include "pipeline/report/group_colors.h"
 #include "pipeline/report/html.h"
 #include "pipeline/report/page.h"
 
@@ -33,12 +34,16 @@ class Repeats {
 };
 
 std::string name_of(const ReportParts& parts, const TimingRow& row) {
-  return parts.groups.size() == 1 ? row.run
-                                  : parts.groups[group_of(parts.groups, row.run, row.resolution)].name;
+  if (parts.groups.size() == 1) return row.run;
+  return GroupLabels(parts.groups).names[group_of(parts.groups, row.run, row.resolution)];
+}
+
+std::string heading_of_names(const ReportParts& parts) {
+  return differ_in_resolution_only(parts.groups) ? GroupLabels(parts.groups).heading : "Run or group";
 }
 
 std::string timing_table(const ReportParts& parts) {
-  Rows rows(1, {"Run or group", "Run", "Repeat", "Epoch", "Step, median", "Step, predicted",
+  Rows rows(1, {heading_of_names(parts), "Run", "Repeat", "Epoch", "Step, median", "Step, predicted",
                 "Step, lower bound", "Overhead", "Utilisation, %"});
   Repeats repeats;
   bool all_are_bounded = true;
@@ -62,7 +67,7 @@ std::string timing_table(const ReportParts& parts) {
 }
 
 std::string transfers_table(const ReportParts& parts) {
-  Rows rows(1, {"Run or group", "Repeat", "Device", "Planner", "Budget", "Device memory",
+  Rows rows(1, {heading_of_names(parts), "Repeat", "Device", "Planner", "Budget", "Device memory",
                 "Swapped out per step", "Swapped in per step", "Out, GB/s", "In, GB/s"});
   Repeats repeats;
   for (const TimingRow& row : parts.timing) {

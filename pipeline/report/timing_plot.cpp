@@ -70,13 +70,13 @@ Picture timing_plot(const std::vector<TimingRow>& rows, const std::vector<RunGro
   if (rows.empty()) return {};
   const Timings timings = timings_of(rows, groups);
   if (timings.table.rows.size() < 2) return {};
-  Figure figure{.title = "Epoch and step times", .width = std::max(660, width)};
-  figure.columns = 2;
+  Figure figure{.title = "Epoch and step times", .width = std::max(690, width)};
+  figure.columns = 3;
   const auto add = [&](const char* title, const char* column) {
     add_chart(figure, timings.table, {"x", column, {"setting"}}, {.title = title}, timings.x_title);
   };
   add("Seconds per epoch", "seconds");
-  add("Overhead (step time / compute time)", "overhead");
+  add("Overhead (step / compute)", "overhead");
   add("Utilisation, %", "utilization");
   if (timings.moves) add("Swap-out rate, GB/s", "to_host");
   if (timings.moves) add("Swap-in rate, GB/s", "to_device");

@@ -23,11 +23,12 @@ Picture validation_plot(const std::vector<ValidationRow>& rows, const std::vecto
   Figure figure{.title = "Validation Dice over training time",
                 .heading = "Mean validation Dice, training grid",
                 .legend = group_legend(groups)};
-  figure.columns = regions.size() > 1 ? 2 : 1;
-  figure.width = std::max(figure.columns == 2 ? 660 : 520, width);
+  figure.columns = regions.size() == 4 ? 2 : static_cast<int>(std::min(regions.size(), std::size_t{3}));
+  figure.width = std::max(figure.columns == 1 ? 520 : 690, width);
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    Panel panel{shortened(with_spaces(regions[i]), static_cast<std::size_t>(figure.panel_width()) / 8), time,
-                number_axis({0, 1}, 5, "Dice")};
+    Panel panel{
+        shortened(with_spaces(regions[i]), static_cast<std::size_t>(figure.width / figure.columns) / 8), time,
+        number_axis({0, 1}, 5, "Dice")};
     std::vector<ValidationRow> of_region;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(of_region),
                  [&](const ValidationRow& row) { return row.region == regions[i]; });
