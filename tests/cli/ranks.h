@@ -46,7 +46,7 @@ training: {epochs: 3, seed: 5, batch_size: 12, precision: f32}
           for (std::size_t i = 0; i < csv.header.size(); ++i)
             if (csv.header[i] == column) text += row[i] + " ";
     }
-    text += read_file(folder_ / out / "dice.csv");
+    for (const char* table : {"dice.csv", "reliability.csv"}) text += read_file(folder_ / out / table);
     for (const char* part : {"predictions", "slices"}) {
       std::vector<fs::path> files;
       for (const auto& entry : fs::directory_iterator(folder_ / out / part)) files.push_back(entry.path());
