@@ -18,7 +18,7 @@ Json best_json(const BestModel& best) {
   if (best.name.empty()) return nullptr;
   Json json = {{"name", best.name},       {"ensemble", best.ensemble}, {"dice", best.dice},
                {"cases", best.cases},     {"next", nullptr},           {"runs", best.runs},
-               {"command", best.command}, {"words", best.words}};
+               {"command", best.command}, {"words", best.words},       {"finding", best.finding}};
   if (!best.next.empty())
     json["next"] = {{"name", best.next},
                     {"behind", best.lead},
@@ -76,6 +76,7 @@ Exit report_command(const Arguments& arguments) {
     print_exactly(json.dump(2) + "\n");
     return Exit::done;
   }
+  if (!best.finding.empty()) print("{}\n", best.finding);
   if (!best.next.empty()) {
     print("{}\n", best.words);
     if (!best.command.empty()) print("Predict with it: {}\n", best.command);

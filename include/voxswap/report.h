@@ -25,6 +25,7 @@ struct BestModel {
   std::string next;       // second best; empty: none
   // Mean difference to `next` over their common cases, with its 95 % bootstrap interval.
   double lead = 0, lead_low = 0, lead_high = 0;
+  std::string finding;  // what changing the compared key does, in one sentence; empty: no such comparison
   std::string words;    // summary in one or two sentences
   std::string command;  // predicts new images with the model; empty: a folder has no weights
 };

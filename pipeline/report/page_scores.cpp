@@ -128,6 +128,7 @@ BestModel best_model(const ReportParts& parts) {
   best.ensemble = first.group >= parts.groups.size();
   best.dice = first.dice;
   best.cases = first.cases;
+  best.finding = finding(parts.groups, parts.comparisons, parts.timing, parts.ranking.grid);
   best.words = answer_words(parts);
   if (ranked.size() > 1) {
     best.next = ranked_group(parts, ranked[1]).name;
@@ -152,8 +153,7 @@ std::string answer_section(const ReportParts& parts) {
   const BestModel best = best_model(parts);
   if (best.name.empty()) return {};
   std::string html;
-  const std::string found = finding(parts.groups, parts.comparisons, parts.timing, parts.ranking.grid);
-  for (const std::string& words : {found, best.words})
+  for (const std::string& words : {best.finding, best.words})
     if (!words.empty()) html += format("<p class=\"answer\">{}</p>\n", xml_escaped(words));
   if (!best.next.empty() && !best.command.empty())
     html += format("<p>Predict with it: <code>{}</code></p>\n", xml_escaped(best.command));

@@ -26,7 +26,7 @@ const Columns<ReliabilityRow>& columns<ReliabilityRow>() {
       count("bin", "bin of the predicted probability, of 15 with equal width", &Row::bin, 1),
       count("voxels", "voxels of all validation cases with a probability in this bin", &Row::voxels),
       count("belonging", "those that belong to the output in the ground truth", &Row::belonging),
-      real("probability", "mean predicted probability (nan: no voxels)", &Row::probability, share)};
+      real("probability", "mean predicted probability (nan: no voxels)", &Row::probability, column::share)};
   return list;
 }
 
