@@ -72,8 +72,7 @@ std::vector<std::int16_t> Validation::add(Session& session, Cases& cases, const 
 }
 
 std::vector<std::int16_t> Validation::add_volume(Session& session, const data::PreparedCase& prepared,
-                                                 const Sample& sample, bool with_labels,
-                                                 double* numbers) {
+                                                 const Sample& sample, bool with_labels, double* numbers) {
   const VoxelBox all = network_box(prepared.size, experiment_);
   std::vector<std::int16_t> labels;  // on the first rank of a group
   const TakeLabels take = [&](auto planes) { labels.insert(labels.end(), planes.begin(), planes.end()); };

@@ -37,8 +37,8 @@ class Validation {
   std::optional<std::size_t> position(std::size_t round) const;
   // Collective within the group. `sample`: the whole case. `with_labels`: returns the label map on the first
   // rank; never for image classification.
-  std::vector<std::int16_t> add(Session& session, Cases& cases, const Sample& sample,
-                                std::size_t position, bool with_labels);
+  std::vector<std::int16_t> add(Session& session, Cases& cases, const Sample& sample, std::size_t position,
+                                bool with_labels);
   void gather();  // all-gathers the results
 
   // Means over the cases. REQUIRES: all cases were added and gathered. A region that is empty in both ground

@@ -88,13 +88,14 @@ class CudaMemory final : public Memory {
 };
 
 // Host memory as the CPU backend allocates it (huge pages, committed, within the cgroup's limit), registered
-// with the GPU. The system's estimate of free memory is checked where a plan's memories are allocated
-// (swap/execute/tiers.cpp), unless the user has set the amount.
+// with the GPU, whose kernels reach it by the same address. The system's estimate of free memory is checked
+// where a plan's memories are allocated (swap/execute/tiers.cpp), unless the user has set the amount.
 class PinnedMemory final : public Memory {
  public:
   explicit PinnedMemory(std::int64_t bytes)
       : memory_(allocate_touched_host(bytes, {.believes_estimate = false})) {
-    const cudaError_t status = cudaHostRegister(memory_->data(), size(), cudaHostRegisterPortable);
+    const cudaError_t status =
+        cudaHostRegister(memory_->data(), size(), cudaHostRegisterPortable | cudaHostRegisterMapped);
     if (status == cudaSuccess) return;
     cudaGetLastError();  // clears the error
     fail(Exit::does_not_fit,

@@ -51,7 +51,8 @@ enum {
   cudaMemAttachGlobal = 1,
   cudaHostAllocPortable = 1,
   cudaHostAllocMapped = 2,
-  cudaHostRegisterPortable = 1
+  cudaHostRegisterPortable = 1,
+  cudaHostRegisterMapped = 2
 };
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaMalloc(void** data, std::size_t bytes);
