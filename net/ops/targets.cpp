@@ -18,8 +18,9 @@ Specs infer_encode_labels(const Graph& graph, const Ids& inputs, const Attribute
 
 }  // namespace
 
-// labels u8 [N,D,H,W,2] (16-bit numbers, little-endian), table u8 [65536,B], always u8 [B] -> u8 [N,D,H,W,B],
-// or [N,D,H,W] if B is 1: the row of the label in the table, and the bits that are set in all voxels.
+// labels u8 [N,D,H,W,2] (16-bit numbers, little-endian), table u8 [65536,B], always u8 [B] -> target u8
+// [N,D,H,W,B], or [N,D,H,W] if B is 1. A voxel's target is the table's row for its label, combined with
+// `always` by a bitwise or.
 const Operation& encode_labels() {
   static const Operation operation = {"encode_labels", infer_encode_labels, nullptr, nullptr, whole};
   return operation;

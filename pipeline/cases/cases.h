@@ -63,7 +63,7 @@ class Cases {
   Sample sample(std::size_t index);  // the whole volume, with target bits
   Sample sample(std::size_t index, const data::AugmentOptions& options,
                 const data::AugmentKey& key);  // augmented
-  // What is drawn for it.
+  // Draws the box and the augmentation of a sample.
   DrawnSample draw(std::size_t index, const data::AugmentOptions& options, const data::AugmentKey& key);
   // Makes the image, of image_count() numbers, in memory that is there. Returns the target.
   std::vector<std::uint8_t> make(const DrawnSample& drawn, const data::AugmentOptions& options,
@@ -72,9 +72,9 @@ class Cases {
   // The target of a voxel with a label, as an unsigned 16-bit number: table[label]. Empty with one target per
   // image.
   const std::vector<std::uint8_t>& target_table() const { return target_table_; }
-  // Of the case that training draws from. REQUIRES: prepare_all() was called for it.
+  // Size of for_training(index). REQUIRES: prepare_all() was called for the case.
   std::int64_t training_bytes(std::size_t index) const;
-  // Whether all boxes that training draws from it are inside it. Same requirement.
+  // Whether every box that training draws from this case lies inside it. Same requirement.
   bool has_all_boxes_inside(std::size_t index) const;
   // The case that training draws from: normalised, and padded to the network's input where it is smaller.
   std::shared_ptr<const data::NormalizedCase> for_training(std::size_t index);
@@ -87,7 +87,7 @@ class Cases {
   VoxelBox drawn_box(std::size_t index, const data::NormalizedCase& whole, const data::AugmentKey& key);
   // A part of a prepared case, normalised as the whole.
   data::NormalizedCase normalized_case(data::PreparedCase part, const data::PreparedCase& whole) const;
-  // Target bits that are set in all voxels of a case; with one target per image, the target.
+  // The target bits that every voxel of a case has; for image classification, the image's class.
   std::vector<std::uint8_t> always(std::size_t index) const;
   std::vector<std::uint8_t> encoded(std::size_t index, const std::vector<std::int16_t>& truth) const;
   const LabelPlanes& label_planes_of(std::size_t index, const data::NormalizedCase& whole);

@@ -11,13 +11,13 @@
 
 namespace voxswap::pipeline {
 
-// What was drawn for a sample: a box of a case, and its changes.
+// The random choices for one sample: which box of a case, and its augmentation.
 struct DrawnSample {
   std::size_t case_index = 0;
   std::shared_ptr<const data::NormalizedCase> from;  // without an image if the device holds the case
   VoxelBox box;
   data::Augmentation changes;
-  std::vector<std::uint8_t> always;  // target bits that are set in all voxels; of a whole image: its class
+  std::vector<std::uint8_t> always;  // target bits of every voxel; for image classification, the class
 };
 
 // Input of one training step: a NormalizedCase, or a batch of them, with the ground truth encoded as the

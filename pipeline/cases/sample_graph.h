@@ -33,14 +33,15 @@ struct SampleNodes {
   // The image after the map, the image, labels, and targets (or none).
   net::ValueId mapped = net::none, result = net::none, mapped_labels = net::none, target = net::none;
 };
-// Of cases in memory for this many voxels; `controls`: room for control points along x, y, z each, or 0.
+// `voxels`: size of the memory that holds the cases. `controls`: maximum number of control points along each
+// axis, or 0.
 SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int64_t controls);
 
-// About the memory for the samples of a batch, which are made one after the other: their values, workspaces,
-// the box of a case, and the batch.
+// Approximate memory for making the samples of a batch one after the other: values, workspaces, the box of a
+// case, and the batch itself.
 std::int64_t sample_bytes(const SampleShape& shape, std::int64_t batch_size);
 
-// What was drawn, as these nodes read it.
+// The random choices for a sample, in the form that these nodes read.
 struct SampleNumbers {
   std::vector<double> space, channels;
   std::vector<float> controls;  // along x, y, z one after the other

@@ -101,9 +101,9 @@ struct DeviceSamples::State {
   net::Backend& backend;
   SampleShape shape;
   std::vector<InputSlab> image, target;
-  const std::vector<std::uint8_t>& table;
+  std::vector<std::uint8_t> table;
   std::int64_t samples;       // of a batch
-  std::int64_t always_bytes;  // per voxel, or per image if labels are not encoded
+  std::int64_t always_bytes;  // room for the target of a voxel, or of an image
   CaseMemory cases;
   bool on_device = true;  // otherwise all memory is pinned
   std::int64_t most_controls = 0;
@@ -268,9 +268,9 @@ struct DeviceSamples::State {
 DeviceSamples::DeviceSamples(net::Backend& backend, const SampleShape& shape, std::vector<InputSlab> image,
                              std::vector<InputSlab> target, const std::vector<std::uint8_t>& table,
                              const SampleMemory& memory) {
-  const InputSlab& first = target[0];
-  const std::int64_t in_slab = first.value.shape[0], samples = in_slab * first.turns,
-                     always = shape.target_bytes > 0 ? shape.target_bytes : first.value.bytes() / in_slab;
+  constexpr std::int64_t of_a_class = 2;  // bytes of the target of an image, at most
+  const std::int64_t samples = image[0].value.shape[0] * image[0].turns,
+                     always = std::max(shape.target_bytes, of_a_class);
   state_ = std::make_unique<State>(State{backend, shape, std::move(image), std::move(target), table, samples,
                                          always, CaseMemory(shape.channels, voxels_of(shape.size))});
   State& s = *state_;

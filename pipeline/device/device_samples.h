@@ -23,8 +23,9 @@ struct SampleMemory {
 
 class DeviceSamples {
  public:
-  // `image`, `target`: the slabs of a batch. `table`: the target of each label (Cases::target_table()). If
-  // spare memory is too small for a sample, samples are made in pinned host memory, which is slower.
+  // `image`, `target`: the slabs of a batch. REQUIRES: some of the image. `table`: the target of each label
+  // (Cases::target_table()). If spare memory is too small for a sample, samples are made in pinned host
+  // memory, which is slower.
   DeviceSamples(net::Backend& backend, const SampleShape& shape, std::vector<InputSlab> image,
                 std::vector<InputSlab> target, const std::vector<std::uint8_t>& table,
                 const SampleMemory& memory);

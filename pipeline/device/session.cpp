@@ -1,13 +1,11 @@
 #include "pipeline/device/session.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
-#include "base/log.h"
-#include "base/text.h"
-#include "base/units.h"
 #include "net/networks/networks.h"
-#include "pipeline/device/device_samples.h"
+#include "pipeline/device/batch_inputs.h"
 #include "pipeline/device/inference_run.h"
 #include "pipeline/device/staging.h"
 #include "pipeline/record/routines.h"
@@ -61,13 +59,8 @@ struct Session::State {
   std::optional<net::Exchange> exchange;  // with other ranks
   Prepared training_step, inference_step;
   net::StepOptions inference_options;
-  std::optional<InputWriter> inputs;  // set once memory is allocated, as is `inference`
+  std::optional<BatchInputs> batch;  // set once memory is allocated, as is `inference`
   std::optional<InferenceRun> inference;
-  std::unique_ptr<Upload> upload;  // of batches; null if the device uses host memory
-  std::unique_ptr<DeviceSamples> samples_there;
-  bool drawn = false;             // the current batch is made by samples_there
-  std::span<const float> images;  // the current batch, if there is no upload
-  std::span<const std::uint8_t> targets;
   bool allocated = false;
   double busy_seconds = 0;
 
@@ -108,17 +101,12 @@ struct Session::State {
     for (std::size_t i = 0; i < values.size(); ++i) write(values[i], tensors[i].values);
   }
 
-  void begin_upload(std::span<const float> given_images, std::span<const std::uint8_t> given_targets) {
-    const net::TrainingStep& step = *steps.training;
-    if (!upload)
-      upload = std::make_unique<Upload>(*target.backend, training_slabs(step.input),
-                                        training_slabs(step.target), spare_bytes());
-    upload->begin(given_images, given_targets);
+  BatchSlabs batch_slabs() const {
+    return {training_slabs(steps.training->input), training_slabs(steps.training->target)};
   }
   // Device memory beside the plans.
   std::int64_t spare_bytes() const {
-    const std::int64_t arena = std::max(training_step.plan.peak_bytes, inference_step.plan.peak_bytes);
-    return target.budgets.device - arena - (samples_there ? samples_there->device_bytes() : 0);
+    return target.budgets.device - std::max(training_step.plan.peak_bytes, inference_step.plan.peak_bytes);
   }
 
   const std::vector<net::ValueId>& parameters() const {
@@ -183,7 +171,7 @@ void Session::allocate() {
     if (prepared->step.compiled)
       prepared->executor =
           std::make_unique<swap::Executor>(*prepared->step.compiled, prepared->plan, tiers, links);
-  s.inputs.emplace(*s.target.backend);
+  if (s.trains() && !s.batch) s.batch.emplace(*s.target.backend, s.batch_slabs(), s.spare_bytes());
   s.inference.emplace(s.steps.inference, s.inference_options, *s.inference_step.executor, *s.target.backend,
                       s.ranks, s.exchange ? &*s.exchange : nullptr);
   s.allocated = true;
@@ -192,19 +180,15 @@ void Session::allocate() {
 void Session::remeasure() {
   State& s = *state_;
   const std::vector<Tensor> parameters = weights(), state = optimizer_state();
-  s.inputs.reset();
+  s.batch->drop();
   s.inference.reset();
-  s.upload.reset();
   for (Prepared* prepared : {&s.training_step, &s.inference_step}) prepared->executor.reset();
   s.allocated = false;
   PlannableStep& step = s.training_step.step;
   set_costs(step, measure(step, s.target, s.experiment, /*remember=*/true, /*disproved=*/true));
-  if (s.samples_there)
-    step.problem.budgets.device = s.target.budgets.device - s.samples_there->device_bytes();
+  step.problem.left_free = std::max(step.problem.left_free, s.batch->device_bytes());
   s.training_step.plan = plan_step(s.experiment.memory.planner, step.problem, s.experiment);
-  if (s.samples_there)
-    s.samples_there->set_slabs(s.training_slabs(s.steps.training->input),
-                               s.training_slabs(s.steps.training->target));
+  s.batch->set_slabs(s.batch_slabs(), s.spare_bytes());
   allocate();
   s.write(s.parameters(), parameters);
   s.write(s.steps.training->optimizer_state, state);
@@ -216,50 +200,26 @@ void Session::forget_costs() {
 
 void Session::hold(Cases& cases, const std::vector<std::size_t>& training) {
   State& s = *state_;
-  if (s.target.backend->computes_on_host() || s.samples_there) return;
   allocate();
-  const net::TrainingStep& step = *s.steps.training;
-  std::vector<InputSlab> image = s.training_slabs(step.input);
-  const auto channels = static_cast<std::int64_t>(cases.dataset().modalities.size());
-  const std::vector<std::uint8_t>& table = cases.target_table();
-  const SampleShape shape{s.experiment.training.augment, input_size(s.experiment), channels,
-                          std::ssize(table) >> 16, image[0].value.type};
-  s.upload.reset();
-  SampleMemory memory{.spare = s.spare_bytes()};
-  for (const std::size_t index : training) memory.cases += cases.training_bytes(index);
-  if (s.experiment.cases_bytes) memory.cases = std::min(memory.cases, *s.experiment.cases_bytes);
-  s.samples_there = std::make_unique<DeviceSamples>(*s.target.backend, shape, std::move(image),
-                                                    s.training_slabs(step.target), table, memory);
-  std::size_t held = 0;
-  for (const std::size_t index : training) {
-    if (!cases.has_all_boxes_inside(index) || !s.samples_there->hold(index, *cases.for_training(index)))
-      continue;
-    cases.leave_to_device(index);
-    ++held;
-  }
-  log::info("samples are made on the device, which holds {} of {} ({})", held,
-            counted(std::ssize(training), "training case"), format_bytes(s.samples_there->device_bytes()));
+  const SampleShape shape{s.experiment.training.augment, input_size(s.experiment),
+                          static_cast<std::int64_t>(cases.dataset().modalities.size()),
+                          std::ssize(cases.target_table()) >> 16, s.target.precision};
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  s.batch->hold(cases, training, shape, s.experiment.cases_bytes.value_or(unlimited));
 }
 
 void Session::give(const Sample& batch) {
-  State& s = *state_;
   if (batch.drawn.empty()) return give(batch.image, batch.target);
-  s.samples_there->begin(batch.drawn);
-  s.drawn = true;
+  state_->batch->give(batch.drawn);
 }
 
 void Session::finish_given() {
-  State& s = *state_;
-  if (s.drawn) s.samples_there->wait();
+  state_->batch->wait();
 }
 
 void Session::give(std::span<const float> images, std::span<const std::uint8_t> targets) {
-  State& s = *state_;
   allocate();
-  s.drawn = false;
-  if (!s.target.backend->computes_on_host()) return s.begin_upload(images, targets);
-  s.images = images;
-  s.targets = targets;
+  state_->batch->give(images, targets);
 }
 
 float Session::train(const net::StepContext& context, swap::StepReport* report, swap::Detail detail,
@@ -267,19 +227,10 @@ float Session::train(const net::StepContext& context, swap::StepReport* report, 
   State& s = *state_;
   const net::TrainingStep& step = *s.steps.training;
   swap::Executor& executor = *s.training_step.executor;
-  const bool is_apart = !s.target.backend->computes_on_host();
-  if (is_apart) {
-    const InputPlaces places = s.drawn ? s.samples_there->finish() : s.upload->finish();
-    for (std::size_t i = 0; i < step.input.size(); ++i)
-      executor.lend(step.input[i], places.image[i], step.graph.value(step.input[i]).bytes());
-    for (std::size_t i = 0; i < step.target.size(); ++i)
-      executor.lend(step.target[i], places.target[i], step.graph.value(step.target[i]).bytes());
-  } else {
-    s.inputs->write(executor, s.training_slabs(step.input), s.images);
-    s.inputs->write(executor, s.training_slabs(step.target), s.targets);
-  }
+  s.batch->lend_to(executor);
   s.exchange->begin();
-  const swap::StepReport made = executor.run(context, detail, is_apart ? meanwhile : std::function<void()>());
+  const bool may_give = !s.target.backend->computes_on_host();  // a step on a CPU reads the batch in place
+  const swap::StepReport made = executor.run(context, detail, may_give ? meanwhile : std::function<void()>());
   s.busy_seconds += made.compute_seconds;
   if (report != nullptr) *report = made;
   float loss = 0;

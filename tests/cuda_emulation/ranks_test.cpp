@@ -54,6 +54,14 @@ TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
   EXPECT_EQ(results("staged"), results("alone"));
 }
 
+// Of three ranks, one reads no plane of the volume, and makes no samples.
+TEST_F(RanksOnGpus, ShareVolumesOfWhichSomeReadNothing) {
+  const Words unevenly = small_batch_ + Words{"training.augment=nnunet", "ranks.slabs=3"};
+  succeeded(on(3, into("held", unevenly)));
+  succeeded(on(3, into("copied", unevenly + Words{"data.memory=none"})));
+  EXPECT_EQ(results("copied"), results("held"));
+}
+
 TEST_F(RanksOnGpus, AllEndWhenOneIsKilled) {
   const pid_t launcher =
       begin_on(2, into("killed", {"training.batch_size=4", "training.epochs=100000", "memory.host=64MiB"}));
