@@ -15,7 +15,8 @@ class Viewer {
     this.root.append(this.list.node, element("div", { class: "viewing" }, this.controls, this.stage, this.message));
     this.root.hidden = false;
     this.list.show(this.group, null);
-    new ResizeObserver(() => this.study && this.layOut()).observe(this.stage);
+    // The layout changes the height of the stage itself; within the observer's turn, that would be a loop.
+    new ResizeObserver(() => requestAnimationFrame(() => this.study && this.layOut())).observe(this.stage);
     document.addEventListener("click", (event) => this.fromPlot(event));
     const section = root.closest("section"), keys = section.querySelector(".keys");
     section.addEventListener("keydown", (event) => {
