@@ -60,13 +60,14 @@ std::string epochs_text(const experiments::Configuration& configuration) {
 
 }  // namespace
 
-experiments::LoadedExperiment configured(const ExperimentArguments& where, bool resume) {
+experiments::LoadedExperiment configured(const ExperimentArguments& where, double hours, bool resume) {
   if (net::launched_count() > 1)
     fail(Exit::usage,
          "{}: is a folder. Several ranks need an experiment file: write it with `voxswap configure {}`",
          where.file, where.file);
   experiments::ConfigureRequest request;
   request.root = where.file;
+  request.hours = hours;
   request.overrides = where.overrides;
   if (!where.out.empty()) request.overrides.push_back("output.dir=" + where.out);
   const experiments::LoadedExperiment before = experiments::unconfigured(request);
@@ -159,7 +160,7 @@ std::string axes_text(const Fingerprint& fingerprint) {
 }
 
 Json candidate_json(const Candidate& one) {
-  Json json = {{"context", one.context}, {"size", one.size}, {"batch", one.batch}};
+  Json json = {{"context", one.context}, {"spacing", one.spacing}, {"size", one.size}, {"batch", one.batch}};
   if (!one.why_not.empty()) {
     json["does_not_fit"] = one.why_not;
     return json;

@@ -12,8 +12,9 @@ namespace voxswap::cli {
 pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& request, bool leave_out);
 
 bool is_dataset_folder(const fs::path& path);  // a folder that is not a run
-// The experiment of `voxswap run DATASET`: chosen now or, with `resume`, read from the existing run.
-experiments::LoadedExperiment configured(const ExperimentArguments& where, bool resume);
+// The experiment of `voxswap run DATASET`: chosen now for so many hours of training or, with `resume`, read
+// from the existing run.
+experiments::LoadedExperiment configured(const ExperimentArguments& where, double hours, bool resume);
 
 // The results of `voxswap configure` as tables, HTML page and JSON.
 std::string fingerprint_text(const pipeline::Fingerprint& fingerprint);

@@ -89,6 +89,10 @@ void add_as(CLI::App& app, std::string& as, const std::string& meaning) {
   app.add_option("--as", as, meaning)->type_name("TEXT:{" + join(names, ",") + "}");
 }
 
+void add_hours(CLI::App& app, double& hours, const std::string& meaning) {
+  app.add_option("--hours", hours, meaning)->capture_default_str()->check(CLI::Range(1e-3, 1e4));
+}
+
 bool parse(CLI::App& app, const Arguments& given, const CommonOptions& options) {
   if (record_description(app)) return false;
   Arguments arguments = given;

@@ -27,6 +27,9 @@ void add_force(CLI::App& app, bool& force);
 // --as, a known device to plan for instead of the one of this machine.
 void add_as(CLI::App& app, std::string& as, const std::string& meaning);
 
+// --hours, the time limit of a training that voxswap configures.
+void add_hours(CLI::App& app, double& hours, const std::string& meaning);
+
 // Parses the arguments and applies the common options. False: help has been printed, or the options were
 // recorded (describe.h). Throws Exit::usage for unknown arguments.
 bool parse(CLI::App& app, const Arguments& arguments, const CommonOptions& options);

@@ -16,10 +16,9 @@ namespace {
 
 using pipeline::Fingerprint;
 
-constexpr double worth_cropping = 0.1;      // fraction of the voxels
-constexpr double mostly_background = 0.25;  // threshold from which nnU-Net normalises within the mask
-constexpr double of_air = -200;             // in Hounsfield units; other modalities have no such values
-constexpr std::int64_t most_levels = 5;
+constexpr double worth_cropping = 0.1;       // fraction of the voxels
+constexpr double mostly_background = 0.25;   // threshold from which nnU-Net normalises within the mask
+constexpr double of_air = -200;              // in Hounsfield units; other modalities have no such values
 constexpr std::int64_t image_multiple = 32;  // largest downsampling factor of 2D networks
 
 bool is_ct(const Fingerprint& fingerprint) {
@@ -51,19 +50,8 @@ Size3 multiple_of_image(Size3 size) {
   return size;
 }
 
-Size3 rounded_up(const Size3& size, const Spacing& spacing) {
-  return levels_of(size, spacing, most_levels, /*round_up=*/true).size;
-}
-
 bool worth_a_crop(const Fingerprint& fingerprint) {
   return fingerprint.cropped_away() >= worth_cropping && !fingerprint.dataset.images;
-}
-
-bool all_are(const std::vector<net::Along>& levels, std::size_t from, std::int64_t value) {
-  return std::all_of(levels.begin() + static_cast<std::ptrdiff_t>(from), levels.end(),
-                     [&](const net::Along& one) {
-                       return one == net::Along{value, value, value};
-                     });
 }
 
 }  // namespace
@@ -106,21 +94,6 @@ std::vector<Choice> data_choices(const Fingerprint& fingerprint, const Configure
          format("validation fold of this run; a sweep over folds 0 to {} trains all", folds - 1)});
   }
   return choices;
-}
-
-TrainingGrid training_grid(const Fingerprint& fingerprint, const data::PrepareOptions& options) {
-  TrainingGrid grid;
-  grid.spacing = options.spacing;
-  if (!options.by_spacing()) {
-    grid.spacing = fingerprint.median_spacing();
-    grid.median = grid.largest = grid.usual = options.resolution;
-    return grid;
-  }
-  const CaseSizes sizes = case_sizes(fingerprint, options);
-  grid.median = rounded_up(sizes.median, grid.spacing);
-  grid.largest = rounded_up(sizes.largest, grid.spacing);
-  grid.usual = rounded_up(sizes.usual, grid.spacing);
-  return grid;
 }
 
 std::vector<Choice> preprocess_choices(const Fingerprint& fingerprint, bool resize) {
@@ -194,62 +167,6 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
                      "probability 0.5 instead of nnU-Net's 0.2, which is chosen for 1000 epochs"});
   choices.push_back({"training.augment.zoom", "{range: [0.8, 1.25], probability: 0.5}", "as rotation"});
   return choices;
-}
-
-// `parts`: fraction 1/parts of the median case; 0: whole volumes.
-Candidate candidate_of(const Fingerprint& fingerprint, const TrainingGrid& grid, std::int64_t parts,
-                       std::int64_t batch) {
-  const bool whole = parts == 0;
-  Candidate candidate;
-  candidate.context = whole        ? "whole volumes"
-                      : parts == 1 ? "median case"
-                                   : format("1/{} of the median case", parts);
-  candidate.batch = batch;
-  candidate.size = whole ? grid.largest : grid.median;
-  candidate.median = grid.median;
-  candidate.choices.push_back(
-      {"training.batch_size", std::to_string(batch),
-       "a larger batch means fewer steps: chosen only if it takes 10 % less time per voxel"});
-  if (fingerprint.dataset.images) return candidate;
-  for (std::int64_t& side : candidate.size) {
-    const double part =
-        static_cast<double>(side) / std::cbrt(static_cast<double>(std::max<std::int64_t>(parts, 1)));
-    side = std::min(side, std::max<std::int64_t>(8, std::llround(part)));
-  }
-  const Levels levels = levels_of(candidate.size, grid.spacing, most_levels, /*round_up=*/true);
-  for (std::size_t axis = 0; axis < 3 && !whole; ++axis)
-    candidate.size[axis] = std::min(levels.size[axis], grid.median[axis]);
-  const auto depth = static_cast<std::int64_t>(levels.strides.size());
-  std::vector<std::string> weights;
-  for (const double weight : deep_supervision_weights(depth)) weights.push_back(number(weight));
-  candidate.choices.push_back({"training.patch", whole ? "none" : list_text(candidate.size), ""});
-  candidate.choices.push_back(
-      {"network.depth", std::to_string(depth),
-       format("sides are halved down to 4 voxels, at most {}", counted(most_levels, "level"))});
-  if (!all_are(levels.strides, 1, 2))
-    candidate.choices.push_back({"network.strides", value_types::print_levels(levels.strides),
-                                 "axes with thick slices or few voxels are not halved"});
-  if (!all_are(levels.kernels, 0, 3))
-    candidate.choices.push_back({"network.kernels", value_types::print_levels(levels.kernels),
-                                 "kernel size 1 along an axis while its voxels are much longer"});
-  candidate.choices.push_back({"training.deep_supervision", "[" + join(weights, ", ") + "]",
-                               "loss weight per level, halved at every level, as in nnU-Net"});
-  return candidate;
-}
-
-double Candidate::voxels() const {
-  return static_cast<double>(size[0] * size[1] * size[2]);
-}
-
-double Candidate::median_voxels() const {
-  return static_cast<double>(median[0] * median[1] * median[2]);
-}
-
-double Candidate::seconds_per_voxel() const {
-  double useful = static_cast<double>(batch);
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    useful *= static_cast<double>(std::min(size[axis], median[axis]));
-  return step_seconds / useful;
 }
 
 }  // namespace voxswap::experiments

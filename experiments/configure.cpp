@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <span>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -10,7 +10,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "experiments/candidates.h"
 #include "experiments/configure_warnings.h"
+#include "experiments/hours.h"
 #include "experiments/training_grid.h"
 #include "experiments/value_types.h"
 #include "pipeline/cases/split.h"
@@ -23,23 +25,18 @@ namespace {
 
 using pipeline::Fingerprint;
 
-constexpr double most_time_per_voxel = 1.25;  // relative to the fastest candidate
-constexpr double worth_a_batch =
-    0.9;  // a larger batch must reduce the time per voxel to this fraction, since it makes fewer steps
-constexpr double for_the_rest = 0.05;  // fraction of the hours for preparing, predicting and the report
-constexpr std::int64_t most_epochs = 1000;
-// After this number of steps, training another network gains more (docs/results/dice.md).
-constexpr std::int64_t steps_of_a_network = 15'000, most_networks = 5;
-constexpr std::int64_t fewest_steps = 500;  // minimum for useful training
+// A coarser grid is planned if its number of steps, estimated from its voxels, is at least this part of
+// enough.
+constexpr double worth_planning = 0.7;
 constexpr double small_part =
     8;  // voxels of the median case per voxel of a patch; above it, patches see little of the anatomy
 
-// The choices, overridden by the user's settings.
+// The choices, the last one of each key, overridden by the user's settings.
 Settings settings_of(const std::vector<Choice>& choices, const Settings& asked_for) {
-  Settings settings = asked_for;
+  Settings settings;
   for (const Choice& choice : choices)
-    if (!settings.contains(choice.key))
-      settings[choice.key] = parse_yaml_value(choice.value, "chosen by configure");
+    settings[choice.key] = parse_yaml_value(choice.value, "chosen by configure");
+  for (const auto& [key, value] : asked_for) settings[key] = value;
   return settings;
 }
 
@@ -54,6 +51,10 @@ bool is_on_gpu(const ConfigureRequest& request, const Settings& asked_for) {
   const auto device = asked_for.find("memory.device");
   const auto backend = pipeline::open_device(device == asked_for.end() ? "auto" : device->second.text);
   return std::string(backend->name()).starts_with("cuda");
+}
+
+double volume(const Spacing& side) {
+  return side[0] * side[1] * side[2];
 }
 
 bool has_key(const std::vector<Choice>& choices, const std::string& key) {
@@ -78,11 +79,13 @@ class Chooser {
   Configuration choose() {
     plan_all();
     pick();
+    if (may_be_coarser()) choose_coarser();
+    warn_of_little_context();
     if (!fingerprint_.dataset.classes) warn_of_rare_labels(fingerprint_, result_.folds);
     const Candidate& chosen = result_.candidates[result_.chosen];
     choose_networks(chosen);
-    add({epochs_of(chosen)});
-    warn_of_few_steps(chosen);
+    add({epochs_within(chosen, request_.hours, networks_)});
+    if (!asked_.contains(key::training_epochs)) warn_of_few_steps(chosen, request_.hours, networks_);
     add(chosen.choices);
     for (Choice& choice : result_.choices)
       if (choice.key == "training.patch")
@@ -163,35 +166,44 @@ class Chooser {
     return make_experiment(request_.file, settings);
   }
 
-  void plan_all() {
-    pipeline::Experiment experiment = run_of_any_size();
-    resolve(experiment);
-    const TrainingGrid grid = training_grid(fingerprint_, experiment.preprocess);
-    const bool is_one_size = grid.largest == grid.median;
-    data_ = pipeline::data_shape(experiment, fingerprint_.dataset);
-    result_.folds = experiment.split.folds;
-    const bool images = fingerprint_.dataset.images;
+  // Plans whole volumes and parts of the median case, down to 1/most_parts or until one fits. Returns true if
+  // one fits.
+  bool plan_grid(const TrainingGrid& grid, std::int64_t most_parts,
+                 const std::vector<std::int64_t>& batches) {
     bool fits = false;
-    // Parts smaller than a quarter are tried only if nothing larger fits.
-    const bool whole = asked_.contains(key::training_patch) ||
-                       !warn_of_outliers(fingerprint_, grid, experiment.preprocess.spacing);
-    for (std::int64_t parts = whole ? 0 : 1; parts <= (images ? 0 : 4) || !fits;
+    for (std::int64_t parts = first_part_; parts <= most_parts || !fits;
          parts = std::max<std::int64_t>(1, 2 * parts)) {
-      if (parts == 1 && is_one_size) continue;
+      if (parts == 1 && grid.largest == grid.median) continue;
       const std::size_t before = result_.candidates.size();
-      for (const std::int64_t batch :
-           images ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{1, 2}) {
+      for (const std::int64_t batch : batches) {
         Candidate candidate = candidate_of(fingerprint_, grid, parts, std::min(batch, data_.training_cases));
         const auto same = [&](const Candidate& other) {
-          return other.size == candidate.size && other.batch == candidate.batch;
+          return other.size == candidate.size && other.batch == candidate.batch &&
+                 other.spacing == candidate.spacing;
         };
         if (std::any_of(result_.candidates.begin(), result_.candidates.end(), same)) continue;
         plan(candidate);
         fits = fits || candidate.why_not.empty();
         result_.candidates.push_back(std::move(candidate));
       }
-      if (images || result_.candidates.size() == before) break;  // no smaller candidates
+      if (fingerprint_.dataset.images || result_.candidates.size() == before) break;  // no smaller candidates
     }
+    return fits;
+  }
+
+  void plan_all() {
+    pipeline::Experiment experiment = run_of_any_size();
+    resolve(experiment);
+    const TrainingGrid grid = training_grid(fingerprint_, experiment.preprocess);
+    data_ = pipeline::data_shape(experiment, fingerprint_.dataset);
+    result_.folds = experiment.split.folds;
+    const bool images = fingerprint_.dataset.images;
+    // Parts smaller than a quarter are tried only if nothing larger fits.
+    const bool whole = asked_.contains(key::training_patch) ||
+                       !warn_of_outliers(fingerprint_, grid, experiment.preprocess.spacing);
+    first_part_ = whole ? 0 : 1;
+    const bool fits = plan_grid(grid, images ? 0 : 4,
+                                images ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{1, 2});
     if (!fits) {
       const Candidate& least = *std::min_element(
           result_.candidates.begin(), result_.candidates.end(), [](const auto& a, const auto& b) {
@@ -202,41 +214,63 @@ class Chooser {
     }
   }
 
-  // Among candidates with other contexts than `taken`, the largest context that is fast; on ties, the smaller
-  // batch, unless the larger one pays off. If none is fast, the fastest. Null if none remains.
-  const Candidate* best_beside(const std::vector<const Candidate*>& taken) const {
-    double fastest = std::numeric_limits<double>::infinity(), left = fastest;
-    const auto is_taken = [&](const Candidate& one) {
-      return std::any_of(taken.begin(), taken.end(),
-                         [&](const Candidate* other) { return other->size == one.size; });
-    };
-    for (const Candidate& one : result_.candidates) {
-      if (!one.why_not.empty()) continue;
-      fastest = std::min(fastest, one.seconds_per_voxel());
-      if (!is_taken(one)) left = std::min(left, one.seconds_per_voxel());
-    }
-    const double most = std::max(most_time_per_voxel * fastest, left);
-    const Candidate* best = nullptr;
-    for (const Candidate& one : result_.candidates) {
-      if (!one.why_not.empty() || is_taken(one) || one.seconds_per_voxel() > most) continue;
-      const bool larger = best == nullptr || one.voxels() > best->voxels();
-      const bool pays = best != nullptr && one.voxels() == best->voxels() &&
-                        one.seconds_per_voxel() < worth_a_batch * best->seconds_per_voxel();
-      if (larger || pays) best = &one;
-    }
-    return best;
-  }
-
   void pick() {
     std::vector<const Candidate*> best;
     while (static_cast<std::int64_t>(best.size()) < request_.candidates) {
-      const Candidate* next = best_beside(best);
+      const Candidate* next = best_beside(result_.candidates, best);
       if (next == nullptr) break;
       best.push_back(next);
       result_.swept.push_back(static_cast<std::size_t>(next - result_.candidates.data()));
     }
     result_.chosen = result_.swept.front();
     if (result_.swept.size() == 1) result_.swept.clear();
+  }
+
+  // Not if the user has decided what a step or an epoch is.
+  bool may_be_coarser() const {
+    for (const char* key :
+         {key::preprocess_spacing, key::preprocess_resolution, key::training_patch, key::training_epochs})
+      if (asked_.contains(key)) return false;
+    return !fingerprint_.dataset.images && !result_.candidates.empty();
+  }
+
+  // If the hours hold too few steps, chooses the finest grid on which they hold enough, else the coarsest.
+  void choose_coarser() {
+    const Candidate fine = result_.candidates[result_.chosen];
+    if (possible_steps(fine, request_.hours) >= enough_steps) return;
+    const double fine_steps =
+        request_.hours * 3600 / fine.epoch_seconds * static_cast<double>(fine.epoch_steps);
+    pipeline::Experiment experiment = run_of_any_size();
+    resolve(experiment);
+    const Spacing finest = experiment.preprocess.spacing;
+    const std::vector<Spacing> spacings = coarser_spacings(fingerprint_, finest);
+    for (const Spacing& spacing : spacings) {
+      // A step takes time in proportion to its voxels: grids that are far too fine are not planned.
+      const double steps = fine_steps * volume(spacing) / volume(finest);
+      if (&spacing != &spacings.back() && steps < worth_planning * enough_steps) continue;
+      experiment.preprocess.spacing = spacing;
+      const std::size_t first = result_.candidates.size();
+      TrainingGrid grid = training_grid(fingerprint_, experiment.preprocess);
+      grid.is_coarser = true;
+      plan_grid(grid, /*most_parts=*/1, {1});
+      const Candidate* best = best_beside(std::span(result_.candidates).subspan(first), {});
+      if (best == nullptr) continue;
+      result_.chosen = static_cast<std::size_t>(best - result_.candidates.data());
+      if (possible_steps(*best, request_.hours) >= enough_steps) break;
+    }
+    Candidate& chosen = result_.candidates[result_.chosen];
+    if (!result_.swept.empty()) result_.swept.front() = result_.chosen;
+    if (chosen.spacing == fine.spacing) return;
+    const std::string why =
+        format("coarser than the median voxel size: at {} mm, {} fit into {}, fewer than {}; here {}",
+               value_types::spacing_text(finest), counted(possible_steps(fine, request_.hours), "step"),
+               format_seconds(request_.hours * 3600), enough_steps, possible_steps(chosen, request_.hours));
+    for (Choice& choice : chosen.choices)
+      if (choice.key == key::preprocess_spacing) choice.why = why;
+    log::info("{} {}: {}", key::preprocess_spacing, value_types::spacing_text(chosen.spacing), why);
+  }
+
+  void warn_of_little_context() const {
     const Candidate& chosen = result_.candidates[result_.chosen];
     if (small_part * chosen.voxels() < chosen.median_voxels())
       log::warn(
@@ -245,50 +279,13 @@ class Chooser {
           list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
   }
 
-  std::int64_t possible_epochs(const Candidate& candidate) const {
-    return static_cast<std::int64_t>(request_.hours * 3600 * (1 - for_the_rest) / candidate.epoch_seconds);
-  }
-
   // Trains several networks and averages their predictions if time allows, unless the user has set epochs or
   // repeats.
   void choose_networks(const Candidate& candidate) {
     networks_ = run(candidate.choices).training.repeats;
     if (asked_.contains(key::training_repeats) || asked_.contains(key::training_epochs)) return;
-    networks_ = std::clamp<std::int64_t>(
-        possible_epochs(candidate) * candidate.epoch_steps / steps_of_a_network, 1, most_networks);
-    if (networks_ == 1) return;
-    add({{key::training_repeats, std::to_string(networks_),
-          format("networks to train for at least {} each: beyond that, another network improves more than "
-                 "longer training",
-                 counted(steps_of_a_network, "step"))},
-         {"evaluate.ensemble", "true", "predictions of all networks are averaged"}});
-  }
-
-  Choice epochs_of(const Candidate& candidate) const {
-    const std::int64_t possible = possible_epochs(candidate) / networks_;
-    if (possible < 1)
-      fail(Exit::does_not_fit, "--hours {}: one epoch takes {}. Set --hours of at least {:.2g}",
-           number(request_.hours), format_seconds(candidate.epoch_seconds),
-           std::ceil(static_cast<double>(networks_) * candidate.epoch_seconds / 36 / (1 - for_the_rest)) /
-               100);
-    const std::int64_t epochs = std::min(possible, most_epochs);
-    return {"training.epochs", std::to_string(epochs),
-            epochs < possible
-                ? "as many as in nnU-Net"
-                : format("epochs of {} fit into {}{}, minus {:.0f} % for preprocessing and prediction",
-                         format_seconds(candidate.epoch_seconds), format_seconds(request_.hours * 3600),
-                         networks_ == 1 ? "" : " for " + counted(networks_, "network"), 100 * for_the_rest)};
-  }
-
-  void warn_of_few_steps(const Candidate& candidate) const {
-    if (asked_.contains(key::training_epochs)) return;
-    const std::int64_t steps =
-        std::min(possible_epochs(candidate) / networks_, most_epochs) * candidate.epoch_steps;
-    if (steps >= fewest_steps) return;
-    log::warn("--hours {}: only {} of training fit, too few to train a network. Set more hours: {} take {}",
-              number(request_.hours), counted(steps, "step"), counted(fewest_steps, "step"),
-              format_seconds(static_cast<double>(fewest_steps * networks_) * candidate.epoch_seconds /
-                             static_cast<double>(candidate.epoch_steps)));
+    networks_ = networks_within(candidate, request_.hours);
+    add(choices_for_networks(networks_));
   }
 
   // The section `sweep` of the file: choices of each candidate except those set by the user.
@@ -304,11 +301,12 @@ class Chooser {
       if (one.batch > 1) label += format("_batch_{}", one.batch);
       text += format("    # {}\n    {}:\n", one.context, label);
       std::vector<Choice> choices = one.choices;
-      for (const char* key : {"network.strides",
-                              "network.kernels"})  // otherwise it would inherit those of the chosen candidate
+      for (const char* key :
+           {"network.strides", "network.kernels",
+            key::preprocess_spacing})  // otherwise it would inherit those of the chosen candidate
         if (has_key(result_.candidates[result_.chosen].choices, key) && !has_key(choices, key))
           choices.push_back({key, "auto", ""});
-      choices.push_back(epochs_of(one));
+      choices.push_back(epochs_within(one, request_.hours, networks_));
       for (const Choice& choice : choices)
         if (!asked_.contains(choice.key)) text += format("      {}: {}\n", choice.key, choice.value);
     }
@@ -344,6 +342,7 @@ class Chooser {
   const Settings asked_;
   pipeline::DataShape data_;
   std::int64_t networks_ = 1;
+  std::int64_t first_part_ = 0;  // 1: no whole volumes, because of outliers
   Configuration result_;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/choices.h"
+#include "experiments/candidates.h"
 #include "experiments/experiment.h"
 #include "pipeline/cases/fingerprint.h"
 

@@ -1,7 +1,7 @@
 // Warnings of `voxswap configure` about data that makes training less useful.
 #pragma once
 
-#include "experiments/choices.h"
+#include "experiments/candidates.h"
 
 namespace voxswap::experiments {
 

@@ -103,6 +103,10 @@ Levels levels_of(const Size3& size, Spacing spacing, std::int64_t most_levels, b
   return levels;
 }
 
+Size3 rounded_up(const Size3& size, const Spacing& spacing) {
+  return levels_of(size, spacing, most_levels, /*round_up=*/true).size;
+}
+
 std::vector<double> deep_supervision_weights(std::int64_t depth) {
   std::vector<double> weights = {1};
   for (std::int64_t level = 1; level < depth - 2; ++level) weights.push_back(weights.back() / 2);

@@ -31,6 +31,10 @@ struct Levels {
 // on. Odd sizes end halving or are rounded up.
 Levels levels_of(const Size3& size, Spacing spacing, std::int64_t most_levels, bool round_up);
 
+constexpr std::int64_t most_levels = 5;  // of the networks that configure chooses
+// Rounded up to sides that such a network can halve.
+Size3 rounded_up(const Size3& size, const Spacing& spacing);
+
 // 1, 1/2, 1/4, … for every level except the two with the smallest logits.
 std::vector<double> deep_supervision_weights(std::int64_t depth);
 

@@ -26,9 +26,7 @@ void declare(CLI::App& app, ConfigureArguments& arguments) {
   app.add_option("key=value", request.overrides, "Keys to set instead of choosing their values");
   app.add_option("--out", arguments.out, "Experiment file to write; must not exist")->capture_default_str();
   app.add_option("--memory", arguments.memory, "Memory for training, e.g. 16GiB (default: free memory)");
-  app.add_option("--hours", request.hours, "Time limit of training in hours")
-      ->capture_default_str()
-      ->check(CLI::Range(1e-3, 1e4));
+  add_hours(app, request.hours, "Time limit of training in hours");
   add_as(app, request.as, "Device to plan for instead of the one of this machine");
   app.add_option("--folds", request.folds, "Number of folds for cross-validation")
       ->capture_default_str()

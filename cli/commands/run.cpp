@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/run_log.h"
 #include "base/standard_streams.h"
@@ -63,10 +64,12 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   CommonOptions common;
   ExperimentArguments where;
   bool dry_run = false;
+  double hours = 1;
   RunOptions how;
   add_experiment(app, where);
   app.get_option("EXPERIMENT")->description("Experiment file (YAML), or a data set folder to choose one for");
   app.add_option("--out", where.out, "Folder of the run (output.dir)");
+  add_hours(app, hours, "Time limit in hours of the training chosen for a data set folder");
   app.add_flag("--resume", how.resume, "Resume the run in that folder, or start it");
   app.add_flag("--dry-run", dry_run,
                "Print the resolved experiment with its memory, disk and time, without running it");
@@ -75,8 +78,12 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   resolve_folder(where, how.resume);
+  const bool is_dataset = is_dataset_folder(where.file);
+  if (!is_dataset && app.count("--hours") > 0)
+    fail(Exit::usage, "--hours: is for a data set folder. {} is an experiment: set {}", where.file,
+         key::training_epochs);
   const experiments::LoadedExperiment experiment =
-      is_dataset_folder(where.file) ? configured(where, how.resume) : load(where);
+      is_dataset ? configured(where, hours, how.resume) : load(where);
   net::agree(net::launched_ranks(), "experiment file", experiment.resolved);
   if (dry_run) {
     print_dry_run(experiment, common.json);

@@ -219,7 +219,44 @@ TEST_F(Configure, SaysWhatWouldBeLeastWhereNothingFits) {
 
 TEST_F(Configure, SaysHowManyHoursAnEpochTakesWhereThereAreTooFew) {
   phantoms("4", "96,96,96", {}, "large");
-  failed(configure({"--hours", "0.001"}, "large"), 4, {"Set --hours of at least"});
+  failed(configure({"--hours", "0.001", "preprocess.resolution=96"}, "large"), 4,
+         {"Set --hours of at least"});
+}
+
+// Typical costs of a CPU are an assumption that is the same everywhere.
+TEST_F(Configure, ChoosesACoarserGridWhereTheHoursHoldTooFewSteps) {
+  phantoms("4", "96,96,96", {}, "large");
+  const auto spacing = [&](const char* hours, const Words& more = {}) {
+    error_code ignored;
+    fs::remove(folder_ / "mine.yaml", ignored);
+    const Json json =
+        Json::parse(succeeded(configure(Words{"--json", "--hours", hours} + more, "large")).output);
+    return json.at("candidates")
+        .at(json.at("chosen").get<std::size_t>())
+        .at("spacing")
+        .get<std::vector<double>>();
+  };
+  const std::vector<double> fine = spacing("8"), coarse = spacing("0.3");
+  EXPECT_GT(coarse[2], fine[2]);
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "# coarser than the median voxel size: at ["))
+      << bytes("mine.yaml");
+  done({"plan", path("mine.yaml"), "--estimate"});
+  EXPECT_EQ(spacing("0.3", {"training.epochs=2"}), fine);  // the hours decide nothing then
+}
+
+TEST_F(Configure, SweepsTheCoarserGridBesideTheFinestOne) {
+  phantoms("4", "96,96,96", {}, "large");
+  succeeded(configure({"--hours", "1", "--candidates", "2"}, "large"));
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "      preprocess.spacing: [", "      preprocess.spacing: auto"))
+      << bytes("mine.yaml");
+  EXPECT_TRUE(
+      contains(done({"sweep", path("mine.yaml"), "--out", path("s"), "--dry-run"}).output, "2 cells"));
+}
+
+TEST_F(Configure, KeepsTheGridWhereLabelsAreSmall) {
+  const Outcome outcome = succeeded(configure({"--hours", "0.001", "network.base_filters=32", "--json"}));
+  for (const Json& one : Json::parse(outcome.output).at("candidates"))
+    EXPECT_EQ(one.at("spacing"), Json::parse(outcome.output).at("candidates").at(0).at("spacing"));
 }
 
 TEST_F(Configure, SaysWhereTheHoursAllowNextToNoTraining) {
@@ -275,6 +312,9 @@ TEST_F(Configure, IsDoneByRunWhereItIsGivenADataSet) {
   EXPECT_TRUE(contains(bytes("r/experiment.yaml"), "base_filters: 2"));
   refused(2, words);  // the run exists
   done(words + Words{"--resume"});
+  fs::remove_all(folder_ / "r");
+  done(words + Words{"--hours", "0.5"});
+  refused(2, {"run", path("r/experiment.yaml"), "--resume", "--hours", "2"});
 }
 
 TEST_F(Configure, WritesASweepOverTheBestCandidates) {

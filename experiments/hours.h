@@ -1,0 +1,31 @@
+// What the hours of training hold, for `voxswap configure`: epochs, networks, and the grids among which it
+// chooses if they hold too few steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiments/candidates.h"
+
+namespace voxswap::experiments {
+
+constexpr std::int64_t most_epochs = 1000;
+// With fewer steps, a coarser grid reaches a higher Dice (docs/results/dice.md).
+constexpr std::int64_t enough_steps = 2'500;
+
+// Of one network, minus the time for preprocessing and prediction.
+std::int64_t possible_epochs(const Candidate& candidate, double hours);
+std::int64_t possible_steps(const Candidate& candidate, double hours);
+
+// Number of networks to train for the average of their predictions.
+std::int64_t networks_within(const Candidate& candidate, double hours);
+// Value of training.epochs for each of `networks`. Throws Exit::does_not_fit if not one epoch fits.
+Choice epochs_within(const Candidate& candidate, double hours, std::int64_t networks);
+std::vector<Choice> choices_for_networks(std::int64_t networks);
+void warn_of_few_steps(const Candidate& candidate, double hours, std::int64_t networks);
+
+// Larger voxel sizes than `spacing`, in hundredths of a mm and in ascending order, at which each label still
+// has enough voxels in the median case. Axes with longer voxels stay as they are.
+std::vector<Spacing> coarser_spacings(const pipeline::Fingerprint& fingerprint, const Spacing& spacing);
+
+}  // namespace voxswap::experiments
