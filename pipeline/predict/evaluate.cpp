@@ -1,6 +1,7 @@
 #include "pipeline/predict/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <set>
@@ -289,6 +290,34 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
   return rows;
 }
 
+namespace {
+
+// Says how often regions are absent from the ground truth: there, Dice is 0 for a single predicted voxel.
+std::string absent_text(const std::vector<DiceRow>& rows, bool several_grids) {
+  struct Absent {
+    std::int64_t cases = 0, absent = 0, predicted = 0;
+  };
+  std::map<std::string, Absent> regions;
+  for (const DiceRow& row : rows) {
+    if (std::isnan(row.dice)) continue;
+    Absent& of = regions[several_grids ? format("{} (resolution {}, grid {})", row.region, row.resolution,
+                                                row.evaluated_at)
+                                       : row.region];
+    ++of.cases;
+    of.absent += row.truth_voxels == 0 ? 1 : 0;
+    of.predicted += row.truth_voxels == 0 && row.predicted_voxels > 0 ? 1 : 0;
+  }
+  std::string text;
+  for (const auto& [region, of] : regions)
+    if (of.absent > 0)
+      text += format(
+          "{} is absent from the ground truth of {} of {}: predicted in {} (Dice 0), not in {} (Dice 1)\n",
+          region, of.absent, counted(of.cases, "case"), of.predicted, of.absent - of.predicted);
+  return text;
+}
+
+}  // namespace
+
 std::string dice_table(const std::vector<DiceRow>& rows) {
   std::set<std::pair<std::string, std::string>> grids;
   for (const DiceRow& row : rows) grids.insert({row.resolution, row.evaluated_at});
@@ -311,7 +340,7 @@ std::string dice_table(const std::vector<DiceRow>& rows) {
       lines.back().push_back(format("{:.3f}", of.mean));
     }
   }
-  return table(lines);
+  return table(lines) + absent_text(rows, grids.size() > 1);
 }
 
 }  // namespace voxswap::pipeline

@@ -41,7 +41,7 @@ std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& pre
                                       const FolderOptions& options);
 
 // Table for the terminal, "Dice  whole_tumor 0.91 …": mean and median Dice per region, and a column with the
-// mean of each other selected metric.
+// mean of each other selected metric. Below, how many cases lack a region, and in how many it was predicted.
 std::string dice_table(const std::vector<DiceRow>& rows);
 
 }  // namespace voxswap::pipeline

@@ -17,6 +17,7 @@
 #include "metrics/paired_test.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
+#include "pipeline/predict/smallest_regions.h"
 #include "pipeline/record/resume.h"
 #include "pipeline/report/tables.h"
 
@@ -117,15 +118,22 @@ std::vector<data::Regions> sets_of(const data::Regions& regions) {
 class PostprocessingSearch {
  public:
   PostprocessingSearch(std::size_t count, const std::function<TruthAndPrediction(std::size_t)>& read,
-                       const data::Regions& regions)
-      : count_(count), read_(read), regions_(regions), sets_(sets_of(regions)), holding_(regions.size()) {}
+                       const data::Regions& regions, const std::vector<PostStep>& given)
+      : given_(given),
+        count_(count),
+        read_(read),
+        regions_(regions),
+        sets_(sets_of(regions)),
+        holding_(regions.size()) {}
 
   Postprocessing run() {
-    Progress progress("post-processing", "cases", static_cast<std::int64_t>(count_ * (sets_.size() + 1)));
+    Progress progress("post-processing", "cases",
+                      static_cast<std::int64_t>(count_ * (given_.size() + sets_.size() + 1)));
+    for (const PostStep& step : given_) take_unless_worse(step, progress);
     for (const data::Regions& set : sets_) try_set(set, progress);
     Postprocessing result{steps_, cases_.size(), {}};
     const auto [before, after] = with_all_steps(progress);
-    bool helps = mean(after) > mean(before);
+    bool helps = true;
     for (std::size_t r = 0; r < regions_.size(); ++r) helps = helps && after[r] >= before[r] - rounding;
     if (!helps) result.steps.clear();
     for (std::size_t r = 0; r < regions_.size(); ++r)
@@ -144,6 +152,21 @@ class PostprocessingSearch {
     TruthAndPrediction found = read_(i);
     for (const PostStep& step : steps_) apply_step(found.prediction, step, regions_);
     return found;
+  }
+
+  void take_unless_worse(PostStep step, Progress& progress) {
+    std::vector<double> before(regions_.size(), 0.0), after = before;
+    bool harms = false;
+    for (std::size_t i = 0; i < count_; ++i) {
+      TruthAndPrediction made = one(i);
+      const std::vector<double> raw = dice_of(meetings_of(made), regions_);
+      apply_step(made.prediction, step, regions_);
+      const std::vector<double> found = dice_of(meetings_of(made), regions_);
+      for (std::size_t r = 0; r < regions_.size(); ++r) harms = harms || found[r] < raw[r] - rounding;
+      step.gain += (mean(found) - mean(raw)) / static_cast<double>(count_);
+      progress.advance();
+    }
+    if (!harms) steps_.push_back(step);
   }
 
   void try_set(const data::Regions& set, Progress& progress) {
@@ -241,6 +264,7 @@ class PostprocessingSearch {
     return {before, after};
   }
 
+  const std::vector<PostStep>& given_;
   std::size_t count_;
   const std::function<TruthAndPrediction(std::size_t)>& read_;
   const data::Regions& regions_;
@@ -284,8 +308,8 @@ std::vector<Predicted> predicted_by(const Experiment& run, const data::Dataset& 
 
 Postprocessing find_postprocessing(std::size_t count,
                                    const std::function<TruthAndPrediction(std::size_t)>& read,
-                                   const data::Regions& regions) {
-  return PostprocessingSearch(count, read, regions).run();
+                                   const data::Regions& regions, const std::vector<PostStep>& given) {
+  return PostprocessingSearch(count, read, regions, given).run();
 }
 
 Postprocessing find_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset) {
@@ -310,7 +334,7 @@ Postprocessing find_postprocessing(const std::vector<Experiment>& runs, const da
     return made;
   };
   if (all.empty()) return {};  // no case is annotated for all regions
-  return find_postprocessing(all.size(), read, dataset.regions);
+  return find_postprocessing(all.size(), read, dataset.regions, steps_for_smallest(runs.front(), dataset));
 }
 
 void write_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset,
@@ -329,8 +353,8 @@ void write_postprocessing(const std::vector<Experiment>& runs, const data::Datas
     before += gain.before / static_cast<double>(found.gains.size());
     after += gain.after / static_cast<double>(found.gains.size());
   }
-  log::info("post-processing: mean Dice {:.4f} improves to {:.4f} on the {}; predict applies it ({})", before,
-            after, counted(found.cases, "validation case"), (folder / postprocessing_file).string());
+  log::info("post-processing: mean Dice {:.4f} without and {:.4f} with it on the {}; predict applies it ({})",
+            before, after, counted(found.cases, "validation case"), (folder / postprocessing_file).string());
   for (const PostStep& step : found.steps)
     log::info("post-processing: {} (+{:.4f})", step_words(step), step.gain);
 }

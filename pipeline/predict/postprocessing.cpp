@@ -77,13 +77,15 @@ std::string postprocessing_json(const Postprocessing& what) {
   for (const PostStep& step : what.steps) {
     Json one = {{"region", step.region}, {"remove", choice_name(step.remove)}, {"gain", step.gain}};
     if (step.remove != Removal::all_but_largest) one["below_mm3"] = step.below_mm3;
+    if (step.labelled > 0) one["labelled_cases"] = step.labelled;
     steps.push_back(std::move(one));
   }
   for (const Postprocessing::Gain& gain : what.gains)
     dice[gain.region] = {{"before", gain.before}, {"after", gain.after}, {"cases", gain.holding}};
   return Json{{"about",
-               "Post-processing by voxswap predict, selected on the validation cases. Remove a step, or this "
-               "file, to switch it off."},
+               "Post-processing by voxswap predict, selected on the validation cases or, with "
+               "labelled_cases, from "
+               "volumes in the ground truth. Remove a step, or this file, to switch it off."},
               {"steps", steps},
               {"found_on_cases", what.cases},
               {"fewest_cases", fewest_cases},
@@ -101,6 +103,7 @@ Postprocessing read_postprocessing(const fs::path& file, const data::Regions& re
       step.region = one.at("region").get<std::string>();
       step.remove = removal_of(one.at("remove").get<std::string>(), file);
       step.gain = one.value("gain", 0.0);
+      step.labelled = one.value("labelled_cases", std::size_t{0});
       if (step.remove != Removal::all_but_largest) step.below_mm3 = one.at("below_mm3").get<double>();
       values_of(regions, step.region, file);
     }
@@ -122,7 +125,10 @@ std::string step_words(const PostStep& step) {
     case Removal::small_components:
       return format("{}: components smaller than {} mm3 are removed", step.region, step.below_mm3);
     case Removal::small_whole:
-      return format("{}: removed where its total volume is below {} mm3", step.region, step.below_mm3);
+      return format("{}: removed where its total volume is below {} mm3{}", step.region, step.below_mm3,
+                    step.labelled == 0 ? ""
+                                       : format(", half of the smallest in the ground truth of {}",
+                                                counted(step.labelled, "case")));
   }
   return {};
 }

@@ -32,6 +32,9 @@ struct PostStep {
   Removal remove = Removal::all_but_largest;
   double below_mm3 = 0;  // for small_components and small_whole
   double gain = 0;       // in mean Dice over all regions and validation cases
+  // If not 0, the step was taken from the ground truth of so many cases (smallest_regions.h), not for its
+  // gain.
+  std::size_t labelled = 0;
 };
 
 struct Postprocessing {
@@ -95,13 +98,15 @@ constexpr std::size_t fewest_cases = 10;
 // A step on a region is selected if enough cases contain the region, mean Dice over regions and cases grows
 // by at least 0.0005, the gain is significant (95 % bootstrap interval over cases above 0), no region's mean
 // Dice decreases, and more cases gain than lose. Per region, the step with the largest gain is selected, if
-// any. Dice is 1 if a region is empty in both label maps and 0 if in one.
+// any. Dice is 1 if a region is empty in both label maps and 0 if in one. Before these, applies each of the
+// `given` steps that lowers no case's mean Dice and no region's.
 Postprocessing find_postprocessing(std::size_t count,
                                    const std::function<TruthAndPrediction(std::size_t)>& read,
-                                   const data::Regions& regions);
+                                   const data::Regions& regions, const std::vector<PostStep>& given = {});
 
-// Uses the validation predictions of finished runs on one data set, with all their repeats. Cases predicted
-// by several runs count several times. Throws Exit::bad_data if a prediction or ground truth is missing.
+// Uses the validation predictions of finished runs on one data set, with all their repeats, and the volumes
+// of regions in the ground truth of all their cases. Cases predicted by several runs count several times.
+// Throws Exit::bad_data if a prediction or ground truth is missing.
 Postprocessing find_postprocessing(const std::vector<Experiment>& runs, const data::Dataset& dataset);
 
 // Writes the selected steps to `folder` for prediction, and logs them.

@@ -211,6 +211,7 @@ TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
   row.region = "whole_tumor";
   row.case_id = "a";
   row.dice = 0.5;
+  row.truth_voxels = 10;
   DiceRow second = row;
   second.case_id = "b";
   second.dice = 1;
@@ -222,6 +223,21 @@ TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
   EXPECT_EQ(dice_table({row, second}),
             "Dice          mean  median     sd  lowest  cases   hd95  surface_dice\n"
             "whole_tumor  0.750   0.750  0.354   0.500      2  2.000         0.250\n");
+}
+
+TEST(DiceTable, SaysWhereARegionIsAbsent) {
+  std::vector<DiceRow> rows(4);
+  for (DiceRow& row : rows) row.region = "enhancing_tumor";
+  rows[0].dice = 0.5;
+  rows[0].truth_voxels = rows[0].predicted_voxels = 10;
+  rows[1].dice = 0;
+  rows[1].predicted_voxels = 1;
+  rows[2].dice = 1;
+  const std::string text = dice_table(rows);  // the last row was not scored
+  EXPECT_TRUE(
+      text.ends_with("enhancing_tumor is absent from the ground truth of 2 of 3 cases: predicted in 1 "
+                     "(Dice 0), not in 1 (Dice 1)\n"))
+      << text;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "pipeline/predict/smallest_regions.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -115,11 +116,57 @@ TEST(FoundPostprocessing, IsNothingWhereNothingHelps) {
   for (const Postprocessing::Gain& gain : what.gains) EXPECT_EQ(gain.before, gain.after) << gain.region;
 }
 
+// Enhancing tumour of 6 to 25 voxels of 2 mm^3 in 20 ground truths.
+data::LabelMap truth_with(std::size_t voxels) {
+  Labels labels(60, 2);
+  std::fill_n(labels.begin(), voxels, std::int16_t{4});
+  return row(labels, 2);
+}
+
+TEST(SmallestRegions, GiveAStepForEachRegionWithinAnother) {
+  const auto steps = [](std::size_t count) {
+    return steps_for_smallest(
+        count, [](std::size_t i) { return truth_with(6 + i); }, brats);
+  };
+  EXPECT_TRUE(steps(19).empty()) << "too few cases";
+  const std::vector<PostStep> made = steps(20);
+  ASSERT_EQ(made.size(), 2u);  // nothing is around the whole tumour
+  EXPECT_EQ(made[0].region, "tumor_core");
+  EXPECT_EQ(made[1].region, "enhancing_tumor");
+  EXPECT_EQ(made[1].remove, Removal::small_whole);
+  EXPECT_EQ(made[1].below_mm3, 6);
+  EXPECT_EQ(made[1].labelled, 20u);
+  EXPECT_TRUE(steps_for_smallest(
+                  40, [](std::size_t i) { return truth_with(i < 19 ? 6 : 0); }, brats)
+                  .empty())
+      << "in too few cases";
+}
+
+TEST(SmallestRegions, AreRemovedUnlessACaseWouldBeWorse) {
+  const PostStep step{"enhancing_tumor", Removal::small_whole, 3, 0, 20};
+  const std::pair<Labels, Labels> without = {{2, 1, 1, 2, 2}, {2, 4, 1, 2, 2}},
+                                  with = {{2, 4, 4, 4, 2}, {2, 4, 4, 4, 2}},
+                                  small = {{2, 4, 1, 2, 2}, {2, 4, 1, 2, 2}};
+  const auto found = [&](const std::vector<std::pair<Labels, Labels>>& cases) {
+    return find_postprocessing(cases.size(),
+                               [&](std::size_t i) {
+                                 return TruthAndPrediction{row(cases[i].first), row(cases[i].second), i};
+                               },
+                               brats, {step});
+  };
+  const Postprocessing helps = found({without, with});
+  ASSERT_EQ(helps.steps.size(), 1u);
+  EXPECT_NEAR(helps.steps[0].gain, 1.0 / 3 / 2, 1e-12);
+  EXPECT_NEAR(helps.gains[2].after, 1, 1e-12);
+  EXPECT_EQ(found({with, with}).steps.size(), 1u);  // it costs nothing
+  EXPECT_TRUE(found({without, small}).steps.empty());
+}
+
 TEST(FoundPostprocessing, ComesBackFromTheFileItWasWrittenTo) {
   const test::TemporaryFolder folder;
   const fs::path file = folder / postprocessing_file;
   const Postprocessing what = {{{"whole_tumor", Removal::all_but_largest, 0, 0.25},
-                                {"enhancing_tumor", Removal::small_whole, 500, 0.125}},
+                                {"enhancing_tumor", Removal::small_whole, 500, 0.125, 36}},
                                12,
                                {{"whole_tumor", 0.5, 0.75, 11}}};
   write_file(file, postprocessing_json(what));

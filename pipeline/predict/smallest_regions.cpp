@@ -1,0 +1,85 @@
+#include "pipeline/predict/smallest_regions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "base/csv.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "data/formats/image_io.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+constexpr std::size_t most_read = 200;
+constexpr double plausible_part = 0.5;  // of the smallest volume
+
+std::map<int, std::int64_t> voxels_by_label(const data::LabelMap& map) {
+  std::map<int, std::int64_t> voxels;
+  for (const std::int16_t label : map.voxels) ++voxels[label];
+  return voxels;
+}
+
+}  // namespace
+
+std::vector<PostStep> steps_for_smallest(std::size_t count,
+                                         const std::function<data::LabelMap(std::size_t)>& read,
+                                         const data::Regions& regions) {
+  const data::Regions inner = [&] {
+    data::Regions found = choose_regions(regions, {"all"});
+    std::erase_if(found, [&](const auto& region) { return left_over(region.second, regions) == 0; });
+    return found;
+  }();
+  if (inner.empty() || count < enough_labelled) return {};
+  std::vector<double> smallest(inner.size(), std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> holding(inner.size());
+  Progress progress("volumes of regions", "cases", static_cast<std::int64_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    throw_if_interrupted();
+    const data::LabelMap map = read(i);
+    const std::map<int, std::int64_t> voxels = voxels_by_label(map);
+    for (std::size_t r = 0; r < inner.size(); ++r) {
+      std::int64_t of_region = 0;
+      for (const int label : inner[r].second)
+        if (const auto found = voxels.find(label); found != voxels.end()) of_region += found->second;
+      if (of_region == 0) continue;
+      ++holding[r];
+      smallest[r] = std::min(smallest[r], static_cast<double>(of_region) * voxel_volume(map.geometry));
+    }
+    progress.advance();
+  }
+  std::vector<PostStep> steps;
+  for (std::size_t r = 0; r < inner.size(); ++r)
+    if (holding[r] >= enough_labelled)
+      steps.push_back({.region = inner[r].first,
+                       .remove = Removal::small_whole,
+                       .below_mm3 = std::round(plausible_part * smallest[r]),
+                       .gain = 0,
+                       .labelled = holding[r]});
+  std::erase_if(steps, [](const PostStep& step) { return step.below_mm3 == 0; });
+  return steps;
+}
+
+std::vector<PostStep> steps_for_smallest(const Experiment& run, const data::Dataset& dataset) {
+  const fs::path split = run.output / "split.csv";
+  const Csv csv = read_csv(split);
+  const std::size_t id = csv.column("case", split.string());
+  std::set<std::string> ids;
+  for (const auto& row : csv.rows) ids.insert(row[id]);
+  std::vector<fs::path> truths;
+  for (const data::CaseFiles& files : dataset.cases) {
+    const bool is_annotated =
+        std::all_of(dataset.regions.begin(), dataset.regions.end(),
+                    [&](const auto& region) { return files.is_annotated(region.second); });
+    if (ids.contains(files.id) && files.labelled() && is_annotated && truths.size() < most_read)
+      truths.push_back(files.truth);
+  }
+  return steps_for_smallest(
+      truths.size(), [&](std::size_t i) { return data::read_label_map(truths[i]); }, dataset.regions);
+}
+
+}  // namespace voxswap::pipeline
