@@ -246,7 +246,7 @@ TEST_F(Configure, ChoosesACoarserGridWhereTheHoursHoldTooFewSteps) {
 
 TEST_F(Configure, SweepsTheCoarserGridBesideTheFinestOne) {
   phantoms("4", "96,96,96", {}, "large");
-  succeeded(configure({"--hours", "1", "--candidates", "2"}, "large"));
+  succeeded(configure({"--hours", "0.03", "--candidates", "2", "network.base_filters=2"}, "large"));
   EXPECT_TRUE(contains(bytes("mine.yaml"), "      preprocess.spacing: [", "      preprocess.spacing: auto"))
       << bytes("mine.yaml");
   EXPECT_TRUE(
