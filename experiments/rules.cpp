@@ -57,7 +57,7 @@ void check_sides(const pipeline::Experiment& experiment, const Where& where) {
     fail(Exit::usage, "{}: {}: each side must be {}: {}", place, key, rule, join(wrong, "; "));
 }
 
-void check_spacing(const pipeline::Experiment& experiment, const Where& where) {
+void check_spacing(const pipeline::Experiment& experiment, const Where& where, const Given& given) {
   const data::PrepareOptions& preprocess = experiment.preprocess;
   if (!preprocess.by_spacing() && !preprocess.automatic_spacing) {
     if (preprocess.automatic_resolution)
@@ -69,6 +69,13 @@ void check_spacing(const pipeline::Experiment& experiment, const Where& where) {
     fail(Exit::usage,
          "{}: preprocess.spacing: {} takes 2D images, which are resized to preprocess.resolution",
          where("preprocess.spacing"), experiment.network.name);
+  if (experiment.training.preset == pipeline::Preset::nnunet && preprocess.automatic_resolution &&
+      !experiment.training.patch && !given("network.depth") && !given("network.strides"))
+    fail(
+        Exit::usage,
+        "{}: training.preset: nnunet chooses the levels of the network for training.patch, which is not set. "
+        "Set it, or network.strides",
+        where("training.preset"));
 }
 
 void check_patch(const pipeline::Experiment& experiment, const Where& where) {
@@ -251,7 +258,7 @@ void settle_resolution(pipeline::Experiment& experiment, const Given& given) {
 void check_rules(const pipeline::Experiment& experiment, const Where& where, const Given& given) {
   check_depth(experiment, where);
   check_sides(experiment, where);
-  check_spacing(experiment, where);
+  check_spacing(experiment, where, given);
   check_patch(experiment, where);
   check_files(experiment, where);
   check_table(experiment, where);

@@ -47,6 +47,9 @@ TEST_F(Experiments, TrainAsNnunetDoesWhereTheySayNothingElse) {
   EXPECT_EQ(run.network.strides, (Strides{{1, 1, 1}, {2, 2, 2}, {2, 2, 2}, {2, 2, 1}, {2, 2, 1}, {2, 2, 1}}));
   EXPECT_EQ(run.network.deep_supervision, (std::vector<double>{1, 0.5, 0.25, 0.125}));
   EXPECT_EQ(run.network.slope, 0.01);
+  EXPECT_TRUE(
+      contains(refusal("preprocess: {spacing: auto}\ntraining: {preset: nnunet}\n"), "training.patch"));
+  EXPECT_EQ(load("preprocess: {spacing: auto}\ntraining: {preset: nnunet, patch: 32}\n").network.depth, 4);
   EXPECT_EQ(run.training.batch_size, 3) << "is given";
   EXPECT_EQ(run.training.epochs, 1000);
   EXPECT_EQ(run.training.optimizer.name, net::Optimizer::sgd);
