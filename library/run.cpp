@@ -23,6 +23,7 @@ bool in_its_folder(const Experiment& given, const RunOptions& options, Work work
   pipeline::RunContext context{.ranks = {ranks, experiment.slabs},
                                .resume = options.resume,
                                .trace = options.trace,
+                               .until = options.until,
                                .on_epoch = options.on_epoch,
                                .resolved = experiment.resolved,
                                .settings = experiment.settings};

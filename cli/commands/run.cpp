@@ -71,6 +71,8 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   app.add_option("--out", where.out, "Folder of the run (output.dir)");
   add_hours(app, hours, "Time limit in hours of the training chosen for a data set folder");
   app.add_flag("--resume", how.resume, "Resume the run in that folder, or start it");
+  app.add_option("--until", how.until, "Pause after this epoch; --resume continues")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app.add_flag("--dry-run", dry_run,
                "Print the resolved experiment with its memory, disk and time, without running it");
   app.add_flag("--trace", how.trace, "Write timeline.json of one step, for Perfetto");
@@ -95,8 +97,19 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
   return Exit::done;
 }
 
+void show_training(const pipeline::Experiment& experiment, bool json) {
+  const fs::path timing = experiment.output / "timing.csv";  // of finished repeats
+  if (json)
+    print_json({{"run", experiment.output.string()},
+                {"checkpoints", (experiment.output / "checkpoints").string()},
+                {"timing", fs::exists(timing) ? table_json(read_csv(timing)) : Json::array()}});
+  else
+    print("{}\n", (experiment.output / "checkpoints").string());
+}
+
 void show_run(const pipeline::Experiment& experiment, bool json) {
   const fs::path scores = experiment.output / "dice.csv", classes = experiment.output / "classes.csv";
+  if (!fs::exists(scores) && !fs::exists(classes)) return show_training(experiment, json);  // paused
   if (json) {
     const bool classified = fs::exists(classes);
     print_json({{"run", experiment.output.string()},
@@ -111,15 +124,6 @@ void show_run(const pipeline::Experiment& experiment, bool json) {
   for (const char* name : {"boxplot.svg", "report.html"}) {
     if (const auto file = experiment.output / name; fs::exists(file)) print("{}\n", file.string());
   }
-}
-
-void show_training(const pipeline::Experiment& experiment, bool json) {
-  if (json)
-    print_json({{"run", experiment.output.string()},
-                {"checkpoints", (experiment.output / "checkpoints").string()},
-                {"timing", table_json(read_csv(experiment.output / "timing.csv"))}});
-  else
-    print("{}\n", (experiment.output / "checkpoints").string());
 }
 
 }  // namespace

@@ -21,13 +21,15 @@ struct Epoch {
 struct RunOptions {
   bool resume = false;                           // resume the run in the folder, or start it
   bool trace = false;                            // write timeline.json of one step
+  std::int64_t until = 0;                        // pause after this epoch; 0: train to the end
   std::string record = {};                       // first line of run.log
   std::function<void(const Epoch&)> on_epoch{};  // called after every epoch on the first rank; may throw
 };
 
 // Trains, predicts the validation cases, scores them and writes the report. Locks the run's folder. Throws
 // Exit::usage if the folder contains another run. Collective with several ranks; returns false on all but the
-// first, which writes all files.
+// first, which writes all files. A paused run is trained so far and not scored; `resume` continues it to the
+// same bytes.
 bool run(const Experiment& experiment, const RunOptions& options = {});
 // Only trains; run() with `resume` continues from there.
 bool train(const Experiment& experiment, const RunOptions& options = {});

@@ -45,6 +45,7 @@ struct Job {
   StepData data;
   std::vector<PhaseRow> phases;  // completed phases
   bool prepared = false;
+  bool paused = false;  // a repeat was paused before its end
 
   // Returns false if the cases are already prepared.
   bool prepare() {
@@ -166,11 +167,12 @@ void write_plan(const Experiment& experiment, const Session& session) {
 
 TimeLeft time_left(const Job& job, const Session& session, bool predicts) {
   const TrainingOptions& training = job.experiment.training;
+  const std::int64_t epochs = job.context.last_epoch(training.epochs);
   const EpochSampler sampler(job.experiment, job.context.ranks, training.seed, job.split.training,
                              job.cases->dataset().cases.size(), job.cases->sample_counts(job.split.training));
   const auto validated = static_cast<std::int64_t>(job.split.validation.size());
-  return {{training.repeats * training.epochs * sampler.steps(),
-           training.repeats * validations(training, training.epochs) * validated,
+  return {{training.repeats * epochs * sampler.steps(),
+           training.repeats * validations(training, epochs) * validated,
            predicts ? training.repeats * validated : 0},
           training.batch_size,
           session.plan().predicted_seconds};
@@ -204,7 +206,8 @@ void agree_on_run(net::Ranks& ranks, const RunIdentity& identity, const Session&
 void follow(Job& job, Session& session, TimeLeft& left) {
   const Experiment& experiment = job.experiment;
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat)
-    train_repeat(experiment, job.context, repeat, session, *job.cases, job.split, {}, left);
+    job.paused |=
+        train_repeat(experiment, job.context, repeat, session, *job.cases, job.split, {}, left).paused;
 }
 
 void log_beginning(const Job& job, const Session& session) {
@@ -225,7 +228,7 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
     const TrainingResult result =
         train_repeat(experiment, job.context, repeat, session, *job.cases, job.split, rows, left);
-    rows.append(result.tables);
+    rows.replace(repeat, result.tables);
     TimingRow row = timing(job, session, result);
     // A repeat that was already finished keeps its earlier row.
     const auto index = static_cast<std::size_t>(repeat - 1);
@@ -234,6 +237,8 @@ void train_repeats(Job& job, Session& session, TimeLeft& left, TrainingTables& r
     else
       compare_with_forecast(row, session);
     if (result.replanned) write_plan(experiment, session);
+    job.paused |= result.paused;
+    if (job.paused) continue;  // timing.csv is of finished repeats
     timings.push_back(row);
     write_noted(experiment.output, {{"timing.csv", csv_text(csv_of(timings))}});
   }
@@ -292,12 +297,14 @@ Job train_job(const Experiment& given, const RunContext& context, bool predicts)
   write_routines(session.backend(), experiment);
 
   TrainingTables rows;
+  if (job.begun) rows = recorded_tables(experiment.output, job.cases->dataset().classes);
   train_repeats(job, session, left, rows);
   watch.end(job, "training");
   double epochs = 0;
   for (const EpochRow& row : rows.epochs) epochs += row.seconds;
   job.phases.back().seconds = std::max(job.phases.back().seconds, epochs);
   write_phases(job);
+  if (job.paused) log::info("paused after epoch {}. --resume continues", context.until);
   return job;
 }
 
@@ -309,6 +316,7 @@ void train(const Experiment& experiment, const RunContext& context) {
 
 void run(const Experiment& experiment, const RunContext& context, const ReadSettings& read_settings) {
   Job job = train_job(experiment, context, true);
+  if (job.paused) return;
   Stopwatch watch;
   if (job.cases->dataset().classes)
     predict_and_count(job.experiment, job.context, *job.cases, job.split);

@@ -60,24 +60,30 @@ class Trainer {
         checkpoints_(folder_),
         pictures_(cases.dataset()),
         average_(training_, session),
-        moved_per_step_(swap::totals(session.plan())) {}
+        moved_per_step_(swap::totals(session.plan())),
+        last_epoch_(context.last_epoch(training_.epochs)) {}
 
   TrainingResult train() {
     start();
-    if (!position_.finished) session_.hold(cases_, split_.training);
-    if (!position_.finished)
+    if (!is_over()) {
+      session_.hold(cases_, split_.training);
       loader_ = sampler_.load(cases_, (position_.epoch - 1) * sampler_.steps() + position_.step,
                               session_.backend().computes_on_host());
-    while (!position_.finished) epoch();
-    return {mine_, steps_, steps_.compute_seconds / std::max(trained_, 1e-9), replanned_};
+    }
+    while (!is_over()) epoch();
+    return {mine_, steps_, steps_.compute_seconds / std::max(trained_, 1e-9), replanned_,
+            !position_.finished};
   }
 
  private:
+  // Finished or paused.
+  bool is_over() const { return position_.finished || position_.epoch > last_epoch_; }
+
   void start() {
     if (ranks_.is_first()) make_directories(folder_);
     session_.initialize(seed_);
     if (!context_.resume || !resume()) begin_from_others();
-    if (ranks_.is_first() && !position_.finished)
+    if (ranks_.is_first() && !is_over())
       logs_ = RunLogs(experiment_, context_.resolved, repeat_, position_.epoch, position_.total_steps + 1);
     saved_ = Clock::now();
   }
@@ -121,7 +127,7 @@ class Trainer {
                                                            average_.best_epoch());
     if (ranks_.is_first())
       mine_ = resumed_tables(experiment_.output, cases_.dataset().classes, repeat_, position_.epoch);
-    if (!position_.finished)
+    if (!is_over())
       log::info("resuming repeat {} at epoch {}, step {}", repeat_, position_.epoch, position_.step + 1);
     return true;
   }
@@ -261,8 +267,8 @@ class Trainer {
 
   double seconds_left() {
     const std::int64_t before = repeat_ - 1, done = position_.epoch - 1;
-    left_.stand_at({(before * training_.epochs + done) * sampler_.steps() + position_.step,
-                    (before * validations(training_, training_.epochs) + validations(training_, done)) *
+    left_.stand_at({(before * last_epoch_ + done) * sampler_.steps() + position_.step,
+                    (before * validations(training_, last_epoch_) + validations(training_, done)) *
                         static_cast<std::int64_t>(split_.validation.size()),
                     0});
     return left_.seconds();
@@ -270,27 +276,10 @@ class Trainer {
 
   void finish(double rate, const Validation& validation, const std::optional<Validation>& averaged,
               const DeviceUse& use) {
-    EpochRow row;
-    row.run = experiment_.name;
-    row.repeat = repeat_;
-    row.resolution = resolution_text(experiment_.preprocess.resolution);
-    row.epoch = position_.epoch;
-    row.seconds = position_.train_seconds + use.validation;
-    row.train_loss = position_.loss_sum / static_cast<double>(sampler_.steps());
+    EpochRow row = epoch_row(experiment_, repeat_, position_, sampler_.steps(), use);
     row.validation_loss = validation.loss();
     if (averaged) row.averaged_validation_loss = averaged->loss();
     row.learning_rate = rate * share_of(position_.total_steps - 1);  // of the last step
-    const Size3 side = input_size(experiment_);
-    row.megavoxels_per_second =
-        static_cast<double>(side[0] * side[1] * side[2] * sampler_.steps() * training_.batch_size) / 1e6 /
-        std::max(position_.train_seconds, 1e-9);
-    row.wait_seconds = position_.wait_seconds;
-    row.stall_seconds = position_.stall_seconds;
-    row.validation_seconds = use.validation;
-    row.device_busy = std::min(use.busy(), 1.0);
-    row.swapped_out_bytes = position_.moved.out_bytes;
-    row.swapped_in_bytes = position_.moved.in_bytes;
-    row.recomputed_nodes = position_.moved.recomputed_nodes;
     row.device_peak_bytes = session_.arena_bytes();
     row.host_peak_bytes = session_.host_bytes() + average_.bytes();
     mine_.add(row, validation, averaged);
@@ -310,16 +299,16 @@ class Trainer {
     position_.finished = stop;
     ++position_.epoch;
     position_.step = 0;
-    log::info("{}{}", line, stop ? "" : ", " + format_seconds(seconds_left()) + " left");
+    log::info("{}{}", line, is_over() ? "" : ", " + format_seconds(seconds_left()) + " left");
     position_.loss_sum = position_.train_seconds = position_.wait_seconds = position_.stall_seconds = 0;
     position_.moved = {};
 
     if (!ranks_.is_first()) return;
     TrainingTables all = rows_;
-    all.append(mine_);
+    all.replace(repeat_, mine_);
     write_tables(experiment_.output, cases_.dataset().classes, all);
     // Short epochs are not worth a checkpoint each.
-    if (stop || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
+    if (is_over() || seconds_since(saved_) > std::min(50 * save_seconds_, training_.checkpoint_minutes * 60))
       save();
     if (context_.on_epoch)
       context_.on_epoch({repeat_, row.epoch, training_.epochs, row.train_loss, row.validation_loss,
@@ -382,8 +371,9 @@ class Trainer {
   std::vector<Tensor> best_, best_average_;  // weights of the best epoch, not yet saved
   StepStatistics steps_;
   swap::PlanTotals moved_per_step_;
-  Sample batch_;        // last batch given to the session
-  bool given_ = false;  // the batch has not been used by a step
+  std::int64_t last_epoch_;  // in this process
+  Sample batch_;             // last batch given to the session
+  bool given_ = false;       // the batch has not been used by a step
   double trained_ = 0, save_seconds_ = 0, kernel_seconds_ = 0;
   bool warned_of_slow_rank_ = false, told_device_use_ = false, replanned_ = false;
   Clock::time_point saved_;

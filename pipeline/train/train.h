@@ -20,10 +20,11 @@ struct TrainingResult {
   StepStatistics steps;    // of this process
   double utilization = 0;  // share of the epochs' training time during which kernels ran
   bool replanned = false;  // after the first steps, because they disproved the costs
+  bool paused = false;     // at RunContext::until, before the end
 };
 
-// `rows`: tables of earlier repeats; after every epoch, the tables are rewritten with this repeat's rows
-// appended. `left`: remaining time of all repeats, which is updated. With context.resume, continues from
+// `rows`: tables of the other repeats; after every epoch, the tables are rewritten with this repeat's rows.
+// `left`: remaining time of all repeats, which is updated. With context.resume, continues from
 // checkpoints/last.safetensors if it exists. An interrupted run writes a checkpoint and throws
 // Exit::interrupted.
 //
@@ -40,7 +41,8 @@ TrainingResult train_repeat(const Experiment& experiment, const RunContext& cont
 // timing.csv, plan.json, checkpoints/.
 void train(const Experiment& experiment, const RunContext& context);
 
-// Calls train(), predicts the validation cases with the best weights, scores them and writes the report.
+// Calls train(), predicts the validation cases with the best weights, scores them and writes the report. A
+// paused run is only trained.
 void run(const Experiment& experiment, const RunContext& context, const ReadSettings& read_settings);
 
 }  // namespace voxswap::pipeline

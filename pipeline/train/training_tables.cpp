@@ -1,7 +1,10 @@
 #include "pipeline/train/training_tables.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/file.h"
+#include "pipeline/cases/patches.h"
 #include "pipeline/report/written_files.h"
 
 namespace voxswap::pipeline {
@@ -27,16 +30,19 @@ std::vector<Row> resumed(const fs::path& file, std::int64_t repeat, std::int64_t
 }
 
 template <class Row>
-void append(std::vector<Row>& rows, const std::vector<Row>& more) {
-  rows.insert(rows.end(), more.begin(), more.end());
+void replace(std::vector<Row>& rows, std::int64_t repeat, const std::vector<Row>& more) {
+  std::erase_if(rows, [&](const Row& row) { return row.repeat == repeat; });
+  const auto next =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.repeat > repeat; });
+  rows.insert(next, more.begin(), more.end());
 }
 
 }  // namespace
 
-void TrainingTables::append(const TrainingTables& more) {
-  pipeline::append(epochs, more.epochs);
-  pipeline::append(validation, more.validation);
-  pipeline::append(accuracy, more.accuracy);
+void TrainingTables::replace(std::int64_t repeat, const TrainingTables& rows) {
+  pipeline::replace(epochs, repeat, rows.epochs);
+  pipeline::replace(validation, repeat, rows.validation);
+  pipeline::replace(accuracy, repeat, rows.accuracy);
 }
 
 void TrainingTables::add(const EpochRow& row, const Validation& found,
@@ -56,6 +62,29 @@ void TrainingTables::add(const EpochRow& row, const Validation& found,
   }
 }
 
+EpochRow epoch_row(const Experiment& experiment, std::int64_t repeat, const Position& position,
+                   std::int64_t steps, const DeviceUse& use) {
+  EpochRow row;
+  row.run = experiment.name;
+  row.repeat = repeat;
+  row.resolution = resolution_text(experiment.preprocess.resolution);
+  row.epoch = position.epoch;
+  row.seconds = position.train_seconds + use.validation;
+  row.train_loss = position.loss_sum / static_cast<double>(steps);
+  const Size3 side = input_size(experiment);
+  row.megavoxels_per_second =
+      static_cast<double>(side[0] * side[1] * side[2] * steps * experiment.training.batch_size) / 1e6 /
+      std::max(position.train_seconds, 1e-9);
+  row.wait_seconds = position.wait_seconds;
+  row.stall_seconds = position.stall_seconds;
+  row.validation_seconds = use.validation;
+  row.device_busy = std::min(use.busy(), 1.0);
+  row.swapped_out_bytes = position.moved.out_bytes;
+  row.swapped_in_bytes = position.moved.in_bytes;
+  row.recomputed_nodes = position.moved.recomputed_nodes;
+  return row;
+}
+
 void write_tables(const fs::path& folder, bool classes, const TrainingTables& tables) {
   write_noted(folder, {{"epochs.csv", csv_text(csv_of(tables.epochs))},
                        {"validation.csv", csv_text(csv_of(tables.validation))}});
@@ -70,6 +99,13 @@ TrainingTables resumed_tables(const fs::path& folder, bool classes, std::int64_t
     tables.accuracy = resumed<AccuracyRow>(folder / "accuracy.csv", repeat, epoch);
   else
     tables.validation = resumed<ValidationRow>(folder / "validation.csv", repeat, epoch);
+  return tables;
+}
+
+TrainingTables recorded_tables(const fs::path& folder, bool classes) {
+  TrainingTables tables{
+      rows_in<EpochRow>(folder / "epochs.csv"), rows_in<ValidationRow>(folder / "validation.csv"), {}};
+  if (classes) tables.accuracy = rows_in<AccuracyRow>(folder / "accuracy.csv");
   return tables;
 }
 

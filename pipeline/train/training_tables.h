@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "pipeline/report/class_tables.h"
 #include "pipeline/report/tables.h"
+#include "pipeline/train/device_use.h"
+#include "pipeline/train/position.h"
 #include "pipeline/train/validation.h"
 
 namespace voxswap::pipeline {
@@ -17,14 +19,21 @@ struct TrainingTables {
   std::vector<ValidationRow> validation;  // validation.csv
   std::vector<AccuracyRow> accuracy;      // accuracy.csv, for image classification
 
-  void append(const TrainingTables& more);
+  // Replaces the rows of a repeat; repeats are in order.
+  void replace(std::int64_t repeat, const TrainingTables& rows);
   // Adds the results of a finished epoch. `averaged`: validation with the averaged weights, if any.
   void add(const EpochRow& row, const Validation& validation, const std::optional<Validation>& averaged);
 };
+
+// What the position at the end of an epoch of `steps` steps, and its use of the device, state about it.
+EpochRow epoch_row(const Experiment& experiment, std::int64_t repeat, const Position& position,
+                   std::int64_t steps, const DeviceUse& use);
 
 // `classes`: image classification.
 void write_tables(const fs::path& folder, bool classes, const TrainingTables& tables);
 // The rows of one repeat for the completed epochs before `epoch`. Throws Exit::bad_data if one is missing.
 TrainingTables resumed_tables(const fs::path& folder, bool classes, std::int64_t repeat, std::int64_t epoch);
+// All rows in the folder.
+TrainingTables recorded_tables(const fs::path& folder, bool classes);
 
 }  // namespace voxswap::pipeline
