@@ -147,7 +147,7 @@ TEST(Mirroring, AlongOneAxisAveragesTheTwoSidesAndNothingElse) {
   }
 }
 
-class Ensembles : public test::InAFolder {
+class NetworkEnsembles : public test::InAFolder {
  protected:
   // Two repeats with different weights, in the files that train() writes.
   void SetUp() override {
@@ -179,7 +179,7 @@ class Ensembles : public test::InAFolder {
   data::Dataset dataset_;
 };
 
-TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
+TEST_F(NetworkEnsembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
   const std::vector<float> first = predict({1}), second = predict({2}), both = predict({1, 2});
   EXPECT_GT(largest_difference(first, second), 1e-3f);
   for (std::size_t i = 0; i < both.size(); ++i) EXPECT_EQ(both[i], (first[i] + second[i]) / 2);
@@ -190,7 +190,7 @@ TEST_F(Ensembles, AverageTheProbabilitiesOfTheirRepeatsAndOneIsItself) {
 }
 
 // Each fold has its own normalisation and its own folder.
-TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
+TEST_F(NetworkEnsembles, OfSeveralRunsAverageTheirProbabilities) {
   TrainedRun other = run_;
   other.experiment.output = folder_ / "other";
   const fs::path from = checkpoint_folder(experiment_, 2), to = checkpoint_folder(other.experiment, 2);
@@ -205,7 +205,7 @@ TEST_F(Ensembles, OfSeveralRunsAverageTheirProbabilities) {
 }
 
 // The second network is deeper and uses other windows.
-TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
+TEST_F(NetworkEnsembles, OfDifferentNetworksAverageTheirProbabilities) {
   TrainedRun other{experiment_with(Size3{8, 8, 8})};
   other.experiment.network.depth = 3;
   other.experiment.output = folder_ / "other";
@@ -230,7 +230,7 @@ TEST_F(Ensembles, OfDifferentNetworksAverageTheirProbabilities) {
   EXPECT_EQ(predictor.probabilities(noise(), 0), first);
 }
 
-TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
+TEST_F(NetworkEnsembles, RefuseRunsThatAreNotAlike) {
   run_.settings = {{"preprocess.crop", "none"}, {"network.depth", "3"}, {"training.epochs", "10"}};
   TrainedRun other = run_;
   other.settings[1].value = "4";
@@ -247,7 +247,7 @@ TEST_F(Ensembles, RefuseRunsThatAreNotAlike) {
 }
 
 // Prediction mirrors only the axes that training mirrored.
-TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
+TEST_F(NetworkEnsembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
   experiment_.preprocess.normalize = data::Normalize::none;
   const auto predicted = [&](bool mirror) {
     PredictOptions how;
@@ -271,7 +271,7 @@ TEST_F(Ensembles, MirrorTheAxesThatTrainingMirroredAndNoOthers) {
   test::expect_failure([&] { predicted(true); }, Exit::usage, {"trained without mirroring"});
 }
 
-TEST_F(Ensembles, RefuseWindowsThatDoNotFit) {
+TEST_F(NetworkEnsembles, RefuseWindowsThatDoNotFit) {
   for (const Size3& window : {Size3{15, 16, 16}, Size3{32, 16, 16}}) {
     PredictOptions how;
     how.window = window;
