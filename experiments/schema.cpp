@@ -77,6 +77,9 @@ Json statements() {
           {"plot",
            allowed::record({{"x", allowed::text()}, {"y", allowed::text()}, {"by", columns}}, {"x", "y"})},
           {"volumes", allowed::whole({1, 1e9})},
+          {"stop", allowed::choice({"none", "halving"})},
+          {"eta", allowed::whole({2, 100})},
+          {"first_rung", allowed::number({0, 0.5})},
           {"published", allowed::list_of(allowed::map_of(allowed::text(), 1), 1)}};
 }
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "experiments/sweep_draft.h"
+#include "experiments/sweep_halving.h"
 #include "experiments/sweep_words.h"
 #include "experiments/value_types.h"
 
@@ -229,6 +230,25 @@ void check_cells(const Sweep& sweep) {
   }
 }
 
+// Numbers the settings in order of their first cells; returns how many there are.
+std::size_t number_settings(Sweep& sweep) {
+  std::map<std::string, std::size_t> known;
+  for (SweepCell& cell : sweep.cells) {
+    std::string text;
+    for (const pipeline::Setting& setting : cell.experiment.settings)
+      if (pipeline::distinguishes_models(setting.decides) || setting.decides == pipeline::Decides::resolution)
+        text += setting.key + ": " + setting.value + "\n";
+    cell.setting = known.try_emplace(text, known.size()).first->second;
+  }
+  return known.size();
+}
+
+std::int64_t least_epochs(const Sweep& sweep) {
+  std::int64_t least = sweep.base.training.epochs;
+  for (const SweepCell& cell : sweep.cells) least = std::min(least, cell.experiment.training.epochs);
+  return least;
+}
+
 // Keeps the keys that have no effect in any cell.
 void keep_what_no_cell_needs(Sweep& sweep) {
   std::erase_if(sweep.base.without_effect, [&](const auto& entry) {
@@ -268,6 +288,7 @@ Sweep load_sweep(const fs::path& file, const std::vector<std::string>& arguments
   for (std::size_t i = 0; i < sweep.cells.size(); ++i)
     make_cell_experiment(file, sweep, sweep.cells[i], std::move(settings[i]));
   check_cells(sweep);
+  sweep.rungs = read_rungs(draft, sweep.command, number_settings(sweep), least_epochs(sweep));
   keep_what_no_cell_needs(sweep);
   return sweep;
 }

@@ -4,15 +4,18 @@
 // An entry of `sweep:` is a key (or a section whose values are maps) with a list of values, a map from labels
 // to values, or one value shared by all cells. The values of `settings` are maps of keys that change
 // together. Other entries are options of the swept command (`command`, `as`, `largest`, `devices`,
-// `devices_per_link`, `steps`, `trace`) and of the results (`title`, `plot`, `published`).
+// `devices_per_link`, `steps`, `trace`), of the order of training (`stop`, `eta`, `first_rung`) and of the
+// results (`title`, `plot`, `published`).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "experiments/experiment.h"
+#include "pipeline/sweep/halving.h"
 #include "pipeline/sweep/sweep_results.h"
 
 namespace voxswap::experiments {
@@ -32,14 +35,16 @@ struct SweepCell {
   std::vector<std::string> values;  // one per column
   SweepQuestion question;
   LoadedExperiment experiment;  // written to OUT/name
+  std::size_t setting = 0;      // equal for cells that are repeats or folds of one another
 };
 
 struct Sweep {
   std::string command = "run";  // run | plan | bench
   LoadedExperiment base;  // with the name and output.dir of the sweep; cells are written inside output.dir
-  std::vector<std::string> columns;  // short names of the swept keys, such as "resolution"
-  std::vector<SweepCell> cells;      // the last column varies fastest
-  bool draws_splits = false;         // cells differ in data.*, so each makes its own split
+  std::vector<std::string> columns;   // short names of the swept keys, such as "resolution"
+  std::vector<SweepCell> cells;       // the last column varies fastest
+  bool draws_splits = false;          // cells differ in data.*, so each makes its own split
+  std::vector<pipeline::Rung> rungs;  // of successive halving; none: every cell is trained to its end
   std::string title;
   pipeline::ChartColumns plot;
   std::int64_t volumes = 0;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "experiments/experiment.h"
+#include "experiments/keys.h"
 #include "experiments/sweep_words.h"
 #include "experiments/value_types.h"
 
@@ -48,11 +49,23 @@ Axis* find_axis(Draft& draft, const std::string& path) {
   return nullptr;
 }
 
+// Suggests an entry of `sweep:` for a misspelt one; assign_setting() suggests keys.
+void check_word(const std::string& path, const std::string& where) {
+  const bool names_key = std::any_of(keys().begin(), keys().end(),
+                                     [&](const Key& key) { return is_among(path, split(key.path, '.')); });
+  if (names_key || path.find('.') != path.npos) return;
+  const std::string guess = nearest(path, sweep_words());
+  if (!guess.empty())
+    fail(Exit::usage, "{}: unknown key 'sweep.{}'. Did you mean 'sweep.{}'?", where, path, guess);
+}
+
 void set_fixed(Draft& draft, const std::string& path, const Yaml& value) {
-  if (is_sweep_question(path) || is_sweep_statement(path))
+  if (is_sweep_question(path) || is_sweep_statement(path)) {
     draft.stated[path] = value;
-  else
-    assign_setting(draft.base, path, value);
+    return;
+  }
+  check_word(path, value.where);
+  assign_setting(draft.base, path, value);
 }
 
 void read_file_part(Draft& draft) {

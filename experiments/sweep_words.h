@@ -12,6 +12,7 @@ namespace voxswap::experiments {
 bool is_sweep_question(const std::string& word);
 // Properties of the whole sweep.
 bool is_sweep_statement(const std::string& word);
+std::vector<std::string> sweep_words();  // both
 
 // An axis whose values are maps of keys that change together.
 inline constexpr const char* sweep_settings = "settings";

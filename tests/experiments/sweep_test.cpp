@@ -145,6 +145,46 @@ TEST_F(Sweeps, ReadWhatIsToBeMadeOfTheResults) {
   EXPECT_EQ(csv_text(sweep.published), "link,seconds,percent\npcie3,1467,\nnvlink2,,73.5\n");
 }
 
+TEST_F(Sweeps, CanStopCellsEarly) {
+  const std::string base = "training: {epochs: 40}\n";
+  const Sweep sweep =
+      load(base + "sweep: {stop: halving, training.seed: [1, 2], network.depth: [2, 3, 4, 5]}\n");
+  ASSERT_EQ(sweep.rungs.size(), 2u);
+  EXPECT_EQ(sweep.rungs[0].divisor, 4);
+  EXPECT_EQ(sweep.rungs[0].settings, 4u);
+  std::vector<std::size_t> settings;  // seeds are repeats of a setting
+  for (const SweepCell& cell : sweep.cells) settings.push_back(cell.setting);
+  EXPECT_EQ(settings, (std::vector<std::size_t>{0, 1, 2, 3, 0, 1, 2, 3}));
+  const std::string depths = "network.depth=2,3,4,5";
+  EXPECT_EQ(load(base, {depths, "sweep.stop=halving", "eta=4"}).rungs.size(), 1u);
+  EXPECT_EQ(load(base, {depths, "stop=halving", "sweep.first_rung=0.5"}).rungs.size(), 1u);
+  EXPECT_TRUE(load(base, {depths, "sweep.stop=none"}).rungs.empty());
+  EXPECT_TRUE(load(base, {depths}).rungs.empty());
+  const Sweep folds = load(
+      "data: {split: {folds: 5}}\nsweep: {data.split.fold: [0, 1], training.loss: "
+      "[weighted_dice, dice_cross_entropy], stop: halving}\n");
+  EXPECT_EQ(folds.cells[0].setting, folds.cells[2].setting);
+  EXPECT_NE(folds.cells[0].setting, folds.cells[1].setting);
+  // Cells of different lengths: each has room for its rungs.
+  EXPECT_EQ(load("", {"training.epochs=2,40,80,100", "stop=halving"}).rungs.size(), 1u);
+}
+
+TEST_F(Sweeps, AreRefusedIfNoCellCanBeStopped) {
+  expect_refused("", {"training.seed=1,2", "stop=halving"}, "halving needs several settings",
+                 "all cells are repeats or folds of one");
+  expect_refused("", {"network.depth=2,3", "training.epochs=1", "stop=halving"}, "training.epochs is 1");
+  expect_refused("", {"network.depth=2,3", "eta=3", "first_rung=0.4", "stop=halving"},
+                 "sweep.first_rung is 0.4");
+  expect_refused("", {"network.depth=2,3", "eta=3"}, "sweep.eta: is only for sweep.stop: halving");
+  expect_refused("", {"network.depth=2,3", "stop=none", "first_rung=0.2"}, "sweep.first_rung: is only for");
+  expect_refused("", {"network.depth=2,3", "command=plan", "stop=halving"}, "is only for sweep.command run");
+  expect_refused("", {"network.depth=2,3", "stop=halving", "eta=1"}, "sweep.eta: expected a whole number");
+  expect_refused("", {"network.depth=2,3", "stop=half"}, "one of none, halving");
+  expect_refused("sweep: {stpo: halving, network.depth: [2, 3]}\n",
+                 "unknown key 'sweep.stpo'. Did you mean 'sweep.stop'?");
+  expect_refused("sweep: {first_rugn: 0.2, network.depth: [2, 3]}\n", "Did you mean 'sweep.first_rung'?");
+}
+
 TEST_F(Sweeps, AreRefusedWithPlaceAndRemedy) {
   expect_refused("name: a\n", "nothing to sweep over");
   expect_refused("sweep:\n  preprocess.resolutoin: [1, 2]\n",
