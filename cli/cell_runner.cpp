@@ -24,11 +24,12 @@ class RunsHere final : public CellRunner {
   RunsHere(const experiments::Sweep& sweep, const SweepShares& shares, std::size_t share)
       : sweep_(sweep), shares_(shares), share_(shares.shares[share]) {}
 
-  void start(std::size_t index) override {
-    const experiments::SweepCell& cell = sweep_.cells[index];
+  void start(const CellTask& task) override {
+    const experiments::SweepCell& cell = sweep_.cells[static_cast<std::size_t>(task.cell)];
     wait_for_who_was_there(cell.experiment.output);
     ChildRequest request;
-    request.arguments = cell_arguments(cell, sweep_.command, share_overrides(cell, shares_, share_));
+    request.arguments =
+        cell_arguments(cell, sweep_.command, share_overrides(cell, shares_, share_), task.until);
     request.log = cell_log(cell);
     request.gpu = share_.gpu;
     if (shares_.shares.size() > 1) request.cores = share_.cores;
@@ -50,7 +51,7 @@ class RunsHere final : public CellRunner {
   pid_t child_ = 0;
 };
 
-// Message from rank 0 to another rank: a cell index, or one of these.
+// Message from rank 0 to another rank: a task, or one of these in place of its cell.
 constexpr std::int64_t stop = -1, go_home = -2;
 
 struct Ending {
@@ -61,7 +62,7 @@ class RunsOnRank final : public CellRunner {
  public:
   RunsOnRank(net::Ranks& ranks, int rank) : ranks_(ranks), rank_(rank) {}
 
-  void start(std::size_t cell) override { tell(static_cast<std::int64_t>(cell)); }
+  void start(const CellTask& task) override { tell(task); }
   std::optional<int> poll() override {
     if (!ranks_.has_sent(rank_)) return std::nullopt;
     Ending ending;
@@ -69,12 +70,12 @@ class RunsOnRank final : public CellRunner {
     was_interrupted_ = was_interrupted_ || ending.interrupted != 0;
     return static_cast<int>(ending.exit);
   }
-  void interrupt() override { tell(stop); }
+  void interrupt() override { tell({stop, 0}); }
   bool was_interrupted() const override { return was_interrupted_; }
-  void dismiss() override { tell(go_home); }
+  void dismiss() override { tell({go_home, 0}); }
 
  private:
-  void tell(std::int64_t what) { ranks_.send(rank_, &what, sizeof what); }
+  void tell(const CellTask& task) { ranks_.send(rank_, &task, sizeof task); }
 
   net::Ranks& ranks_;
   int rank_;
@@ -95,12 +96,12 @@ std::unique_ptr<CellRunner> run_on_rank(net::Ranks& ranks, int rank) {
 void serve_cells(net::Ranks& ranks, CellRunner& here) {
   for (bool interrupt_sent = false, must_stop = false;; std::this_thread::sleep_for(poll_interval)) {
     if (ranks.has_sent(0)) {
-      std::int64_t what = 0;
-      ranks.receive(0, &what, sizeof what);
-      if (what == go_home) return;
-      if (what >= 0) here.start(static_cast<std::size_t>(what));
-      interrupt_sent = interrupt_sent && what < 0;
-      must_stop = what == stop;
+      CellTask task;
+      ranks.receive(0, &task, sizeof task);
+      if (task.cell == go_home) return;
+      if (task.cell >= 0) here.start(task);
+      interrupt_sent = interrupt_sent && task.cell < 0;
+      must_stop = task.cell == stop;
     }
     if ((must_stop || interrupted()) && !interrupt_sent) {
       here.interrupt();

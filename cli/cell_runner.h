@@ -13,12 +13,17 @@
 
 namespace voxswap::cli {
 
+// A cell of the sweep, and the epoch after which it pauses; 0: it runs to the end.
+struct CellTask {
+  std::int64_t cell = 0, until = 0;
+};
+
 constexpr auto poll_interval = std::chrono::milliseconds(20);
 
 class CellRunner {
  public:
   virtual ~CellRunner() = default;
-  virtual void start(std::size_t cell) = 0;               // REQUIRES: no cell is running
+  virtual void start(const CellTask& task) = 0;           // REQUIRES: no cell is running
   virtual std::optional<int> poll() = 0;                  // exit status once the running cell has ended
   virtual void interrupt() = 0;                           // like Ctrl-C
   virtual bool was_interrupted() const { return false; }  // by another process

@@ -89,6 +89,8 @@ FileGroup sweep_files() {
            {"CELL/log.txt", "output of the cell"},
            {"split.csv", "the split that all cells share", split_columns()},
            {"sweep.csv", "results; the swept keys are columns after the first", cell_columns()},
+           {"halving.csv", "decisions of successive halving; only with sweep.stop",
+            pipeline::described<pipeline::HalvingRow>()},
            {"published.csv", "published results to compare with; only if the sweep has them"},
            {"sweep.svg, .png", format("plot of the sweep; only with {}", key::sweep_plot)}}};
 }

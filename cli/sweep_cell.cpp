@@ -83,37 +83,51 @@ std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell) {
   try {
     const auto json = checked_json(read_file(file));
     return CellOutcome{json.at("exit").get<int>(), json.at("seconds").get<double>(),
-                       json.at("message").get<std::string>()};
+                       json.at("message").get<std::string>(), json.value("until", std::int64_t{0})};
   } catch (const Json::exception&) {
     fail(Exit::bad_data, "{}: was not written by a sweep, or is damaged. Remove it, and the cell runs again",
          file.string());
   }
 }
 
-bool is_settled(const CellOutcome& outcome, const std::string& command) {
+bool is_settled(const CellOutcome& outcome, const std::string& command, std::int64_t until) {
   const bool unfit = outcome.exit == static_cast<int>(Exit::does_not_fit) && command != "run";
-  return outcome.exit == 0 || unfit;
+  const bool far_enough = outcome.until == 0 || (until > 0 && outcome.until >= until);
+  return unfit || (outcome.exit == 0 && far_enough);
 }
 
-void begin_cell(const experiments::SweepCell& cell, const std::string& command) {
-  remove_own(outcome_file(cell));
+void begin_cell(const experiments::SweepCell& cell, const std::string& command, std::int64_t reached) {
+  const auto before = reached > 0 ? read_outcome(cell) : std::nullopt;
   make_writable_directory(folder_of(cell));
   write_file(asked_file(cell), first_line(cell, command) + "\n" + cell.experiment.resolved);
+  if (reached > 0)
+    write_outcome(cell, {0, before ? before->seconds : 0, "", reached});
+  else
+    remove_own(outcome_file(cell));
 }
 
-CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds) {
-  CellOutcome outcome{exit, seconds, ""};
+CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds, std::int64_t until) {
+  const auto before = read_outcome(cell);
+  CellOutcome outcome{exit, seconds + (before ? before->seconds : 0), "", 0};
   if (exit != 0) outcome.message = last_error(cell_log(cell));
   if (exit >= 128 && outcome.message.empty()) outcome.message = format("ended by signal {}", exit - 128);
-  const Json json = {{"exit", outcome.exit}, {"seconds", outcome.seconds}, {"message", outcome.message}};
-  write_file(outcome_file(cell), json.dump(2) + "\n");
+  const bool scored = fs::exists(folder_of(cell) / "dice.csv") || fs::exists(folder_of(cell) / "classes.csv");
+  if (exit == 0 && !scored) outcome.until = until;
+  write_outcome(cell, outcome);
   return outcome;
 }
 
+void write_outcome(const experiments::SweepCell& cell, const CellOutcome& outcome) {
+  Json json = {{"exit", outcome.exit}, {"seconds", outcome.seconds}, {"message", outcome.message}};
+  if (outcome.until > 0) json["until"] = outcome.until;
+  write_file(outcome_file(cell), json.dump(2) + "\n");
+}
+
 std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
-                                        const std::vector<std::string>& overrides) {
+                                        const std::vector<std::string>& overrides, std::int64_t until) {
   std::vector<std::string> words = {command, asked_file(cell).string(), "--out", folder_of(cell).string()};
   if (command == "run") words.emplace_back("--resume");
+  if (until > 0) words.insert(words.end(), {"--until", std::to_string(until)});
   for (const std::string& word : question_words(cell.question, command)) words.push_back(word);
   words.insert(words.end(), overrides.begin(), overrides.end());
   return words;

@@ -15,8 +15,9 @@ namespace voxswap::cli {
 
 struct CellOutcome {
   int exit = 0;
-  double seconds = 0;   // run time of the process
-  std::string message;  // last error message of a failed cell
+  double seconds = 0;      // run time of its processes
+  std::string message;     // last error message of a failed cell; of a stopped one, pipeline::stopped_text()
+  std::int64_t until = 0;  // it was paused after this epoch; 0: not paused
 };
 
 // Throws Exit::usage that names the differing keys if the folder belongs to another experiment or command;
@@ -27,15 +28,20 @@ void check_cell(const experiments::SweepCell& cell, const std::string& command);
 std::optional<CellOutcome> read_outcome(const experiments::SweepCell& cell);
 
 // True if the cell need not run again: it succeeded, or does not fit and the command accepts that as a
-// result.
-bool is_settled(const CellOutcome& outcome, const std::string& command);
+// result. `until`: the epoch at which it may be paused; 0: the end.
+bool is_settled(const CellOutcome& outcome, const std::string& command, std::int64_t until = 0);
 
-void begin_cell(const experiments::SweepCell& cell, const std::string& command);     // writes cell.yaml
-CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds);  // writes outcome.json
+// Writes cell.yaml. Until the cell ends, its outcome is that of the previous round, at epoch `reached`; 0:
+// none.
+void begin_cell(const experiments::SweepCell& cell, const std::string& command, std::int64_t reached);
+// Writes outcome.json. `until`: as for the process.
+CellOutcome end_cell(const experiments::SweepCell& cell, int exit, double seconds, std::int64_t until);
+void write_outcome(const experiments::SweepCell& cell, const CellOutcome& outcome);
 
-// The arguments of the process, with memory keys set to its share of the machine.
+// The arguments of the process, with memory keys set to its share of the machine. `until`: the epoch after
+// which it pauses; 0: it runs to the end.
 std::vector<std::string> cell_arguments(const experiments::SweepCell& cell, const std::string& command,
-                                        const std::vector<std::string>& overrides);
+                                        const std::vector<std::string>& overrides, std::int64_t until);
 fs::path cell_log(const experiments::SweepCell& cell);
 
 // Progress of a run: "epoch 3/20, Dice 0.412"; empty if unknown.

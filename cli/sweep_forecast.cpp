@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/sweep_rounds.h"
 #include "cli/tables.h"
 #include "experiments/training_grid.h"
 #include "pipeline/cases/patches.h"
@@ -83,14 +84,18 @@ std::string total_text(const Total& total, std::size_t jobs) {
 }
 
 // Values are null if the cell does not fit.
-Json forecast_json(const experiments::SweepCell& cell, const CellForecast& forecast) {
+Json forecast_json(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
+                   const CellForecast& forecast) {
   const auto known = [&](auto value) { return forecast.fits ? Json(value) : Json(nullptr); };
-  return {{"cell", cell.name},
-          {"fits", forecast.fits},
-          {"memory_bytes", known(forecast.memory)},
-          {"host_bytes", known(forecast.host)},
-          {"disk_bytes", known(forecast.disk)},
-          {"seconds", known(forecast.seconds)}};
+  Json json = {{"cell", cell.name},
+               {"fits", forecast.fits},
+               {"memory_bytes", known(forecast.memory)},
+               {"host_bytes", known(forecast.host)},
+               {"disk_bytes", known(forecast.disk)},
+               {"seconds", known(forecast.seconds)}};
+  for (const pipeline::Rung& rung : sweep.rungs)
+    json["rungs"].push_back(pipeline::rung_epoch(cell.experiment.training.epochs, rung));
+  return json;
 }
 
 std::string names_json(const experiments::Sweep& sweep) {
@@ -107,12 +112,14 @@ std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& s
   std::vector<std::vector<std::string>> rows = {
       {"cell", "memory, peak", "host pool", "disk", "time, without validation"}};
   Json list = Json::array();
+  std::vector<double> seconds;  // 0: does not fit
   Total total;
   total.cells = sweep.cells.size();
   for (const experiments::SweepCell& cell : sweep.cells) {
     throw_if_interrupted();
     const CellForecast forecast = forecast_cell(sweep, cell, shares, estimate);
-    list.push_back(forecast_json(cell, forecast));
+    list.push_back(forecast_json(sweep, cell, forecast));
+    seconds.push_back(forecast.seconds);
     if (!forecast.fits) {
       rows.push_back({cell.name, "does not fit", "-", "-", "-"});
       continue;
@@ -125,7 +132,7 @@ std::string sweep_forecast(const experiments::Sweep& sweep, const SweepShares& s
     total.seconds += forecast.seconds;
   }
   if (json) return list.dump(2) + "\n";
-  return table(rows) + "\n" + total_text(total, shares.shares.size());
+  return table(rows) + "\n" + total_text(total, shares.shares.size()) + halving_forecast(sweep, seconds);
 }
 
 }  // namespace voxswap::cli

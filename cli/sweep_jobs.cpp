@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Job {
-  std::size_t cell = 0;
+  std::size_t index = 0;  // in the round
   const CellPlace* place = nullptr;
   std::int64_t claim = 0;
   Clock::time_point started;
@@ -36,26 +36,40 @@ struct Job {
 
 class Jobs {
  public:
-  Jobs(const experiments::Sweep& sweep, const std::vector<CellPlace>& places)
-      : sweep_(sweep), places_(places), statuses_(settled_cells(sweep)), table_(sweep) {}
+  Jobs(const experiments::Sweep& sweep, const std::vector<pipeline::RoundCell>& round,
+       const std::vector<CellPlace>& places)
+      : sweep_(sweep), round_(round), places_(places), statuses_(round.size()), table_(cells_of_round()) {
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      const auto outcome = read_outcome(cell(i));
+      if (outcome && is_settled(*outcome, sweep.command, round[i].until))
+        statuses_[i] = {CellState::done, true, outcome, 0};
+    }
+  }
 
-  SweptCells run() {
+  bool run() {
     for (;;) {
       if (interrupted() || was_interrupted_elsewhere()) interrupt();
       collect();
       while (!interrupted_ && start_next()) {
       }
       if (running_.empty()) break;
-      for (const Job& job : running_) statuses_[job.cell].running_seconds = job.seconds();
+      for (const Job& job : running_) statuses_[job.index].running_seconds = job.seconds();
       table_.show(statuses_);
       std::this_thread::sleep_for(poll_interval);
     }
     table_.finish(statuses_);
-    for (const CellPlace& place : places_) place.runner->dismiss();
-    return {std::move(statuses_), interrupted_};
+    return !interrupted_;
   }
 
  private:
+  const experiments::SweepCell& cell(std::size_t index) const { return sweep_.cells[round_[index].cell]; }
+
+  std::vector<const experiments::SweepCell*> cells_of_round() const {
+    std::vector<const experiments::SweepCell*> cells;
+    for (std::size_t i = 0; i < round_.size(); ++i) cells.push_back(&cell(i));
+    return cells;
+  }
+
   bool was_interrupted_elsewhere() const {
     return std::any_of(places_.begin(), places_.end(),
                        [](const CellPlace& place) { return place.runner->was_interrupted(); });
@@ -79,15 +93,16 @@ class Jobs {
   }
 
   void settle(const Job& job, int exit) {
-    CellStatus& status = statuses_[job.cell];
+    CellStatus& status = statuses_[job.index];
+    const std::int64_t until = round_[job.index].until;
     const bool stopped = interrupted_ && (exit == static_cast<int>(Exit::interrupted) || exit >= 128);
     if (stopped) {
       status.state = CellState::waiting;
       return;
     }
-    status.outcome = end_cell(sweep_.cells[job.cell], exit, job.seconds());
-    status.state = is_settled(*status.outcome, sweep_.command) ? CellState::done : CellState::failed;
-    table_.ended(job.cell, status);
+    status.outcome = end_cell(cell(job.index), exit, job.seconds(), until);
+    status.state = is_settled(*status.outcome, sweep_.command, until) ? CellState::done : CellState::failed;
+    table_.ended(job.index, status);
   }
 
   // Starts cells in order, so that small cells do not delay one that needs much memory indefinitely.
@@ -96,15 +111,16 @@ class Jobs {
       return status.state == CellState::waiting;
     });
     if (next == statuses_.end()) return false;
-    const auto cell = static_cast<std::size_t>(next - statuses_.begin());
+    const auto index = static_cast<std::size_t>(next - statuses_.begin());
+    const pipeline::RoundCell& at = round_[index];
     for (const CellPlace& place : places_) {
-      const std::int64_t claim = claim_of(cell, place.share);
+      const std::int64_t claim = claim_of(cell(index), place.share);
       if (!is_free(place) || !has_room(place.share.machine, claim)) continue;
-      begin_cell(sweep_.cells[cell], sweep_.command);
-      place.runner->start(cell);
-      running_.push_back({cell, &place, claim, Clock::now()});
-      statuses_[cell].state = CellState::running;
-      table_.started(cell);
+      begin_cell(cell(index), sweep_.command, at.reached);
+      place.runner->start({static_cast<std::int64_t>(at.cell), at.until});
+      running_.push_back({index, &place, claim, Clock::now()});
+      statuses_[index].state = CellState::running;
+      table_.started(index);
       return true;
     }
     return false;
@@ -129,14 +145,15 @@ class Jobs {
     return is_idle || taken + claim <= all;
   }
 
-  std::int64_t claim_of(std::size_t cell, const CellShare& share) const {
+  std::int64_t claim_of(const experiments::SweepCell& cell, const CellShare& share) const {
     if (places_.size() == 1) return 0;
-    const pipeline::MemoryOptions& memory = sweep_.cells[cell].experiment.memory;
+    const pipeline::MemoryOptions& memory = cell.experiment.memory;
     return pipeline::claimed_bytes(pipeline::within_share(memory, {share.host_bytes, {}, ""}, share.on_gpus),
                                    share.on_gpus);
   }
 
   const experiments::Sweep& sweep_;
+  const std::vector<pipeline::RoundCell>& round_;
   const std::vector<CellPlace>& places_;
   std::vector<CellStatus> statuses_;
   std::vector<Job> running_;
@@ -161,17 +178,23 @@ std::vector<CellPlace> cell_places(const experiments::Sweep& sweep, const SweepS
   return places;
 }
 
-std::vector<CellStatus> settled_cells(const experiments::Sweep& sweep) {
+std::vector<CellStatus> recorded_cells(const experiments::Sweep& sweep) {
   std::vector<CellStatus> statuses(sweep.cells.size());
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const auto outcome = read_outcome(sweep.cells[i]);
-    if (outcome && is_settled(*outcome, sweep.command)) statuses[i] = {CellState::done, true, outcome, 0};
+    if (!outcome) continue;
+    statuses[i] = {CellState::waiting, true, outcome, 0};
+    if (is_settled(*outcome, sweep.command))
+      statuses[i].state = CellState::done;
+    else if (outcome->exit != 0)
+      statuses[i].state = CellState::failed;
   }
   return statuses;
 }
 
-SweptCells run_cells(const experiments::Sweep& sweep, const std::vector<CellPlace>& places) {
-  return Jobs(sweep, places).run();
+bool run_cells(const experiments::Sweep& sweep, const std::vector<pipeline::RoundCell>& round,
+               const std::vector<CellPlace>& places) {
+  return Jobs(sweep, round, places).run();
 }
 
 SweepLock::SweepLock(const fs::path& folder, const std::string& name, bool waits) : file_(folder / name) {

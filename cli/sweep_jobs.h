@@ -20,16 +20,13 @@ struct CellPlace {
 std::vector<CellPlace> cell_places(const experiments::Sweep& sweep, const SweepShares& here,
                                    net::Ranks& ranks);
 
-// The status of all cells; settled cells may come from other processes or earlier calls.
-std::vector<CellStatus> settled_cells(const experiments::Sweep& sweep);
+// The status of all cells as recorded by any process: done, failed, or waiting, also if paused.
+std::vector<CellStatus> recorded_cells(const experiments::Sweep& sweep);
 
-struct SweptCells {
-  std::vector<CellStatus> statuses;
-  bool interrupted = false;
-};
-// Runs all cells that are not settled. On an interrupt, interrupts the running cells and waits for them; they
-// get the state `waiting` and can be resumed by a later call.
-SweptCells run_cells(const experiments::Sweep& sweep, const std::vector<CellPlace>& places);
+// Runs the cells of a round that are not settled. On an interrupt, interrupts the running cells, waits for
+// them and returns false; they can be resumed by a later call.
+bool run_cells(const experiments::Sweep& sweep, const std::vector<pipeline::RoundCell>& round,
+               const std::vector<CellPlace>& places);
 
 // A lock on a sweep's folder for the whole sweep or for each part of its cells. Inherited by the cells'
 // processes, so that the next sweep waits until cells of a killed sweep have ended.

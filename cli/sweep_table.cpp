@@ -21,7 +21,8 @@ std::string outcome_text(const CellStatus& status) {
   if (outcome.exit == static_cast<int>(Exit::does_not_fit) && status.state == CellState::done)
     return "does not fit";
   if (status.state == CellState::failed) return "failed: " + outcome.message;
-  return format("done in {}{}", format_seconds(outcome.seconds), status.before ? ", before" : "");
+  return format("{} in {}{}", outcome.until > 0 ? format("epoch {}", outcome.until) : "done",
+                format_seconds(outcome.seconds), status.before ? ", before" : "");
 }
 
 std::string state_text(const experiments::SweepCell& cell, const CellStatus& status) {
@@ -51,14 +52,15 @@ std::string summary(const std::vector<CellStatus>& statuses) {
 
 }  // namespace
 
-SweepTable::SweepTable(const experiments::Sweep& sweep) : sweep_(sweep), terminal_(draws_on_terminal()) {}
+SweepTable::SweepTable(std::vector<const experiments::SweepCell*> cells)
+    : cells_(std::move(cells)), terminal_(draws_on_terminal()) {}
 
 void SweepTable::started(std::size_t cell) {
-  if (!terminal_) log::info("{} ({} of {}): started", sweep_.cells[cell].name, cell + 1, sweep_.cells.size());
+  if (!terminal_) log::info("{} ({} of {}): started", cells_[cell]->name, cell + 1, cells_.size());
 }
 
 void SweepTable::ended(std::size_t cell, const CellStatus& status) {
-  if (!terminal_) log::info("{}: {}", sweep_.cells[cell].name, outcome_text(status));
+  if (!terminal_) log::info("{}: {}", cells_[cell]->name, outcome_text(status));
 }
 
 void SweepTable::show(const std::vector<CellStatus>& statuses) {
@@ -85,11 +87,11 @@ void SweepTable::draw(const std::vector<CellStatus>& statuses) {
       if (statuses[i].state == state && shown.size() < room) shown.push_back(i);
   std::sort(shown.begin(), shown.end());
   std::size_t width = 0;
-  for (const std::size_t i : shown) width = std::max(width, sweep_.cells[i].name.size());
+  for (const std::size_t i : shown) width = std::max(width, cells_[i]->name.size());
   std::string text = lines_ > 0 ? format("\r\033[{}A\033[J", lines_) : "";
   for (const std::size_t i : shown) {
     const std::string line =
-        format("{:<{}}  {}", sweep_.cells[i].name, width, state_text(sweep_.cells[i], statuses[i]));
+        format("{:<{}}  {}", cells_[i]->name, width, state_text(*cells_[i], statuses[i]));
     text += cut_to_width(line, size.columns - 1) + "\n";
   }
   text += cut_to_width(summary(statuses), size.columns - 1) + "\n";

@@ -65,7 +65,7 @@ Json epoch_figures(const pipeline::EpochBenchmark& epoch);
 // --quiet.
 class SweepTable {
  public:
-  explicit SweepTable(const experiments::Sweep& sweep);
+  explicit SweepTable(std::vector<const experiments::SweepCell*> cells);
 
   void started(std::size_t cell);
   void ended(std::size_t cell, const CellStatus& status);
@@ -75,7 +75,7 @@ class SweepTable {
  private:
   void draw(const std::vector<CellStatus>& statuses);
 
-  const experiments::Sweep& sweep_;
+  std::vector<const experiments::SweepCell*> cells_;
   bool terminal_;
   std::size_t lines_ = 0;  // on the screen
   std::chrono::steady_clock::time_point drawn_{};

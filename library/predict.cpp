@@ -11,6 +11,7 @@
 #include "library/run_folder.h"
 #include "pipeline/predict/new_scans.h"
 #include "pipeline/predict/postprocessing.h"
+#include "pipeline/report/read_runs.h"
 
 namespace voxswap {
 
@@ -46,10 +47,12 @@ pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string>
   return {run, run.settings};
 }
 
-// The runs in a sweep's folder, one per trained cell; for a run's folder, the run itself.
+// The runs in a sweep's folder, one per trained cell that the sweep did not stop; for a run's folder, the run
+// itself.
 std::vector<std::string> runs_in(const std::string& folder) {
   std::vector<std::string> runs, unfinished;
   for (const fs::path& cell : library::cells_in(folder)) {
+    if (!pipeline::stop_of(cell).empty()) continue;
     const bool is_done = fs::exists(cell / "experiment.yaml") && fs::exists(cell / "dice.csv");
     (is_done ? runs : unfinished).push_back(cell.string());
   }

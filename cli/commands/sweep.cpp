@@ -19,6 +19,7 @@
 #include "base/units.h"
 #include "cli/options.h"
 #include "cli/sweep_jobs.h"
+#include "cli/sweep_rounds.h"
 #include "cli/tables.h"
 #include "data/layouts/open_dataset.h"
 #include "library/run_folder.h"
@@ -26,6 +27,7 @@
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/predict/postprocessing.h"
+#include "pipeline/report/read_runs.h"
 #include "pipeline/sweep/sweep_output.h"
 #include "pipeline/sweep/sweep_results.h"
 
@@ -71,7 +73,8 @@ void fix_split(const experiments::Sweep& sweep) {
   pipeline::write_split(experiments::split_file(sweep), dataset, split);
 }
 
-pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
+pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::vector<std::int64_t>& stopped) {
+  const std::vector<CellStatus> statuses = recorded_cells(sweep);
   pipeline::SweepResults results;
   results.title = sweep.title.empty() ? sweep.base.name : sweep.title;
   results.command = sweep.command;
@@ -81,16 +84,19 @@ pipeline::SweepResults results_of(const experiments::Sweep& sweep, const std::ve
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const experiments::SweepCell& cell = sweep.cells[i];
     const CellStatus& status = statuses[i];
-    if (status.state != CellState::done) {
+    const bool is_stopped = stopped[i] > 0 && status.outcome && status.outcome->until > 0;
+    if (status.state != CellState::done && !is_stopped) {
+      const bool failed = status.state == CellState::failed;
       results.failures.push_back(
-          format("{}: {}", cell.name, status.outcome ? status.outcome->message : "was not completed"));
+          format("{}: {}", cell.name, failed ? status.outcome->message : "was not completed"));
       continue;
     }
     const pipeline::Experiment& experiment = cell.experiment;
     results.cells.push_back(
         {cell.name, cell.values, experiment.output, pipeline::megavoxels_per_step(experiment),
          static_cast<double>(sweep.volumes) / static_cast<double>(experiment.training.batch_size),
-         status.outcome->exit == 0, status.outcome->message});
+         status.outcome->exit == 0, is_stopped ? pipeline::stopped_text(stopped[i]) : status.outcome->message,
+         is_stopped});
   }
   return results;
 }
@@ -109,46 +115,19 @@ void choose_split(const experiments::Sweep& sweep, const pipeline::SweepResults&
 }
 
 // Logs failures and returns their exit code: that of the cells if they agree.
-Exit print_failures(const experiments::Sweep& sweep, const std::vector<CellStatus>& statuses) {
+Exit print_failures(const experiments::Sweep& sweep, const Part& part) {
   std::vector<int> exits;
-  for (std::size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].state != CellState::failed) continue;
-    const CellOutcome& outcome = *statuses[i].outcome;
-    exits.push_back(outcome.exit);
-    log::error("{}: failed with exit code {}: {}. Details in {}", sweep.cells[i].name, outcome.exit,
-               outcome.message.empty() ? "no message" : outcome.message, cell_log(sweep.cells[i]).string());
+  for (const experiments::SweepCell& cell : items_of(sweep.cells, part)) {
+    const std::optional<CellOutcome> outcome = read_outcome(cell);
+    if (!outcome || outcome->exit == 0 || is_settled(*outcome, sweep.command)) continue;
+    exits.push_back(outcome->exit);
+    log::error("{}: failed with exit code {}: {}. Details in {}", cell.name, outcome->exit,
+               outcome->message.empty() ? "no message" : outcome->message, cell_log(cell).string());
   }
   if (exits.empty()) return Exit::done;
   for (const int exit : exits)
     if (exit != exits[0] || exit > static_cast<int>(Exit::does_not_fit)) return Exit::failed;
   return static_cast<Exit>(exits[0]);
-}
-
-// The cells that this process runs: every N-th, starting with the K-th.
-struct Part {
-  std::size_t number = 1, of = 1;
-
-  bool is_whole() const { return of == 1; }
-  std::string lock() const { return is_whole() ? whole_lock : format(".sweep-{}-of-{}.lock", number, of); }
-  static constexpr const char* whole_lock = ".sweep.lock";
-};
-
-Part part_of(const std::string& text) {
-  if (text.empty()) return {};
-  const std::size_t slash = text.find('/');
-  const auto number = parse_number<std::size_t>(text.substr(0, slash));
-  const auto of = parse_number<std::size_t>(slash == text.npos ? "" : text.substr(slash + 1));
-  if (!number || !of || *number < 1 || *number > *of)
-    fail(Exit::usage, "--part: expected K/N with K from 1 to N, such as 2/8, found '{}'", text);
-  return {*number, *of};
-}
-
-experiments::Sweep cells_of(const experiments::Sweep& sweep, const Part& part) {
-  experiments::Sweep mine = sweep;
-  mine.cells.clear();
-  for (std::size_t i = part.number - 1; i < sweep.cells.size(); i += part.of)
-    mine.cells.push_back(sweep.cells[i]);
-  return mine;
 }
 
 // Searches post-processing over all cells if they are folds of one experiment.
@@ -158,6 +137,7 @@ void find_postprocessing(const experiments::Sweep& sweep) {
   bool in_folds = false;
   for (const experiments::SweepCell& cell : sweep.cells) {
     const pipeline::Experiment& run = cell.experiment;
+    if (!pipeline::stop_of(run.output).empty()) continue;
     if (!fs::exists(run.output / "dice.csv") ||
         run.evaluate.postprocessing == pipeline::FindPostprocessing::none)
       return;
@@ -173,22 +153,27 @@ void find_postprocessing(const experiments::Sweep& sweep) {
 }
 
 void merge(const experiments::Sweep& sweep, bool json) {
-  std::vector<CellStatus> statuses = settled_cells(sweep);
-  for (std::size_t i = 0; i < statuses.size(); ++i)  // outcomes of cells settled by other processes
-    if (!statuses[i].outcome) statuses[i].outcome = read_outcome(sweep.cells[i]);
-  const pipeline::SweepResults results = results_of(sweep, statuses);
-  if (results.cells.empty()) return;
   const fs::path& out = sweep.base.output;
+  const pipeline::HalvedSweep decided = halved(sweep);
+  record_stops(sweep, decided);
+  pipeline::SweepResults results = results_of(sweep, decided.stopped);
+  results.halving = decided.rows;
+  pipeline::write_halving(results, out);
+  const bool has_any = std::any_of(results.cells.begin(), results.cells.end(),
+                                   [](const pipeline::CellResult& cell) { return !cell.stopped; });
+  if (!has_any) return;
   choose_split(sweep, results);
   if (sweep.command == "run" && results.failures.empty()) find_postprocessing(sweep);
   pipeline::write_sweep_results(results, out, experiments::read_settings_of_run);
   if (json) {
-    const Json summary = {{"report", (out / "report.html").string()},
-                          {"cells", table_json(read_csv(out / "sweep.csv"))}};
+    Json summary = {{"report", (out / "report.html").string()},
+                    {"cells", table_json(read_csv(out / "sweep.csv"))}};
+    if (!results.halving.empty()) summary["halving"] = table_json(pipeline::csv_of(results.halving));
     print_exactly(summary.dump(2) + "\n");
     return;
   }
-  for (const char* name : {"sweep.csv", "report.html"}) print("{}\n", (out / name).string());
+  for (const char* name : {"sweep.csv", "halving.csv", "report.html"})
+    if (fs::exists(out / name)) print("{}\n", (out / name).string());
 }
 
 // Runs `work` under the lock of the whole sweep; processes with different parts take turns.
@@ -201,25 +186,23 @@ void together(const experiments::Sweep& sweep, const Part& part, Work work) {
 
 Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const Part& part, bool json) {
   net::Ranks& ranks = net::launched_ranks();
-  const experiments::Sweep mine = cells_of(sweep, part);
-  const std::vector<CellPlace> places = cell_places(mine, shares, ranks);
+  const std::vector<CellPlace> places = cell_places(sweep, shares, ranks);
   if (!ranks.is_first()) {
     const std::size_t share = net::launched_place().index;
-    if (share < shares.shares.size()) serve_cells(ranks, *run_here(mine, shares, share));
+    if (share < shares.shares.size()) serve_cells(ranks, *run_here(sweep, shares, share));
     return Exit::done;
   }
-  for (const experiments::SweepCell& cell : mine.cells) check_cell(cell, sweep.command);
+  for (const experiments::SweepCell& cell : items_of(sweep.cells, part)) check_cell(cell, sweep.command);
   make_writable_directory(sweep.base.output);
   const SweepLock lock(sweep.base.output, part.lock(), false);
   const OwnFolder own(sweep.base.output, !library::cells_in(sweep.base.output).empty());
   together(sweep, part, fix_split);
-  const auto [statuses, interrupted] = run_cells(mine, places);
-  if (interrupted) {
+  if (!run_rounds(sweep, part, places)) {
     log::warn("interrupted; the same command continues the sweep");
     return Exit::interrupted;
   }
   together(sweep, part, [&](const experiments::Sweep& whole) { merge(whole, json); });
-  return print_failures(mine, statuses);
+  return print_failures(sweep, part);
 }
 
 std::int64_t jobs_of(const std::string& text) {
@@ -273,7 +256,10 @@ Exit sweep_command(const Arguments& words) {
   const Part part = part_of(arguments.part);
   if (!arguments.dry_run) return run_sweep(sweep, shares, part, arguments.common.json);
   const bool json = arguments.common.json;
-  const std::string text = sweep_forecast(cells_of(sweep, part), shares, arguments.estimate, json);
+  experiments::Sweep mine = sweep;
+  mine.cells = items_of(sweep.cells, part);
+  if (!part.is_whole()) mine.rungs.clear();  // they are of all cells
+  const std::string text = sweep_forecast(mine, shares, arguments.estimate, json);
   json ? print_exactly(text) : print(text);
   return Exit::done;
 }

@@ -11,9 +11,10 @@ namespace {
 
 std::string notes_section(const ReportParts& parts) {
   std::vector<std::string> notes = parts.notes;
+  if (const std::string note = stopped_note(parts); !note.empty()) notes.push_back(note);
   if (!parts.plot_problem.empty()) notes.push_back(parts.plot_problem);
   for (const RunFolder& run : parts.runs) {
-    if (const std::string state = run.state(); state.starts_with("stopped"))
+    if (const std::string state = run.state(); run.stopped.empty() && state.starts_with("stopped"))
       notes.push_back(format("{} {}: this page shows the results until then", run.name, state));
   }
   std::string html;
@@ -53,6 +54,15 @@ std::string files_section(const ReportParts& parts, const fs::path& out) {
 }
 
 }  // namespace
+
+std::string stopped_note(const ReportParts& parts) {
+  std::vector<std::string> names;
+  for (const RunFolder& run : parts.runs)
+    if (!run.stopped.empty()) names.push_back(run.name);
+  return names.empty() ? ""
+                       : format("{} of {} were stopped early by successive halving and are not compared: {}",
+                                names.size(), counted(parts.runs.size(), "run"), listed(names, 6));
+}
 
 std::string report_page(const ReportParts& parts, const fs::path& out) {
   std::vector<std::string> names;

@@ -56,6 +56,10 @@ std::vector<ReportTable> report_tables(const ReportParts& parts);
 
 std::string report_page(const ReportParts& parts, const fs::path& out);
 
+// Names the runs that are in no comparison of scores, because their sweep stopped them; empty if there are
+// none.
+std::string stopped_note(const ReportParts& parts);
+
 // Parts shared by the sections of report.html.
 using Rows = std::vector<std::vector<std::string>>;  // first row: header
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/keys.h"
 #include "base/units.h"
 #include "pipeline/report/written_files.h"
@@ -104,7 +105,19 @@ RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings) {
     run.*table = rows_in<Row>(folder / file);
   });
   count_cases(run);
+  run.stopped = stop_of(folder);
   return run;
+}
+
+std::string stopped_text(std::int64_t epoch) {
+  return format("stopped at epoch {} (halving)", epoch);
+}
+
+std::string stop_of(const fs::path& run) {
+  const fs::path file = run / "outcome.json";
+  if (!fs::exists(file) || !fs::exists(run / "cell.yaml")) return "";
+  const Json outcome = parse_json(read_file(file));
+  return outcome.contains("until") ? outcome.value("message", "") : "";
 }
 
 std::vector<RunInTable> RunFolder::in_tables() const {
@@ -131,6 +144,7 @@ std::string RunFolder::setting(const std::string& key) const {
 
 std::string RunFolder::state() const {
   if (!dice.empty()) return "finished";
+  if (!stopped.empty()) return stopped;
   std::int64_t epoch = 0, repeat = 1;
   for (const EpochRow& row : epochs) {
     if (row.repeat > repeat) epoch = 0;

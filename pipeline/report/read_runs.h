@@ -49,11 +49,16 @@ struct RunFolder : RunTables {
   std::string experiment;                                // experiment.yaml; empty: missing
   SettingList settings;                                  // of experiment.yaml
   std::size_t training_cases = 0, validation_cases = 0;  // in split.csv; 0: missing
+  std::string stopped;                                   // by its sweep: stopped_text(); empty: not stopped
 
   std::vector<RunInTable> in_tables() const;          // a name may have several resolutions
   std::string state() const;                          // "finished", "stopped after epoch 3 of 20"
   std::string setting(const std::string& key) const;  // empty if unknown
 };
+
+// The message in the outcome.json of a cell that its sweep stopped: "stopped at epoch 6 (halving)".
+std::string stopped_text(std::int64_t epoch);
+std::string stop_of(const fs::path& run);  // that message; empty for other runs
 
 RunFolder read_run(const fs::path& folder, const ReadSettings& read_settings);
 

@@ -84,6 +84,7 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
   const std::vector<std::string>& left_out = parts.ensembles.notes;
   parts.notes.insert(parts.notes.end(), left_out.begin(), left_out.end());
   for (const std::string& note : parts.notes) log::warn("{}", note);
+  if (const std::string note = stopped_note(parts); !note.empty()) log::info("{}", note);
   for (const std::string& note : parts.folds.notes) log::warn("{}", note);
   for (const RunFolder& run : parts.runs) {
     if (parts.runs.size() > 1 && fs::weakly_canonical(run.path) == fs::weakly_canonical(out))

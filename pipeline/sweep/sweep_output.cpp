@@ -127,13 +127,34 @@ std::string figures_table(const SweepResults& results, const Csv& figures) {
   for (const auto& row : figures.rows) {
     auto& fields = rows.emplace_back();
     for (const std::size_t i : shown) fields.push_back(cell_text(figures.header[i], row[i]));
-    if (row[fits] == "no" && fields.size() > results.columns.size())
-      fields[results.columns.size()] = "does not fit";
+    const std::string without_figures = row[fits] == "no" ? "does not fit" : row.back();
+    if (!without_figures.empty() && fields.size() > results.columns.size())
+      fields[results.columns.size()] = without_figures;
   }
   return table_section(rows, results.command == "run" ? "cells.csv" : "sweep.csv", figures);
 }
 
+std::string halving_section(const std::vector<HalvingRow>& halving) {
+  if (halving.empty()) return "";
+  const Csv csv = csv_of(halving);
+  Rows rows(1);
+  for (const std::string& name : csv.header) rows[0].push_back(heading_of(name));
+  for (const auto& row : csv.rows) {
+    auto& fields = rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) fields.push_back(cell_text(csv.header[i], row[i]));
+  }
+  return html_section("halving", "Successive halving",
+                      "<p>Which cells continued after each round. Stopped cells have no scores and are in no "
+                      "comparison.</p>\n" +
+                          table_section(rows, "halving.csv", csv));
+}
+
 }  // namespace
+
+void write_halving(const SweepResults& results, const fs::path& out) {
+  remove_own(out / "halving.csv");
+  if (!results.halving.empty()) write_csv(out / "halving.csv", csv_of(results.halving));
+}
 
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot) {
   std::string table = figures_table(results, figures);
@@ -143,6 +164,7 @@ std::string sweep_section(const SweepResults& results, const Csv& figures, const
     table += "<p class=\"note\">Missing: " + xml_escaped(failure) + "</p>\n";
   const std::string figure = plot.svg.empty() ? "" : html_figure(inline_svg(plot.svg, "sweep"), "");
   std::string html = html_section("sweep", "Comparison", html_beside(figure, table));
+  html += halving_section(results.halving);
   if (!results.published.rows.empty()) {
     Rows rows(1);
     for (const std::string& name : results.published.header) rows[0].push_back(heading_of(name));

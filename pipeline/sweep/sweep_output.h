@@ -17,7 +17,11 @@ namespace voxswap::pipeline {
 // separate page. Without gnuplot, logs a warning instead of drawing plots.
 void write_sweep_results(const SweepResults& results, const fs::path& out, const ReadSettings& read_settings);
 
-// A sweep's section of the report: its plot, its table, and published results for comparison.
+// Writes OUT/halving.csv with the decisions of successive halving, if there are any.
+void write_halving(const SweepResults& results, const fs::path& out);
+
+// A sweep's section of the report: its plot, its table, decisions of successive halving, and published
+// results for comparison.
 std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
 std::string sweep_page(const SweepResults& results, const std::string& section);  // if there are no runs
 

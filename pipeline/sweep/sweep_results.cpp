@@ -97,6 +97,7 @@ Figures epoch_figures(const Figures& of_step, double steps) {
 Figures figures_of(const SweepResults& results, const CellResult& cell) {
   Figures figures = {{"megavoxels", number(cell.megavoxels)}};
   const auto add = [&](const Figures& more) { figures.insert(figures.end(), more.begin(), more.end()); };
+  if (cell.stopped) return figures;
   if (results.command == "run") {
     add(dice_figures(cell.folder));
     add(timing_figures(cell.folder));

@@ -8,10 +8,11 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "pipeline/report/chart.h"
+#include "pipeline/sweep/halving.h"
 
 namespace voxswap::pipeline {
 
-// A finished cell.
+// A cell that ended or was stopped.
 struct CellResult {
   std::string name;
   std::vector<std::string> values;  // one per swept column
@@ -20,6 +21,7 @@ struct CellResult {
   double steps_per_epoch = 0;  // of plan and bench; 0: unknown
   bool fits = true;            // false: no plan fits its budgets
   std::string why_not;
+  bool stopped = false;  // by halving: it has no scores
 };
 
 struct SweepResults {
@@ -29,6 +31,7 @@ struct SweepResults {
   ChartColumns plot;  // empty y: no plot
   Csv published;
   std::vector<std::string> failures;  // missing cells with reasons, a sentence each
+  std::vector<HalvingRow> halving;
 };
 
 // One row per cell: cell, the swept columns, fits, megavoxels, then the values of its bench.json,

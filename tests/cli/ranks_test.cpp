@@ -243,6 +243,19 @@ TEST_F(SweepOnRanks, GoesOnAfterOneOfThemWasInterruptedOrKilled) {
   EXPECT_EQ(merged("cut"), merged("alone"));
 }
 
+TEST_F(SweepOnRanks, StopsTheLosersThatOneProcessStops) {
+  const Words halving = {"sweep.stop=halving", "training.optimizer.learning_rate=1e-5,1e-2,1e-3,1e-4",
+                         "training.epochs=4", "data.cache=" + cache_.string()};
+  const auto sweep = [&](const std::string& out) {
+    return Words{"sweep", path("experiment.yaml"), "--out", path(out)} + halving;
+  };
+  done(sweep("alone"));
+  const Outcome shared = succeeded(on(2, sweep("shared")));
+  EXPECT_TRUE(contains(shared.output, "round 3 of 3: 1 cell to the end"));
+  EXPECT_EQ(merged("shared"), merged("alone"));
+  EXPECT_EQ(bytes("shared/halving.csv"), bytes("alone/halving.csv"));
+}
+
 TEST_F(SweepOnRanks, RefusesAnotherNumberOfJobs) {
   const Outcome outcome = on(2, sweep_into("out") + Words{"--jobs", "3"});
   EXPECT_NE(outcome.code, 0);

@@ -138,6 +138,22 @@ def a_sweep_runs_its_cells_on_tasks_and_in_arrays(bench):
     expect(tables["swept"] == tables["parts"], "an array has other scores than tasks have", bench)
 
 
+def an_array_for_each_round_stops_the_losers_that_one_process_stops(bench):
+    sweep = ["sweep", "experiment.yaml", "training.optimizer.learning_rate=1e-5,1e-2,1e-3,1e-4", "sweep.stop=halving", "training.epochs=4"]
+    bench.must(*sweep, "--out", "halved")
+    script = bench.folder / "rounds.sh"
+    script.write_text(f'#!/bin/sh\n{bench.program} {" ".join(sweep)} --out rounds --part "$SLURM_ARRAY_TASK_ID/2"\n')
+    job = None
+    for _ in range(3):
+        after = [f"--dependency=afterany:{job}"] if job else []
+        job = bench.submit(script, options=["--array=1-2", "-c1", *after])
+    bench.cluster.until("all rounds are over", lambda: bench.states(job) <= OVER, 180)
+    expect(bench.states(job) == {"COMPLETED"}, "the last array does not complete", bench)
+    for table in ("halving.csv", "sweep.csv", "dice.csv"):
+        same = (bench.folder / "rounds" / table).read_bytes() == (bench.folder / "halved" / table).read_bytes()
+        expect(same, f"arrays give another {table} than one process", bench)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release")
@@ -160,9 +176,10 @@ def main():
             a_job_that_is_told_to_stop_goes_on_by_itself(bench, arguments.time_limit)
             a_rank_that_is_killed_ends_the_job(bench)
             a_sweep_runs_its_cells_on_tasks_and_in_arrays(bench)
+            an_array_for_each_round_stops_the_losers_that_one_process_stops(bench)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    print("a job of two tasks, one that is told to stop, one whose rank is killed, a sweep: done")
+    print("a job of two tasks, one that is told to stop, one whose rank is killed, two sweeps: done")
     return 0
 
 
