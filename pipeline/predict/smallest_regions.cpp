@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/csv.h"
 #include "base/interrupt.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "data/formats/image_io.h"
 
@@ -18,9 +19,13 @@ namespace {
 constexpr std::size_t most_read = 200;
 constexpr double plausible_part = 0.5;  // of the smallest volume
 
-std::map<int, std::int64_t> voxels_by_label(const data::LabelMap& map) {
-  std::map<int, std::int64_t> voxels;
-  for (const std::int16_t label : map.voxels) ++voxels[label];
+std::vector<std::int64_t> voxels_of(const data::Regions& regions, const data::LabelMap& map) {
+  std::map<int, std::int64_t> by_label;
+  for (const std::int16_t label : map.voxels) ++by_label[label];
+  std::vector<std::int64_t> voxels(regions.size());
+  for (std::size_t r = 0; r < regions.size(); ++r)
+    for (const int label : regions[r].second)
+      if (const auto found = by_label.find(label); found != by_label.end()) voxels[r] += found->second;
   return voxels;
 }
 
@@ -35,31 +40,30 @@ std::vector<PostStep> steps_for_smallest(std::size_t count,
     return found;
   }();
   if (inner.empty() || count < enough_labelled) return {};
-  std::vector<double> smallest(inner.size(), std::numeric_limits<double>::infinity());
-  std::vector<std::size_t> holding(inner.size());
+  std::vector<std::vector<double>> volumes(count);  // per case and region, mm^3
   Progress progress("volumes of regions", "cases", static_cast<std::int64_t>(count));
-  for (std::size_t i = 0; i < count; ++i) {
+  std::mutex advancing;
+  parallel_for(count, [&](std::size_t i) {
     throw_if_interrupted();
     const data::LabelMap map = read(i);
-    const std::map<int, std::int64_t> voxels = voxels_by_label(map);
-    for (std::size_t r = 0; r < inner.size(); ++r) {
-      std::int64_t of_region = 0;
-      for (const int label : inner[r].second)
-        if (const auto found = voxels.find(label); found != voxels.end()) of_region += found->second;
-      if (of_region == 0) continue;
-      ++holding[r];
-      smallest[r] = std::min(smallest[r], static_cast<double>(of_region) * voxel_volume(map.geometry));
-    }
+    for (const std::int64_t voxels : voxels_of(inner, map))
+      volumes[i].push_back(static_cast<double>(voxels) * voxel_volume(map.geometry));
+    const std::lock_guard hold(advancing);
     progress.advance();
-  }
+  });
   std::vector<PostStep> steps;
-  for (std::size_t r = 0; r < inner.size(); ++r)
-    if (holding[r] >= enough_labelled)
-      steps.push_back({.region = inner[r].first,
-                       .remove = Removal::small_whole,
-                       .below_mm3 = std::round(plausible_part * smallest[r]),
-                       .gain = 0,
-                       .labelled = holding[r]});
+  for (std::size_t r = 0; r < inner.size(); ++r) {
+    std::vector<double> found;
+    for (const std::vector<double>& of_case : volumes)
+      if (of_case[r] > 0) found.push_back(of_case[r]);
+    if (found.size() >= enough_labelled)
+      steps.push_back(
+          {.region = inner[r].first,
+           .remove = Removal::small_whole,
+           .below_mm3 = std::round(plausible_part * *std::min_element(found.begin(), found.end())),
+           .gain = 0,
+           .labelled = found.size()});
+  }
   std::erase_if(steps, [](const PostStep& step) { return step.below_mm3 == 0; });
   return steps;
 }

@@ -17,7 +17,8 @@ constexpr std::size_t enough_labelled = 20;
 
 // For each region that lies within another one and is in enough of the label maps: a step that gives it to
 // the region around it where its total volume is below half of the smallest one, mm^3. Regions that lie in no
-// other one are not removed, since nothing would be left of a finding. `read`: called for 0 to count - 1.
+// other one are not removed, since nothing would be left of a finding. `read`: called for 0 to count - 1,
+// from several threads.
 std::vector<PostStep> steps_for_smallest(std::size_t count,
                                          const std::function<data::LabelMap(std::size_t)>& read,
                                          const data::Regions& regions);

@@ -68,6 +68,8 @@ TEST_F(Program, RefusesNumbersThatAreNotFiniteInEveryOption) {
   const std::map<std::string, std::string> least = {{"predict", "r --input a --out b --window 8"},
                                                     {"evaluate", "--truth a --prediction b"},
                                                     {"configure", "d"},
+                                                    {"run", "d"},
+                                                    {"train", "d"},
                                                     {"watch", "r"}};
   int options = 0;
   for (const char* command :
