@@ -30,9 +30,8 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), counted(done, "epoch"), epochs);
 }
 
-// A run killed before its first file, or a cell about to start, has no experiment.yaml.
-bool may_begin_in(const fs::path& folder) {
-  if (fs::exists(folder / experiments::cell_file)) return true;
+// What a run leaves that was killed before its first file.
+bool has_only_remains(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") ||
@@ -83,13 +82,13 @@ std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
 void check_run_folder(const pipeline::Experiment& experiment, bool resume) {
   const fs::path& folder = experiment.output;
   error_code error;
-  if (!holds_anything(folder)) return;
+  if (!holds_anything(folder) || (fs::is_directory(folder, error) && has_only_remains(folder))) return;
   const bool holds_run = fs::exists(folder / "experiment.yaml", error);
   if (!resume)
     fail(Exit::usage, "{}: {}. {}--out DIR writes elsewhere", folder.string(),
          holds_run ? "contains a run already" : "is not empty and contains no run",
          holds_run ? "--resume continues it; " : "");
-  if (!holds_run && may_begin_in(folder)) return;
+  if (!holds_run && fs::exists(folder / experiments::cell_file)) return;  // a cell about to start
   if (!holds_run)
     fail(Exit::usage, "{}: --resume: is not empty and contains no run. Write elsewhere with --out DIR",
          folder.string());

@@ -336,15 +336,19 @@ TEST_F(Run, GoesOnUnderItsFoldersName) {
   EXPECT_TRUE(contains(program({"plan", run}).output, "such as " + run + "/experiment.yaml"));
 }
 
-TEST_F(Run, GoesOnWhereItWasKilledBeforeItsFirstFileWasWritten) {
+TEST_F(Run, BeginsWhereItWasKilledBeforeItsFirstFileWasWritten) {
   fs::create_directories(folder_ / "begun");
   write("begun/.lock", "");
   write("begun/checksums.json", R"({"experiment.yaml": ["0123456789abcdef", "none"]})");
   write("begun/notes.txt", "mine");
   refused(2, into("begun", {"--resume", "training.epochs=1"}), "is not empty and contains no run");
+  refused(2, into("begun", {"training.epochs=1"}), "is not empty and contains no run");
   fs::remove(folder_ / "begun/notes.txt");
-  done(into("begun", {"--resume", "training.epochs=1"}));
-  EXPECT_TRUE(fs::exists(folder_ / "begun/report.html"));
+  fs::copy(folder_ / "begun", folder_ / "again");
+  for (const Words& words :
+       {into("begun", {"--resume", "training.epochs=1"}), into("again", {"training.epochs=1"})})
+    done(words);
+  EXPECT_TRUE(fs::exists(folder_ / "begun/report.html") && fs::exists(folder_ / "again/report.html"));
 }
 
 TEST_F(Run, ADryRunPrintsItsForecastAndWritesNothing) {
