@@ -81,7 +81,7 @@ Exit execute(const TrainingCommand& command, const Arguments& arguments) {
 
   resolve_folder(where, how.resume);
   const bool is_dataset = is_dataset_folder(where.file);
-  if (!is_dataset && app.count("--hours") > 0)
+  if (!is_dataset && fs::exists(where.file) && app.count("--hours") > 0)
     fail(Exit::usage, "--hours: is for a data set folder. {} is an experiment: set {}", where.file,
          key::training_epochs);
   const experiments::LoadedExperiment experiment =
