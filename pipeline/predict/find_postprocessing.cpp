@@ -353,8 +353,8 @@ void write_postprocessing(const std::vector<Experiment>& runs, const data::Datas
     before += gain.before / static_cast<double>(found.gains.size());
     after += gain.after / static_cast<double>(found.gains.size());
   }
-  log::info("post-processing: mean Dice {:.4f} without and {:.4f} with it on the {}; predict applies it ({})",
-            before, after, counted(found.cases, "validation case"), (folder / postprocessing_file).string());
+  log::info("post-processing: mean Dice {:.4f} without and {:.4f} with {} on the {}", before, after,
+            (folder / postprocessing_file).string(), counted(found.cases, "validation case"));
   for (const PostStep& step : found.steps)
     log::info("post-processing: {} (+{:.4f})", step_words(step), step.gain);
 }
