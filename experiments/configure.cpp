@@ -234,7 +234,7 @@ class Chooser {
     return !fingerprint_.dataset.images && !result_.candidates.empty();
   }
 
-  // If the hours hold too few steps, chooses the finest grid on which they hold enough, else the coarsest.
+  // If too few steps fit into the hours, chooses the finest grid on which enough do, else the coarsest.
   void choose_coarser() {
     const Candidate fine = result_.candidates[result_.chosen];
     if (possible_steps(fine, request_.hours) >= enough_steps) return;

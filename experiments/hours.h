@@ -1,5 +1,5 @@
-// What the hours of training hold, for `voxswap configure`: epochs, networks, and the grids among which it
-// chooses if they hold too few steps.
+// Number of epochs, steps and networks that fit into the hours of `voxswap configure`, and the coarser grids
+// that it may choose if too few steps fit.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ constexpr std::int64_t most_epochs = 1000;
 // With fewer steps, a coarser grid reaches a higher Dice (docs/results/dice.md).
 constexpr std::int64_t enough_steps = 2'500;
 
-// Of one network, minus the time for preprocessing and prediction.
+// Number for a single network, in the hours without the time for preprocessing and prediction.
 std::int64_t possible_epochs(const Candidate& candidate, double hours);
 std::int64_t possible_steps(const Candidate& candidate, double hours);
 

@@ -30,7 +30,7 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), counted(done, "epoch"), epochs);
 }
 
-// What a run leaves that was killed before its first file.
+// True if the folder has only files that a run leaves behind if it is killed before it writes results.
 bool has_only_remains(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();

@@ -37,8 +37,8 @@ struct SampleNodes {
 // axis, or 0.
 SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int64_t controls);
 
-// Approximate memory for making the samples of a batch one after the other: values, workspaces, the box of a
-// case, and the batch itself.
+// Approximate memory, in bytes, to make the samples of a batch one by one: values, workspaces, the box of a
+// case, and the batch.
 std::int64_t sample_bytes(const SampleShape& shape, std::int64_t batch_size);
 
 // The random choices for a sample, in the form that these nodes read.

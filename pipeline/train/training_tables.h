@@ -25,7 +25,7 @@ struct TrainingTables {
   void add(const EpochRow& row, const Validation& validation, const std::optional<Validation>& averaged);
 };
 
-// What the position at the end of an epoch of `steps` steps, and its use of the device, state about it.
+// The row of an epoch of `steps` steps, from the position at its end and its use of the device.
 EpochRow epoch_row(const Experiment& experiment, std::int64_t repeat, const Position& position,
                    std::int64_t steps, const DeviceUse& use);
 

@@ -4,23 +4,14 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/cli/program.h"
+#include "tests/cli/tiny_sweeps.h"
 
 namespace voxswap::cli {
 namespace {
 
-class HalvingCommand : public ProgramInAFolder {
+class HalvingCommand : public TinySweeps {
  protected:
-  void SetUp() override {
-    phantoms("5", "16");
-    write("experiment.yaml", R"(name: tiny
-data: {root: data, modalities: [flair, t1ce]}
-preprocess: {resolution: 8}
-network: {base_filters: 2, depth: 2}
-training: {epochs: 4}
-memory: {planner: keep}
-)");
-  }
+  HalvingCommand() : TinySweeps(4) {}
 
   // Four settings: decisions after epochs 1 and 2.
   const Words rates_ = {"training.optimizer.learning_rate=1e-5,1e-2,1e-3,1e-4"},

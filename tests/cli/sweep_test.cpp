@@ -9,23 +9,14 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
-#include "tests/cli/program.h"
+#include "tests/cli/tiny_sweeps.h"
 
 namespace voxswap::cli {
 namespace {
 
-class SweepCommand : public ProgramInAFolder {
+class SweepCommand : public TinySweeps {
  protected:
-  void SetUp() override {
-    phantoms("5", "16");
-    write("experiment.yaml", R"(name: tiny
-data: {root: data, modalities: [flair, t1ce]}
-preprocess: {resolution: 8}
-network: {base_filters: 2, depth: 2}
-training: {epochs: 2}
-memory: {planner: keep}
-)");
-  }
+  SweepCommand() : TinySweeps(2) {}
 
   Words sweep_into(const std::string& out, const Words& more) const { return into(out, more, "sweep"); }
   Outcome sweep(const std::string& out, const Words& more) { return program(sweep_into(out, more)); }

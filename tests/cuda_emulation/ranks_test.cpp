@@ -54,7 +54,7 @@ TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
   EXPECT_EQ(results("staged"), results("alone"));
 }
 
-// Of three ranks, one reads no plane of the volume, and makes no samples.
+// With three ranks, one reads no planes of the volume and makes no samples.
 TEST_F(RanksOnGpus, ShareVolumesOfWhichSomeReadNothing) {
   const Words unevenly = small_batch_ + Words{"training.augment=nnunet", "ranks.slabs=3"};
   succeeded(on(3, into("held", unevenly)));
