@@ -4,6 +4,7 @@ import gzip
 import shutil
 import struct
 import subprocess
+from pathlib import Path
 
 TITLE = "damaged inputs"
 BATCH = 100
@@ -28,6 +29,8 @@ def sources(bench):
              *remembered(bench, "remembered costs", "sealed", "costs/*.costs"),
              *remembered(bench, "remembered warnings", "sealed", "checks/*.csv")]
     found += [("checkpoint", "checkpoint", first(run, f"{name}.safetensors"), "a.safetensors") for name in ("best", "last")]
+    torch = Path(__file__).parents[1] / "fixtures" / "torch_file.pth"
+    found.append(("torch file", "torch", torch.read_bytes(), "a.pth"))
     found += [(f"{name}.csv", name, first(run, f"{name}.csv"), "a.csv")
               for name in ("dice", "epochs", "timing", "validation", "memory")]
     bench.must("phantom", "--out", str(folder / "dicom"), "--cases", "1", "--size", "16", "--layout", "dicom")

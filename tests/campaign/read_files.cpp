@@ -23,6 +23,7 @@
 #include "experiments/experiment.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/record/checkpoint.h"
+#include "pipeline/record/torch_file.h"
 #include "pipeline/report/tables.h"
 #include "tests/data/encoded_images.h"
 
@@ -88,11 +89,18 @@ void prepared(const fs::path& path, Hasher& hasher) {
   hasher.add(read_file(path));
 }
 
+// A file of PyTorch. The weights of nnU-Net's checkpoints, or of a state_dict.
+void torch_file(const fs::path& path, Hasher& hasher) {
+  for (const pipeline::Tensor& tensor : pipeline::read_torch_weights(path))
+    hasher.add(tensor.name).add(tensor.values.data(), tensor.values.size() * sizeof(float));
+}
+
 const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds = {
     {"image", image},
     {"label_map", [](const fs::path& path,
                      Hasher& hasher) { hasher.add(format("{}", data::read_label_map(path).voxels.size())); }},
     {"checkpoint", checkpoint},
+    {"torch", torch_file},
     {"split", split_file},
     {"dataset", dataset},
     {"description", [](const fs::path& path,

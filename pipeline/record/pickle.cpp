@@ -1,0 +1,396 @@
+#include "pipeline/record/pickle.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "base/text.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+constexpr std::size_t largest_pickle = std::size_t{64} << 20;
+
+[[noreturn]] void unreadable(const std::string& what) {
+  throw std::runtime_error(what);
+}
+
+// A name for messages: printable and short.
+std::string shown_name(std::string_view text) {
+  std::string result;
+  for (const char c : text.substr(0, 60)) result += c > 0x1f && c < 0x7f ? c : '?';
+  return result;
+}
+
+// The functions and classes of tensors, numbers and dictionaries. NumPy's have two modules, by version.
+constexpr std::string_view ordered_dictionary = "collections OrderedDict",
+                           rebuild_tensor = "torch._utils _rebuild_tensor_v2",
+                           rebuild_parameter = "torch._utils _rebuild_parameter", torch_size = "torch Size";
+constexpr std::string_view opaque_functions[] = {"torch device",
+                                                 "torch dtype",
+                                                 "numpy dtype",
+                                                 "numpy ndarray",
+                                                 "numpy.core.multiarray scalar",
+                                                 "numpy._core.multiarray scalar",
+                                                 "numpy.core.multiarray _reconstruct",
+                                                 "numpy._core.multiarray _reconstruct",
+                                                 "_codecs encode"};
+
+constexpr std::string_view storage_types[] = {
+    "torch DoubleStorage", "torch FloatStorage", "torch HalfStorage",  "torch BFloat16Storage",
+    "torch LongStorage",   "torch IntStorage",   "torch ShortStorage", "torch CharStorage",
+    "torch ByteStorage",   "torch BoolStorage"};
+
+template <std::size_t count>
+bool is_one_of(std::string_view name, const std::string_view (&names)[count]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool is_known(std::string_view name) {
+  return name == ordered_dictionary || name == rebuild_tensor || name == rebuild_parameter ||
+         name == torch_size || is_one_of(name, storage_types) || is_one_of(name, opaque_functions);
+}
+
+}  // namespace
+
+using Kind = PickledValue::Kind;
+
+// The stack machine. Each opcode makes at most one value, so memory is proportional to the pickle's size.
+class PickleMachine {
+ public:
+  PickleMachine(std::string_view bytes, const std::vector<std::string>& names, Pickle& into)
+      : rest_(bytes), most_items_(4 * bytes.size()), allowed_(names), into_(into) {}
+
+  void run() {
+    for (;;) {
+      const auto opcode = static_cast<unsigned char>(take(1)[0]);
+      if (opcode == '.') break;
+      if (!simple(opcode) && !sized(opcode) && !container(opcode) && !object(opcode))
+        unreadable(format("it has the opcode {}, which files of tensors do not have", opcode));
+    }
+    into_.root_ = pop();
+  }
+
+ private:
+  using Index = Pickle::Index;
+
+  std::string_view take(std::uint64_t size) {
+    if (size > rest_.size()) unreadable("it is truncated");
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  template <class T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::string_view line() {
+    const std::size_t end = rest_.find('\n');
+    if (end == rest_.npos) unreadable("it is truncated");
+    const std::string_view taken = take(end);
+    take(1);
+    return taken;
+  }
+
+  void count_items(std::size_t added) {
+    items_ += added;
+    if (items_ > most_items_) unreadable("it has more values than its size allows");
+  }
+  Index push(PickledValue value) {
+    count_items(value.items.size());
+    into_.values_.push_back(std::move(value));
+    stack_.push_back(into_.values_.size() - 1);
+    return stack_.back();
+  }
+  Index pop() {
+    if (stack_.empty() || (!marks_.empty() && stack_.size() == marks_.back()))
+      unreadable("it takes a value from an empty stack");
+    const Index top = stack_.back();
+    stack_.pop_back();
+    return top;
+  }
+  std::vector<Index> pop_to_mark() {
+    if (marks_.empty()) unreadable("it lacks a mark");
+    const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+    std::vector<Index> taken(first, stack_.end());
+    stack_.erase(first, stack_.end());
+    marks_.pop_back();
+    return taken;
+  }
+  PickledValue& top(Kind kind) {
+    if (stack_.empty() || (!marks_.empty() && stack_.size() == marks_.back()))
+      unreadable("it changes a value of an empty stack");
+    PickledValue& value = into_.values_[stack_.back()];
+    if (value.kind != kind) unreadable("it changes a value of another type than it says");
+    return value;
+  }
+  const PickledValue& value(Index index) const { return into_.values_[index]; }
+
+  void push_text(std::uint64_t size) { push({Kind::text, 0, 0, take(size)}); }
+  void push_integer(std::int64_t number) { push({Kind::integer, number}); }
+  void remember(std::size_t place) {
+    if (stack_.empty()) unreadable("it remembers a value of an empty stack");
+    memo_[place] = stack_.back();
+  }
+  void recall(std::size_t place) {
+    const auto found = memo_.find(place);
+    if (found == memo_.end()) unreadable("it recalls a value that it did not remember");
+    stack_.push_back(found->second);
+  }
+
+  // A whole number of up to 8 bytes in two's complement.
+  void push_long(std::uint64_t size) {
+    if (size > 8) unreadable("it has a number of more than 64 bits");
+    const std::string_view bytes = take(size);
+    std::uint64_t number = !bytes.empty() && (bytes.back() & 0x80) != 0 ? ~std::uint64_t{0} : 0;
+    for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8U | static_cast<unsigned char>(bytes[i]);
+    push_integer(static_cast<std::int64_t>(number));
+  }
+
+  // Opcodes of fixed size.
+  bool simple(unsigned char opcode) {
+    switch (opcode) {
+      case 0x80:
+        return take(1), true;  // PROTO
+      case 0x95:
+        return take(8), true;  // FRAME
+      case '(':
+        return marks_.push_back(stack_.size()), true;  // MARK
+      case '0':
+        return pop(), true;  // POP
+      case '1':
+        return pop_to_mark(), true;  // POP_MARK
+      case 'N':
+        return push({}), true;  // NONE
+      case 0x88:
+        return push({Kind::boolean, 1}), true;  // NEWTRUE
+      case 0x89:
+        return push({Kind::boolean, 0}), true;  // NEWFALSE
+      case 'J':
+        return push_integer(number<std::int32_t>()), true;  // BININT
+      case 'K':
+        return push_integer(number<std::uint8_t>()), true;  // BININT1
+      case 'M':
+        return push_integer(number<std::uint16_t>()), true;  // BININT2
+      case 'G':
+        return push_real(), true;  // BINFLOAT
+      case 'h':
+        return recall(number<std::uint8_t>()), true;  // BINGET
+      case 'j':
+        return recall(number<std::uint32_t>()), true;  // LONG_BINGET
+      case 'q':
+        return remember(number<std::uint8_t>()), true;  // BINPUT
+      case 'r':
+        return remember(number<std::uint32_t>()), true;  // LONG_BINPUT
+      case 0x94:
+        return remember(memo_.size()), true;  // MEMOIZE
+      default:
+        return false;
+    }
+  }
+  void push_real() {  // big-endian
+    std::uint64_t bits = 0;
+    for (const char c : take(8)) bits = bits << 8U | static_cast<unsigned char>(c);
+    push({Kind::real, 0, std::bit_cast<double>(bits)});
+  }
+
+  // Opcodes with a length. Bytes count as text.
+  bool sized(unsigned char opcode) {
+    switch (opcode) {
+      case 0x8a:
+        return push_long(number<std::uint8_t>()), true;  // LONG1
+      case 0x8b:
+        return push_long(number<std::uint32_t>()), true;  // LONG4
+      case 'X':
+      case 'T':
+      case 'B':  // BINUNICODE, -STRING, -BYTES
+        return push_text(number<std::uint32_t>()), true;
+      case 0x8c:
+      case 'U':
+      case 'C':  // the same, short
+        return push_text(number<std::uint8_t>()), true;
+      case 0x8d:
+      case 0x8e:
+        return push_text(number<std::uint64_t>()), true;  // the same, long
+      default:
+        return false;
+    }
+  }
+
+  void push_list(std::vector<Index> items) {
+    PickledValue list{Kind::list};
+    list.items = std::move(items);
+    push(std::move(list));
+  }
+  void push_last(std::size_t count) {
+    std::vector<Index> items(count);
+    for (std::size_t i = count; i-- > 0;) items[i] = pop();
+    push_list(std::move(items));
+  }
+  void push_dictionary(std::vector<Index> items) {
+    PickledValue dictionary{Kind::dictionary};
+    dictionary.items = std::move(items);
+    push(std::move(dictionary));
+  }
+  void append(Kind kind, const std::vector<Index>& added) {
+    if (kind == Kind::dictionary && added.size() % 2 != 0)
+      unreadable("a dictionary has a key without a value");
+    count_items(added.size());
+    std::vector<Index>& items = top(kind).items;
+    items.insert(items.end(), added.begin(), added.end());
+  }
+  void set_item() {
+    const Index item = pop(), key = pop();
+    append(Kind::dictionary, {key, item});
+  }
+
+  bool container(unsigned char opcode) {
+    switch (opcode) {
+      case ']':
+      case ')':
+        return push_list({}), true;  // EMPTY_LIST, EMPTY_TUPLE
+      case 'l':
+      case 't':
+        return push_list(pop_to_mark()), true;  // LIST, TUPLE
+      case 0x85:
+      case 0x86:
+      case 0x87:
+        return push_last(opcode - 0x84U), true;  // TUPLE1 to TUPLE3
+      case '}':
+        return push_dictionary({}), true;  // EMPTY_DICT
+      case 'a': {
+        const Index item = pop();
+        return append(Kind::list, {item}), true;
+      }  // APPEND
+      case 'e':
+        return append(Kind::list, pop_to_mark()), true;  // APPENDS
+      case 's':
+        return set_item(), true;  // SETITEM
+      case 'u':
+        return append(Kind::dictionary, pop_to_mark()), true;  // SETITEMS
+      default:
+        return false;
+    }
+  }
+
+  void push_name(std::string_view module, std::string_view name) {
+    std::string joined = std::string(module) + " " + std::string(name);
+    if (!is_known(joined) && std::find(allowed_.begin(), allowed_.end(), joined) == allowed_.end())
+      unreadable(format("it names {}.{}, which could run code. Only tensors, numbers and text are read",
+                        shown_name(module), shown_name(name)));
+    const auto found = std::find(into_.names_.begin(), into_.names_.end(), joined);
+    const std::size_t place = static_cast<std::size_t>(found - into_.names_.begin());
+    if (found == into_.names_.end()) into_.names_.push_back(std::move(joined));
+    push({Kind::name, static_cast<std::int64_t>(place)});
+  }
+  const std::string& name_of(Index index) const {
+    const PickledValue& callee = value(index);
+    if (callee.kind != Kind::name) unreadable("it calls a value that is no function");
+    return into_.name(callee);
+  }
+
+  bool object(unsigned char opcode) {
+    switch (opcode) {
+      case 'c': {  // GLOBAL
+        const std::string_view module = line();
+        return push_name(module, line()), true;
+      }
+      case 0x93: {  // STACK_GLOBAL
+        const Index name = pop(), module = pop();
+        if (value(name).kind != Kind::text || value(module).kind != Kind::text)
+          unreadable("a name is no text");
+        return push_name(value(module).text, value(name).text), true;
+      }
+      case 'R':
+        return call(), true;  // REDUCE
+      case 'b':
+        return set_state(), true;  // BUILD
+      case 'Q':
+        return push_storage(), true;  // BINPERSID
+      default:
+        return false;
+    }
+  }
+
+  // The result of a known function, without calling it.
+  void call() {
+    const Index arguments = pop(), function = pop();
+    const std::string& name = name_of(function);
+    if (value(arguments).kind != Kind::list) unreadable("the arguments of a function are no tuple");
+    const std::vector<Index>& all = value(arguments).items;
+    const std::vector<Index> given(all.begin(), all.begin() + std::min<std::ptrdiff_t>(4, std::ssize(all)));
+    if (name == rebuild_tensor) return push_tensor(given);
+    if (name == ordered_dictionary && given.empty()) return push_dictionary({});
+    if ((name == rebuild_parameter || name == torch_size) && !given.empty())
+      return stack_.push_back(given[0]);
+    if (!is_one_of(name, opaque_functions))
+      unreadable(format("it calls {} in a way that is not known", shown_name(name)));
+    push({Kind::opaque});
+  }
+  void push_tensor(const std::vector<Index>& given) {
+    if (given.size() < 4 || value(given[0]).kind != Kind::storage || value(given[1]).kind != Kind::integer ||
+        value(given[2]).kind != Kind::list || value(given[3]).kind != Kind::list)
+      unreadable("a tensor lacks its storage, offset, shape or strides");
+    PickledValue tensor{Kind::tensor};
+    tensor.items.assign(given.begin(), given.begin() + 4);
+    push(std::move(tensor));
+  }
+
+  // The state of a known object is not used, for example the versions in a state_dict.
+  void set_state() {
+    pop();
+    const Index object = pop();
+    const Kind kind = value(object).kind;
+    if (kind != Kind::dictionary && kind != Kind::opaque)
+      unreadable("it sets the state of an unknown object");
+    stack_.push_back(object);
+  }
+
+  // ('storage', type, key, device, number of elements)
+  void push_storage() {
+    const Index at = pop();
+    const std::vector<Index> given = value(at).items;
+    if (value(at).kind != Kind::list || given.size() < 5 || value(given[0]).text != "storage" ||
+        value(given[1]).kind != Kind::name || value(given[2]).kind != Kind::text ||
+        value(given[4]).kind != Kind::integer)
+      unreadable("a storage lacks its type, key or size");
+    PickledValue storage{Kind::storage, value(given[4]).integer, 0, value(given[2]).text};
+    storage.items = {given[1]};
+    push(std::move(storage));
+  }
+
+  std::string_view rest_;
+  const std::size_t most_items_;  // a pickle of this size cannot make more
+  std::size_t items_ = 0;
+  const std::vector<std::string>& allowed_;
+  Pickle& into_;
+  std::vector<Index> stack_;
+  std::vector<std::size_t> marks_;  // sizes of the stack
+  std::unordered_map<std::size_t, Index> memo_;
+};
+
+Pickle::Pickle(std::string_view bytes, const std::vector<std::string>& names) {
+  if (bytes.size() > largest_pickle)
+    unreadable(format("it is larger than {} MiB, which no description of tensors is", largest_pickle >> 20U));
+  PickleMachine(bytes, names, *this).run();
+}
+
+const std::string& Pickle::name(const PickledValue& value) const {
+  return names_[static_cast<std::size_t>(value.integer)];
+}
+
+const PickledValue* Pickle::find(const PickledValue& dictionary, std::string_view key) const {
+  if (dictionary.kind != Kind::dictionary) return nullptr;
+  for (std::size_t i = dictionary.items.size(); i >= 2; i -= 2) {
+    const PickledValue& name = values_[dictionary.items[i - 2]];
+    if (name.kind == Kind::text && name.text == key) return &values_[dictionary.items[i - 1]];
+  }
+  return nullptr;
+}
+
+}  // namespace voxswap::pipeline
