@@ -28,6 +28,7 @@
   X(preprocess_resolution, "preprocess.resolution")                       \
   X(preprocess_slices, "preprocess.slices")                               \
   X(preprocess_normalize, "preprocess.normalize")                         \
+  X(preprocess_schemes, "preprocess.schemes")                             \
   X(preprocess_spacing, "preprocess.spacing")                             \
   X(network_section, "network.")                                          \
   X(network_base_filters, "network.base_filters")                         \

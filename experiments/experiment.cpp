@@ -168,6 +168,7 @@ LoadedExperiment make_experiment(const fs::path& file, Settings settings) {
   const Given given = [&](const std::string& path) { return settings.contains(path); };
   settle_images(experiment, given);
   settle_network(experiment, given);
+  settle_recipe(experiment);
   settle_resolution(experiment, given);
   for (const std::string& path : settle_preset(experiment, given)) preset.push_back(path);
   for (const std::string& path : preset)

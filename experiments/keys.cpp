@@ -203,7 +203,10 @@ void add_preprocess(std::vector<Key>& table) {
        clip(),
        choice("preprocess.normalize", "Normalization by mean and SD of training set, foreground or image",
               AT(preprocess.normalize)),
-       background()});
+       background(),
+       choice("preprocess.recipe", "Steps of preprocessing (nnunet: those of nnU-Net 2)",
+              AT(preprocess.recipe))});
+  add(table, Decides::data, recipe_keys());
 }
 
 void add_network(std::vector<Key>& table) {
@@ -323,7 +326,10 @@ void add_rest(std::vector<Key>& table) {
        on_off("evaluate.tta", "Average predictions over mirrored inputs (up to 8 times slower)",
               AT(evaluate.tta)),
        on_off("evaluate.ensemble", "Average predictions over the repeats instead of scoring each repeat",
-              AT(evaluate.ensemble))});
+              AT(evaluate.ensemble)),
+       choice("evaluate.average",
+              "Values averaged over windows and networks (nnunet: logits, rounded as in nnU-Net 2)",
+              AT(evaluate.average))});
   add(table, Decides::shown,
       {choice("evaluate.postprocessing", "Post-processing for predict (auto: chosen on the validation cases)",
               AT(evaluate.postprocessing))});

@@ -21,8 +21,9 @@ std::vector<Key> augment_keys();
 // Keys with one value per level of a U-Net, finest level first.
 namespace value_types {
 
-std::vector<Key> level_keys();  // network.kernels, network.strides
-Key deep_supervision();         // training.deep_supervision
+std::vector<Key> level_keys();   // network.kernels, network.strides
+std::vector<Key> recipe_keys();  // preprocess.schemes, preprocess.transpose
+Key deep_supervision();          // training.deep_supervision
 // "[1, [2, 2, 1], 2]", or auto if empty.
 std::string print_levels(const std::vector<net::Along>& levels);
 

@@ -221,6 +221,27 @@ void check_elastic(const pipeline::Experiment& experiment, const Where& where) {
          number(most));
 }
 
+void check_recipe(const pipeline::Experiment& experiment, const Where& where) {
+  const data::PrepareOptions& preprocess = experiment.preprocess;
+  const bool images = net::takes_images(experiment.network.name);
+  if (experiment.evaluate.average == pipeline::Average::nnunet && images)
+    fail(Exit::usage, "{}: evaluate.average: nnunet is for volumes, but {} takes 2D images. Leave it out",
+         where("evaluate.average"), experiment.network.name);
+  if (preprocess.recipe == data::Recipe::voxswap) return;
+  if (images)
+    fail(Exit::usage, "{}: preprocess.recipe: nnunet is for volumes, but {} takes 2D images. Leave it out",
+         where("preprocess.recipe"), experiment.network.name);
+  if (!preprocess.by_spacing())
+    fail(Exit::usage, "{}: preprocess.recipe: nnunet needs preprocess.spacing: [x, y, z]",
+         where("preprocess.recipe"));
+  if (preprocess.schemes.empty())
+    fail(Exit::usage, "{}: preprocess.recipe: nnunet needs preprocess.schemes, one for each channel",
+         where("preprocess.recipe"));
+  if (!preprocess.bias_correction.empty())
+    fail(Exit::usage, "{}: preprocess.bias_correction: the recipe nnunet has none. Leave it out",
+         where("preprocess.bias_correction"));
+}
+
 void check_tta(const pipeline::Experiment& experiment, const Where& where) {
   std::array<bool, 3> axes = data::mirrored_axes(experiment.training.augment);
   axes[2] = axes[2] && !net::takes_images(experiment.network.name);  // a 2D image has no depth axis to mirror
@@ -236,6 +257,11 @@ void check_tta(const pipeline::Experiment& experiment, const Where& where) {
 // Default slope as in nnU-Net.
 void settle_network(pipeline::Experiment& experiment, const Given& given) {
   if (net::has_levels(experiment.network.name) && !given("network.slope")) experiment.network.slope = 0.01;
+}
+
+void settle_recipe(pipeline::Experiment& experiment) {
+  if (experiment.preprocess.recipe == data::Recipe::nnunet)
+    experiment.preprocess.normalize = data::Normalize::none;
 }
 
 void settle_images(pipeline::Experiment& experiment, const Given& given) {
@@ -269,6 +295,7 @@ void check_rules(const pipeline::Experiment& experiment, const Where& where, con
   check_loss(experiment, where);
   check_elastic(experiment, where);
   check_tta(experiment, where);
+  check_recipe(experiment, where);
 }
 
 }  // namespace voxswap::experiments

@@ -16,6 +16,9 @@ using Given = std::function<bool(const std::string& path)>;         // whether a
 // Sets the published slope of the network's activations unless the key is given.
 void settle_network(pipeline::Experiment& experiment, const Given& given);
 
+// The recipe nnunet normalises by preprocess.schemes, so preprocess.normalize becomes none.
+void settle_recipe(pipeline::Experiment& experiment);
+
 // With a spacing, the cases determine the resolution unless the key is given.
 void settle_resolution(pipeline::Experiment& experiment, const Given& given);
 

@@ -201,7 +201,8 @@ std::string PreparedCache::content(const CaseFiles& files) const {
 // because they decide whether a ground truth is accepted.
 std::string PreparedCache::key(const CaseFiles& files) const {
   const auto& [resolution, spacing, automatic_spacing, automatic_resolution, slices, crop, bias_names,
-               bias_channels, clip_low, clip_high, normalize, corner_background, background] = options_;
+               bias_channels, clip_low, clip_high, normalize, corner_background, background, recipe, schemes,
+               transpose] = options_;
   static_cast<void>(automatic_spacing);
   static_cast<void>(automatic_resolution);
   static_cast<void>(bias_names);
@@ -216,6 +217,15 @@ std::string PreparedCache::key(const CaseFiles& files) const {
   for (const bool corrected : bias_channels) add_value(hasher, corrected);
   add_value(hasher, clip_low);
   add_value(hasher, clip_high);
+  if (recipe != Recipe::voxswap) {
+    hasher.add(choice_name(recipe));
+    for (const int axis : transpose) add_value(hasher, axis);
+    for (const Scheme& scheme : schemes) {
+      hasher.add(choice_name(scheme.name));
+      for (const double value : {scheme.low, scheme.high, scheme.mean, scheme.deviation})
+        add_value(hasher, value);
+    }
+  }
   add_value(hasher, dataset_.align);
   for (const auto& [name, value] : dataset_.labels) add_value(hasher, value);
   hasher.add(content(files));

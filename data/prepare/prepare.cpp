@@ -10,6 +10,7 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "data/prepare/bias_correction.h"
+#include "data/prepare/nnunet_recipe.h"
 #include "data/volumes/spline.h"
 
 namespace voxswap::data {
@@ -66,7 +67,8 @@ void check_options(const PrepareOptions& options) {
   }
 }
 
-// Channels last, in blocks small enough that all channels stay in the cache.
+}  // namespace
+
 std::vector<float> interleaved(const std::vector<Image>& images) {
   const std::size_t channels = images.size(), count = images.front().voxels.size();
   std::vector<float> result, block;
@@ -80,6 +82,8 @@ std::vector<float> interleaved(const std::vector<Image>& images) {
   }
   return result;
 }
+
+namespace {
 
 // Splines overshoot at the border of the foreground; background voxels must stay background.
 void keep_background(const Image& part, float background, Image& resized) {
@@ -178,6 +182,7 @@ PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::str
 
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   check_options(options);
+  if (options.recipe == Recipe::nnunet) return prepare_as_nnunet(volume, options);
   const std::size_t channels = volume.channels.size();
   assert(options.bias_correction.empty() || options.bias_channels.size() == channels);
 

@@ -37,6 +37,25 @@ constexpr std::array<std::string_view, 2> names_of(Slices) {
   return {"none", "axial"};
 }
 
+// nnunet: as nnU-Net 2 prepares cases (nnunet_recipe.h).
+enum class Recipe { voxswap, nnunet };
+constexpr std::array<std::string_view, 2> names_of(Recipe) {
+  return {"voxswap", "nnunet"};
+}
+
+// How the recipe nnunet normalises a channel: mean 0 and deviation 1 over the crop, or over its foreground
+// only; its range to 0 to 1; divided by 255; unchanged; or, for CT, clipped to [low, high], then
+// (value - mean) / deviation.
+struct Scheme {
+  enum class Name { zscore, zscore_masked, rescale, rgb, none, ct };
+  Name name = Name::zscore;
+  double low = 0, high = 0, mean = 0, deviation = 1;  // ct
+  bool operator==(const Scheme&) const = default;
+};
+constexpr std::array<std::string_view, 6> names_of(Scheme::Name) {
+  return {"zscore", "zscore_masked", "rescale", "rgb", "none", "ct"};
+}
+
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
   Size3 resolution{128, 128, 128};    // voxels x, y, z after resizing; z is 1 for 2D images and slices
@@ -51,6 +70,9 @@ struct PrepareOptions {
   Normalize normalize = Normalize::dataset;
   bool corner_background = false;  // take the background from each image's corner
   double background = 0;           // otherwise this value
+  Recipe recipe = Recipe::voxswap;
+  std::vector<Scheme> schemes{};          // recipe nnunet: per channel
+  std::array<int, 3> transpose{0, 1, 2};  // recipe nnunet: its transpose_forward, of the axes z, y, x
 
   bool by_spacing() const { return spacing[0] > 0; }
   bool operator==(const PrepareOptions&) const = default;
@@ -62,6 +84,9 @@ PrepareOptions for_modalities(PrepareOptions options, const std::vector<std::str
 // Bias correction, crop, clipping, resizing, statistics, in this order. REQUIRES: for_modalities() was called
 // if bias correction is set.
 PreparedCase prepare(const Volume& volume, const PrepareOptions& options);
+
+// D,H,W,C from one D,H,W per channel; in blocks small enough that all channels stay in the cache.
+std::vector<float> interleaved(const std::vector<Image>& images);
 
 // Mean and deviation per channel: value -> (value - mean) / deviation. A missing channel stays 0.
 struct Normalization {

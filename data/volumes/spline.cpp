@@ -92,7 +92,7 @@ Size3 size_at(const Geometry& grid, const Spacing& spacing) {
   return size;
 }
 
-Band cubic_band(std::int64_t from, std::int64_t to) {
+Band cubic_band(std::int64_t from, std::int64_t to, Edge edge) {
   Band band{from, std::min(from, 2 * reach + 2), {}, {}};
   for (std::int64_t i = 0; i < to; ++i) {
     const double source = source_of(i, from, to);
@@ -100,7 +100,8 @@ Band cubic_band(std::int64_t from, std::int64_t to) {
     const std::int64_t first = std::clamp<std::int64_t>(near - reach, 0, from - band.taps);
     std::vector<double> weights(index(band.taps));
     for (std::int64_t k = near - reach; k <= near + reach + 1; ++k)
-      weights[index(mirrored(k, from) - first)] += cardinal(source - static_cast<double>(k));
+      weights[index((edge == Edge::mirrored ? mirrored(k, from) : std::clamp<std::int64_t>(k, 0, from - 1)) -
+                    first)] += cardinal(source - static_cast<double>(k));
     band.first.push_back(first);
     band.weights.insert(band.weights.end(), weights.begin(), weights.end());
   }

@@ -20,9 +20,12 @@ std::optional<std::size_t> coarse_axis(const Spacing& spacing);
 // The grid size for `spacing` along each axis: rounded, at least 1.
 Size3 size_at(const Geometry& grid, const Spacing& spacing);
 
-// Weights of the interpolating cubic B-spline, mirrored at the edges like ITK's (Unser, IEEE Signal
-// Processing Magazine 1999). Voxels further away than 12 weigh less than 1e-7 and are omitted.
-Band cubic_band(std::int64_t from, std::int64_t to);
+// Values beyond the edge: mirrored like ITK's, or those of the edge like SciPy's mode nearest.
+enum class Edge { mirrored, repeated };
+
+// Weights of the interpolating cubic B-spline (Unser, IEEE Signal Processing Magazine 1999). Voxels further
+// away than 12 weigh less than 1e-7 and are omitted.
+Band cubic_band(std::int64_t from, std::int64_t to, Edge edge = Edge::mirrored);
 
 // `slices_along`: the axis along which the nearest voxel is taken.
 Image resample_cubic(const Image& image, const Size3& size, std::optional<std::size_t> slices_along = {});

@@ -151,8 +151,17 @@ LinearAxis linear_axis(std::int64_t from, std::int64_t to) {
 std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
                                         std::int64_t slab_first, const Size3& size, std::int64_t first,
                                         std::int64_t count) {
-  const LinearAxis along_x = linear_axis(from[0], size[0]), along_y = linear_axis(from[1], size[1]),
-                   along_z = linear_axis(from[2], size[2]);
+  return resample_slab(
+      slab, from, slab_first,
+      {linear_axis(from[0], size[0]), linear_axis(from[1], size[1]), linear_axis(from[2], size[2])}, first,
+      count);
+}
+
+std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& from, std::int64_t slab_first,
+                                 const std::array<LinearAxis, 3>& axes, std::int64_t first,
+                                 std::int64_t count) {
+  const auto& [along_x, along_y, along_z] = axes;
+  const std::array<std::int64_t, 2> size{std::ssize(along_x.low), std::ssize(along_y.low)};
   std::vector<float> result(index(size[0] * size[1] * count));
   std::vector<double> blend(index(from[0]));
   float* target = result.data();

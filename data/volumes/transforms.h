@@ -47,6 +47,10 @@ Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t
 std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
                                         std::int64_t slab_first, const Size3& size, std::int64_t first,
                                         std::int64_t count);
+// The same with other axes. REQUIRES: as many positions as `size`.
+std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& from, std::int64_t slab_first,
+                                 const std::array<LinearAxis, 3>& axes, std::int64_t first,
+                                 std::int64_t count);
 LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
 
 // The inverse of crop and resample: puts labels on the grid of a box into the full grid `whole`, with

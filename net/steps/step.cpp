@@ -302,7 +302,9 @@ InferenceStep build_inference_step(const StepOptions& options, bool with_loss) {
   }
   step.graph.phase = Phase::forward;
   const ValueId probabilities =
-      step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
+      options.logits && !with_loss
+          ? forward.logits
+          : step.graph.apply(options.loss.classes ? "softmax" : "sigmoid", "probabilities", {forward.logits});
   const bool with_labels = with_loss && !options.labels.none();
   if (with_labels) add_labels(step, probabilities, options.labels);
 

@@ -64,6 +64,7 @@ struct StepOptions {
   OptimizerOptions optimizer;
   LossScaleOptions loss_scale;
   LabelOptions labels;                 // of an inference step with loss
+  bool logits = false;                 // an inference step without loss returns logits, not probabilities
   std::int64_t slabs = whole_volumes;  // slab size in planes of the largest volume (slabs.h)
   SlabRanks slab_ranks;                // that share each sample's volumes (rank_slabs.h)
   // Training: samples of the step, run one after the other (samples.h); `input` is the shape of one sample. A
@@ -96,7 +97,8 @@ struct InferenceStep {
   Graph graph;
   std::vector<ValueId> input, target;  // target and loss: none unless with_loss
   ValueId loss = none;
-  std::vector<ValueId> probabilities;  // shaped like the logits, f32; with labels only if wanted
+  // Shaped like the logits, f32; with labels only if wanted. With StepOptions::logits, the logits.
+  std::vector<ValueId> probabilities;
   // With StepOptions::labels: label maps, of which the ground truth is an input, the tables of LabelOptions,
   // which are inputs too, and the confusion matrix.
   std::vector<ValueId> truth, labels;

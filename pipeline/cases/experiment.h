@@ -159,6 +159,13 @@ constexpr std::array<std::string_view, 2> names_of(FindPostprocessing) {
   return {"auto", "none"};
 }
 
+// What windows, mirrored inputs and networks of an ensemble average. nnunet: logits, with the window weights
+// and half-precision sums of nnU-Net 2 (pipeline/predict/nnunet_windows.h).
+enum class Average { probabilities, nnunet };
+constexpr std::array<std::string_view, 2> names_of(Average) {
+  return {"probabilities", "nnunet"};
+}
+
 struct EvaluateOptions {
   std::vector<std::string> at{"native"};  // native | training | side of a cube or square
   std::string empty = "brats";            // brats | nnunet
@@ -168,7 +175,8 @@ struct EvaluateOptions {
   FindPostprocessing postprocessing = FindPostprocessing::automatic;
   bool tta = false;       // test-time augmentation: average predictions over mirrored inputs
   bool ensemble = false;  // average predictions over the repeats
-  int ignored = 0;        // label value excluded from scores; 0: none
+  Average average = Average::probabilities;
+  int ignored = 0;  // label value excluded from scores; 0: none
   bool operator==(const EvaluateOptions&) const = default;
 };
 

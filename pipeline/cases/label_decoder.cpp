@@ -1,6 +1,8 @@
 #include "pipeline/cases/label_decoder.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -31,6 +33,36 @@ LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& t
   return decoder;
 }
 
+LabelDecoder make_decoder(const data::Dataset& dataset, const Experiment& experiment) {
+  LabelDecoder decoder = make_decoder(dataset, experiment.training);
+  if (experiment.preprocess.recipe == data::Recipe::nnunet) decoder.spacing = experiment.preprocess.spacing;
+  if (experiment.evaluate.average == Average::probabilities) return decoder;
+  decoder.logits = true;
+  decoder.softmax = net::loss_options(experiment.training.loss).classes;
+  decoder.lowest = std::numeric_limits<float>::lowest();
+  // nnU-Net's regions have a probability above 0.5.
+  decoder.least = decoder.least > 0 ? std::numeric_limits<float>::denorm_min() : decoder.lowest;
+  return decoder;
+}
+
+std::vector<float> probabilities_of(std::span<const float> values, const LabelDecoder& decoder) {
+  std::vector<float> result(values.begin(), values.end());
+  if (!decoder.logits) return result;
+  if (!decoder.softmax) {
+    for (float& value : result) value = 1 / (1 + std::exp(-value));
+    return result;
+  }
+  const std::size_t channels = decoder.values.size();
+  for (std::size_t v = 0; v < result.size(); v += channels) {
+    const std::span<float> voxel = std::span(result).subspan(v, channels);
+    const float most = *std::max_element(voxel.begin(), voxel.end());
+    float sum = 0;
+    for (float& value : voxel) sum += value = std::exp(value - most);
+    for (float& value : voxel) value /= sum;
+  }
+  return result;
+}
+
 void LabelDecoder::take(std::size_t channel, std::span<const float> probabilities, std::span<float> largest,
                         std::span<std::int16_t> labels) const {
   const std::int16_t value = values[channel];
@@ -48,7 +80,7 @@ void LabelDecoder::take(std::size_t channel, std::span<const float> probabilitie
 std::vector<std::int16_t> LabelDecoder::decode(std::span<const float> probabilities) const {
   const std::size_t channels = values.size(), voxels = probabilities.size() / channels;
   std::vector<std::int16_t> labels(voxels);
-  std::vector<float> largest(voxels), one(voxels);
+  std::vector<float> largest(voxels, lowest), one(voxels);
   for (const std::size_t channel : sequence) {
     for (std::size_t v = 0; v < voxels; ++v) one[v] = probabilities[v * channels + channel];
     take(channel, one, largest, labels);

@@ -24,14 +24,25 @@ struct LabelDecoder {
   float least = 0.5F;                 // probability threshold
   std::vector<std::int16_t> values;   // label value per channel
   std::vector<std::size_t> sequence;  // processing order of channels
+  // Average::nnunet: values are logits, kept in half precision; they become probabilities by soft-max, or by
+  // the sigmoid.
+  bool logits = false, softmax = false;
+  float lowest = 0;  // below or equal to all values
+  // Recipe nnunet: the spacing of the training grid, which decides along which axis values are not
+  // interpolated (data/prepare/nnunet_recipe.h). 0: along all axes.
+  Spacing spacing{0, 0, 0};
 
-  // Applies the next channel of the sequence to `labels`. `largest`: largest probability so far. Both start
-  // as 0.
+  // Applies the next channel of the sequence to `labels`. `largest`: largest probability so far. They start
+  // as 0 and as `lowest`.
   void take(std::size_t channel, std::span<const float> probabilities, std::span<float> largest,
             std::span<std::int16_t> labels) const;
   std::vector<std::int16_t> decode(std::span<const float> probabilities) const;  // D,H,W,channels -> D,H,W
 };
 LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training);
+// The same for predictions of new and validation cases, by evaluate.average and preprocess.recipe.
+LabelDecoder make_decoder(const data::Dataset& dataset, const Experiment& experiment);
+// Probabilities from the values that a network of this decoder predicts, ...,channels.
+std::vector<float> probabilities_of(std::span<const float> values, const LabelDecoder& decoder);
 
 // Receives the planes of a label map in order, several per call.
 using TakeLabels = std::function<void(std::span<const std::int16_t>)>;

@@ -6,8 +6,14 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/folder_lock.h"
+#include "data/layouts/dataset_json.h"
+#include "net/networks/networks.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/cases/split.h"
 #include "pipeline/export/trained_network.h"
+#include "pipeline/record/identity.h"
 #include "pipeline/record/starting_weights.h"
+#include "pipeline/record/torch_file.h"
 
 namespace voxswap::pipeline {
 
@@ -44,6 +50,38 @@ void import_run(const TrainedRun& run, std::int64_t repeat, const fs::path& file
   }
 }
 
+void write_imported_run(const ImportedRun& run,
+                        const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
+  const Experiment& experiment = run.experiment;
+  const fs::path& out = experiment.output;
+  if (fs::exists(out) && holds_anything(out))
+    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
+  make_writable_directory(out);
+  const RunIdentity identity = identify(experiment, run.settings, {}, split_csv(run.dataset, {}));
+  for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
+    Checkpoint best{model_metadata(run.dataset, experiment, identity.run, repeat), weights(repeat)};
+    best.metadata["imported"] = run.from;
+    const fs::path folder = checkpoint_folder(experiment, repeat);
+    make_directories(folder);
+    write_checkpoint(folder / best_file, best);
+  }
+  write_split(out / "split.csv", run.dataset, {});
+  data::write_description(out / description_file, run.dataset, identity.run);
+  write_identity(out, identity);
+  write_file(out / "experiment.yaml", run.resolved);
+}
+
+net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset) {
+  const Shape input = input_shape(experiment, static_cast<std::int64_t>(dataset.modalities.size()));
+  return net::build_network(experiment.network, input, output_count(dataset, experiment.training),
+                            net::ElementType::f32, /*training=*/true);
+}
+
+// nnU-Net's modules register their layers again in a list and in the decoder.
+bool is_nnunet_copy(std::string_view name) {
+  return name.find(".all_modules.") != name.npos || name.starts_with("decoder.encoder.");
+}
+
 namespace {
 
 // Removes a prefix that all names share.
@@ -53,16 +91,14 @@ void strip(std::vector<Tensor>& tensors, const std::string& prefix) {
   for (Tensor& tensor : tensors) tensor.name.erase(0, prefix.size());
 }
 
-// Drops duplicates: nnU-Net's modules register their layers again in a list and in the decoder, and have
-// segmentation layers on all levels, whether trained or not.
+// Drops duplicates. nnU-Net has segmentation layers on all levels, whether trained or not.
 void leave_out_nnunet_copies(std::vector<Tensor>& tensors, const net::ForwardGraph& network) {
   const auto is_there = [&](const std::string& name) {
     return std::any_of(network.parameters.begin(), network.parameters.end(),
                        [&](net::ValueId id) { return network.graph.value(id).name == name; });
   };
   std::erase_if(tensors, [&](const Tensor& tensor) {
-    return tensor.name.find(".all_modules.") != tensor.name.npos ||
-           tensor.name.starts_with("decoder.encoder.") ||
+    return is_nnunet_copy(tensor.name) ||
            (tensor.name.starts_with("decoder.seg_layers.") && !is_there(tensor.name));
   });
 }
@@ -80,7 +116,12 @@ std::string listed(const std::vector<std::string>& names) {
 }  // namespace
 
 std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGraph& network) {
-  std::vector<Tensor> given = read_checkpoint(file).tensors;
+  return matched_weights(is_torch_file(file) ? read_torch_weights(file) : read_checkpoint(file).tensors,
+                         file.string(), network);
+}
+
+std::vector<Tensor> matched_weights(std::vector<Tensor> given, const std::string& where,
+                                    const net::ForwardGraph& network) {
   for (const char* prefix : {"_orig_mod.", "module.", "_orig_mod."}) strip(given, prefix);
   leave_out_nnunet_copies(given, network);
   std::map<std::string, Tensor*> by_name;
@@ -106,7 +147,7 @@ std::vector<Tensor> imported_weights(const fs::path& file, const net::ForwardGra
   if (!other.empty()) troubles.push_back("has tensors of other shapes: " + listed(other));
   if (!unknown.empty()) troubles.push_back("has tensors that the network does not have: " + listed(unknown));
   if (!troubles.empty())
-    fail(Exit::bad_data, "{}: does not contain the weights of the run's network: it {}", file.string(),
+    fail(Exit::bad_data, "{}: does not contain the weights of the run's network: it {}", where,
          join(troubles, "; it "));
   return weights;
 }

@@ -55,6 +55,10 @@ std::map<std::string, std::string> monai_files(const TrainedNetwork& network) {
   if (!preprocess.at("bias_correction").empty())
     fail(Exit::usage, "--to monai: {} is not part of a bundle. Use --to onnx or --to pytorch",
          key::preprocess_bias_correction);
+  if (preprocess.contains("recipe"))
+    fail(Exit::usage,
+         "--to monai: preprocess.recipe nnunet is not part of a bundle. Use --to onnx or --to "
+         "pytorch");
   return {{"configs/metadata.json", metadata(network).dump(2) + "\n"},
           {"configs/inference.json", monai_inference_json},
           {"scripts/__init__.py", ""},

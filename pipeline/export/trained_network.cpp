@@ -59,6 +59,13 @@ Json of_preprocess(const Experiment& experiment) {
     json["background"] = prepare.background;
   if (experiment.training.patch) json["patch"] = *experiment.training.patch;
   if (prepare.by_spacing()) json["spacing"] = prepare.spacing;
+  if (prepare.recipe == data::Recipe::voxswap) return json;
+  json["recipe"] = choice_name(prepare.recipe);
+  json["transpose"] = prepare.transpose;
+  for (const data::Scheme& scheme : prepare.schemes)
+    json["schemes"].push_back(scheme.name == data::Scheme::Name::ct
+                                  ? Json{scheme.low, scheme.high, scheme.mean, scheme.deviation}
+                                  : Json(choice_name(scheme.name)));
   return json;
 }
 
@@ -92,11 +99,13 @@ Json of_inference(const TrainedRun& run) {
   if (networks > 1)
     log::warn("predict averages {} of this run, but an exported file contains one network",
               counted(networks, "network"));
-  return {{"window", input_size(run.experiment)},
-          {"overlap", how.overlap},
-          {"sigma", window_sigma},
-          {"mirror", mirror},
-          {"networks", networks}};
+  Json inference = {{"window", input_size(run.experiment)},
+                    {"overlap", how.overlap},
+                    {"sigma", window_sigma},
+                    {"mirror", mirror},
+                    {"networks", networks}};
+  if (run.experiment.evaluate.average == Average::nnunet) inference["average"] = "nnunet";
+  return inference;
 }
 
 // Post-processing steps in order, with the values of their region and the value that replaces removed voxels.
@@ -136,8 +145,10 @@ std::map<std::string, std::string> description(const TrainedNetwork& network, co
            ? "that of preprocess, to the nearest whole voxel of the crop"
            : "different for each case: sides of its crop in mm divided by the voxels of the image"},
       {"axes", network.images ? "sample, channel, y, x"
-                              : "sample, channel, z, y, x; x to the left, y to the "
-                                "back, z to the head (LPS)"},
+               : experiment.preprocess.recipe == data::Recipe::nnunet
+                   ? "sample, channel, z, y, x of the first channel's file, permuted by transpose"
+                   : "sample, channel, z, y, x; x to the left, y to the "
+                     "back, z to the head (LPS)"},
       {"probabilities", network.softmax ? "softmax" : "sigmoid"},
       {"run", run.identity}};
   if (network.classifies) return about;

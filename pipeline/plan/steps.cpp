@@ -43,6 +43,7 @@ Steps build_steps(const Experiment& experiment, const StepData& data, const Targ
   Steps steps;
   net::StepOptions step = step_options(experiment, data, target);
   step.slab_ranks = ranks.slab_ranks();
+  step.logits = !trains && experiment.evaluate.average == Average::nnunet;
   steps.inference = net::build_inference_step(step, trains);
   suit(target, steps.inference);
   if (!trains) return steps;

@@ -37,7 +37,7 @@ class EnsembleScorer {
     Cases cases(reference, open_dataset(reference));
     const data::Dataset& dataset = cases.dataset();
     for (TrainedRun& run : runs_) run.experiment.evaluate.ignored = dataset.ignore_label;
-    decoder_ = make_decoder(dataset, reference.training);
+    decoder_ = make_decoder(dataset, reference);
     Predictor predictor(runs_[*reference_], trained_[*reference_], {});
     use_runs(predictor, dataset);
     std::vector<std::size_t> used;

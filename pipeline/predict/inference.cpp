@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "pipeline/predict/nnunet_windows.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -55,12 +56,14 @@ void infer(Session& session, const data::NormalizedCase& normal, std::int64_t ou
   }
   if (options.of_images)
     return take(mirrored_mean(session, normal.image, normal.size, normal.channels, outputs, options));
-  const Windows windows = make_windows(normal.size, options.window, options.overlap);
-  if (windows.count() == 1 && options.mirrored == Axes{}) return session.predict(normal.image, take);
   const auto compute = [&](const VoxelBox& box) {
     const std::vector<float> image = cut(normal.image, normal.size, box, normal.channels);
     return mirrored_mean(session, image, box.size, normal.channels, outputs, options);
   };
+  if (options.as_nnunet)
+    return stitch_as_nnunet(normal.size, options.window, options.overlap, outputs, compute, take);
+  const Windows windows = make_windows(normal.size, options.window, options.overlap);
+  if (windows.count() == 1 && options.mirrored == Axes{}) return session.predict(normal.image, take);
   stitch(windows, outputs, compute, take);
 }
 

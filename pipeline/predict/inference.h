@@ -21,6 +21,7 @@ struct InferenceOptions {
   std::array<bool, 3> mirrored{};  // average over all mirrorings of a window along these axes (x, y, z)
   bool of_images = false;          // the network predicts one class per image, not one per voxel
   bool may_stop = false;           // throw Exit::interrupted between passes of the network
+  bool as_nnunet = false;          // the session gives logits, which are summed as in nnunet_windows.h
 };
 
 // Passes probabilities to `take` in order of depth: D,H,W,outputs, or one value per output for image

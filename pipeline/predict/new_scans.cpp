@@ -36,15 +36,14 @@ using Write = std::function<void(const fs::path& file, const std::function<void(
 
 void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
                          std::span<const float> probabilities, const data::PreparedCase& prepared,
-                         const std::vector<std::string>& outputs) {
-  for (std::size_t c = 0; c < outputs.size(); ++c) {
+                         const LabelDecoder& decoder, const std::vector<std::string>& outputs) {
+  native_probabilities(probabilities, prepared, decoder, [&](std::size_t c, data::Image image) {
     const fs::path file = files.probability(id, outputs[c]);
     make_directories(file.parent_path());
     write(file, [&] {
-      data::write_image(file, data::as_stored(native_probability(probabilities, c, outputs.size(), prepared),
-                                              prepared.stored));
+      data::write_image(file, data::as_stored(data::canonical(std::move(image)), prepared.stored));
     });
-  }
+  });
 }
 
 // Writes a segmentation object that refers to the series of the case's first channel.
@@ -220,7 +219,7 @@ class ScanPredictor {
         how_(how),
         largest_(choose_regions(dataset.regions, how.largest)),
         steps_(steps_of(dataset, how)),
-        decoder_(make_decoder(dataset, runs.front().experiment.training)),
+        decoder_(make_decoder(dataset, runs.front().experiment)),
         preparing_(data::for_modalities(runs.front().experiment.preprocess, dataset.modalities)),
         names_(output_names(dataset, runs.front().experiment.training)),
         predictor_(runs.front(), trained, how) {}
@@ -254,7 +253,7 @@ class ScanPredictor {
     decision.finish();
     for (const PostStep& step : steps_) apply_step(labels, step, dataset_.regions);
     keep_largest_components(labels, largest_, dataset_.regions);
-    result.labels = data::as_stored(std::move(labels), result.prepared.stored);
+    result.labels = data::as_stored(data::canonical(std::move(labels)), result.prepared.stored);
     return result;
   }
 
@@ -271,10 +270,11 @@ class ScanPredictor {
     if (how_.dicom_segmentations)
       write_dicom(write, folder.dicom_segmentation(files.id), found.labels, dataset_, files, how_);
     if (how_.probabilities)
-      write_probabilities(write, folder, files.id, found.probabilities, found.prepared, names_);
+      write_probabilities(write, folder, files.id, found.probabilities, found.prepared, decoder_, names_);
   }
 
   const std::vector<std::string>& outputs() const { return names_; }
+  const LabelDecoder& decoder() const { return decoder_; }
 
  private:
   const data::Dataset& dataset_;
@@ -377,10 +377,11 @@ MemoryPredictor::Result MemoryPredictor::predict(const data::Volume& volume) {
   ScanPredictor::Predicted found = state_->predictor->predict(volume);
   Result result{std::move(found.labels), {}};
   if (!state_->how.probabilities) return result;
-  const std::size_t outputs = state_->predictor->outputs().size();
-  for (std::size_t c = 0; c < outputs; ++c)
-    result.probabilities.push_back(data::as_stored(
-        native_probability(found.probabilities, c, outputs, found.prepared), found.prepared.stored));
+  native_probabilities(found.probabilities, found.prepared, state_->predictor->decoder(),
+                       [&](std::size_t, data::Image image) {
+                         result.probabilities.push_back(
+                             data::as_stored(data::canonical(std::move(image)), found.prepared.stored));
+                       });
   return result;
 }
 

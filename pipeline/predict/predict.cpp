@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <optional>
 
 #include "base/error.h"
+#include "base/float16.h"
 #include "base/keys.h"
 #include "base/shape.h"
+#include "data/prepare/nnunet_recipe.h"
 
 namespace voxswap::pipeline {
 
@@ -26,6 +29,31 @@ std::int64_t planes_at_once(const data::Geometry& grid) {
   return std::max<std::int64_t>(1, (std::int64_t{1} << 22) / (grid.size[0] * grid.size[1]));
 }
 
+// Along which axis probabilities are not interpolated is decided as in the preprocessing.
+std::array<data::LinearAxis, 3> axes_of(const data::PreparedCase& prepared, const LabelDecoder& decoder) {
+  std::array<data::LinearAxis, 3> axes;
+  std::optional<std::size_t> separate;
+  if (decoder.spacing[0] > 0) separate = data::separate_axis(decoder.spacing, prepared.original.spacing);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    axes[axis] = data::linear_axis(prepared.size[axis], prepared.box.size[axis]);
+    if (axis != separate) continue;
+    for (std::size_t i = 0;
+         const std::int64_t at : data::nearest_positions(prepared.size[axis], prepared.box.size[axis]))
+      axes[axis].low[i] = axes[axis].high[i] = index(at), axes[axis].weight[i++] = 0;
+  }
+  return axes;
+}
+
+// A part of a channel on the crop's grid. Logits stay in half precision, as in nnU-Net.
+std::vector<float> resampled(const std::vector<float>& slab, const data::PreparedCase& prepared,
+                             std::int64_t slab_first, const std::array<data::LinearAxis, 3>& axes,
+                             std::int64_t first, std::int64_t count, const LabelDecoder& decoder) {
+  std::vector<float> values = data::resample_slab(slab, prepared.size, slab_first, axes, first, count);
+  if (decoder.logits)
+    for (float& value : values) value = from_float16(to_float16(value));
+  return values;
+}
+
 }  // namespace
 
 std::string label_map_name(const data::Dataset& dataset, const std::string& id) {
@@ -38,7 +66,7 @@ Decision::Decision(const data::PreparedCase& prepared, const LabelDecoder& decod
       decoder_(decoder),
       native_(std::move(native)),
       on_training_grid_(std::move(on_training_grid)),
-      depth_(data::linear_axis(prepared.size[2], prepared.box.size[2])),
+      axes_(axes_of(prepared, decoder)),
       slab_(decoder.values.size()) {
   hand_on_background(prepared.box.start[2]);
 }
@@ -58,7 +86,7 @@ void Decision::take_planes(std::span<const float> planes) {
     for (std::size_t v = 0; v < voxels; ++v) slab_[c][before + v] = planes[v * channels + c];
   }
   std::vector<std::int16_t> labels(voxels);
-  std::vector<float> largest(voxels);
+  std::vector<float> largest(voxels, decoder_.lowest);
   for (const std::size_t c : decoder_.sequence)
     decoder_.take(c, std::span(slab_[c]).subspan(before), largest, labels);
   on_training_grid_(labels);
@@ -66,13 +94,14 @@ void Decision::take_planes(std::span<const float> planes) {
   const std::int64_t plane = prepared_.size[0] * prepared_.size[1];
   const Size3& size = prepared_.box.size;
   end_ += static_cast<std::int64_t>(voxels) / plane;
-  const auto there = std::upper_bound(depth_.high.begin(), depth_.high.end(), end_ - 1) - depth_.high.begin();
+  const data::LinearAxis& depth = axes_[2];
+  const auto there = std::upper_bound(depth.high.begin(), depth.high.end(), end_ - 1) - depth.high.begin();
   const std::int64_t at_once = planes_at_once(prepared_.original);
   for (std::int64_t first = decided_; first < there; first += at_once)
     decide_planes(first, std::min(at_once, there - first));
   decided_ = there;
   const std::int64_t needed =
-      decided_ < size[2] ? static_cast<std::int64_t>(depth_.low[index(decided_)]) : end_;
+      decided_ < size[2] ? static_cast<std::int64_t>(depth.low[index(decided_)]) : end_;
   const std::int64_t dropped = std::min(needed, end_) - slab_first_;
   for (std::vector<float>& one : slab_) one.erase(one.begin(), one.begin() + dropped * plane);
   slab_first_ += dropped;
@@ -82,11 +111,10 @@ void Decision::take_planes(std::span<const float> planes) {
 void Decision::decide_planes(std::int64_t first, std::int64_t count) {
   const VoxelBox& box = prepared_.box;
   std::vector<std::int16_t> labels(index(count * box.size[0] * box.size[1]));
-  std::vector<float> largest(labels.size());
+  std::vector<float> largest(labels.size(), decoder_.lowest);
   for (const std::size_t c : decoder_.sequence)
-    decoder_.take(c,
-                  data::resample_linear_slab(slab_[c], prepared_.size, slab_first_, box.size, first, count),
-                  largest, labels);
+    decoder_.take(c, resampled(slab_[c], prepared_, slab_first_, axes_, first, count, decoder_), largest,
+                  labels);
   data::LabelMap planes{prepared_.original, {}};
   planes.geometry.size[2] = count;
   planes.voxels.resize(index(planes.geometry.count()));
@@ -133,6 +161,32 @@ data::Image native_probability(std::span<const float> probabilities, std::size_t
   return whole;
 }
 
+void native_probabilities(std::span<const float> values, const data::PreparedCase& prepared,
+                          const LabelDecoder& decoder,
+                          const std::function<void(std::size_t, data::Image)>& take) {
+  const std::size_t channels = decoder.values.size(), voxels = values.size() / channels;
+  if (!decoder.logits && decoder.spacing[0] == 0) {
+    for (std::size_t c = 0; c < channels; ++c) take(c, native_probability(values, c, channels, prepared));
+    return;
+  }
+  const std::array<data::LinearAxis, 3> axes = axes_of(prepared, decoder);
+  const Size3& size = prepared.box.size;
+  std::vector<float> all(index(size[0] * size[1] * size[2]) * channels), one(voxels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (std::size_t v = 0; v < voxels; ++v) one[v] = values[v * channels + c];
+    const std::vector<float> part = resampled(one, prepared, 0, axes, 0, size[2], decoder);
+    for (std::size_t v = 0; v < part.size(); ++v) all[v * channels + c] = part[v];
+  }
+  all = probabilities_of(all, decoder);
+  for (std::size_t c = 0; c < channels; ++c) {
+    std::vector<float> part(all.size() / channels);
+    for (std::size_t v = 0; v < part.size(); ++v) part[v] = all[v * channels + c];
+    data::Image whole{prepared.original, std::vector<float>(index(prepared.original.count()))};
+    place(part, prepared.box, whole);
+    take(c, std::move(whole));
+  }
+}
+
 namespace {
 
 // Settings of a run that affect the use of its network: key and value as text.
@@ -148,6 +202,7 @@ std::map<std::string, std::string> used_as(const TrainedRun& run, const PredictO
   }
   values[key::training_loss] =
       net::loss_options(run.experiment.training.loss).classes ? "a soft-max" : "a sigmoid";
+  values["evaluate.average"] = choice_name(run.experiment.evaluate.average);
   if (how.mirror)
     for (const bool axis : data::mirrored_axes(run.experiment.training.augment))
       values[key::training_augment_symmetries] += axis ? "mirrored " : "not mirrored ";

@@ -1,7 +1,9 @@
 // Converts probabilities to label maps on the case's own grid.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,7 +45,8 @@ class Decision {
   const data::PreparedCase& prepared_;
   const LabelDecoder& decoder_;
   TakeLabels native_, on_training_grid_;
-  data::LinearAxis depth_;  // interpolation of the crop's planes between those of the training grid
+  // Interpolation of the crop's voxels between those of the training grid, along x, y, z.
+  std::array<data::LinearAxis, 3> axes_;
   std::vector<std::vector<float>> slab_;   // per channel, planes of the training grid that are still needed
   std::int64_t slab_first_ = 0, end_ = 0;  // range of these planes, end_ exclusive
   std::int64_t decided_ = 0;               // planes of the crop
@@ -55,6 +58,10 @@ Prediction decide(std::span<const float> probabilities, const data::PreparedCase
 // A channel of D,H,W,`channels` resampled to the case's own grid; 0 outside the crop.
 data::Image native_probability(std::span<const float> probabilities, std::size_t channel,
                                std::size_t channels, const data::PreparedCase& prepared);
+// All channels, of values that a network of this decoder predicts. Passes them to `take` one by one.
+void native_probabilities(std::span<const float> values, const data::PreparedCase& prepared,
+                          const LabelDecoder& decoder,
+                          const std::function<void(std::size_t channel, data::Image)>& take);
 
 // Ensembles: several runs predict together, such as the folds of a cross-validation or models with different
 // seeds.

@@ -1,6 +1,7 @@
 #include "pipeline/predict/predictor.h"
 
 #include "base/error.h"
+#include "base/float16.h"
 #include "base/keys.h"
 #include "base/log.h"
 #include "net/networks/networks.h"
@@ -77,8 +78,9 @@ struct Predictor::Network {
           const RankGroups& ranks)
       : given(run),
         experiment(with_window(run.experiment, how)),
-        inference{input_size(experiment), how.overlap, axes_to_mirror(experiment, how),
-                  net::classifies_images(experiment.network.name), ranks.all().is_alone()},
+        inference{input_size(experiment),          how.overlap,
+                  axes_to_mirror(experiment, how), net::classifies_images(experiment.network.name),
+                  ranks.all().is_alone(),          experiment.evaluate.average == Average::nnunet},
         session(experiment, {ranks}, {channels, outputs}, Session::Purpose::inference) {}
 
   void load(const BestWeights& weights) {
@@ -144,16 +146,21 @@ void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared
 
 void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take) {
   if (members_.size() == 1) return predict(members_.front(), prepared, take);
+  const bool half = members_.front().network->inference.as_nnunet;  // nnU-Net's sums are
+  const auto kept = [half](float value) { return half ? from_float16(to_float16(value)) : value; };
   std::vector<float> sum;
   for (const Loaded& member : members_) {
     std::size_t at = 0;
     const bool is_first = &member == &members_.front();
     predict(member, prepared, [&](std::span<const float> planes) {
       if (is_first) return void(sum.insert(sum.end(), planes.begin(), planes.end()));
-      for (const float value : planes) sum[at++] += value;
+      for (const float value : planes) {
+        sum[at] = kept(sum[at] + value);
+        ++at;
+      }
     });
   }
-  for (float& value : sum) value /= static_cast<float>(members_.size());
+  for (float& value : sum) value = kept(value / static_cast<float>(members_.size()));
   take(sum);
 }
 

@@ -33,8 +33,8 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// Scores of a prediction.
-struct Scores {
+// PredictionScores of a prediction.
+struct PredictionScores {
   std::vector<DiceRow> dice;                // per grid and region
   std::vector<CalibrationRow> calibration;  // per output
   std::vector<ReliabilityRow> reliability;  // per output and bin
@@ -105,12 +105,12 @@ class CasePredictor {
                                 static_cast<std::int64_t>(std::max<std::size_t>(viewed, 1))),
         dataset_(cases.dataset()),
         cases_(cases),
-        decoder_(make_decoder(dataset_, experiment_.training)),
+        decoder_(make_decoder(dataset_, experiment_)),
         outputs_(output_names(dataset_, experiment_.training)),
         predictor_(run, dataset_, {}, ranks) {}
 
   // Predicts a case, writes its files and returns its scores.
-  Scores predict(const Turn& turn) {
+  PredictionScores predict(const Turn& turn) {
     if (turn.team != team_) predictor_.use(team_ = turn.team);
     const data::CaseFiles& files = dataset_.cases[turn.index];
     const auto prepared = cases_.prepared(turn.index);
@@ -123,7 +123,7 @@ class CasePredictor {
     const Prediction prediction = write_prediction(turn, *prepared, reliability);
     const data::Volume volume = data::read_case(dataset_, files);
     if (turn.repeat() == 1) write_pictures(files.id, volume, *prepared, prediction);
-    Scores scores{
+    PredictionScores scores{
         case_scores(experiment_, turn.repeat(), dataset_, files, volume, *prepared, prediction), {}, {}};
     add_calibration(turn.repeat(), files.id, reliability, scores);
     return scores;
@@ -139,27 +139,29 @@ class CasePredictor {
     Prediction made{{prepared.original, {}}, {prepared.training_geometry(), {}}};
     TakeLabels native = append_to(made.native.voxels);
     std::optional<data::LabelMapWriter> writer;
-    if (data::LabelMapWriter::can_write(file, prepared.stored)) {
+    const bool canonical = prepared.original == data::canonical(prepared.stored);
+    if (canonical && data::LabelMapWriter::can_write(file, prepared.stored)) {
       writer.emplace(file, prepared.stored);
       native = [&](auto planes) { writer->add(planes); };
     }
     Decision decision(prepared, decoder_, native, append_to(made.on_training_grid.voxels));
     predictor_.predict(prepared, [&](std::span<const float> planes) {
       decision.add(planes);
-      reliability.add(planes);
+      reliability.add(decoder_.logits ? probabilities_of(planes, decoder_) : planes);
     });
     decision.finish();
     if (writer) {
       writer->finish();
       made.native.voxels = writer->labels();
     } else {
+      made.native = data::canonical(std::move(made.native));
       data::write_label_map(file, data::as_stored(made.native, prepared.stored));
     }
     return made;
   }
 
   void add_calibration(std::int64_t repeat, const std::string& id, const Reliability& reliability,
-                       Scores& scores) const {
+                       PredictionScores& scores) const {
     for (std::size_t c = 0; c < outputs_.size(); ++c) {
       CalibrationRow& row = scores.calibration.emplace_back();
       row.run = experiment_.name;
@@ -271,11 +273,11 @@ void predict_and_score(const Experiment& experiment, const RunContext& context, 
   if (rank < (groups.slab_ranks().count > 1 ? each : std::min(each, turns.size())))
     predictor = std::make_unique<CasePredictor>(run, groups, cases, split.validation.size());
   Progress progress("predicting", "cases", static_cast<std::int64_t>(turns.size()));
-  Scores scores;
+  PredictionScores scores;
   for (std::size_t from = 0; from < turns.size(); from += each) {
     stop_if_interrupted(ranks);
     if (predictor && from + rank < turns.size()) {
-      Scores found = predictor->predict(turns[from + rank]);
+      PredictionScores found = predictor->predict(turns[from + rank]);
       move_into(scores.dice, std::move(found.dice));
       move_into(scores.calibration, std::move(found.calibration));
       move_into(scores.reliability, std::move(found.reliability));
