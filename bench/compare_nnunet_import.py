@@ -213,7 +213,7 @@ def compare(nnunet, voxswap, work, folder, images):
     key = f"{name}_{folder.name}"
     theirs, run, ours = work / "theirs" / key, work / "runs" / key, work / "ours" / key
     if not theirs.is_dir():
-        nnunet.call("nnUNetv2_predict_from_modelfolder", "-i", images, "-o", theirs, "-m", folder, "-device", "cpu",
+        nnunet.call("nnUNetv2_predict_from_modelfolder", "-i", images, "-o", theirs, "-m", folder, "-device", "cpu", "-f", 0, 1,
                     "-npp", 1, "-nps", 1)
     shutil.rmtree(run, ignore_errors=True)
     shutil.rmtree(ours, ignore_errors=True)
