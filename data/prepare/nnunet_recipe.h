@@ -11,7 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "data/prepare/prepare.h"
+#include "data/prepare/prepare_options.h"
+#include "data/volumes/prepared_case.h"
 
 namespace voxswap::data {
 

@@ -67,24 +67,6 @@ void check_options(const PrepareOptions& options) {
   }
 }
 
-}  // namespace
-
-std::vector<float> interleaved(const std::vector<Image>& images) {
-  const std::size_t channels = images.size(), count = images.front().voxels.size();
-  std::vector<float> result, block;
-  result.reserve(count * channels);
-  for (std::size_t first = 0; first < count; first += 1024) {
-    const std::size_t voxels = std::min<std::size_t>(1024, count - first);
-    block.resize(voxels * channels);
-    for (std::size_t c = 0; c < channels; ++c)
-      for (std::size_t i = 0; i < voxels; ++i) block[i * channels + c] = images[c].voxels[first + i];
-    result.insert(result.end(), block.begin(), block.end());
-  }
-  return result;
-}
-
-namespace {
-
 // Splines overshoot at the border of the foreground; background voxels must stay background.
 void keep_background(const Image& part, float background, Image& resized) {
   const Size3 &from = part.geometry.size, &to = resized.geometry.size;

@@ -230,6 +230,20 @@ LabelMap restore(const LabelMap& labels, const VoxelBox& box, const Geometry& wh
   return result;
 }
 
+std::vector<float> interleaved(const std::vector<Image>& images) {
+  const std::size_t channels = images.size(), count = images.front().voxels.size();
+  std::vector<float> result, block;
+  result.reserve(count * channels);
+  for (std::size_t first = 0; first < count; first += 1024) {
+    const std::size_t voxels = std::min<std::size_t>(1024, count - first);
+    block.resize(voxels * channels);
+    for (std::size_t c = 0; c < channels; ++c)
+      for (std::size_t i = 0; i < voxels; ++i) block[i * channels + c] = images[c].voxels[first + i];
+    result.insert(result.end(), block.begin(), block.end());
+  }
+  return result;
+}
+
 Symmetry symmetry(int number) {
   assert(number >= 0 && number < 48);
   constexpr std::array<std::array<int, 3>, 6> orders{

@@ -57,6 +57,9 @@ LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
 // background (0) elsewhere. Labels of another size than the box are resampled by nearest neighbour first.
 LabelMap restore(const LabelMap& labels, const VoxelBox& box, const Geometry& whole);
 
+// D,H,W,C from one D,H,W per channel; in blocks small enough that all channels stay in the cache.
+std::vector<float> interleaved(const std::vector<Image>& images);
+
 // The 48 symmetries of the cube: a permutation of the axes and a flip of each. Index 0 is the identity.
 struct Symmetry {
   std::array<int, 3> axes{0, 1, 2};                // output axis i (x, y, z) reads input axis axes[i]
