@@ -28,6 +28,7 @@
   X(preprocess_resolution, "preprocess.resolution")                       \
   X(preprocess_slices, "preprocess.slices")                               \
   X(preprocess_normalize, "preprocess.normalize")                         \
+  X(preprocess_recipe, "preprocess.recipe")                               \
   X(preprocess_schemes, "preprocess.schemes")                             \
   X(preprocess_spacing, "preprocess.spacing")                             \
   X(network_section, "network.")                                          \
@@ -64,6 +65,7 @@
   X(training_repeats, "training.repeats")                                 \
   X(training_schedule_name, "training.schedule.name")                     \
   X(training_targets, "training.targets")                                 \
+  X(evaluate_average, "evaluate.average")                                 \
   X(memory_budget, "memory.budget")                                       \
   X(memory_device, "memory.device")                                       \
   X(memory_disk, "memory.disk")                                           \

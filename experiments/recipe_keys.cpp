@@ -55,7 +55,7 @@ Key schemes() {
   return {
       path,
       "none | [" + join(scheme_words(), " | ") + " | [low, high, mean, deviation], …]",
-      "Normalization of each channel (recipe nnunet; four numbers: CT)",
+      "Normalization of each channel for recipe nnunet (four numbers: CT)",
       read,
       print,
       Key::Shape::value,

@@ -56,9 +56,8 @@ std::map<std::string, std::string> monai_files(const TrainedNetwork& network) {
     fail(Exit::usage, "--to monai: {} is not part of a bundle. Use --to onnx or --to pytorch",
          key::preprocess_bias_correction);
   if (preprocess.contains("recipe"))
-    fail(Exit::usage,
-         "--to monai: preprocess.recipe nnunet is not part of a bundle. Use --to onnx or --to "
-         "pytorch");
+    fail(Exit::usage, "--to monai: {} nnunet is not part of a bundle. Use --to onnx or --to pytorch",
+         key::preprocess_recipe);
   return {{"configs/metadata.json", metadata(network).dump(2) + "\n"},
           {"configs/inference.json", monai_inference_json},
           {"scripts/__init__.py", ""},

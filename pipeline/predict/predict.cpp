@@ -202,7 +202,7 @@ std::map<std::string, std::string> used_as(const TrainedRun& run, const PredictO
   }
   values[key::training_loss] =
       net::loss_options(run.experiment.training.loss).classes ? "a soft-max" : "a sigmoid";
-  values["evaluate.average"] = choice_name(run.experiment.evaluate.average);
+  values[key::evaluate_average] = choice_name(run.experiment.evaluate.average);
   if (how.mirror)
     for (const bool axis : data::mirrored_axes(run.experiment.training.augment))
       values[key::training_augment_symmetries] += axis ? "mirrored " : "not mirrored ";

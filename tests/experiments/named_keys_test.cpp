@@ -36,9 +36,12 @@ std::set<std::string> sections() {
 }
 
 // Names of files of a run or of the system that look like keys.
-const std::set<std::string> others = {
-    "memory.csv", "memory.current",        "memory.max", "memory.stat", "memory.limit_in_bytes",
-    "memory.svg", "memory.usage_in_bytes", "sweep.csv",  "sweep.png",   "sweep.svg"};
+const std::set<std::string> others = {"data.pkl",       "memory.csv",
+                                      "memory.current", "memory.max",
+                                      "memory.stat",    "memory.limit_in_bytes",
+                                      "memory.svg",     "memory.usage_in_bytes",
+                                      "sweep.csv",      "sweep.png",
+                                      "sweep.svg"};
 
 class NamedKeys : public Experiments {
  protected:
