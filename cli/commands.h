@@ -26,6 +26,7 @@ Exit bids_command(const Arguments& arguments);
 Exit evaluate_command(const Arguments& arguments);
 Exit export_command(const Arguments& arguments);
 Exit import_command(const Arguments& arguments);
+Exit models_command(const Arguments& arguments);
 Exit watch_command(const Arguments& arguments);
 Exit report_command(const Arguments& arguments);
 Exit plan_command(const Arguments& arguments);

@@ -134,6 +134,11 @@ LoadedExperiment experiment_of(const NnunetPlans& plans, const Training& trainin
 
 }  // namespace
 
+bool is_nnunet_results(const fs::path& folder) {
+  error_code ignored;
+  return fs::exists(folder / "plans.json", ignored) && fs::exists(folder / "dataset.json", ignored);
+}
+
 void import_nnunet_results(const fs::path& given, const fs::path& out) {
   const fs::path folder = plain(given);
   check_folder(folder);

@@ -1,13 +1,19 @@
 #include "voxswap/predict.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <set>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "data/volumes/orientation.h"
 #include "experiments/experiment.h"
+#include "experiments/nnunet_results.h"
+#include "library/models.h"
 #include "library/run_folder.h"
 #include "pipeline/predict/new_scans.h"
 #include "pipeline/predict/postprocessing.h"
@@ -83,9 +89,10 @@ struct Predicting {
   pipeline::PredictOptions how;
 };
 
-Predicting predicting(const std::vector<std::string>& folders, const PredictOptions& options,
+Predicting predicting(const std::vector<std::string>& given, const PredictOptions& options,
                       const std::vector<std::string>& overrides) {
-  std::vector<std::string> runs;
+  std::vector<std::string> folders, runs;
+  for (const std::string& one : given) folders.push_back(library::run_or_model(one, options.models).string());
   for (const std::string& folder : folders)
     for (std::string& run : runs_in(folder)) runs.push_back(std::move(run));
   Predicting result{{}, {options, VOXSWAP_VERSION}};
@@ -107,7 +114,44 @@ struct Network::State {
   pipeline::MemoryPredictor predictor;
 };
 
-Network::Network(const std::vector<std::string>& runs, const PredictOptions& options) {
+namespace {
+
+// Runs made of results folders of nnU-Net, until their weights are in memory.
+class TemporaryRuns {
+ public:
+  TemporaryRuns() = default;
+  ~TemporaryRuns() {
+    error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  TemporaryRuns(const TemporaryRuns&) = delete;
+  TemporaryRuns& operator=(const TemporaryRuns&) = delete;
+
+  // The folder of a run: that of a new one, or `given` itself.
+  std::string of(const std::string& given) {
+    if (!experiments::is_nnunet_results(given)) return given;
+    if (folder_.empty()) {
+      std::string pattern = (fs::temp_directory_path() / "voxswap-import-XXXXXX").string();
+      if (::mkdtemp(pattern.data()) == nullptr)
+        fail(exit_of(errno), "{}: cannot be created: {}", pattern, std::strerror(errno));
+      folder_ = pattern;
+    }
+    const fs::path run = folder_ / std::to_string(++count_);
+    experiments::import_nnunet_results(given, run);
+    return run.string();
+  }
+
+ private:
+  fs::path folder_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+Network::Network(const std::vector<std::string>& given, const PredictOptions& options) {
+  TemporaryRuns imported;
+  std::vector<std::string> runs;
+  for (const std::string& one : given) runs.push_back(imported.of(one));
   const Predicting how = predicting(runs, options, {});
   state_.reset(new State{{how.runs, how.how}});
 }

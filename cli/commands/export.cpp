@@ -1,4 +1,4 @@
-// voxswap export: writes the network of a finished run for other programs.
+// voxswap export: writes the network of a finished run for other machines and programs.
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
@@ -8,6 +8,7 @@
 #include "cli/describe.h"
 #include "cli/options.h"
 #include "experiments/experiment.h"
+#include "library/model.h"
 #include "pipeline/export/monai_bundle.h"
 #include "pipeline/export/onnx_graph.h"
 #include "pipeline/export/trained_network.h"
@@ -50,27 +51,40 @@ void export_monai(const pipeline::TrainedNetwork& network, const fs::path& out, 
   outputs.write(weights, [&] { pipeline::write_checkpoint(weights, pipeline::pytorch_weights(network)); });
 }
 
+void export_model(const std::string& folder, const std::string& readme, const fs::path& out,
+                  const Outputs& outputs) {
+  const library::Model model = library::model_of(folder, readme.empty() ? "" : read_file(readme));
+  outputs.write(out, [&] { library::write_model(out, model); });
+}
+
 }  // namespace
 
 Exit export_command(const Arguments& arguments) {
   CLI::App app("Export the network of a finished run with its best weights.", "voxswap export");
   CommonOptions common;
-  std::string folder, out, to = "onnx";
+  std::string folder, out, readme, to = "onnx";
   std::int64_t repeat = 1;
   bool force = false;
   app.add_option("RUN_DIR", folder, "Folder of a finished run")->required();
-  app.add_option("--out", out,
-                 "NAME.onnx, NAME.safetensors (NAME.py is written beside it) or the folder of a bundle")
+  app.add_option(
+         "--out", out,
+         "NAME.onnx, NAME.safetensors (NAME.py is written beside it), NAME.model or folder of a bundle")
       ->required();
-  app.add_option("--to", to, "Format: onnx, pytorch (weights and a Python file) or monai (a bundle)")
-      ->check(CLI::IsMember({"onnx", "pytorch", "monai"}))
+  app.add_option("--to", to,
+                 "Format: onnx, pytorch (weights and a Python file), monai (a bundle) or model (a file for "
+                 "`voxswap models --install`, with all repeats)")
+      ->check(CLI::IsMember({"onnx", "pytorch", "monai", "model"}))
       ->capture_default_str();
-  app.add_option("--repeat", repeat, "Repeat of the run, counted from 1")->capture_default_str();
+  auto* const one_repeat =
+      app.add_option("--repeat", repeat, "Repeat of the run, counted from 1")->capture_default_str();
+  app.add_option("--readme", readme, "Text about the network for its users (--to model)");
   add_force(app, force);
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const bool pytorch = to == "pytorch";
+  const bool pytorch = to == "pytorch", model = to == "model";
+  if (!readme.empty() && !model) fail(Exit::usage, "--readme: is for --to model. Leave it out");
+  if (model && one_repeat->count() > 0) fail(Exit::usage, "--repeat: a model has all repeats. Leave it out");
   if (pytorch && model_file(out) == fs::path(out))
     fail(Exit::usage, "--out: '{}' would be the name of the Python file. Name the weights NAME.safetensors",
          out);
@@ -80,6 +94,11 @@ Exit export_command(const Arguments& arguments) {
   outputs.protect_below(folder);
   if (!monai) outputs.check(out);
   if (pytorch) outputs.check(model_file(out));
+  if (model) {
+    export_model(folder, readme, out, outputs);
+    print("{}\n", out);
+    return Exit::done;
+  }
   const experiments::LoadedExperiment run = experiments::load_run(folder);
   const pipeline::TrainedNetwork network =
       pipeline::trained_network({run, run.settings}, repeat, VOXSWAP_VERSION);

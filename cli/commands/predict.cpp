@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/standard_streams.h"
 #include "cli/options.h"
 #include "cli/slicer.h"
+#include "data/formats/formats.h"
 
 namespace voxswap::cli {
 
@@ -39,6 +42,25 @@ void add_prediction_options(CLI::App& app, PredictOptions& how, std::string& win
   app.add_flag("--raw-weights", how.raw_weights, "Use the weights of the best epoch, not the averaged ones");
 }
 
+bool names_label_map(const std::string& out) {
+  error_code ignored;
+  const data::ImageExtension* const extension = data::image_extension(out);
+  return extension != nullptr && extension->written && !fs::is_directory(out, ignored);
+}
+
+// Rejects options that need a folder.
+void check_for_one_image(const PredictOptions& how, const std::vector<std::string>& overrides,
+                         const std::string& label_map) {
+  for (const auto& [asked, name] : {std::pair{how.probabilities, "--probabilities"},
+                                    {how.segmentations, "--segmentations"},
+                                    {how.dicom_segmentations, "--dicom-seg"},
+                                    {how.bids, "--bids"},
+                                    {!overrides.empty(), "key=value"}})
+    if (asked)
+      fail(Exit::usage, "{}: needs a folder, but {} is one file. Use --out DIR, or leave {} out", name,
+           label_map, name);
+}
+
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
@@ -54,21 +76,22 @@ Exit predict_command(const Arguments& arguments) {
   bool slicer_progress = false, xml = false;
   std::vector<std::string> folders, overrides;
   app.validate_positionals();
-  app.add_option("RUN_DIR", folders, "Folder of a finished run or sweep; several are averaged")
+  app.add_option("RUN_DIR", folders,
+                 "Folder of a finished run or sweep, or name of a model; several are averaged")
       ->required()
       ->check(CLI::Validator(
           [](std::string& text) {
-            return text.find('=') == text.npos ? "" : "expected a folder, found " + text;
+            return text.find('=') == text.npos ? "" : "expected a folder or a model, found " + text;
           },
           ""));
   app.add_option(
       "key=value", overrides,
       "data.* keys that describe the new images; data.modalities: the network's channels, in order");
   app.add_option("--input", input, "Data set, folder of a case, or 4D file")->required();
-  auto* const folder = app.add_option("--out", out, "Folder for the label maps");
-  app.add_option("--label-map,--label_map", label_map,
-                 "File for the label map of a single image, instead of --out")
-      ->excludes(folder);
+  auto* const folder =
+      app.add_option("--out", out, "Folder for the label maps, or a file for that of a single image");
+  app.add_option("--label-map,--label_map", label_map, "The same as --out with a file")->excludes(folder);
+  app.add_option("--models", how.models, "Folder of the models (default: ~/.local/share/voxswap/models)");
   app.add_flag("--slicer-progress,--slicer_progress", slicer_progress,
                "Print progress for 3D Slicer, and warnings only (with --label-map)");
   app.add_flag("--xml", xml, "Print the parameters for 3D Slicer as XML (no other arguments)");
@@ -85,7 +108,9 @@ Exit predict_command(const Arguments& arguments) {
   if (!largest.empty()) how.largest = split(largest, ',');
   if (xml) fail(Exit::usage, "--xml: takes no other arguments");
   if (out.empty() && label_map.empty()) fail(Exit::usage, "--out or --label-map is required");
+  if (names_label_map(out)) label_map = out;
   if (!label_map.empty()) {
+    check_for_one_image(how, overrides, label_map);
     predict_image(folders, input, label_map, how, slicer_progress);
     return Exit::done;
   }

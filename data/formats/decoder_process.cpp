@@ -1,9 +1,7 @@
 // The client: starts decoder processes, keeps them and sends requests.
 #include "data/formats/decoder_process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -21,6 +19,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/program.h"
 #include "base/text.h"
 
 extern char** environ;
@@ -32,12 +31,7 @@ namespace {
 // Searches next to the program, or next to the shared library if this code is in one: ../bin for a build and
 // a wheel, voxswap/ when installed, and the parent folder for variants of the program in subfolders.
 fs::path decoder_program() {
-  static const int here = 0;
-  Dl_info info{};
-  link_map* module = nullptr;
-  const bool known = ::dladdr1(&here, &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) != 0;
-  const bool in_library = known && module != nullptr && module->l_name[0] != '\0';
-  const fs::path folder = fs::canonical(in_library ? module->l_name : "/proc/self/exe").parent_path();
+  const fs::path folder = program_folder();
   for (const char* place : {".", "../bin", "voxswap", ".."}) {
     const fs::path program = folder / place / "voxswap-decode";
     if (::access(program.c_str(), X_OK) == 0) return program;

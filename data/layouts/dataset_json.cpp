@@ -194,7 +194,7 @@ std::optional<DatasetJson> read_dataset_json(const fs::path& root) {
   return Parser(root).parse();
 }
 
-void write_description(const fs::path& path, const Dataset& dataset, const std::string& run) {
+std::string description_text(const Dataset& dataset, const std::string& run) {
   Json json = {{"run", run},
                {"root", dataset.root.string()},
                {"layout", dataset.layout},
@@ -209,7 +209,11 @@ void write_description(const fs::path& path, const Dataset& dataset, const std::
                {"classes", dataset.classes}};
   for (const auto& [name, value] : dataset.labels) json["labels"][name] = value;
   for (const auto& [name, values] : dataset.regions) json["regions"][name] = values;
-  write_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_description(const fs::path& path, const Dataset& dataset, const std::string& run) {
+  write_file(path, description_text(dataset, run));
 }
 
 Dataset read_description(const fs::path& path) {

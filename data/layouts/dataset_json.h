@@ -33,7 +33,8 @@ std::optional<DatasetJson> read_dataset_json(const fs::path& root);
 
 // A run stores a description of its training data, so that new cases can be predicted without it.
 
-// Writes layout, channels, labels and regions as JSON, and the name of the run; no cases.
+// Layout, channels, labels and regions as JSON, and the name of the run; no cases.
+std::string description_text(const Dataset& dataset, const std::string& run);
 void write_description(const fs::path& path, const Dataset& dataset, const std::string& run);
 
 // Throws Exit::bad_data naming the file if write_description did not write it.

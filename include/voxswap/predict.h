@@ -27,11 +27,12 @@ struct PredictOptions {
   // File with post-processing steps, or "none"; empty: postprocessing.json of the run, if there is one.
   std::string postprocessing{};
   std::vector<std::string> largest{};  // regions to reduce to their largest component; "all": every region
+  std::string models{};                // folder of the installed models; empty: ~/.local/share/voxswap/models
 };
 
-// Writes OUT/CASE.nii.gz on each case's own grid. `runs`: folders of finished runs or sweeps, whose
-// probabilities are averaged. `input`: a data set, the folder of a case, or a 4D file. `overrides`:
-// "data.…=value" keys that describe the new images.
+// Writes OUT/CASE.nii.gz on each case's own grid. `runs`: folders of finished runs or sweeps, or names of
+// installed models; their probabilities are averaged. `input`: a data set, the folder of a case, or a 4D
+// file. `overrides`: "data.…=value" keys that describe the new images.
 void predict(const std::vector<std::string>& runs, const std::string& input, const std::string& out,
              const PredictOptions& options = {}, const std::vector<std::string>& overrides = {});
 
@@ -53,7 +54,8 @@ struct LabelledImage {
 // with the same voxels.
 class Network {
  public:
-  // Options about files are ignored. Averages the repeats of a run.
+  // `runs`: as for predict(), or results folders of nnU-Net 2. Options about files are ignored. Averages the
+  // repeats of a run.
   explicit Network(const std::vector<std::string>& runs, const PredictOptions& options = {});
   ~Network();
   Network(Network&&) noexcept;

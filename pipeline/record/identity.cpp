@@ -14,8 +14,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-constexpr const char* identity_file = "identity.json";
-
 // Earlier versions passed all samples of a batch to kernels at once, which rounds differently, and lack this
 // entry.
 constexpr const char* samples_of_a_batch = "samples of a batch";
@@ -77,14 +75,18 @@ RunIdentity identify(const Experiment& experiment, const SettingList& settings, 
   return identity;
 }
 
-void write_identity(const fs::path& folder, const RunIdentity& identity) {
+std::string identity_text(const RunIdentity& identity) {
   Json json = {{"run", identity.run},
                {"split", identity.split},
                {"experiment", identity.experiment},
                {"cases", Json::array()}};
   for (const auto& [id, content] : identity.cases)
     json["cases"].push_back({{"case", id}, {"content", content}});
-  write_file(folder / identity_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_identity(const fs::path& folder, const RunIdentity& identity) {
+  write_file(folder / identity_file, identity_text(identity));
 }
 
 bool has_identity(const fs::path& folder) {

@@ -29,6 +29,8 @@ struct RunIdentity {
 // `settings`: every key of the experiment.
 RunIdentity identify(const Experiment& experiment, const SettingList& settings, CaseContents cases,
                      const Csv& split);
+inline constexpr const char* identity_file = "identity.json";
+std::string identity_text(const RunIdentity& identity);
 void write_identity(const fs::path& folder, const RunIdentity& identity);
 bool has_identity(const fs::path& folder);
 // Throws Exit::bad_data if the file is missing or was modified.
