@@ -2,11 +2,12 @@
 """Compares label maps of `voxswap import RESULTS_FOLDER` and `voxswap predict` with those of nnUNetv2_predict.
 
     python3 -m venv venv && venv/bin/pip install nnunetv2
-    venv/bin/python bench/compare_nnunet_import.py --voxswap build/release/bin/voxswap --work /tmp/work --hippocampus FOLDER
+    venv/bin/python bench/compare_nnunet_import.py --voxswap build/release/bin/voxswap --work WORK --hippocampus DATA
 
 Makes data sets, plans them with nnU-Net, trains some with nnU-Net's trainer for a few short epochs, gives others
-random weights, and predicts new cases with both programs on the CPU in f32. Prints one line per data set: voxels that
-are equal. Needs no GPU. Folders that are there are not made again.
+random weights, and predicts new cases with both programs on the CPU in f32, one after the other. Prints a row of a
+table per data set: equal voxels, and seconds and the peak memory of the largest process of each program. Needs no GPU.
+Data sets and networks that are there are not made again.
 """
 
 import argparse
@@ -15,6 +16,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -208,17 +211,30 @@ class NnUNet:
             f"        self.num_val_iterations_per_epoch = {SHORT['validation']}\n")
 
 
-def compare(nnunet, voxswap, work, folder, images):
+def measured(*command):
+    """Seconds, and MiB of the largest process."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(list(map(str, command)), stdout=said, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - start
+        if status:
+            said.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}\n{said.read()[-4000:]}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def compare(voxswap, work, folder, images, folds):
     name = folder.parent.name
     key = f"{name}_{folder.name}"
     theirs, run, ours = work / "theirs" / key, work / "runs" / key, work / "ours" / key
-    if not theirs.is_dir():
-        nnunet.call("nnUNetv2_predict_from_modelfolder", "-i", images, "-o", theirs, "-m", folder, "-device", "cpu", "-f", 0, 1,
-                    "-npp", 1, "-nps", 1)
-    shutil.rmtree(run, ignore_errors=True)
-    shutil.rmtree(ours, ignore_errors=True)
+    for path in (theirs, run, ours):
+        shutil.rmtree(path, ignore_errors=True)
+    their_seconds, their_peak = measured(
+        Path(sys.executable).with_name("nnUNetv2_predict_from_modelfolder"), "-i", images, "-o", theirs, "-m", folder,
+        "-device", "cpu", "-f", *range(folds), "-npp", 1, "-nps", 1)
     subprocess.run([voxswap, "import", folder, "--out", run, "--quiet"], check=True)
-    subprocess.run([voxswap, "predict", run, "--input", images, "--out", ours, "--quiet"], check=True)
+    our_seconds, our_peak = measured(voxswap, "predict", run, "--input", images, "--out", ours, "--quiet")
     equal = voxels = 0
     worst, values = 1.0, set()
     for file in sorted(theirs.glob("*.nii.gz")):
@@ -228,8 +244,11 @@ def compare(nnunet, voxswap, work, folder, images):
         same = int((a == b).sum())
         worst = min(worst, same / a.size)
         equal, voxels, values = equal + same, voxels + a.size, values | set(np.unique(a).tolist())
-    print(f"{name:24} {folder.name:46} {100 * equal / voxels:9.5f} %   differ {voxels - equal} of {voxels}   "
-          f"worst case {100 * worst:.4f} %   labels {sorted(values)}", flush=True)
+    network = "residual" if "ResEnc" in folder.name else "plain"
+    weights = "trained" if "Short" in folder.name else "random"
+    print(f"| {name[11:]}, {network}, {weights}, {folds} folds | {100 * equal / voxels:.4f} % | {100 * worst:.4f} % "
+          f"| {len(values)} | {their_seconds:.1f} s, {their_peak:,.0f} MiB | {our_seconds:.1f} s, {our_peak:,.0f} MiB "
+          f"| {their_seconds / our_seconds:.1f} |", flush=True)
 
 
 def main():
@@ -246,10 +265,13 @@ def main():
     jobs.append(("Dataset902_Anisotropic", "ExperimentPlanner", "trained"))
     if arguments.hippocampus:
         jobs.insert(0, (copy_hippocampus(raw, arguments.hippocampus, 40, 20), "ExperimentPlanner", "trained"))
+    if not arguments.prepare:
+        print("| network | equal voxels | worst case | labels | nnU-Net | voxswap | times as fast |")
+        print("|---|---|---|---|---|---|---|")
     for name, planner, kind in jobs:
         folder = getattr(nnunet, kind)(name, planner, folds=2)
         if not arguments.prepare:
-            compare(nnunet, arguments.voxswap, arguments.work, folder, raw / name / "imagesTs")
+            compare(arguments.voxswap, arguments.work, folder, raw / name / "imagesTs", folds=2)
 
 
 if __name__ == "__main__":
