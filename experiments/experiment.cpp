@@ -12,7 +12,6 @@
 #include "data/cases/read_case.h"
 #include "data/layouts/open_dataset.h"
 #include "experiments/keys.h"
-#include "experiments/nnunet_results.h"
 #include "experiments/presets.h"
 #include "experiments/rules.h"
 #include "experiments/value_types.h"
@@ -224,7 +223,7 @@ LoadedExperiment load_run(const fs::path& run_directory) {
   if (!fs::is_regular_file(file, error))
     fail(Exit::bad_data, "{}: {}. Expected the output folder of `voxswap run`", run_directory.string(),
          !fs::exists(run_directory, error) ? no_such_folder(run_directory)
-         : is_nnunet_results(run_directory)
+         : fs::exists(run_directory / "plans.json", error)
              ? "is a results folder of nnU-Net 2. `voxswap import` makes a run of it"
              : "is not a run, because it contains no experiment.yaml");
   try {

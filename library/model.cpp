@@ -25,12 +25,14 @@ pipeline::SettingList settings_for_others(const pipeline::SettingList& settings)
   using pipeline::Decides;
   pipeline::SettingList kept;
   for (const pipeline::Setting& setting : settings) {
+    if (setting.key == key::data_root) {  // a run needs one; that of new scans is --input
+      kept.push_back({setting.key, "/data", setting.decides});
+      continue;
+    }
     const bool is_of_machine = setting.decides == Decides::nothing || setting.decides == Decides::source ||
                                setting.decides == Decides::memory;
     if (!is_of_machine && !setting.key.starts_with("data.split.")) kept.push_back(setting);
   }
-  kept.push_back(
-      {key::data_root, "/data", Decides::source});  // a run needs one; that of new scans is --input
   return kept;
 }
 
@@ -60,6 +62,7 @@ Model model_of(const fs::path& folder, const std::string& readme) {
   const pipeline::TrainedRun run = pipeline::confirmed_for_prediction({loaded, loaded.settings});
   data::Dataset dataset = pipeline::trained_on(run.experiment);
   dataset.root = "/data";
+  dataset.recognised.clear();  // names a case
   dataset.cases.clear();
   const experiments::LoadedExperiment experiment = experiment_for_others(loaded);
   const Csv split = pipeline::split_csv(dataset, {});

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/file.h"
 
@@ -49,15 +50,16 @@ class InAFolder : public testing::Test {
 template <class Suite>
 class InASharedFolder : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    shared_.emplace();
-    Suite::make();
+  InASharedFolder() {  // in SetUpTestSuite(), a failure would only skip the tests
+    if (!std::exchange(made_, true)) Suite::make();
   }
+  static void SetUpTestSuite() { shared_.emplace(); }
   static void TearDownTestSuite() { shared_.reset(); }
   static const fs::path& folder() { return shared_->path(); }
 
  private:
   static inline std::optional<TemporaryFolder> shared_;
+  static inline bool made_ = false;
 };
 
 }  // namespace voxswap::test

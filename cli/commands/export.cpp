@@ -71,8 +71,7 @@ Exit export_command(const Arguments& arguments) {
          "NAME.onnx, NAME.safetensors (NAME.py is written beside it), NAME.model or folder of a bundle")
       ->required();
   app.add_option("--to", to,
-                 "Format: onnx, pytorch (weights and a Python file), monai (a bundle) or model (a file for "
-                 "`voxswap models --install`, with all repeats)")
+                 "onnx, pytorch (with a Python file), monai (a bundle) or model (for `voxswap models`)")
       ->check(CLI::IsMember({"onnx", "pytorch", "monai", "model"}))
       ->capture_default_str();
   auto* const one_repeat =

@@ -31,6 +31,9 @@ Exit import_command(const Arguments& arguments) {
   if (!parse(app, arguments, common)) return Exit::done;
 
   error_code ignored;
+  if (!fs::exists(file, ignored))
+    fail(Exit::bad_data, "{}: {}", file,
+         fs::path(file).has_extension() ? "no such file" : no_such_folder(file));
   const bool is_folder = fs::is_directory(file, ignored);
   if (is_folder && !folder.empty())
     fail(Exit::usage, "--run: {} is a folder, whose plans describe the network. Leave it out", file);

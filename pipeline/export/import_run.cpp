@@ -50,13 +50,11 @@ void import_run(const TrainedRun& run, std::int64_t repeat, const fs::path& file
   }
 }
 
-void write_imported_run(const ImportedRun& run,
-                        const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
+namespace {
+
+void write_contents(const ImportedRun& run, const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
   const Experiment& experiment = run.experiment;
   const fs::path& out = experiment.output;
-  if (fs::exists(out) && holds_anything(out))
-    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
-  make_writable_directory(out);
   const RunIdentity identity = identify(experiment, run.settings, {}, split_csv(run.dataset, {}));
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
     Checkpoint best{model_metadata(run.dataset, experiment, identity.run, repeat), weights(repeat)};
@@ -69,6 +67,23 @@ void write_imported_run(const ImportedRun& run,
   data::write_description(out / description_file, run.dataset, identity.run);
   write_identity(out, identity);
   write_file(out / "experiment.yaml", run.resolved);
+}
+
+}  // namespace
+
+void write_imported_run(const ImportedRun& run,
+                        const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
+  const fs::path& out = run.experiment.output;
+  if (fs::exists(out) && holds_anything(out))
+    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
+  make_writable_directory(out);
+  try {
+    write_contents(run, weights);
+  } catch (...) {
+    for (const auto& entry : fs::directory_iterator(out))  // it was empty but for the lock
+      if (entry.path().filename() != ".lock") fs::remove_all(entry.path());
+    throw;
+  }
 }
 
 net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset) {

@@ -47,7 +47,10 @@ class DamagedRun : public ProgramInASharedFolder<DamagedRun> {
   }
 
  protected:
-  void SetUp() override { put_back(); }
+  void SetUp() override {
+    ProgramInASharedFolder::SetUp();
+    put_back();
+  }
   void put_back() {
     for (const auto& [from, to] : {std::pair{folder_ / "seed_5", run_}, std::pair{folder_ / "data", data_}}) {
       fs::remove_all(to);

@@ -37,8 +37,8 @@ TEST_F(Models, PredictTheLabelMapsOfTheirRunFromAnyMachine) {
 
 TEST_F(Models, HaveNoNamesOfCasesAndNoPaths) {
   const std::string model = bytes("tiny.model");
-  EXPECT_TRUE(contains(bytes("run/split.csv"), "phantom_000"));
-  EXPECT_FALSE(contains(model, "phantom_00"));
+  EXPECT_TRUE(contains(bytes("run/split.csv"), "BraTS2021_00000"));
+  EXPECT_FALSE(contains(model, "BraTS2021_0000"));
   EXPECT_FALSE(contains(model, folder_.string()));
 }
 

@@ -38,8 +38,8 @@ class NnunetResults : public ProgramInASharedFolder<NnunetResults> {
   }
   // Case and label map as `evaluate` scores them against nnU-Net's.
   Csv scores(const std::string& prediction) const {
-    done({"evaluate", (fixture / "labels").string(), path(prediction), "--out", path(prediction + ".csv"),
-          "--quiet"});
+    done({"evaluate", "--truth", (fixture / "labels").string(), "--prediction", path(prediction), "--out",
+          path(prediction + ".csv"), "--quiet"});
     return read_csv(folder_ / (prediction + ".csv"));
   }
 };
@@ -65,7 +65,7 @@ TEST_F(NnunetResults, PredictAloneOrAsAnInstalledModelWithTheSameBits) {
   done({"models", "--install", path("small.model"), "--models", path("models")});
   done({"predict", "small", "--models", path("models"), "--input", (fixture / "imagesTs").string(), "--out",
         path("of_model"), "--quiet"});
-  for (const char* file : {"case_003.nii.gz", "case_004.nii.gz"})
+  for (const char* file : {"case_006.nii.gz", "case_007.nii.gz"})
     EXPECT_EQ(bytes(std::string("of_run/") + file), bytes(std::string("of_model/") + file));
 }
 
@@ -107,8 +107,8 @@ TEST_F(NnunetResults, WithDamagedOrOtherFilesAreRefused) {
 
 TEST_F(NnunetResults, WithWeightsOfAnotherNetworkAreRefused) {
   const fs::path results = copy();
-  replace(results / "plans.json", "\"features_per_stage\": [\n", "\"features_per_stage\": [\n 2, ");
-  refused(results, {});
+  replace(results / "plans.json", "[4, 8, 8]", "[2, 4, 8]");
+  refused(results, {"other shapes"});
 }
 
 TEST_F(NnunetResults, AreNamedWhereARunIsExpected) {

@@ -206,17 +206,15 @@ template <class Suite>
 class ProgramInASharedFolder : public ProgramIn, public testing::Test {
  protected:
   ProgramInASharedFolder() : ProgramIn(shared_->path()) {}
-  static void SetUpTestSuite() {
-    shared_.emplace();
-    struct First : Suite {
-      void TestBody() override { this->make_for_all(); }
-    };
-    First().TestBody();
-  }
+  static void SetUpTestSuite() { shared_.emplace(); }
   static void TearDownTestSuite() { shared_.reset(); }
+  void SetUp() override {  // in SetUpTestSuite(), a failure would only skip the tests
+    if (!std::exchange(made_, true)) static_cast<Suite*>(this)->make_for_all();
+  }
 
  private:
   static inline std::optional<test::TemporaryFolder> shared_;
+  static inline bool made_ = false;
 };
 
 // The minimal budget that a planner states when given too little, plus 5 %, in bytes. It depends on the
