@@ -233,7 +233,7 @@ def compare(voxswap, work, folder, images, folds):
     their_seconds, their_peak = measured(
         Path(sys.executable).with_name("nnUNetv2_predict_from_modelfolder"), "-i", images, "-o", theirs, "-m", folder,
         "-device", "cpu", "-f", *range(folds), "-npp", 1, "-nps", 1)
-    subprocess.run([voxswap, "import", folder, "--out", run, "--quiet"], check=True)
+    subprocess.run([voxswap, "import", folder, "--out", run, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     our_seconds, our_peak = measured(voxswap, "predict", run, "--input", images, "--out", ours, "--quiet")
     equal = voxels = 0
     worst, values = 1.0, set()

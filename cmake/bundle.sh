@@ -63,10 +63,12 @@ while read -r name_of path; do
   strip --strip-unneeded -o "$bundle/lib/$name_of" "$(readlink -f "$path")"
 done <"$scratch/libraries"
 
+mkdir -p "$bundle/share/voxswap"
+cp -r "$root/models" "$bundle/share/voxswap/models"
+
 # DCMTK reads DICOM's dictionary from a file at a path that is compiled into its library.
 dictionary=$(awk '$1 ~ /^libdcmdata/ {print $2}' "$scratch/libraries" | xargs -r strings | grep -o '^/[^:]*/dicom\.dic' | head -1 || true)
 if [ -n "$dictionary" ]; then
-  mkdir "$bundle/share"
   cp "$dictionary" "$bundle/share/dicom.dic"
 fi
 

@@ -14,6 +14,7 @@ program=$(echo "$folder"/voxswap-*/bin/voxswap)
 # The decoders are a separate program, which the bundle must contain, too.
 "$program" phantom --out "$folder/pictures" --cases 2 --size 16 --layout masks --quiet
 "$program" check "$folder/pictures"
+"$program" models hippocampus | grep -q "CC BY-SA"
 if [ ! -e "$(dirname "$program")/../share/dicom.dic" ]; then
   echo "built without DCMTK, or its dictionary is in its library: no more to be seen"
   exit 0

@@ -10,6 +10,7 @@ cmake -S "$source/examples" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/installe
 cmake --build "$work/build" > /dev/null
 voxswap=$work/installed/bin/voxswap
 cd "$work"
+"$voxswap" models hippocampus | grep -q "CC BY-SA"
 "$voxswap" phantom --out data --cases 4 --size 16 --seed 1 --quiet > /dev/null
 "$voxswap" run "$source/experiments/quickstart.yaml" data.root=data preprocess.resolution=16 training.epochs=1 \
   --out run --quiet > /dev/null
