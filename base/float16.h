@@ -33,6 +33,19 @@ inline float from_float16(std::uint16_t value) {
                               std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F));
 }
 
+// from_float16(to_float16(value)) without branches, so that loops over it are vectorised.
+inline float rounded_to_float16(float value) {
+  const auto bits = std::bit_cast<std::int32_t>(value);
+  const std::int32_t magnitude = bits & 0x7fffffff, sign = bits ^ magnitude;
+  const std::int32_t subnormal =
+      std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5F - 0.5F);  // as in to_float16()
+  std::int32_t rounded = (magnitude + 0xfff + ((magnitude >> 13) & 1)) & ~0x1fff;
+  rounded = magnitude < 0x38800000 ? subnormal : rounded;
+  rounded = magnitude >= 0x477ff000 ? 0x7f800000 : rounded;
+  rounded = magnitude > 0x7f800000 ? 0x7fc00000 : rounded;
+  return std::bit_cast<float>(sign | rounded);
+}
+
 // bfloat16: the upper half of an f32, rounded to nearest even; NaN stays NaN.
 inline std::uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

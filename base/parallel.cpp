@@ -101,4 +101,16 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& wor
   if (shared.error) std::rethrow_exception(shared.error);
 }
 
+void parallel_ranges(std::size_t count, std::size_t least,
+                     const std::function<void(std::size_t, std::size_t)>& work) {
+  if (count == 0) return;
+  static const unsigned threads = usable_core_count();  // reads files
+  // A few ranges per thread, since another program may slow one of them down.
+  const std::size_t ranges =
+      std::clamp<std::size_t>(count / std::max<std::size_t>(least, 1), 1, std::size_t{4} * threads);
+  if (ranges == 1 || threads == 1) return work(0, count);
+  parallel_for(
+      ranges, [&](std::size_t i) { work(count * i / ranges, count * (i + 1) / ranges); }, threads);
+}
+
 }  // namespace voxswap

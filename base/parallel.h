@@ -24,4 +24,9 @@ std::optional<unsigned> core_quota(const fs::path& root = "/");
 // rethrown.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads = 0);
 
+// Calls work(begin, end) for ranges that together are [0, count), as above. Ranges have at least `least`
+// elements, so that no thread starts for little work.
+void parallel_ranges(std::size_t count, std::size_t least,
+                     const std::function<void(std::size_t, std::size_t)>& work);
+
 }  // namespace voxswap

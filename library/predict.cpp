@@ -17,6 +17,7 @@
 #include "library/run_folder.h"
 #include "pipeline/predict/new_scans.h"
 #include "pipeline/predict/postprocessing.h"
+#include "pipeline/predict/prediction_forecast.h"
 #include "pipeline/report/read_runs.h"
 
 namespace voxswap {
@@ -108,6 +109,13 @@ void predict(const std::vector<std::string>& folders, const std::string& input, 
   const Predicting how = predicting(folders, options, overrides);
   const auto lock = library::lock_output(out);
   pipeline::predict(how.runs, input, out, how.how);
+}
+
+PredictionForecast forecast_prediction(const std::vector<std::string>& folders, const std::string& input,
+                                       const PredictOptions& options,
+                                       const std::vector<std::string>& overrides) {
+  const Predicting how = predicting(folders, options, overrides);
+  return pipeline::forecast_prediction(how.runs, input, how.how);
 }
 
 struct Network::State {

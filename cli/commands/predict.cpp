@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/standard_streams.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/options.h"
 #include "cli/slicer.h"
 #include "data/formats/formats.h"
@@ -61,6 +63,18 @@ void check_for_one_image(const PredictOptions& how, const std::vector<std::strin
            label_map, name);
 }
 
+std::string prediction_table(const PredictionForecast& forecast) {
+  std::vector<std::vector<std::string>> rows = {
+      {"cases", std::to_string(forecast.cases)},
+      {"networks", std::to_string(forecast.networks)},
+      {"memory of the networks", format_bytes(forecast.device_bytes)},
+      {"further host memory", format_bytes(forecast.host_bytes)}};
+  if (forecast.disk_bytes > 0) rows.push_back({"scratch file", format_bytes(forecast.disk_bytes)});
+  rows.push_back({"passes per case", std::to_string(forecast.passes)});
+  rows.push_back({"time per case", format_seconds(forecast.case_seconds)});
+  return table(rows);
+}
+
 }  // namespace
 
 Exit predict_command(const Arguments& arguments) {
@@ -73,7 +87,7 @@ Exit predict_command(const Arguments& arguments) {
   CommonOptions common;
   PredictOptions how;
   std::string input, out, label_map, window, largest;
-  bool slicer_progress = false, xml = false;
+  bool slicer_progress = false, xml = false, dry_run = false;
   std::vector<std::string> folders, overrides;
   app.validate_positionals();
   app.add_option("RUN_DIR", folders,
@@ -87,6 +101,7 @@ Exit predict_command(const Arguments& arguments) {
   app.add_option(
       "key=value", overrides,
       "data.* keys that describe the new images; data.modalities: the network's channels, in order");
+  app.add_flag("--dry-run", dry_run, "Print memory and time of the prediction, without predicting");
   app.add_option("--input", input, "Data set, folder of a case, or 4D file")->required();
   auto* const folder =
       app.add_option("--out", out, "Folder for the label maps, or a file for that of a single image");
@@ -107,6 +122,10 @@ Exit predict_command(const Arguments& arguments) {
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
   if (xml) fail(Exit::usage, "--xml: takes no other arguments");
+  if (dry_run) {
+    print(prediction_table(forecast_prediction(folders, input, how, overrides)));
+    return Exit::done;
+  }
   if (out.empty() && label_map.empty()) fail(Exit::usage, "--out or --label-map is required");
   if (names_label_map(out)) label_map = out;
   if (!label_map.empty()) {

@@ -148,6 +148,29 @@ LinearAxis linear_axis(std::int64_t from, std::int64_t to) {
   return axis;
 }
 
+namespace {
+
+// Blends the four rows of `row` numbers around output row (y, z) of a slab with `rows` rows per plane.
+void blend_rows(std::span<const float> slab, std::int64_t rows, std::size_t row, std::int64_t slab_first,
+                const std::array<LinearAxis, 3>& axes, std::size_t y, std::size_t z,
+                std::vector<double>& blend) {
+  const LinearAxis &along_y = axes[1], &along_z = axes[2];
+  const double wy = along_y.weight[y], wz = along_z.weight[z];
+  const auto at = [&](std::size_t from_y, std::size_t from_z) {
+    return slab.data() + ((from_z - index(slab_first)) * index(rows) + from_y) * row;
+  };
+  const float *a = at(along_y.low[y], along_z.low[z]), *b = at(along_y.high[y], along_z.low[z]),
+              *c = at(along_y.low[y], along_z.high[z]), *d = at(along_y.high[y], along_z.high[z]);
+  blend.resize(row);
+  for (std::size_t x = 0; x < row; ++x) {
+    const double near = a[x] + wy * (static_cast<double>(b[x]) - a[x]);
+    const double far = c[x] + wy * (static_cast<double>(d[x]) - c[x]);
+    blend[x] = near + wz * (far - near);
+  }
+}
+
+}  // namespace
+
 std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
                                         std::int64_t slab_first, const Size3& size, std::int64_t first,
                                         std::int64_t count) {
@@ -160,27 +183,14 @@ std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Si
 std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& from, std::int64_t slab_first,
                                  const std::array<LinearAxis, 3>& axes, std::int64_t first,
                                  std::int64_t count) {
-  const auto& [along_x, along_y, along_z] = axes;
-  const std::array<std::int64_t, 2> size{std::ssize(along_x.low), std::ssize(along_y.low)};
+  const LinearAxis& along_x = axes[0];
+  const std::array<std::int64_t, 2> size{std::ssize(along_x.low), std::ssize(axes[1].low)};
   std::vector<float> result(index(size[0] * size[1] * count));
-  std::vector<double> blend(index(from[0]));
+  std::vector<double> blend;
   float* target = result.data();
-  const auto row = [&](std::size_t y, std::size_t z) {
-    return slab.data() + ((z - index(slab_first)) * index(from[1]) + y) * index(from[0]);
-  };
   for (std::size_t z = index(first); z < index(first + count); ++z) {
-    const double wz = along_z.weight[z];
     for (std::size_t y = 0; y < index(size[1]); ++y, target += size[0]) {
-      const double wy = along_y.weight[y];
-      const float* a = row(along_y.low[y], along_z.low[z]);
-      const float* b = row(along_y.high[y], along_z.low[z]);
-      const float* c = row(along_y.low[y], along_z.high[z]);
-      const float* d = row(along_y.high[y], along_z.high[z]);
-      for (std::size_t x = 0; x < blend.size(); ++x) {
-        const double near = a[x] + wy * (static_cast<double>(b[x]) - a[x]);
-        const double far = c[x] + wy * (static_cast<double>(d[x]) - c[x]);
-        blend[x] = near + wz * (far - near);
-      }
+      blend_rows(slab, from[1], index(from[0]), slab_first, axes, y, z, blend);
       for (std::size_t x = 0; x < index(size[0]); ++x) {
         const double left = blend[along_x.low[x]], right = blend[along_x.high[x]];
         target[x] = static_cast<float>(left + along_x.weight[x] * (right - left));
@@ -188,6 +198,21 @@ std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& fr
     }
   }
   return result;
+}
+
+void resample_row(std::span<const float> slab, const Size3& from, std::int64_t channels,
+                  std::int64_t slab_first, const std::array<LinearAxis, 3>& axes, std::size_t y,
+                  std::size_t z, std::vector<double>& blend, std::span<float> row) {
+  const std::size_t voxel = index(channels);
+  blend_rows(slab, from[1], index(from[0]) * voxel, slab_first, axes, y, z, blend);
+  const LinearAxis& along = axes[0];
+  float* target = row.data();
+  for (std::size_t x = 0; x < along.low.size(); ++x, target += voxel) {
+    const double *left = &blend[along.low[x] * voxel], *right = &blend[along.high[x] * voxel];
+    const double weight = along.weight[x];
+    for (std::size_t c = 0; c < voxel; ++c)
+      target[c] = static_cast<float>(left[c] + weight * (right[c] - left[c]));
+  }
 }
 
 Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count) {

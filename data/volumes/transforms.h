@@ -51,6 +51,10 @@ std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Si
 std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& from, std::int64_t slab_first,
                                  const std::array<LinearAxis, 3>& axes, std::int64_t first,
                                  std::int64_t count);
+// Row (y, z) of the same for a slab D,H,W,`channels`: W,channels. `blend` is scratch memory.
+void resample_row(std::span<const float> slab, const Size3& from, std::int64_t channels,
+                  std::int64_t slab_first, const std::array<LinearAxis, 3>& axes, std::size_t y,
+                  std::size_t z, std::vector<double>& blend, std::span<float> row);
 LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
 
 // The inverse of crop and resample: puts labels on the grid of a box into the full grid `whole`, with

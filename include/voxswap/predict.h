@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,6 +36,19 @@ struct PredictOptions {
 // file. `overrides`: "data.…=value" keys that describe the new images.
 void predict(const std::vector<std::string>& runs, const std::string& input, const std::string& out,
              const PredictOptions& options = {}, const std::vector<std::string>& overrides = {});
+
+// What predict() with these arguments takes, without predicting. A pass of each network is measured.
+struct PredictionForecast {
+  std::size_t cases = 0, networks = 0;
+  std::int64_t passes =
+      0;  // of all networks that predict together, in the largest case: windows and mirrorings
+  // Peaks: of the networks' memory plans, of further host memory, and of scratch files.
+  std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+  double case_seconds = 0;  // all passes of the largest case
+};
+PredictionForecast forecast_prediction(const std::vector<std::string>& runs, const std::string& input,
+                                       const PredictOptions& options = {},
+                                       const std::vector<std::string>& overrides = {});
 
 // An image in memory.
 struct ImageView {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "base/parallel.h"
+#include "data/volumes/channel_loops.h"
 #include "pipeline/cases/cases.h"
 
 namespace voxswap::pipeline {
@@ -63,28 +65,28 @@ std::vector<float> probabilities_of(std::span<const float> values, const LabelDe
   return result;
 }
 
-void LabelDecoder::take(std::size_t channel, std::span<const float> probabilities, std::span<float> largest,
-                        std::span<std::int16_t> labels) const {
-  const std::int16_t value = values[channel];
-  for (std::size_t v = 0; v < labels.size(); ++v) {
-    const float p = probabilities[v];
-    if (channel < nested) {
-      if (p >= least) labels[v] = value;
-    } else if (p > largest[v]) {
-      largest[v] = p;
-      if (p >= least) labels[v] = value;
-    }
+void LabelDecoder::decode_voxels(std::span<const float> probabilities, std::span<std::int16_t> labels) const {
+  const std::size_t channels = values.size();
+  const std::span regions = std::span(sequence).first(nested);
+  for (std::int16_t& label : labels) {
+    label = 0;
+    for (const std::size_t channel : regions)
+      if (probabilities[channel] >= least) label = values[channel];
+    const data::Largest largest =
+        data::largest_channel(probabilities.subspan(nested, channels - nested), lowest);
+    if (largest.value > lowest && largest.value >= least) label = values[nested + largest.channel];
+    probabilities = probabilities.subspan(channels);
   }
 }
 
 std::vector<std::int16_t> LabelDecoder::decode(std::span<const float> probabilities) const {
-  const std::size_t channels = values.size(), voxels = probabilities.size() / channels;
-  std::vector<std::int16_t> labels(voxels);
-  std::vector<float> largest(voxels, lowest), one(voxels);
-  for (const std::size_t channel : sequence) {
-    for (std::size_t v = 0; v < voxels; ++v) one[v] = probabilities[v * channels + channel];
-    take(channel, one, largest, labels);
-  }
+  const std::size_t channels = values.size();
+  std::vector<std::int16_t> labels(probabilities.size() / channels);
+  parallel_ranges(labels.size(), data::elements_per_thread / channels,
+                  [&](std::size_t begin, std::size_t end) {
+                    decode_voxels(probabilities.subspan(begin * channels, (end - begin) * channels),
+                                  std::span(labels).subspan(begin, end - begin));
+                  });
   return labels;
 }
 

@@ -17,8 +17,7 @@ namespace voxswap::pipeline {
 // Rules for writing output channels into a label map. Labels: the channel with the largest probability wins
 // if it is at least 0.5 (no minimum if the background is a channel); ties go to the first. Regions: written
 // from the largest to the smallest; each writes the label that remains without its subregions (whole tumour:
-// oedema; core: necrosis; enhancing: enhancing). With both, labels overwrite regions. Channels are processed
-// one by one, so that they need not be in memory together.
+// oedema; core: necrosis; enhancing: enhancing). With both, labels overwrite regions. NaN counts as 0.
 struct LabelDecoder {
   std::size_t nested = 0;             // number of leading channels that are regions
   float least = 0.5F;                 // probability threshold
@@ -32,11 +31,9 @@ struct LabelDecoder {
   // interpolated (data/prepare/nnunet_recipe.h). 0: along all axes.
   Spacing spacing{0, 0, 0};
 
-  // Applies the next channel of the sequence to `labels`. `largest`: largest probability so far. They start
-  // as 0 and as `lowest`.
-  void take(std::size_t channel, std::span<const float> probabilities, std::span<float> largest,
-            std::span<std::int16_t> labels) const;
   std::vector<std::int16_t> decode(std::span<const float> probabilities) const;  // D,H,W,channels -> D,H,W
+  // The same on this thread alone.
+  void decode_voxels(std::span<const float> probabilities, std::span<std::int16_t> labels) const;
 };
 LabelDecoder make_decoder(const data::Dataset& dataset, const TrainingOptions& training);
 // The same for predictions of new and validation cases, by evaluate.average and preprocess.recipe.

@@ -7,12 +7,9 @@
 // centred in the patch.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "data/prepare/prepare.h"
@@ -53,47 +50,9 @@ VoxelBox padded_box(const Size3& size, const Size3& least);
 data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box);
 data::NormalizedCase cut_case(const data::NormalizedCase& whole, const VoxelBox& box);
 
-// Sliding-window inference, as in nnU-Net (Isensee et al., Nature Methods 2021): overlapping windows are
-// evenly spaced, and probabilities are averaged with Gaussian weights, since predictions are most accurate in
-// the centre of a window. Weights are products of one factor per axis, and each axis is normalised
-// separately. The weights of all windows at a voxel therefore sum to 1, no final division is needed, and the
-// weight of a single window is exactly 1.
-constexpr double window_sigma = 1.0 / 8;  // standard deviation relative to the window, as in nnU-Net
-
-struct WindowAxis {
-  std::vector<std::int64_t> starts;         // ascending, in voxels
-  std::vector<std::vector<float>> weights;  // for each start, the weights along its window
-};
-
-struct Windows {
-  Size3 volume{0, 0, 0}, window{0, 0, 0};  // voxels
-  std::array<WindowAxis, 3> axes;
-
-  std::size_t count() const;
-  VoxelBox box(std::size_t index) const;
-};
-
-// `overlap`: minimum fraction of a window that the next one overlaps, in [0, 1); nnU-Net uses 0.5. REQUIRES:
-// no side of the window is longer than the volume's.
-Windows make_windows(const Size3& volume, const Size3& window, double overlap);
-
 // Crops a D,H,W,C array (C innermost) of `size`. REQUIRES: the box is inside.
 template <class T>
 std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const VoxelBox& box,
                    std::int64_t channels);
-
-// Receives the planes of a volume (D,H,W,C) in order, several per call.
-using TakePlanes = std::function<void(std::span<const float>)>;
-
-// Receives all planes of a volume of `size` and forwards those inside the box.
-TakePlanes planes_of(const VoxelBox& box, const Size3& size, std::int64_t channels, const TakePlanes& take);
-
-// Averages the results of `compute` for each window's box (D,H,W,`channels`) and passes planes to `take` as
-// soon as no further window covers them. Buffers at most one window depth of planes.
-void stitch(const Windows& windows, std::int64_t channels,
-            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take);
-// Returns all planes at once.
-std::vector<float> stitch(const Windows& windows, std::int64_t channels,
-                          const std::function<std::vector<float>(const VoxelBox&)>& compute);
 
 }  // namespace voxswap::pipeline

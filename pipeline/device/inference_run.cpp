@@ -11,6 +11,7 @@ InferenceRun::InferenceRun(const net::InferenceStep& step, const net::StepOption
       options_(options),
       executor_(executor),
       ranks_(ranks),
+      backend_(backend),
       exchange_(exchange),
       inputs_(backend),
       truth_(backend) {}
@@ -62,6 +63,10 @@ void InferenceRun::take_own(const std::vector<net::ValueId>& slabs, const Shared
   std::vector<T> planes;
   for (const net::ValueId slab : slabs) {
     const std::int64_t bytes = step_.graph.value(slab).bytes();
+    if (backend_.computes_on_host()) {
+      take({reinterpret_cast<const T*>(executor_.view(slab)), index(bytes) / sizeof(T)});
+      continue;
+    }
     planes.resize(index(bytes) / sizeof(T));
     executor_.read(slab, planes.data(), bytes);
     take(planes);

@@ -9,8 +9,8 @@
 #include "net/collective/exchange.h"
 #include "net/steps/step.h"
 #include "pipeline/cases/label_decoder.h"
-#include "pipeline/cases/patches.h"
 #include "pipeline/cases/rank_groups.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/device/shared_planes.h"
 #include "pipeline/device/staging.h"
 #include "swap/execute/executor.h"
@@ -50,6 +50,7 @@ class InferenceRun {
   const net::StepOptions& options_;
   swap::Executor& executor_;
   const RankGroups& ranks_;
+  net::Backend& backend_;
   net::Exchange* exchange_;
   InputWriter inputs_, truth_;  // each holds one target that the step streams
 };

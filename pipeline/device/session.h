@@ -13,7 +13,7 @@
 #include "net/backends/backend.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/label_decoder.h"
-#include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/plan/planning.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/run_context.h"

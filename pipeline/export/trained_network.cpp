@@ -9,6 +9,7 @@
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/export/pytorch_model_py.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"

@@ -27,6 +27,7 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/sample_graph.h"
 #include "pipeline/cases/split.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/record/routines.h"
 #include "swap/model/simulator.h"
 #include "swap/planners/planner.h"

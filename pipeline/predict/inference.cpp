@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/shape.h"
 #include "base/text.h"
+#include "data/volumes/channel_loops.h"
+#include "pipeline/cases/patches.h"
 #include "pipeline/predict/nnunet_windows.h"
 #include "pipeline/report/tables.h"
 
@@ -22,49 +26,94 @@ bool flips_only(const data::Symmetry& symmetry, const Axes& axes) {
   return true;
 }
 
-std::vector<float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size,
-                                 std::int64_t channels, std::int64_t outputs,
-                                 const InferenceOptions& options) {
-  const auto stop_if_asked = [&] {
-    if (options.may_stop) throw_if_interrupted();
-  };
-  stop_if_asked();
-  std::vector<float> sum = session.predict(image);
-  float count = 1;
-  for (int flips = 1; flips < 8; ++flips) {
-    const data::Symmetry mirror = data::symmetry(flips);
-    if (!flips_only(mirror, options.mirrored)) continue;
-    ++count;
-    stop_if_asked();
-    std::vector<float> back = session.predict(data::apply(mirror, image, size, channels));
-    if (!options.of_images) back = data::apply(mirror, back, size, outputs);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
-  }
-  for (float& value : sum) value /= count;
-  return sum;
+void stop_if_asked(const InferenceOptions& options) {
+  if (options.may_stop) throw_if_interrupted();
 }
 
 }  // namespace
 
-void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
-           const InferenceOptions& options, const TakePlanes& take) {
+Inference::Inference(Session& session, InferenceInput input, std::int64_t outputs,
+                     const InferenceOptions& options)
+    : session_(session), input_(std::move(input)), outputs_(outputs), options_(options) {
+  const Size3 &window = options.window, &size = input_.size;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (options.window[axis] > normal.size[axis])
+    if (window[axis] > size[axis])
       fail(Exit::usage,
            "the window of {} voxels is larger than the prepared volume of {}. Choose a smaller one",
-           resolution_text(options.window), resolution_text(normal.size));
+           resolution_text(window), resolution_text(size));
   }
-  if (options.of_images)
-    return take(mirrored_mean(session, normal.image, normal.size, normal.channels, outputs, options));
-  const auto compute = [&](const VoxelBox& box) {
-    const std::vector<float> image = cut(normal.image, normal.size, box, normal.channels);
-    return mirrored_mean(session, image, box.size, normal.channels, outputs, options);
-  };
-  if (options.as_nnunet)
-    return stitch_as_nnunet(normal.size, options.window, options.overlap, outputs, compute, take);
-  const Windows windows = make_windows(normal.size, options.window, options.overlap);
-  if (windows.count() == 1 && options.mirrored == Axes{}) return session.predict(normal.image, take);
-  stitch(windows, outputs, compute, take);
+  if (options.of_images) return;
+  if (options.as_nnunet) {
+    sums_ = std::make_unique<NnunetSums>(size, window, options.overlap, outputs);
+  } else if (window != size) {
+    sums_ = std::make_unique<GaussianSums>(make_windows(size, window, options.overlap), outputs);
+  }
+}
+
+void Inference::advance(const TakePlanes& take) {
+  if (!sums_) {
+    is_done_ = true;
+    const std::vector<float> image = input_.read({{0, 0, 0}, input_.size});
+    if (options_.mirrored != Axes{} || options_.of_images) return take(mirrored_mean(image, input_.size));
+    bool is_here = false;
+    session_.predict(image, [&](std::span<const float> planes) {
+      is_here = true;
+      take(planes);
+    });
+    if (is_here) return;
+    const std::vector<float> zeros(index(input_.size[0] * input_.size[1] * outputs_));
+    for (std::int64_t z = 0; z < input_.size[2]; ++z) take(zeros);
+    return;
+  }
+  for (const VoxelBox& window : sums_->layer()) add_window(window);
+  sums_->finish_layer(take);
+  is_done_ = sums_->layer().empty();
+}
+
+void Inference::add_window(const VoxelBox& window) {
+  stop_if_asked(options_);
+  const std::vector<float> image = input_.read(window);
+  if (options_.mirrored != Axes{}) return sums_->add(window, 0, mirrored_mean(image, window.size));
+  session_.predict(image, [&, z = std::int64_t{0}](std::span<const float> planes) mutable {
+    sums_->add(window, z, planes);
+    z += std::ssize(planes) / (window.size[0] * window.size[1] * outputs_);
+  });
+}
+
+std::span<const float> Inference::mirrored_mean(const std::vector<float>& image, const Size3& size) {
+  const Size3 found = options_.of_images ? Size3{1, 1, 1} : size;
+  mean_.resize(index(found[0] * found[1] * found[2] * outputs_));
+  float count = 0;
+  for (int flips = 0; flips < 8; ++flips) {
+    const data::Symmetry mirror = data::symmetry(flips);
+    if (!flips_only(mirror, options_.mirrored)) continue;
+    stop_if_asked(options_);
+    std::int64_t z = 0;
+    const auto add = [&](std::span<const float> planes) {
+      if (flips == 0)
+        std::copy(planes.begin(), planes.end(), mean_.begin() + z * found[0] * found[1] * outputs_);
+      else
+        data::add_mirrored(planes, z, found, outputs_, options_.of_images ? Axes{} : mirror.flips, mean_);
+      z += std::ssize(planes) / (found[0] * found[1] * outputs_);
+    };
+    if (flips == 0)
+      session_.predict(image, add);
+    else
+      session_.predict(data::apply(mirror, image, size, input_.channels), add);
+    ++count;
+  }
+  data::divide(mean_, count);
+  return mean_;
+}
+
+void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
+           const InferenceOptions& options, const TakePlanes& take) {
+  Inference inference(
+      session,
+      {normal.size, normal.channels,
+       [&](const VoxelBox& box) { return cut(normal.image, normal.size, box, normal.channels); }},
+      outputs, options);
+  while (!inference.is_done()) inference.advance(take);
 }
 
 std::vector<float> infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "data/layouts/dataset.h"
 #include "data/prepare/prepare.h"
-#include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/device/session.h"
 #include "pipeline/report/class_tables.h"
 
@@ -24,9 +26,41 @@ struct InferenceOptions {
   bool as_nnunet = false;          // the session gives logits, which are summed as in nnunet_windows.h
 };
 
-// Passes probabilities to `take` in order of depth: D,H,W,outputs, or one value per output for image
-// classification. Needs memory for the output of one window (two if mirrored) and, with several windows, for
-// planes of one window depth. Throws Exit::usage if a window is larger than the volume.
+// A normalised case, of which a box at a time is read: D,H,W,C.
+struct InferenceInput {
+  Size3 size{0, 0, 0};
+  std::int64_t channels = 0;
+  std::function<std::vector<float>(const VoxelBox&)> read;
+};
+
+// The inference of one case, a layer of windows at a time, so that networks of an ensemble can take turns.
+// Needs memory for the output of one window if it is mirrored, and, with several windows, for planes of one
+// window depth.
+class Inference {
+ public:
+  // Throws Exit::usage if a window is larger than the volume. The session must outlive it.
+  Inference(Session& session, InferenceInput input, std::int64_t outputs, const InferenceOptions& options);
+
+  bool is_done() const { return is_done_; }
+  // Computes the next planes and passes their probabilities to `take` in order of depth: D,H,W,outputs, or
+  // one value per output for image classification. Slab ranks other than the first pass on zeros. REQUIRES:
+  // not done; the session has the weights of this network.
+  void advance(const TakePlanes& take);
+
+ private:
+  std::span<const float> mirrored_mean(const std::vector<float>& image, const Size3& size);
+  void add_window(const VoxelBox& window);
+
+  Session& session_;
+  InferenceInput input_;
+  std::int64_t outputs_;
+  InferenceOptions options_;
+  std::unique_ptr<WindowSums> sums_;  // null if one pass computes all planes
+  std::vector<float> mean_;           // over mirrorings of a window
+  bool is_done_ = false;
+};
+
+// All planes, one after the other.
 void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
            const InferenceOptions& options, const TakePlanes& take);
 // Returns all probabilities at once.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "base/csv.h"
@@ -20,30 +21,31 @@
 #include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
+#include "net/backends/cpu/host_device.h"
 #include "pipeline/predict/case_reader.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/prediction_record.h"
+#include "pipeline/predict/probability_store.h"
 #include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-// Writes one file per output channel, with one channel in memory at a time.
+// Calls `produce`, which writes this file.
 using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
 
+// Writes one file per output, with one output in memory at a time.
 void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
-                         std::span<const float> probabilities, const data::PreparedCase& prepared,
-                         const LabelDecoder& decoder, const std::vector<std::string>& outputs) {
-  native_probabilities(probabilities, prepared, decoder, [&](std::size_t c, data::Image image) {
+                         ProbabilityStore& store, const data::Geometry& stored,
+                         const std::vector<std::string>& outputs) {
+  for (std::size_t c = 0; c < outputs.size(); ++c) {
     const fs::path file = files.probability(id, outputs[c]);
     make_directories(file.parent_path());
-    write(file, [&] {
-      data::write_image(file, data::as_stored(data::canonical(std::move(image)), prepared.stored));
-    });
-  });
+    write(file, [&] { data::write_image(file, data::as_stored(data::canonical(store.output(c)), stored)); });
+  }
 }
 
 // Writes a segmentation object that refers to the series of the case's first channel.
@@ -217,6 +219,7 @@ class ScanPredictor {
                 const data::Dataset& dataset, const PredictOptions& how)
       : dataset_(dataset),
         how_(how),
+        memory_(runs.front().experiment.memory),
         largest_(choose_regions(dataset.regions, how.largest)),
         steps_(steps_of(dataset, how)),
         decoder_(make_decoder(dataset, runs.front().experiment)),
@@ -236,20 +239,21 @@ class ScanPredictor {
 
   struct Predicted {
     data::PreparedCase prepared;
-    data::LabelMap labels;             // in the stored orientation
-    std::vector<float> probabilities;  // on the training grid; empty unless how.probabilities
+    data::LabelMap labels;                    // in the stored orientation
+    std::unique_ptr<ProbabilityStore> store;  // with how.probabilities
   };
-  Predicted predict(const data::Volume& volume) { return predict(data::prepare(volume, preparing_)); }
-  Predicted predict(data::PreparedCase prepared) {
+  Predicted predict(const data::Volume& volume) {
+    return predict(data::prepare(volume, preparing_), std::numeric_limits<std::int64_t>::max(), {});
+  }
+  // `most_bytes` of probabilities stay in memory, more are in a scratch file in `folder`.
+  Predicted predict(data::PreparedCase prepared, std::int64_t most_bytes, const fs::path& folder) {
     Predicted result{std::move(prepared), {}, {}};
+    if (how_.probabilities)
+      result.store = std::make_unique<ProbabilityStore>(result.prepared, names_.size(), most_bytes, folder);
     data::LabelMap labels{result.prepared.original, {}};
     labels.voxels.reserve(static_cast<std::size_t>(labels.geometry.count()));
-    Decision decision(result.prepared, decoder_, append_to(labels.voxels), [](auto) {});
-    predictor_.predict(result.prepared, [&](std::span<const float> planes) {
-      decision.add(planes);
-      if (how_.probabilities)
-        result.probabilities.insert(result.probabilities.end(), planes.begin(), planes.end());
-    });
+    Decision decision(result.prepared, decoder_, append_to(labels.voxels), {}, result.store.get());
+    predictor_.predict(result.prepared, [&](std::span<const float> planes) { decision.add(planes); });
     decision.finish();
     for (const PostStep& step : steps_) apply_step(labels, step, dataset_.regions);
     keep_largest_components(labels, largest_, dataset_.regions);
@@ -259,7 +263,9 @@ class ScanPredictor {
 
   void predict(data::PreparedCase prepared, const data::CaseFiles& files, const PredictionFiles& folder,
                const Write& write) {
-    const Predicted found = predict(std::move(prepared));
+    const fs::path& disk = memory_.disk_folder;
+    Predicted found = predict(std::move(prepared), memory_.host_bytes.value_or(net::free_host_bytes() / 4),
+                              disk.empty() ? folder.folder() : disk);
     const fs::path file = folder.label_map(files.id);
     make_directories(file.parent_path());
     write(file, [&] { data::write_label_map(file, found.labels); });
@@ -270,15 +276,15 @@ class ScanPredictor {
     if (how_.dicom_segmentations)
       write_dicom(write, folder.dicom_segmentation(files.id), found.labels, dataset_, files, how_);
     if (how_.probabilities)
-      write_probabilities(write, folder, files.id, found.probabilities, found.prepared, decoder_, names_);
+      write_probabilities(write, folder, files.id, *found.store, found.prepared.stored, names_);
   }
 
   const std::vector<std::string>& outputs() const { return names_; }
-  const LabelDecoder& decoder() const { return decoder_; }
 
  private:
   const data::Dataset& dataset_;
   const PredictOptions& how_;
+  MemoryOptions memory_;
   data::Regions largest_;
   std::vector<PostStep> steps_;
   LabelDecoder decoder_;
@@ -377,11 +383,9 @@ MemoryPredictor::Result MemoryPredictor::predict(const data::Volume& volume) {
   ScanPredictor::Predicted found = state_->predictor->predict(volume);
   Result result{std::move(found.labels), {}};
   if (!state_->how.probabilities) return result;
-  native_probabilities(found.probabilities, found.prepared, state_->predictor->decoder(),
-                       [&](std::size_t, data::Image image) {
-                         result.probabilities.push_back(
-                             data::as_stored(data::canonical(std::move(image)), found.prepared.stored));
-                       });
+  for (std::size_t c = 0; c < outputs().size(); ++c)
+    result.probabilities.push_back(
+        data::as_stored(data::canonical(found.store->output(c)), found.prepared.stored));
   return result;
 }
 

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/float16.h"
+#include "base/parallel.h"
 #include "base/shape.h"
+#include "data/volumes/channel_loops.h"
 
 namespace voxswap::pipeline {
 
 namespace {
-
-float as_half(float value) {
-  return from_float16(to_float16(value));
-}
 
 // One factor of the Gaussian, up to its scale; 0 beyond SciPy's radius of 4 sigma.
 std::vector<double> gaussian(std::int64_t side) {
@@ -39,40 +38,6 @@ std::vector<std::int64_t> starts(std::int64_t length, std::int64_t window, doubl
   return result;
 }
 
-// Sums over windows of a slab of planes as deep as a window.
-struct Sums {
-  std::vector<float> weights, logits;  // D,H,W and D,H,W,channels, rounded to float16
-
-  // Adds a window whose first plane is the slab's; `place`: index of its first voxel.
-  void add(const std::vector<float>& part, const std::vector<float>& of_window, const Size3& window,
-           const Size3& volume, std::int64_t place, std::int64_t channels) {
-    const float *value = part.data(), *weight = of_window.data();
-    for (std::int64_t z = 0; z < window[2]; ++z)
-      for (std::int64_t y = 0; y < window[1]; ++y) {
-        const std::int64_t row = place + (z * volume[1] + y) * volume[0];
-        for (std::int64_t v = row; v < row + window[0]; ++v, ++weight) {
-          weights[index(v)] = as_half(weights[index(v)] + *weight);
-          for (std::int64_t c = 0; c < channels; ++c) {
-            float& sum = logits[index(v * channels + c)];
-            sum = as_half(sum + *value++ * *weight);
-          }
-        }
-      }
-  }
-
-  // The means of the first voxels, which are then removed.
-  std::vector<float> take(std::int64_t voxels, std::int64_t channels) {
-    std::vector<float> means;
-    means.reserve(index(voxels * channels));
-    for (std::int64_t i = 0; i < voxels * channels; ++i)
-      means.push_back(as_half(logits[index(i)] / weights[index(i / channels)]));
-    std::fill(std::move(weights.begin() + voxels, weights.end(), weights.begin()), weights.end(), 0.0F);
-    std::fill(std::move(logits.begin() + voxels * channels, logits.end(), logits.begin()), logits.end(),
-              0.0F);
-    return means;
-  }
-};
-
 }  // namespace
 
 std::vector<float> nnunet_weights(const Size3& window) {
@@ -83,30 +48,61 @@ std::vector<float> nnunet_weights(const Size3& window) {
   for (const double wz : z)
     for (const double wy : y)
       for (const double wx : x) {
-        weights.push_back(as_half(static_cast<float>(wz * wy * wx * largest)));
+        weights.push_back(rounded_to_float16(static_cast<float>(wz * wy * wx * largest)));
         if (weights.back() > 0) least = std::min(least, weights.back());
       }
   std::replace(weights.begin(), weights.end(), 0.0F, least);
   return weights;
 }
 
-void stitch_as_nnunet(const Size3& volume, const Size3& window, double overlap, std::int64_t channels,
-                      const std::function<std::vector<float>(const VoxelBox&)>& compute,
-                      const TakePlanes& take) {
-  const std::vector<float> weights = nnunet_weights(window);
-  const std::vector<std::int64_t> xs = starts(volume[0], window[0], overlap),
-                                  ys = starts(volume[1], window[1], overlap),
-                                  zs = starts(volume[2], window[2], overlap);
-  const std::int64_t plane = volume[0] * volume[1];
-  Sums sums{std::vector<float>(index(plane * window[2])),
-            std::vector<float>(index(plane * window[2] * channels))};
-  for (std::size_t layer = 0; layer < zs.size(); ++layer) {
-    for (const std::int64_t y : ys)
-      for (const std::int64_t x : xs)
-        sums.add(compute({{x, y, zs[layer]}, window}), weights, window, volume, y * volume[0] + x, channels);
-    const std::int64_t done = layer + 1 == zs.size() ? window[2] : zs[layer + 1] - zs[layer];
-    take(sums.take(done * plane, channels));
-  }
+NnunetSums::NnunetSums(const Size3& volume, const Size3& window, double overlap, std::int64_t channels)
+    : volume_(volume),
+      window_(window),
+      channels_(channels),
+      of_window_(nnunet_weights(window)),
+      weights_(index(volume[0] * volume[1] * window[2])),
+      logits_(index(volume[0] * volume[1] * window[2] * channels)) {
+  for (std::size_t axis = 0; axis < 3; ++axis) starts_[axis] = starts(volume[axis], window[axis], overlap);
+}
+
+std::vector<VoxelBox> NnunetSums::layer() const {
+  std::vector<VoxelBox> boxes;
+  if (layer_ == starts_[2].size()) return boxes;
+  for (const std::int64_t y : starts_[1])
+    for (const std::int64_t x : starts_[0]) boxes.push_back({{x, y, starts_[2][layer_]}, window_});
+  return boxes;
+}
+
+void NnunetSums::add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) {
+  const std::size_t width = index(window_[0]), row = width * index(channels_);
+  const auto add_rows = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::int64_t z = first + static_cast<std::int64_t>(i) / window_[1],
+                         y = static_cast<std::int64_t>(i) % window_[1];
+      const std::size_t at = index((z * volume_[1] + window.start[1] + y) * volume_[0] + window.start[0]);
+      const std::span factors = std::span(of_window_).subspan(index(z * window_[1] + y) * width, width);
+      for (std::size_t x = 0; x < width; ++x)
+        weights_[at + x] = rounded_to_float16(weights_[at + x] + factors[x]);
+      data::add_weighted_in_half(planes.subspan(i * row, row), factors, &logits_[at * index(channels_)]);
+    }
+  };
+  parallel_ranges(planes.size() / row, data::elements_per_thread / row, add_rows);
+}
+
+void NnunetSums::finish_layer(const TakePlanes& take) {
+  const std::vector<std::int64_t>& zs = starts_[2];
+  const std::int64_t done = layer_ + 1 == zs.size() ? window_[2] : zs[layer_ + 1] - zs[layer_];
+  const std::int64_t voxels = volume_[0] * volume_[1] * done;
+  const auto end = logits_.begin() + voxels * channels_;
+  const std::size_t voxel = index(channels_);
+  parallel_ranges(index(voxels), data::elements_per_thread / voxel, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from * voxel; i < to * voxel; ++i) logits_[i] /= weights_[i / voxel];
+    data::round_to_half(std::span(logits_).subspan(from * voxel, (to - from) * voxel));
+  });
+  take({logits_.begin(), end});
+  ++layer_;
+  std::fill(std::move(weights_.begin() + voxels, weights_.end(), weights_.begin()), weights_.end(), 0.0F);
+  std::fill(std::move(end, logits_.end(), logits_.begin()), logits_.end(), 0.0F);
 }
 
 }  // namespace voxswap::pipeline

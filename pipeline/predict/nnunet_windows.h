@@ -4,18 +4,30 @@
 // this rounding is coarse.
 #pragma once
 
-#include <functional>
+#include <array>
+#include <cstdint>
+#include <span>
 #include <vector>
 
-#include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
 
 namespace voxswap::pipeline {
 
-// As stitch() (pipeline/cases/patches.h): `compute` returns D,H,W,`channels` of a window's box. Passes planes
-// to `take` as soon as no further window covers them; buffers one window depth of planes.
-void stitch_as_nnunet(const Size3& volume, const Size3& window, double overlap, std::int64_t channels,
-                      const std::function<std::vector<float>(const VoxelBox&)>& compute,
-                      const TakePlanes& take);
+class NnunetSums : public WindowSums {
+ public:
+  NnunetSums(const Size3& volume, const Size3& window, double overlap, std::int64_t channels);
+  std::vector<VoxelBox> layer() const override;
+  void add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) override;
+  void finish_layer(const TakePlanes& take) override;
+
+ private:
+  Size3 volume_, window_;
+  std::int64_t channels_;
+  std::array<std::vector<std::int64_t>, 3> starts_;
+  std::size_t layer_ = 0;
+  std::vector<float> of_window_;         // weights
+  std::vector<float> weights_, logits_;  // sums from the first plane of the layer on, rounded to float16
+};
 
 // The weights of a window, D,H,W: scipy.ndimage.gaussian_filter of a single voxel at its centre, sigma an
 // eighth of its sides, scaled to a maximum of 10. Values that vanish in float16 become its smallest one.

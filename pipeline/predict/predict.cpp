@@ -6,24 +6,15 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/float16.h"
 #include "base/keys.h"
+#include "base/parallel.h"
 #include "base/shape.h"
 #include "data/prepare/nnunet_recipe.h"
+#include "data/volumes/channel_loops.h"
 
 namespace voxswap::pipeline {
 
 namespace {
-
-// Copies the voxels of a box to their position in a grid.
-template <class T>
-void place(const std::vector<T>& voxels, const VoxelBox& box, data::Grid<T>& whole) {
-  auto row = voxels.begin();
-  for (std::int64_t z = 0; z < box.size[2]; ++z) {
-    for (std::int64_t y = 0; y < box.size[1]; ++y, row += box.size[0])
-      std::copy(row, row + box.size[0], &whole.at(box.start[0], box.start[1] + y, box.start[2] + z));
-  }
-}
 
 std::int64_t planes_at_once(const data::Geometry& grid) {
   return std::max<std::int64_t>(1, (std::int64_t{1} << 22) / (grid.size[0] * grid.size[1]));
@@ -44,16 +35,6 @@ std::array<data::LinearAxis, 3> axes_of(const data::PreparedCase& prepared, cons
   return axes;
 }
 
-// A part of a channel on the crop's grid. Logits stay in half precision, as in nnU-Net.
-std::vector<float> resampled(const std::vector<float>& slab, const data::PreparedCase& prepared,
-                             std::int64_t slab_first, const std::array<data::LinearAxis, 3>& axes,
-                             std::int64_t first, std::int64_t count, const LabelDecoder& decoder) {
-  std::vector<float> values = data::resample_slab(slab, prepared.size, slab_first, axes, first, count);
-  if (decoder.logits)
-    for (float& value : values) value = from_float16(to_float16(value));
-  return values;
-}
-
 }  // namespace
 
 std::string label_map_name(const data::Dataset& dataset, const std::string& id) {
@@ -61,65 +42,78 @@ std::string label_map_name(const data::Dataset& dataset, const std::string& id) 
 }
 
 Decision::Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder, TakeLabels native,
-                   TakeLabels on_training_grid)
+                   TakeLabels on_training_grid, ProbabilityStore* store)
     : prepared_(prepared),
       decoder_(decoder),
       native_(std::move(native)),
       on_training_grid_(std::move(on_training_grid)),
-      axes_(axes_of(prepared, decoder)),
-      slab_(decoder.values.size()) {
+      store_(store),
+      axes_(axes_of(prepared, decoder)) {
   hand_on_background(prepared.box.start[2]);
 }
 
 void Decision::add(std::span<const float> planes) {
-  const auto plane = static_cast<std::size_t>(prepared_.size[0] * prepared_.size[1]) * slab_.size();
+  const auto plane = static_cast<std::size_t>(prepared_.size[0] * prepared_.size[1]) * decoder_.values.size();
   const std::size_t at_once = plane * std::max<std::size_t>(1, (std::size_t{1} << 24) / plane);
   for (; !planes.empty(); planes = planes.subspan(std::min(at_once, planes.size())))
     take_planes(planes.first(std::min(at_once, planes.size())));
 }
 
 void Decision::take_planes(std::span<const float> planes) {
-  const std::size_t channels = slab_.size(), voxels = planes.size() / channels;
-  const std::size_t before = slab_.front().size();
-  for (std::size_t c = 0; c < channels; ++c) {
-    slab_[c].resize(before + voxels);
-    for (std::size_t v = 0; v < voxels; ++v) slab_[c][before + v] = planes[v * channels + c];
-  }
-  std::vector<std::int16_t> labels(voxels);
-  std::vector<float> largest(voxels, decoder_.lowest);
-  for (const std::size_t c : decoder_.sequence)
-    decoder_.take(c, std::span(slab_[c]).subspan(before), largest, labels);
-  on_training_grid_(labels);
-
-  const std::int64_t plane = prepared_.size[0] * prepared_.size[1];
+  if (on_training_grid_) on_training_grid_(decoder_.decode(planes));
+  slab_.insert(slab_.end(), planes.begin(), planes.end());
+  const auto plane = prepared_.size[0] * prepared_.size[1] * std::ssize(decoder_.values);
   const Size3& size = prepared_.box.size;
-  end_ += static_cast<std::int64_t>(voxels) / plane;
+  end_ += std::ssize(planes) / plane;
   const data::LinearAxis& depth = axes_[2];
   const auto there = std::upper_bound(depth.high.begin(), depth.high.end(), end_ - 1) - depth.high.begin();
-  const std::int64_t at_once = planes_at_once(prepared_.original);
+  const std::int64_t at_once = store_ != nullptr ? 1 : planes_at_once(prepared_.original);
   for (std::int64_t first = decided_; first < there; first += at_once)
     decide_planes(first, std::min(at_once, there - first));
   decided_ = there;
   const std::int64_t needed =
       decided_ < size[2] ? static_cast<std::int64_t>(depth.low[index(decided_)]) : end_;
   const std::int64_t dropped = std::min(needed, end_) - slab_first_;
-  for (std::vector<float>& one : slab_) one.erase(one.begin(), one.begin() + dropped * plane);
+  slab_.erase(slab_.begin(), slab_.begin() + dropped * plane);
   slab_first_ += dropped;
 }
 
 // Decides on the crop's own grid, where label boundaries are finer than the training grid.
 void Decision::decide_planes(std::int64_t first, std::int64_t count) {
+  const Size3 &size = prepared_.original.size, &crop = prepared_.box.size;
+  std::vector<std::int16_t> planes(index(count * size[0] * size[1]));
+  const std::size_t row = index(crop[0]) * decoder_.values.size();
+  parallel_ranges(
+      index(count * crop[1]), data::elements_per_thread / 8 / row, [&](std::size_t begin, std::size_t end) {
+        decide_rows(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end), first, planes);
+      });
+  if (store_ != nullptr) store_->add_plane();
+  native_(planes);
+}
+
+// Rows of these planes of the crop, counted from plane `first`.
+void Decision::decide_rows(std::int64_t begin, std::int64_t end, std::int64_t first,
+                           std::span<std::int16_t> planes) {
+  const Size3& size = prepared_.original.size;
   const VoxelBox& box = prepared_.box;
-  std::vector<std::int16_t> labels(index(count * box.size[0] * box.size[1]));
-  std::vector<float> largest(labels.size(), decoder_.lowest);
-  for (const std::size_t c : decoder_.sequence)
-    decoder_.take(c, resampled(slab_[c], prepared_, slab_first_, axes_, first, count, decoder_), largest,
-                  labels);
-  data::LabelMap planes{prepared_.original, {}};
-  planes.geometry.size[2] = count;
-  planes.voxels.resize(index(planes.geometry.count()));
-  place(labels, {{box.start[0], box.start[1], 0}, {box.size[0], box.size[1], count}}, planes);
-  native_(planes.voxels);
+  const std::size_t channels = decoder_.values.size(), width = index(box.size[0]);
+  std::vector<double> blend;
+  std::vector<float> row(width * channels);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t y = i % box.size[1], z = i / box.size[1];
+    data::resample_row(slab_, prepared_.size, std::ssize(decoder_.values), slab_first_, axes_, index(y),
+                       index(first + z), blend, row);
+    if (decoder_.logits)  // stay in half precision, as in nnU-Net
+      data::round_to_half(row);
+    decoder_.decode_voxels(
+        row, planes.subspan(index((z * size[1] + box.start[1] + y) * size[0] + box.start[0]), width));
+    if (store_ == nullptr) continue;
+    if (decoder_.logits) row = probabilities_of(row, decoder_);
+    for (std::size_t c = 0; c < channels; ++c) {
+      const std::span<float> to = store_->plane(c).subspan(index(y) * width, width);
+      for (std::size_t x = 0; x < width; ++x) to[x] = row[x * channels + c];
+    }
+  }
 }
 
 void Decision::hand_on_background(std::int64_t planes) {
@@ -149,42 +143,6 @@ Prediction decide(std::span<const float> probabilities, const data::PreparedCase
   decision.add(probabilities);
   decision.finish();
   return prediction;
-}
-
-data::Image native_probability(std::span<const float> probabilities, std::size_t channel,
-                               std::size_t channels, const data::PreparedCase& prepared) {
-  data::Image one{prepared.training_geometry(), std::vector<float>(probabilities.size() / channels)};
-  for (std::size_t v = 0; v < one.voxels.size(); ++v) one.voxels[v] = probabilities[v * channels + channel];
-  data::Image whole{prepared.original,
-                    std::vector<float>(static_cast<std::size_t>(prepared.original.count()))};
-  place(data::resample_linear(one, prepared.box.size).voxels, prepared.box, whole);
-  return whole;
-}
-
-void native_probabilities(std::span<const float> values, const data::PreparedCase& prepared,
-                          const LabelDecoder& decoder,
-                          const std::function<void(std::size_t, data::Image)>& take) {
-  const std::size_t channels = decoder.values.size(), voxels = values.size() / channels;
-  if (!decoder.logits && decoder.spacing[0] == 0) {
-    for (std::size_t c = 0; c < channels; ++c) take(c, native_probability(values, c, channels, prepared));
-    return;
-  }
-  const std::array<data::LinearAxis, 3> axes = axes_of(prepared, decoder);
-  const Size3& size = prepared.box.size;
-  std::vector<float> all(index(size[0] * size[1] * size[2]) * channels), one(voxels);
-  for (std::size_t c = 0; c < channels; ++c) {
-    for (std::size_t v = 0; v < voxels; ++v) one[v] = values[v * channels + c];
-    const std::vector<float> part = resampled(one, prepared, 0, axes, 0, size[2], decoder);
-    for (std::size_t v = 0; v < part.size(); ++v) all[v * channels + c] = part[v];
-  }
-  all = probabilities_of(all, decoder);
-  for (std::size_t c = 0; c < channels; ++c) {
-    std::vector<float> part(all.size() / channels);
-    for (std::size_t v = 0; v < part.size(); ++v) part[v] = all[v * channels + c];
-    data::Image whole{prepared.original, std::vector<float>(index(prepared.original.count()))};
-    place(part, prepared.box, whole);
-    take(c, std::move(whole));
-  }
 }
 
 namespace {

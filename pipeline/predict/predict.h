@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "pipeline/cases/experiment.h"
 #include "pipeline/cases/label_decoder.h"
 #include "pipeline/predict/predictor.h"
+#include "pipeline/predict/probability_store.h"
 
 namespace voxswap::pipeline {
 
@@ -26,13 +26,14 @@ struct Prediction {
 };
 
 // Decides labels in a stream: receives probabilities a few planes at a time and passes on labels as soon as
-// they are decided. No whole volume is held in memory, neither on the training grid nor on the larger grid of
-// the case.
+// they are decided, on all cores. No whole volume is held in memory, neither on the training grid nor on the
+// larger grid of the case.
 class Decision {
  public:
-  // `prepared` and `decoder` must outlive it. The results equal those of a Prediction.
+  // `prepared` and `decoder` must outlive it. The results equal those of a Prediction. on_training_grid may
+  // be empty. `store`: also gets the probabilities of all outputs on the case's own grid.
   Decision(const data::PreparedCase& prepared, const LabelDecoder& decoder, TakeLabels native,
-           TakeLabels on_training_grid);
+           TakeLabels on_training_grid, ProbabilityStore* store = nullptr);
 
   void add(std::span<const float> planes);  // the next planes of the training grid, D,H,W,channels
   void finish();                            // REQUIRES: all planes were added
@@ -40,28 +41,22 @@ class Decision {
  private:
   void take_planes(std::span<const float> planes);
   void decide_planes(std::int64_t first, std::int64_t count);  // of the crop
-  void hand_on_background(std::int64_t planes);                // of the case's own grid
+  void decide_rows(std::int64_t begin, std::int64_t end, std::int64_t first, std::span<std::int16_t> planes);
+  void hand_on_background(std::int64_t planes);  // of the case's own grid
 
   const data::PreparedCase& prepared_;
   const LabelDecoder& decoder_;
   TakeLabels native_, on_training_grid_;
+  ProbabilityStore* store_;
   // Interpolation of the crop's voxels between those of the training grid, along x, y, z.
   std::array<data::LinearAxis, 3> axes_;
-  std::vector<std::vector<float>> slab_;   // per channel, planes of the training grid that are still needed
+  std::vector<float> slab_;                // planes of the training grid that are still needed
   std::int64_t slab_first_ = 0, end_ = 0;  // range of these planes, end_ exclusive
   std::int64_t decided_ = 0;               // planes of the crop
 };
 TakeLabels append_to(std::vector<std::int16_t>& labels);
 Prediction decide(std::span<const float> probabilities, const data::PreparedCase& prepared,
                   const LabelDecoder& decoder);
-
-// A channel of D,H,W,`channels` resampled to the case's own grid; 0 outside the crop.
-data::Image native_probability(std::span<const float> probabilities, std::size_t channel,
-                               std::size_t channels, const data::PreparedCase& prepared);
-// All channels, of values that a network of this decoder predicts. Passes them to `take` one by one.
-void native_probabilities(std::span<const float> values, const data::PreparedCase& prepared,
-                          const LabelDecoder& decoder,
-                          const std::function<void(std::size_t channel, data::Image)>& take);
 
 // Ensembles: several runs predict together, such as the folds of a cross-validation or models with different
 // seeds.

@@ -1,17 +1,25 @@
 #include "pipeline/predict/predictor.h"
 
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
 #include "base/error.h"
-#include "base/float16.h"
 #include "base/keys.h"
 #include "base/log.h"
+#include "data/volumes/channel_loops.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
 namespace {
+
+constexpr std::int64_t decided_bytes = std::int64_t{64} << 20;  // bytes of a Decision (predict.h)
 
 // The run with its input size replaced by the requested window.
 Experiment with_window(Experiment experiment, const PredictOptions& how) {
@@ -81,7 +89,8 @@ struct Predictor::Network {
         inference{input_size(experiment),          how.overlap,
                   axes_to_mirror(experiment, how), net::classifies_images(experiment.network.name),
                   ranks.all().is_alone(),          experiment.evaluate.average == Average::nnunet},
-        session(experiment, {ranks}, {channels, outputs}, Session::Purpose::inference) {}
+        session(experiment, {ranks}, {channels, outputs}, Session::Purpose::inference),
+        given_channels(static_cast<std::size_t>(channels)) {}
 
   void load(const BestWeights& weights) {
     if (loaded == weights.where) return;
@@ -93,7 +102,25 @@ struct Predictor::Network {
   Experiment experiment;  // with the window used for prediction
   InferenceOptions inference;
   Session session;
+  // Of a pass, measured on zeros after a first one.
+  double pass_seconds() {
+    if (measured_seconds) return *measured_seconds;
+    const Size3 window = input_size(experiment);
+    const std::vector<float> zeros(static_cast<std::size_t>(window[0] * window[1] * window[2]) *
+                                   given_channels);
+    std::chrono::duration<double> taken{};
+    for (int pass = 0; pass < 2; ++pass) {
+      const auto begin = std::chrono::steady_clock::now();
+      session.predict(zeros, [](auto) {});
+      taken = std::chrono::steady_clock::now() - begin;
+    }
+    measured_seconds = taken.count();
+    return *measured_seconds;
+  }
+
   std::string loaded;  // path of the weights it has loaded
+  std::size_t given_channels;
+  std::optional<double> measured_seconds;
 };
 
 Predictor::Predictor(const TrainedRun& run, const data::Dataset& dataset, const PredictOptions& how,
@@ -131,37 +158,118 @@ void Predictor::use_members(const std::vector<Member>& members) {
   members_.front().network->load(members_.front().weights);
 }
 
-void Predictor::predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take) {
-  Network& network = *member.network;
-  network.load(member.weights);
-  const VoxelBox all = network_box(prepared.size, network.experiment);
-  const data::NormalizedCase normal = data::normalize(
-      cut_case(prepared, all),
-      data::normalization_for(prepared, network.experiment.preprocess, member.weights.normalization));
-  if (all.size == prepared.size || network.inference.of_images)
-    return infer(network.session, normal, outputs_, network.inference, take);
-  infer(network.session, normal, outputs_, network.inference,
-        planes_of(without_padding(all, prepared.size), all.size, outputs_, take));
-}
+// The inference of a case by one member, whose network others may use between two layers of windows.
+class Predictor::MemberInference {
+ public:
+  MemberInference(const Loaded& member, const data::PreparedCase& prepared, std::int64_t outputs)
+      : member_(member),
+        inference_(member.network->session, input(member, prepared), outputs, member.network->inference) {
+    const VoxelBox all = network_box(prepared.size, member.network->experiment);
+    const TakePlanes forward = [this](std::span<const float> planes) { take_(planes); };
+    const bool is_padded = all.size != prepared.size && !member.network->inference.of_images;
+    take_inner_ =
+        is_padded ? planes_of(without_padding(all, prepared.size), all.size, outputs, forward) : forward;
+  }
+  MemberInference(const MemberInference&) = delete;
+  MemberInference& operator=(const MemberInference&) = delete;
+
+  bool is_done() const { return inference_.is_done(); }
+  // Passes on the next planes of the case without padding; there may be none yet.
+  void advance(const TakePlanes& take) {
+    member_.network->load(member_.weights);
+    take_ = take;
+    inference_.advance(take_inner_);
+  }
+
+  // Adds the next planes to `sum`, which may be fewer than it has computed.
+  void add_to(std::span<float> sum,
+              const std::function<void(std::span<const float>, std::span<float>)>& add) {
+    std::size_t at = 0;
+    const auto take = [&](std::span<const float> planes) {
+      const std::size_t now = std::min(planes.size(), sum.size() - at);
+      add(planes.first(now), sum.subspan(at, now));
+      at += now;
+      return planes.subspan(now);
+    };
+    const std::vector<float> before = std::move(ahead_);
+    const std::span<const float> left = take(before);
+    ahead_.assign(left.begin(), left.end());
+    while (at < sum.size())
+      advance([&](std::span<const float> planes) {
+        const std::span<const float> rest = take(planes);
+        ahead_.insert(ahead_.end(), rest.begin(), rest.end());
+      });
+  }
+
+ private:
+  // Normalises a box at a time, so that members do not hold a copy of the case each.
+  static InferenceInput input(const Loaded& member, const data::PreparedCase& prepared) {
+    const VoxelBox all = network_box(prepared.size, member.network->experiment);
+    const auto read = [&prepared, all,
+                       how = data::normalization_for(prepared, member.network->experiment.preprocess,
+                                                     member.weights.normalization)](VoxelBox box) {
+      for (std::size_t axis = 0; axis < 3; ++axis) box.start[axis] += all.start[axis];
+      return data::normalize(cut_case(prepared, box), how).image;
+    };
+    return {all.size, prepared.channels, read};
+  }
+
+  const Loaded& member_;
+  Inference inference_;
+  TakePlanes take_, take_inner_;
+  std::vector<float> ahead_;  // planes that were computed but not added
+};
 
 void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take) {
-  if (members_.size() == 1) return predict(members_.front(), prepared, take);
-  const bool half = members_.front().network->inference.as_nnunet;  // nnU-Net's sums are
-  const auto kept = [half](float value) { return half ? from_float16(to_float16(value)) : value; };
-  std::vector<float> sum;
-  for (const Loaded& member : members_) {
-    std::size_t at = 0;
-    const bool is_first = &member == &members_.front();
-    predict(member, prepared, [&](std::span<const float> planes) {
-      if (is_first) return void(sum.insert(sum.end(), planes.begin(), planes.end()));
-      for (const float value : planes) {
-        sum[at] = kept(sum[at] + value);
-        ++at;
-      }
-    });
+  std::vector<std::unique_ptr<MemberInference>> members;
+  for (const Loaded& member : members_)
+    members.push_back(std::make_unique<MemberInference>(member, prepared, outputs_));
+  MemberInference& first = *members.front();
+  if (members.size() == 1) {
+    while (!first.is_done()) first.advance(take);
+    return;
   }
-  for (float& value : sum) value = kept(value / static_cast<float>(members_.size()));
-  take(sum);
+  const bool half = members_.front().network->inference.as_nnunet;  // nnU-Net's sums are
+  const auto add = [half](std::span<const float> planes, std::span<float> sum) {
+    data::add(planes, sum);
+    if (half) data::round_to_half(sum);
+  };
+  std::vector<float> sum;
+  while (!first.is_done()) {
+    sum.clear();
+    first.advance(
+        [&](std::span<const float> planes) { sum.insert(sum.end(), planes.begin(), planes.end()); });
+    for (std::size_t i = 1; i < members.size(); ++i) members[i]->add_to(sum, add);
+    data::divide(sum, static_cast<float>(members.size()));
+    if (half) data::round_to_half(sum);
+    if (!sum.empty()) take(sum);
+  }
+}
+
+PredictionCost Predictor::cost(const Size3& size) {
+  PredictionCost cost;
+  for (const auto& network : networks_) {
+    cost.device_bytes += network->session.arena_bytes();
+    cost.host_bytes += network->session.host_bytes();
+  }
+  for (const Loaded& member : members_) {
+    const InferenceOptions& how = member.network->inference;
+    const Size3 whole = network_box(size, member.network->experiment).size;
+    const std::size_t windows = make_windows(whole, how.window, how.overlap).count();
+    const std::int64_t mirrorings = std::int64_t{1}
+                                    << std::count(how.mirrored.begin(), how.mirrored.end(), true);
+    const std::int64_t passes = static_cast<std::int64_t>(windows) * mirrorings;
+    cost.passes += passes;
+    cost.seconds += static_cast<double>(passes) * member.network->pass_seconds();
+    const std::int64_t voxel = outputs_ * static_cast<std::int64_t>(sizeof(float)),
+                       plane = whole[0] * whole[1] * voxel;
+    if (windows > 1) cost.host_bytes += plane * how.window[2];
+    if (mirrorings > 1) cost.host_bytes += how.window[0] * how.window[1] * how.window[2] * voxel;
+    if (&member != &members_.front()) continue;
+    if (members_.size() > 1) cost.host_bytes += plane * how.window[2];  // their mean
+    cost.host_bytes += std::max(decided_bytes, plane) + 2 * plane;      // planes that are decided
+  }
+  return cost;
 }
 
 std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) {
@@ -173,8 +281,10 @@ std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) 
 
 std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared, std::size_t member) {
   std::vector<float> whole;
-  predict(members_[member], prepared,
-          [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
+  MemberInference one(members_[member], prepared, outputs_);
+  while (!one.is_done())
+    one.advance(
+        [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
   return whole;
 }
 

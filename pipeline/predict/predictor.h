@@ -30,6 +30,12 @@ struct Member {
   std::int64_t repeat = 1;
 };
 
+// What the networks take for a case.
+struct PredictionCost {
+  std::int64_t device_bytes = 0, host_bytes = 0, passes = 0;
+  double seconds = 0;  // all passes
+};
+
 class Predictor {
  public:
   // `dataset`: the training data set. Throws Exit::usage for a window that does not suit the network or
@@ -43,12 +49,15 @@ class Predictor {
   void use(const std::vector<std::int64_t>& repeats);
   void use_members(const std::vector<Member>& members);
   // Averages over the loaded members. Passes probabilities to `take` in order of depth: D,H,W,outputs, or one
-  // value per output for image classification. Each member normalises the case as in its training. With
-  // several members it holds one whole volume of probabilities; with one, it needs as much memory as infer().
+  // value per output for image classification. Each member normalises the case as in its training. Members
+  // take turns after each layer of windows, so they hold planes of one window depth each.
   void predict(const data::PreparedCase& prepared, const TakePlanes& take);
   std::vector<float> probabilities(const data::PreparedCase& prepared);  // returns all at once
   // By one of the loaded members, given by index.
   std::vector<float> probabilities(const data::PreparedCase& prepared, std::size_t member);
+  // The cost of predict() for a case on a training grid of this size. Measures a pass of each network at the
+  // first call.
+  PredictionCost cost(const Size3& size);
 
  private:
   struct Network;
@@ -57,8 +66,9 @@ class Predictor {
     Network* network;
   };
 
+  class MemberInference;
+
   Network& network_of(const TrainedRun& run);
-  void predict(const Loaded& member, const data::PreparedCase& prepared, const TakePlanes& take);
 
   PredictOptions how_;
   RankGroups ranks_;

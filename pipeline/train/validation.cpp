@@ -12,6 +12,7 @@
 #include "pipeline/cases/loss_settings.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/prefetch.h"
+#include "pipeline/cases/windows.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/report/slice_view.h"
 

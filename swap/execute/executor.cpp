@@ -95,6 +95,18 @@ struct Executor::State {
     }
   }
 
+  // Where a kept or persistent value is after the step.
+  std::byte* place_of_result(net::ValueId value) const {
+    const bool kept = std::find(plan.kept.begin(), plan.kept.end(), value) != plan.kept.end();
+    if (!kept && !graph.value(value).persistent())
+      fail(Exit::failed,
+           "'{}' is not available after the step: it is neither persistent nor kept by the plan",
+           graph.value(value).name);
+    const auto last = static_cast<std::int32_t>(plan.instructions.size()) - 1;
+    const Residency* place = places.of_value(value, last);
+    return place != nullptr ? tiers.arena->data() + place->offset : streamed.result(value);
+  }
+
   // REQUIRES: no step runs.
   void put(net::ValueId value, const void* bytes, std::int64_t size, bool stays) {
     check_usable();
@@ -271,17 +283,14 @@ void Executor::read(net::ValueId value, void* bytes, std::int64_t size) {
   if (size != source.bytes())
     fail(Exit::failed, "'{}' holds {}, but {} were requested", source.name, counted(source.bytes(), "byte"),
          size);
-  const bool kept = std::find(state.plan.kept.begin(), state.plan.kept.end(), value) != state.plan.kept.end();
-  if (!kept && !source.persistent())
-    fail(Exit::failed, "'{}' is not available after the step: it is neither persistent nor kept by the plan",
-         source.name);
   net::Stream& stream = *state.streams[index(Lane::compute)];
-  const auto last = static_cast<std::int32_t>(state.plan.instructions.size()) - 1;
-  const Residency* place = state.places.of_value(value, last);
-  stream.copy(bytes,
-              place != nullptr ? state.tiers.arena->data() + place->offset : state.streamed.result(value),
-              size);
+  stream.copy(bytes, state.place_of_result(value), size);
   stream.synchronize();
+}
+
+const std::byte* Executor::view(net::ValueId value) const {
+  state_->check_usable();
+  return state_->place_of_result(value);
 }
 
 const StepReport& Executor::run(const net::StepContext& context, Detail detail,

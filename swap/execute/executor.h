@@ -2,6 +2,7 @@
 // no allocation and no host synchronisation inside a step.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -36,6 +37,8 @@ class Executor {
   // plan streams the input (swap/plan/plan.h), copies read from there.
   void lend(net::ValueId input, const void* bytes, std::int64_t size);
   void read(net::ValueId value, void* bytes, std::int64_t size);
+  // The bytes of such a value in place, until the next step. REQUIRES: Backend::computes_on_host().
+  const std::byte* view(net::ValueId value) const;
   // Throws the failure of any stream (a copy, the disk) as Error; the executor can then only be destroyed.
   // Calls `meanwhile` when everything is enqueued, before waiting for the step; rethrows its exception after
   // the step.

@@ -57,7 +57,7 @@ const std::vector<house::Folder> folders = {
      {"base", "metrics", "net", "swap", "pipeline/cases", "pipeline/plan", "pipeline/record"}},
     {"pipeline/predict",
      {"base", "data", "metrics", "net", "pipeline/report", "pipeline/cases", "pipeline/record",
-      "pipeline/device"}},
+      "pipeline/device", "swap/execute", "swap/plan"}},
     {"pipeline/train",
      {"base", "data", "metrics", "net", "swap", "pipeline/report", "pipeline/cases", "pipeline/plan",
       "pipeline/record", "pipeline/device", "pipeline/predict"}},

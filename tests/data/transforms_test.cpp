@@ -1,9 +1,14 @@
 #include "data/volumes/transforms.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <set>
 
+#include "base/float16.h"
+#include "base/philox.h"
 #include "data/layouts/dataset.h"
+#include "data/volumes/channel_loops.h"
 #include "tests/data/support.h"
 
 namespace voxswap::data {
@@ -108,6 +113,64 @@ TEST(Labels, AreTurnedAsImagesAre) {
     EXPECT_TRUE(std::equal(turned.begin(), turned.end(), turned_labels.begin()));
     EXPECT_TRUE(std::equal(turned.begin(), turned.end(), turned_bits.begin()));
   }
+}
+
+// The vectorised loops over D,H,W,C arrays against plain ones, bit for bit.
+std::vector<float> drawn_values(std::size_t count, std::uint64_t seed) {
+  const Philox random(seed, 1);
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = random.uniform(i) - 0.5F;
+  return values;
+}
+
+// Also for planes that come a few at a time.
+TEST(ChannelLoops, AddAMirroredVolumeToOneThatIsNot) {
+  const Size3 size{5, 4, 6};
+  for (const std::int64_t channels : {1, 3, 40}) {
+    const auto plane = static_cast<std::size_t>(5 * 4 * channels);
+    const std::vector<float> values = drawn_values(plane * 6, 1);
+    for (int flips = 0; flips < 8; ++flips) {
+      const Symmetry mirror = symmetry(flips);
+      std::vector<float> sum = drawn_values(values.size(), 2), expected = sum;
+      const std::vector<float> back = apply(mirror, values, size, channels);
+      for (std::size_t i = 0; i < back.size(); ++i) expected[i] += back[i];
+      for (std::size_t z = 0; z < 6; z += 2)
+        add_mirrored(std::span(values).subspan(z * plane, 2 * plane), static_cast<std::int64_t>(z), size,
+                     channels, mirror.flips, sum);
+      EXPECT_EQ(sum, expected) << channels << " " << flips;
+    }
+  }
+}
+
+TEST(ChannelLoops, AddAndDivideOnSeveralThreads) {
+  std::vector<float> sum = drawn_values(3 * elements_per_thread + 5, 1), expected = sum;
+  const std::vector<float> values = drawn_values(sum.size(), 2);
+  for (std::size_t i = 0; i < sum.size(); ++i) expected[i] = (expected[i] + values[i]) / 3;
+  add(values, sum);
+  divide(sum, 3);
+  EXPECT_EQ(sum, expected);
+}
+
+// Numbers of all signs and exponents, subnormal and infinite ones, and those that are none.
+TEST(ChannelLoops, RoundToFloat16LikeItsConversions) {
+  std::vector<float> values, expected;
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += (bits % 4096 == 0 ? 1 : 4001)) {
+    values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    expected.push_back(from_float16(to_float16(values.back())));
+  }
+  for (std::uint32_t half = 0; half < 0x7c00; ++half) {  // the middle between two of them, and its neighbours
+    const float middle = (from_float16(static_cast<std::uint16_t>(half)) +
+                          from_float16(static_cast<std::uint16_t>(half + 1))) /
+                         2;
+    for (const float value : {middle, std::nextafter(middle, 0.0F), std::nextafter(middle, 1e9F), -middle}) {
+      values.push_back(value);
+      expected.push_back(from_float16(to_float16(value)));
+    }
+  }
+  round_to_half(values);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(expected[i]))
+        << expected[i];
 }
 
 }  // namespace

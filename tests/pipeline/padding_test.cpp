@@ -6,6 +6,7 @@
 
 #include "base/philox.h"
 #include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
 
 namespace voxswap::pipeline {
 namespace {

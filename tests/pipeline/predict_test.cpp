@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -63,6 +64,53 @@ TEST(Decoder, OfRegionsAndLabelsWritesTheLargestLabelOverTheRegions) {
                                             0.1f, 0.1f, 0.1f, 0.6f, 0.1f,   // a label without its region
                                             0.4f, 0.4f, 0.4f, 0.4f, 0.4f};  // background
   EXPECT_EQ(decoder.decode(probabilities), (std::vector<std::int16_t>{2, 1, 4, 2, 0}));
+}
+
+// Channel by channel, in the order of the decoder.
+std::vector<std::int16_t> decoded_by_channel(const LabelDecoder& decoder, const std::vector<float>& values) {
+  const std::size_t channels = decoder.values.size(), voxels = values.size() / channels;
+  std::vector<float> largest(voxels, decoder.lowest);
+  std::vector<std::int16_t> labels(voxels);
+  for (const std::size_t channel : decoder.sequence)
+    for (std::size_t v = 0; v < voxels; ++v) {
+      const float p = values[v * channels + channel];
+      if (channel >= decoder.nested && !(p > largest[v])) continue;
+      if (channel >= decoder.nested) largest[v] = p;
+      if (p >= decoder.least) labels[v] = decoder.values[channel];
+    }
+  return labels;
+}
+
+// With ties, signed zeros, infinite values and values that are not numbers.
+TEST(Decoder, EqualsADecisionChannelByChannel) {
+  const Philox random(8, 1);
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> rare = {nan, -infinity, infinity, -0.0F, 0.0F, 0.5F};
+  for (const std::size_t channels : {1, 2, 5, 31, 32, 33, 117}) {
+    for (const std::size_t nested : {std::size_t{0}, std::min<std::size_t>(3, channels)}) {
+      LabelDecoder decoder;
+      decoder.nested = nested;
+      for (std::size_t c = 0; c < channels; ++c) {
+        decoder.values.push_back(static_cast<std::int16_t>(c + 1));
+        decoder.sequence.push_back(c);
+      }
+      std::reverse(decoder.sequence.begin(), decoder.sequence.begin() + static_cast<std::ptrdiff_t>(nested));
+      std::vector<float> values(2000 * channels);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::uint32_t drawn = random.word(i);
+        values[i] = drawn % 8 == 0 ? rare[drawn / 8 % rare.size()] : static_cast<float>(drawn / 8 % 64) / 64;
+      }
+      for (const auto& [least, lowest] :
+           {std::pair{0.5F, 0.0F},
+            {0.0F, 0.0F},
+            {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::lowest()}}) {
+        decoder.least = least;
+        decoder.lowest = lowest;
+        EXPECT_EQ(decoder.decode(values), decoded_by_channel(decoder, values)) << channels << " " << nested;
+      }
+    }
+  }
 }
 
 // A crop of 40 x 30 x 200 voxels was resized to 16^3: more planes than are decided at once.
@@ -135,16 +183,30 @@ TEST(Decision, IsTheSameForPlanesThatComeAFewAtATime) {
   }
 }
 
-TEST(Probabilities, OnTheCasesOwnGridAreZeroOutsideTheCrop) {
+// In memory and on disk.
+TEST(Probabilities, OnTheCasesOwnGridAreThoseOfEachOutputResampledWhole) {
+  const test::TemporaryFolder folder;
   const data::PreparedCase prepared = large_case();
-  const std::vector<float> maps = random_probabilities(2);
-  const data::Image native = native_probability(maps, 1, 2, prepared);
-  const data::Image expected = data::resample_linear(channel_of(prepared, maps, 1, 2), prepared.box.size);
-  EXPECT_EQ(native.geometry, prepared.original);
-  EXPECT_EQ(native.at(5, 6, 7), expected.at(0, 0, 0));
-  EXPECT_EQ(native.at(294, 135, 206), expected.at(289, 129, 199));
-  EXPECT_EQ(native.at(4, 6, 7), 0);
-  EXPECT_EQ(native.at(295, 135, 206), 0);
+  const std::vector<float> maps = random_probabilities(3);
+  const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(Targets::labels));
+  for (const std::int64_t most_bytes : {std::int64_t{1} << 40, std::int64_t{1} << 20}) {
+    ProbabilityStore store(prepared, 3, most_bytes, folder.path());
+    EXPECT_EQ(store.is_on_disk(), most_bytes == 1 << 20);
+    std::vector<std::int16_t> labels;
+    Decision decision(prepared, decoder, append_to(labels), {}, &store);
+    decision.add(maps);
+    decision.finish();
+    EXPECT_EQ(labels, decide(maps, prepared, decoder).native.voxels);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const data::Image native = store.output(c);
+      const data::Image expected = data::resample_linear(channel_of(prepared, maps, c, 3), prepared.box.size);
+      EXPECT_EQ(native.geometry, prepared.original);
+      EXPECT_EQ(data::crop(native, prepared.box).voxels, expected.voxels);
+      EXPECT_EQ(native.at(4, 6, 7), 0);
+      EXPECT_EQ(native.at(295, 135, 206), 0);
+    }
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 data::LabelMap row_volume(std::vector<std::int16_t> labels) {

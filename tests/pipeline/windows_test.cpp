@@ -1,4 +1,6 @@
 // Tests that sliding windows cover a volume, their weights sum to one, and one window changes nothing.
+#include "pipeline/cases/windows.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

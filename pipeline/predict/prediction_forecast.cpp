@@ -1,0 +1,82 @@
+#include "pipeline/predict/prediction_forecast.h"
+
+#include <algorithm>
+
+#include "data/formats/image_io.h"
+#include "data/layouts/prediction_input.h"
+#include "data/volumes/orientation.h"
+#include "data/volumes/spline.h"
+#include "net/backends/cpu/host_device.h"
+#include "pipeline/cases/cases.h"
+#include "pipeline/predict/predict.h"
+#include "pipeline/record/resume.h"
+
+namespace voxswap::pipeline {
+
+namespace {
+
+struct CaseBytes {
+  std::int64_t host = 0, disk = 0;
+};
+
+// The case and the one that is read meanwhile: each its files, the crop and the resampled image. Then label
+// maps before and after they are turned, and probabilities.
+CaseBytes case_bytes(const data::Geometry& native, const Size3& size, std::int64_t channels,
+                     std::int64_t outputs, const MemoryOptions& memory, bool probabilities) {
+  constexpr auto value = static_cast<std::int64_t>(sizeof(float)), label = std::int64_t{sizeof(std::int16_t)};
+  const std::int64_t read = (2 * native.count() + size[0] * size[1] * size[2]) * channels * value;
+  CaseBytes bytes{2 * read + 2 * label * native.count(), 0};
+  if (!probabilities) return bytes;
+  const std::int64_t all = native.count() * outputs * value;
+  const std::int64_t most = memory.host_bytes.value_or(net::free_host_bytes() / 4);
+  bytes.host += 2 * native.count() * value;  // an output that is written
+  (all > most ? bytes.disk : bytes.host) += all;
+  return bytes;
+}
+
+Size3 training_size(const data::Geometry& native, const Experiment& experiment) {
+  const data::PrepareOptions& options = experiment.preprocess;
+  Size3 size = options.by_spacing() ? data::size_at(native, options.spacing) : options.resolution;
+  if (options.slices == data::Slices::axial) size[2] = native.size[2];
+  return size;
+}
+
+}  // namespace
+
+PredictionForecast forecast_prediction(const std::vector<TrainedRun>& given, const fs::path& input,
+                                       const PredictOptions& how) {
+  std::vector<TrainedRun> runs;
+  std::vector<data::Dataset> trained;
+  for (const TrainedRun& run : given) {
+    runs.push_back(confirmed_for_prediction(run));
+    trained.push_back(trained_on(runs.back().experiment));
+  }
+  check_alike(runs, trained, how);
+  const Experiment& experiment = runs.front().experiment;
+  const data::Dataset dataset = data::open_for_prediction(trained.front(), experiment.data, input);
+  const std::int64_t outputs = output_count(trained.front(), experiment.training);
+  const auto channels = static_cast<std::int64_t>(dataset.modalities.size());
+  Predictor predictor(runs.front(), trained.front(), how);
+  const std::vector<Member> members = members_of(runs);
+  const bool together = predict_together(runs, how);
+  predictor.use_members(together ? members : std::vector<Member>{members.front()});
+
+  PredictionForecast forecast;
+  forecast.cases = dataset.cases.size();
+  forecast.networks = members.size();
+  for (const data::CaseFiles& files : dataset.cases) {
+    const data::Geometry native = data::canonical(data::read_header(files.first_channel()).geometry);
+    const Size3 size = training_size(native, experiment);
+    const PredictionCost cost = predictor.cost(size);
+    const CaseBytes bytes = case_bytes(native, size, channels, outputs, experiment.memory, how.probabilities);
+    forecast.device_bytes = cost.device_bytes;
+    forecast.host_bytes = std::max(forecast.host_bytes, cost.host_bytes + bytes.host);
+    forecast.disk_bytes = std::max(forecast.disk_bytes, bytes.disk);
+    forecast.case_seconds =
+        std::max(forecast.case_seconds, cost.seconds * static_cast<double>(together ? 1 : forecast.networks));
+    forecast.passes = std::max(forecast.passes, cost.passes);
+  }
+  return forecast;
+}
+
+}  // namespace voxswap::pipeline

@@ -1,0 +1,169 @@
+// Tests that prediction by windows, mirrorings and members in turns gives the bits of sums over whole
+// volumes, and that its memory does not grow with the depth of a volume or the number of members.
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/philox.h"
+#include "pipeline/cases/patches.h"
+#include "pipeline/cases/windows.h"
+#include "pipeline/predict/predictor.h"
+#include "pipeline/record/checkpoint.h"
+#include "pipeline/record/identity.h"
+#include "tests/folder.h"
+#include "tests/heap.h"
+
+namespace voxswap::pipeline {
+namespace {
+
+constexpr std::int64_t channels = 2;
+
+data::PreparedCase noise(const Size3& size) {
+  data::PreparedCase prepared;
+  prepared.size = size;
+  prepared.channels = channels;
+  prepared.image.resize(static_cast<std::size_t>(channels * size[0] * size[1] * size[2]));
+  const Philox random(1, 2);
+  for (std::size_t i = 0; i < prepared.image.size(); ++i)
+    prepared.image[i] = static_cast<float>(random.normal(i));
+  prepared.original.size = size;
+  prepared.box = {{0, 0, 0}, size};
+  prepared.statistics.mean.assign(channels, 0);
+  prepared.statistics.deviation.assign(channels, 1);
+  return prepared;
+}
+
+// Three repeats of a network with random weights; windows of 8 voxels, if any, overlap by half.
+class BoundedPrediction : public test::InAFolder {
+ protected:
+  void make(const Size3& size, std::optional<Size3> window, std::int64_t outputs) {
+    Experiment& experiment = run_.experiment;
+    experiment.memory.device = "reference";
+    experiment.memory.planner = "keep";
+    experiment.memory.budget_bytes = 256 << 20;
+    experiment.training.precision = Precision::f32;
+    experiment.network = {.base_filters = 2, .depth = 2};
+    experiment.preprocess.resolution = size;
+    experiment.training.patch = window;
+    experiment.training.repeats = 3;
+    experiment.output = folder_;
+    dataset_.modalities = {"t1", "t2"};
+    dataset_.labels.clear();
+    for (int label = 1; label <= outputs; ++label)
+      dataset_.labels.emplace_back(format("label_{}", label), label);
+    outputs_ = outputs;
+    Session session(experiment, {}, {channels, outputs}, Session::Purpose::inference);
+    for (std::int64_t repeat = 1; repeat <= 3; ++repeat) {
+      session.initialize(static_cast<std::uint64_t>(repeat));
+      std::map<std::string, std::string> metadata = model_metadata(dataset_, experiment, "", repeat);
+      metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
+      fs::create_directories(checkpoint_folder(experiment, repeat));
+      write_checkpoint(checkpoint_folder(experiment, repeat) / "best.safetensors",
+                       {metadata, session.weights()});
+    }
+  }
+
+  // The sum of whole volumes, mirrored copies and whole windows.
+  std::vector<float> expected(const data::PreparedCase& prepared, std::int64_t members, bool mirror) {
+    const Experiment& experiment = run_.experiment;
+    const data::NormalizedCase normal = data::normalize(prepared, {{0.5, 0}, {2, 1}});
+    Session session(experiment, {}, {channels, outputs_}, Session::Purpose::inference);
+    std::vector<float> mean;
+    for (std::int64_t repeat = 1; repeat <= members; ++repeat) {
+      session.initialize(static_cast<std::uint64_t>(repeat));
+      const auto pass = [&](const VoxelBox& box) {
+        const std::vector<float> image = cut(normal.image, normal.size, box, channels);
+        std::vector<float> sum = session.predict(image);
+        for (int flips = 1; mirror && flips < 8; ++flips) {
+          const data::Symmetry turn = data::symmetry(flips);
+          const std::vector<float> back = data::apply(
+              turn, session.predict(data::apply(turn, image, box.size, channels)), box.size, outputs_);
+          for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += back[i];
+        }
+        for (float& value : sum) value /= mirror ? 8.0F : 1.0F;
+        return sum;
+      };
+      const std::vector<float> one = stitched(make_windows(normal.size, input_size(experiment), 0.5), pass);
+      mean.resize(one.size());
+      for (std::size_t i = 0; i < one.size(); ++i) mean[i] = repeat == 1 ? one[i] : mean[i] + one[i];
+    }
+    for (float& value : mean) value /= static_cast<float>(members);
+    return mean;
+  }
+
+  std::vector<float> stitched(const Windows& windows,
+                              const std::function<std::vector<float>(const VoxelBox&)>& pass) const {
+    if (windows.count() == 1) return pass(windows.box(0));
+    const Size3& size = windows.volume;
+    std::vector<float> whole(static_cast<std::size_t>(size[0] * size[1] * size[2] * outputs_));
+    for (std::size_t number = 0; number < windows.count(); ++number) {
+      const VoxelBox box = windows.box(number);
+      const std::vector<float> part = pass(box);
+      const std::size_t nx = windows.axes[0].starts.size(), ny = windows.axes[1].starts.size();
+      const std::vector<float>&wx = windows.axes[0].weights[number % nx],
+            &wy = windows.axes[1].weights[number / nx % ny],
+            &wz = windows.axes[2].weights[number / (nx * ny)];
+      auto from = part.begin();
+      for (std::size_t z = 0; z < wz.size(); ++z)
+        for (std::size_t y = 0; y < wy.size(); ++y)
+          for (std::size_t x = 0; x < wx.size(); ++x) {
+            const Size3 at{box.start[0] + static_cast<std::int64_t>(x),
+                           box.start[1] + static_cast<std::int64_t>(y),
+                           box.start[2] + static_cast<std::int64_t>(z)};
+            const float weight = wx[x] * (wy[y] * wz[z]);
+            float* to =
+                &whole[static_cast<std::size_t>(((at[2] * size[1] + at[1]) * size[0] + at[0]) * outputs_)];
+            for (std::int64_t c = 0; c < outputs_; ++c) *to++ += weight * *from++;
+          }
+    }
+    return whole;
+  }
+
+  // Heap bytes at most held while members predict, beside those before.
+  long most_bytes(Predictor& predictor, const std::vector<std::int64_t>& repeats,
+                  const data::PreparedCase& prepared) {
+    predictor.use(repeats);
+    predictor.predict(prepared, [](auto) {});  // allocates the session
+    test::Heap::bytes = test::Heap::most_bytes = 0;
+    test::Heap::counted = true;
+    predictor.predict(prepared, [](auto) {});
+    test::Heap::counted = false;
+    return test::Heap::most_bytes;
+  }
+
+  TrainedRun run_;
+  data::Dataset dataset_;
+  std::int64_t outputs_ = 0;
+};
+
+TEST_F(BoundedPrediction, HasTheBitsOfSumsOverWholeVolumes) {
+  const Size3 size{12, 16, 20};
+  for (const std::optional<Size3> window : {std::optional<Size3>(), std::optional<Size3>({8, 8, 8})}) {
+    make(size, window, 3);
+    for (const bool mirror : {false, true}) {
+      PredictOptions how;
+      how.mirror = mirror;
+      Predictor predictor(run_, dataset_, how);
+      for (const std::int64_t members : {1, 3}) {
+        predictor.use(members == 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 2, 3});
+        EXPECT_EQ(predictor.probabilities(noise(size)), expected(noise(size), members, mirror))
+            << window.has_value() << mirror << members;
+      }
+    }
+  }
+}
+
+// A whole volume of probabilities has 16 window depths.
+TEST_F(BoundedPrediction, HoldsNoMoreThanAFewWindowDepthsForEachMember) {
+  const Size3 size{16, 16, 128};
+  constexpr std::int64_t outputs = 24;
+  constexpr long depth = 16 * 16 * 8 * outputs * 4;  // bytes
+  make(size, Size3{8, 8, 8}, outputs);
+  const data::PreparedCase prepared = noise(size);
+  Predictor predictor(run_, dataset_, {});
+  const long one = most_bytes(predictor, {1}, prepared), three = most_bytes(predictor, {1, 2, 3}, prepared);
+  EXPECT_LT(one, 3 * depth);
+  EXPECT_LT(three, one + 4 * depth);  // two sums, and their mean while it grows
+}
+
+}  // namespace
+}  // namespace voxswap::pipeline
