@@ -237,6 +237,10 @@ TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
   done(into("trained"));
   const Outcome predicted = succeeded(program({"predict", path("trained"), "--postprocessing", "none",
                                                "--input", path("data"), "--out", path("maps")}));
+  const Outcome planned = succeeded(program({"predict", path("trained"), "--dry-run", "--probabilities",
+                                             "--input", path("data"), "--out", path("planned")}));
+  EXPECT_NE(planned.output.find("time per case"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "planned"));
   // The validation case is predicted in the same way as by the run itself.
   const Csv dice = read_csv(folder_ / "trained" / "dice.csv");
   const std::string name = dice.rows[0][dice.column("case", "dice.csv")] + ".nii.gz";
