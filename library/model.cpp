@@ -135,11 +135,14 @@ Model read_model(const fs::path& file) {
 }
 
 void unpack(const Model& model, const fs::path& folder) {
-  for (const auto& [path, content] : model.files) write_file(folder / path, content);
   for (const auto& [path, weights] : model.weights) {
     make_directories((folder / path).parent_path());
     pipeline::write_checkpoint(folder / path, weights);
   }
+  const std::string last = "experiment.yaml";  // without it, the folder is not a run
+  for (const auto& [path, content] : model.files)
+    if (path != last) write_file(folder / path, content);
+  write_file(folder / last, model.files.at(last));
 }
 
 }  // namespace voxswap::library

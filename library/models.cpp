@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "base/error.h"
+#include "base/folder_lock.h"
 #include "base/log.h"
-#include "base/part_files.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "data/layouts/dataset_json.h"
@@ -74,21 +74,12 @@ fs::path install_model(const fs::path& file, std::string name, const fs::path& o
          "--name NAME",
          name);
   const fs::path place = own.empty() ? users_models() : own, folder = place / name;
-  error_code ignored;
-  if (fs::exists(folder, ignored))
+  if (holds_anything(folder))
     fail(Exit::usage, "{}: exists already. Choose another name with --name NAME, or remove that folder",
          folder.string());
   const Model model = read_model(file);
-  make_writable_directory(place);
-  const fs::path temporary = place / new_part_name();
-  make_directories(temporary);
-  try {
-    unpack(model, temporary);
-    fs::rename(temporary, folder);
-  } catch (...) {
-    fs::remove_all(temporary, ignored);
-    throw;
-  }
+  const FolderLock lock(folder);
+  unpack(model, folder);
   return folder;
 }
 

@@ -99,10 +99,6 @@ struct Predictor::Network {
     loaded = weights.where;
   }
 
-  TrainedRun given;
-  Experiment experiment;  // with the window used for prediction
-  InferenceOptions inference;
-  Session session;
   // Of a pass on zeros: the shortest of three after a first one, since other programs may slow one down.
   double pass_seconds() {
     if (measured_seconds) return *measured_seconds;
@@ -120,6 +116,10 @@ struct Predictor::Network {
     return *measured_seconds;
   }
 
+  TrainedRun given;
+  Experiment experiment;  // with the window used for prediction
+  InferenceOptions inference;
+  Session session;
   std::string loaded;  // path of the weights it has loaded
   std::size_t given_channels;
   std::optional<double> measured_seconds;

@@ -7,7 +7,7 @@ from workbench import leftovers, whole
 
 TITLE = "kills of writers"
 MOMENTS = ["rename", "fsync", "open", "mkdir"]  # before the call, the file is complete; complete but not synced; begun
-REFUSED = {"configure", "import"}  # commands that refuse to write into an existing output
+REFUSED = {"configure", "import", "models"}  # commands that refuse to write into an existing output
 
 
 def calls(bench, command):

@@ -76,6 +76,7 @@ class Workbench:
         self.must("phantom", "--out", "bids", "--cases", "1", "--size", "16", "--layout", "bids")
         self.must("bids", "bids", "cache/derivative", "participant", "--run", "run")  # every trial copies cache/
         self.must("export", "run", "--to", "pytorch", "--out", "weights.safetensors")
+        self.must("export", "run", "--to", "model", "--out", "network.model")
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -143,6 +144,8 @@ class Workbench:
             "export": (["export", run, "--out", "out.onnx"], []),
             "export pytorch": (["export", run, "--to", "pytorch", "--out", "out.safetensors"], []),
             "export monai": (["export", run, "--to", "monai", "--out", "out"], []),
+            "export model": (["export", run, "--to", "model", "--out", "out.model"], []),
+            "models": (["models", "--install", str(self.base / "network.model"), "--name", "out", "--models", "."], []),
             "import": (["import", str(self.base / "weights.safetensors"), "--run", run, "--out", "out"], []),
             "bids": (["bids", str(self.base / "bids"), "out", "participant", "--run", run], []),
             "bids group": (["bids", str(self.base / "bids"), "cache/derivative", "group"], []),
