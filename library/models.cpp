@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "data/layouts/dataset_json.h"
 #include "library/model.h"
+#include "library/run_folder.h"
 #include "pipeline/record/resume.h"
 
 namespace voxswap::library {
@@ -74,11 +75,11 @@ fs::path install_model(const fs::path& file, std::string name, const fs::path& o
          "--name NAME",
          name);
   const fs::path place = own.empty() ? users_models() : own, folder = place / name;
+  const auto lock = lock_run(folder);
   if (holds_anything(folder))
     fail(Exit::usage, "{}: exists already. Choose another name with --name NAME, or remove that folder",
          folder.string());
   const Model model = read_model(file);
-  const FolderLock lock(folder);
   unpack(model, folder);
   return folder;
 }
