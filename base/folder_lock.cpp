@@ -104,4 +104,16 @@ bool holds_anything(const fs::path& folder) {
   return false;
 }
 
+void fill_folder(const fs::path& folder, const std::function<void()>& produce) {
+  try {
+    produce();
+  } catch (...) {
+    error_code ignored;
+    const std::vector<fs::path> written{fs::directory_iterator(folder, ignored), fs::directory_iterator()};
+    for (const fs::path& file : written)
+      if (!file.filename().string().starts_with(".")) fs::remove_all(file, ignored);
+    throw;
+  }
+}
+
 }  // namespace voxswap

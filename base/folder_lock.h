@@ -1,6 +1,7 @@
 // A lock on a folder, so that one process at a time writes to it.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/file.h"
@@ -30,5 +31,8 @@ bool is_held(const fs::path& folder);  // by a FolderLock of any process
 
 // Ignores locks and temporary files of killed processes, whose names begin with a dot.
 bool holds_anything(const fs::path& folder);
+
+// Calls `produce`, which writes files into a folder that holds nothing yet. If it throws, these are removed.
+void fill_folder(const fs::path& folder, const std::function<void()>& produce);
 
 }  // namespace voxswap

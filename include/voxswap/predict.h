@@ -37,7 +37,7 @@ struct PredictOptions {
 void predict(const std::vector<std::string>& runs, const std::string& input, const std::string& out,
              const PredictOptions& options = {}, const std::vector<std::string>& overrides = {});
 
-// What predict() with these arguments takes, without predicting. A pass of each network is measured.
+// Memory and time of predict() with these arguments, without predicting. Measures passes of each network.
 struct PredictionForecast {
   std::size_t cases = 0, networks = 0;
   std::int64_t passes =

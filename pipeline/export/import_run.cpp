@@ -77,13 +77,7 @@ void write_imported_run(const ImportedRun& run,
   if (fs::exists(out) && holds_anything(out))
     fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   make_writable_directory(out);
-  try {
-    write_contents(run, weights);
-  } catch (...) {
-    for (const auto& entry : fs::directory_iterator(out))  // it was empty but for the lock
-      if (entry.path().filename() != ".lock") fs::remove_all(entry.path());
-    throw;
-  }
+  fill_folder(out, [&] { write_contents(run, weights); });
 }
 
 net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset) {

@@ -60,7 +60,7 @@ class Inference {
   bool is_done_ = false;
 };
 
-// All planes, one after the other.
+// Passes on all planes in order of depth.
 void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
            const InferenceOptions& options, const TakePlanes& take);
 // Returns all probabilities at once.

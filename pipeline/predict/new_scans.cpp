@@ -21,7 +21,6 @@
 #include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
-#include "net/backends/cpu/host_device.h"
 #include "pipeline/predict/case_reader.h"
 #include "pipeline/predict/inference.h"
 #include "pipeline/predict/postprocessing.h"
@@ -264,8 +263,8 @@ class ScanPredictor {
   void predict(data::PreparedCase prepared, const data::CaseFiles& files, const PredictionFiles& folder,
                const Write& write) {
     const fs::path& disk = memory_.disk_folder;
-    Predicted found = predict(std::move(prepared), memory_.host_bytes.value_or(net::free_host_bytes() / 4),
-                              disk.empty() ? folder.folder() : disk);
+    Predicted found =
+        predict(std::move(prepared), most_bytes_in_memory(memory_), disk.empty() ? folder.folder() : disk);
     const fs::path file = folder.label_map(files.id);
     make_directories(file.parent_path());
     write(file, [&] { data::write_label_map(file, found.labels); });
@@ -297,13 +296,7 @@ class ScanPredictor {
 
 void predict(const std::vector<TrainedRun>& given, const fs::path& input, const fs::path& out,
              const PredictOptions& how) {
-  std::vector<TrainedRun> runs;
-  std::vector<data::Dataset> trained;
-  for (const TrainedRun& run : given) {
-    runs.push_back(confirmed_for_prediction(run));
-    trained.push_back(trained_on(runs.back().experiment));
-  }
-  check_alike(runs, trained, how);
+  const auto [runs, trained] = verified(given, how);
   data::Dataset dataset = data::open_for_prediction(trained.front(), runs.front().experiment.data, input);
   keep_subjects(dataset, how.subjects);
   check_suits(runs.front().experiment, dataset);
@@ -359,11 +352,9 @@ MemoryPredictor::MemoryPredictor(const std::vector<TrainedRun>& runs, const Pred
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.how = how;
-  for (const TrainedRun& run : runs) {
-    s.runs.push_back(confirmed_for_prediction(run));
-    s.trained.push_back(trained_on(s.runs.back().experiment));
-  }
-  check_alike(s.runs, s.trained, how);
+  VerifiedRuns known = verified(runs, how);
+  s.runs = std::move(known.runs);
+  s.trained = std::move(known.trained);
   check_suits(s.trained.front(), how);
   if (s.trained.front().classes)
     fail(Exit::usage, "{}: predicts one class per image, not label maps. Use voxswap predict",

@@ -205,4 +205,14 @@ void check_alike(const std::vector<TrainedRun>& runs, const std::vector<data::Da
   }
 }
 
+VerifiedRuns verified(const std::vector<TrainedRun>& given, const PredictOptions& how) {
+  VerifiedRuns result;
+  for (const TrainedRun& run : given) {
+    result.runs.push_back(confirmed_for_prediction(run));
+    result.trained.push_back(trained_on(result.runs.back().experiment));
+  }
+  check_alike(result.runs, result.trained, how);
+  return result;
+}
+
 }  // namespace voxswap::pipeline

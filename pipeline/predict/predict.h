@@ -67,6 +67,14 @@ std::vector<Member> members_of(const std::vector<TrainedRun>& runs);
 // True if probabilities of all members are averaged; otherwise each gets its own folder.
 bool predict_together(const std::vector<TrainedRun>& runs, const PredictOptions& how);
 
+// Runs whose files were verified, with the data set that each was trained on.
+struct VerifiedRuns {
+  std::vector<TrainedRun> runs;
+  std::vector<data::Dataset> trained;
+};
+// Verifies the files of each run, and that the runs are alike.
+VerifiedRuns verified(const std::vector<TrainedRun>& given, const PredictOptions& how);
+
 // Checks that probabilities can be averaged: same preprocessing, channels and outputs; networks and patches
 // may differ. Throws Exit::usage that names the difference. `trained`: the data set of each run.
 void check_alike(const std::vector<TrainedRun>& runs, const std::vector<data::Dataset>& trained,

@@ -6,9 +6,9 @@
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/spline.h"
-#include "net/backends/cpu/host_device.h"
 #include "pipeline/cases/cases.h"
 #include "pipeline/predict/predict.h"
+#include "pipeline/predict/probability_store.h"
 #include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
@@ -28,7 +28,7 @@ CaseBytes case_bytes(const data::Geometry& native, const Size3& size, std::int64
   CaseBytes bytes{2 * read + 2 * label * native.count(), 0};
   if (!probabilities) return bytes;
   const std::int64_t all = native.count() * outputs * value;
-  const std::int64_t most = memory.host_bytes.value_or(net::free_host_bytes() / 4);
+  const std::int64_t most = most_bytes_in_memory(memory);
   bytes.host += 2 * native.count() * value;  // an output that is written
   (all > most ? bytes.disk : bytes.host) += all;
   return bytes;
@@ -45,13 +45,7 @@ Size3 training_size(const data::Geometry& native, const Experiment& experiment) 
 
 PredictionForecast forecast_prediction(const std::vector<TrainedRun>& given, const fs::path& input,
                                        const PredictOptions& how) {
-  std::vector<TrainedRun> runs;
-  std::vector<data::Dataset> trained;
-  for (const TrainedRun& run : given) {
-    runs.push_back(confirmed_for_prediction(run));
-    trained.push_back(trained_on(runs.back().experiment));
-  }
-  check_alike(runs, trained, how);
+  const auto [runs, trained] = verified(given, how);
   const Experiment& experiment = runs.front().experiment;
   const data::Dataset dataset = data::open_for_prediction(trained.front(), experiment.data, input);
   const std::int64_t outputs = output_count(trained.front(), experiment.training);

@@ -99,7 +99,7 @@ struct Predictor::Network {
     loaded = weights.where;
   }
 
-  // Of a pass on zeros: the shortest of three after a first one, since other programs may slow one down.
+  // Time of a pass on zeros: the shortest of three after a warm-up, since other programs may slow one down.
   double pass_seconds() {
     if (measured_seconds) return *measured_seconds;
     const Size3 window = input_size(experiment);

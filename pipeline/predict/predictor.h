@@ -30,7 +30,7 @@ struct Member {
   std::int64_t repeat = 1;
 };
 
-// What the networks take for a case.
+// Memory and time of the networks for one case.
 struct PredictionCost {
   std::int64_t device_bytes = 0, host_bytes = 0, passes = 0;
   double seconds = 0;  // all passes

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/shape.h"
+#include "net/backends/cpu/host_device.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::pipeline {
@@ -22,6 +23,10 @@ std::int64_t voxels_of_plane(const VoxelBox& box) {
 
 void ProbabilityStore::Delete::operator()(std::byte* memory) const {
   ::operator delete(memory, alignment);
+}
+
+std::int64_t most_bytes_in_memory(const MemoryOptions& memory) {
+  return memory.host_bytes.value_or(net::free_host_bytes() / 4);
 }
 
 ProbabilityStore::ProbabilityStore(const data::PreparedCase& prepared, std::size_t outputs,

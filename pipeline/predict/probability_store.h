@@ -9,9 +9,13 @@
 
 #include "base/file.h"
 #include "data/volumes/prepared_case.h"
+#include "pipeline/cases/experiment.h"
 #include "swap/execute/scratch_file.h"
 
 namespace voxswap::pipeline {
+
+// Bytes of probabilities that stay in memory: memory.host, by default a quarter of the free memory.
+std::int64_t most_bytes_in_memory(const MemoryOptions& memory);
 
 class ProbabilityStore {
  public:

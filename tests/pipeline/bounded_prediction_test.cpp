@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "base/philox.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/windows.h"
 #include "pipeline/predict/predictor.h"
@@ -11,6 +10,7 @@
 #include "pipeline/record/identity.h"
 #include "tests/folder.h"
 #include "tests/heap.h"
+#include "tests/pipeline/noise_case.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -18,18 +18,7 @@ namespace {
 constexpr std::int64_t channels = 2;
 
 data::PreparedCase noise(const Size3& size) {
-  data::PreparedCase prepared;
-  prepared.size = size;
-  prepared.channels = channels;
-  prepared.image.resize(static_cast<std::size_t>(channels * size[0] * size[1] * size[2]));
-  const Philox random(1, 2);
-  for (std::size_t i = 0; i < prepared.image.size(); ++i)
-    prepared.image[i] = static_cast<float>(random.normal(i));
-  prepared.original.size = size;
-  prepared.box = {{0, 0, 0}, size};
-  prepared.statistics.mean.assign(channels, 0);
-  prepared.statistics.deviation.assign(channels, 1);
-  return prepared;
+  return test::noise_case(size, channels);
 }
 
 // Three repeats of a network with random weights; windows of 8 voxels, if any, overlap by half.

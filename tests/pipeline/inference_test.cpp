@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/philox.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/predictor.h"
@@ -16,6 +15,7 @@
 #include "pipeline/record/resume.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
+#include "tests/pipeline/noise_case.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -43,18 +43,7 @@ struct Network : Session {
 };
 
 data::PreparedCase noise() {
-  data::PreparedCase prepared;
-  prepared.size = size;
-  prepared.channels = channels;
-  prepared.image.resize(static_cast<std::size_t>(channels * size[0] * size[1] * size[2]));
-  const Philox random(1, 2);
-  for (std::size_t i = 0; i < prepared.image.size(); ++i)
-    prepared.image[i] = static_cast<float>(random.normal(i));
-  prepared.original.size = size;
-  prepared.box = {{0, 0, 0}, size};
-  prepared.statistics.mean.assign(channels, 0);
-  prepared.statistics.deviation.assign(channels, 1);
-  return prepared;
+  return test::noise_case(size, channels);
 }
 
 data::NormalizedCase normalized_noise() {
