@@ -16,13 +16,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import SimpleITK as sitk
 import torch
+
+from process import measured
 
 BLOBS = 12
 SHORT = dict(epochs=4, iterations=25, validation=2)  # of nnU-Net's trainer
@@ -211,30 +211,17 @@ class NnUNet:
             f"        self.num_val_iterations_per_epoch = {SHORT['validation']}\n")
 
 
-def measured(*command):
-    """Seconds, and MiB of the largest process."""
-    start = time.monotonic()
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(list(map(str, command)), stdout=said, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.monotonic() - start
-        if status:
-            said.seek(0)
-            sys.exit(f"{' '.join(map(str, command))}\n{said.read()[-4000:]}")
-    return seconds, usage.ru_maxrss / 1024
-
-
 def compare(voxswap, work, folder, images, folds):
     name = folder.parent.name
     key = f"{name}_{folder.name}"
     theirs, run, ours = work / "theirs" / key, work / "runs" / key, work / "ours" / key
     for path in (theirs, run, ours):
         shutil.rmtree(path, ignore_errors=True)
-    their_seconds, their_peak = measured(
-        Path(sys.executable).with_name("nnUNetv2_predict_from_modelfolder"), "-i", images, "-o", theirs, "-m", folder,
-        "-device", "cpu", "-f", *range(folds), "-npp", 1, "-nps", 1)
+    their_seconds, _, their_peak = measured(
+        [Path(sys.executable).with_name("nnUNetv2_predict_from_modelfolder"), "-i", images, "-o", theirs, "-m", folder,
+         "-device", "cpu", "-f", *range(folds), "-npp", 1, "-nps", 1])
     subprocess.run([voxswap, "import", folder, "--out", run, "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    our_seconds, our_peak = measured(voxswap, "predict", run, "--input", images, "--out", ours, "--quiet")
+    our_seconds, _, our_peak = measured([voxswap, "predict", run, "--input", images, "--out", ours, "--quiet"])
     equal = voxels = 0
     worst, values = 1.0, set()
     for file in sorted(theirs.glob("*.nii.gz")):
@@ -247,7 +234,7 @@ def compare(voxswap, work, folder, images, folds):
     network = "residual" if "ResEnc" in folder.name else "plain"
     weights = "trained" if "Short" in folder.name else "random"
     print(f"| {name[11:]}, {network}, {weights}, {folds} folds | {100 * equal / voxels:.4f} % | {100 * worst:.4f} % "
-          f"| {len(values)} | {their_seconds:.1f} s, {their_peak:,.0f} MiB | {our_seconds:.1f} s, {our_peak:,.0f} MiB "
+          f"| {len(values)} | {their_seconds:.1f} s, {their_peak / 2**20:,.0f} MiB | {our_seconds:.1f} s, {our_peak / 2**20:,.0f} MiB "
           f"| {their_seconds / our_seconds:.1f} |", flush=True)
 
 

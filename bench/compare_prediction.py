@@ -17,11 +17,11 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 
 import nibabel
 import numpy as np
 
+from process import measured
 from rows import write_rows
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,12 +39,8 @@ def quiet(command):
 
 def ours(command):
     """Returns seconds and peak memory of a process."""
-    begin = time.perf_counter()
-    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    if status != 0:
-        raise SystemExit(f"{' '.join(map(str, command))} failed")
-    return {"seconds": time.perf_counter() - begin, "peak_bytes": usage.ru_maxrss * 1024}
+    seconds, _, peak = measured(command)
+    return {"seconds": seconds, "peak_bytes": peak}
 
 
 def trained(options, network, precision):

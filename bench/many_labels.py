@@ -10,16 +10,13 @@ seconds are those of the whole process. A prediction that takes longer than the 
 import argparse
 import gzip
 import json
-import os
 import pathlib
 import random
-import signal
 import statistics
 import struct
 import subprocess
-import threading
-import time
 
+from process import measured
 from rows import write_rows
 
 
@@ -85,16 +82,7 @@ def predicted(options, runs):
     """Returns seconds, processor seconds and peak resident bytes of a prediction."""
     command = [options.program, "predict", *runs, "--input", options.work / "large" / "imagesTr" / "case_0_0000.nii.gz",
                "--out", options.work / f"out_{len(runs)}", "--tta", "--force", *options.more]
-    begin = time.perf_counter()
-    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
-    clock = threading.Timer(options.limit, child.send_signal, [signal.SIGKILL])
-    clock.start()
-    _, status, usage = os.wait4(child.pid, 0)
-    clock.cancel()
-    seconds = time.perf_counter() - begin
-    if status != 0 and seconds < options.limit:
-        raise SystemExit(f"{' '.join(map(str, command))} failed")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return measured(command, options.limit)
 
 
 def main():
