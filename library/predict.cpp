@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -109,6 +111,15 @@ void predict(const std::vector<std::string>& folders, const std::string& input, 
   const Predicting how = predicting(folders, options, overrides);
   const auto lock = library::lock_output(out);
   pipeline::predict(how.runs, input, out, how.how);
+}
+
+void predict_arriving(const std::vector<std::string>& folders, const std::string& watched,
+                      const std::string& out, const PredictOptions& options,
+                      const std::vector<std::string>& overrides, double settle_seconds) {
+  const Predicting how = predicting(folders, options, overrides);
+  const auto lock = library::lock_output(out);
+  pipeline::predict_arriving(how.runs, watched, out, how.how,
+                             std::chrono::milliseconds(std::llround(1000 * settle_seconds)));
 }
 
 PredictionForecast forecast_prediction(const std::vector<std::string>& folders, const std::string& input,

@@ -86,7 +86,8 @@ Exit predict_command(const Arguments& arguments) {
                "voxswap predict");
   CommonOptions common;
   PredictOptions how;
-  std::string input, out, label_map, window, largest;
+  std::string input, watched, out, label_map, window, largest;
+  double settle = 10;
   bool slicer_progress = false, xml = false, dry_run = false;
   std::vector<std::string> folders, overrides;
   app.validate_positionals();
@@ -102,7 +103,12 @@ Exit predict_command(const Arguments& arguments) {
       "key=value", overrides,
       "data.* keys that describe the new images; data.modalities: the network's channels, in order");
   app.add_flag("--dry-run", dry_run, "Print memory and time of the prediction, without predicting");
-  app.add_option("--input", input, "Data set, folder of a case, or 4D file")->required();
+  auto* const data = app.add_option("--input", input, "Data set, folder of a case, or 4D file");
+  app.add_option("--watch", watched, "Folder in which to predict cases as they arrive, until Ctrl-C")
+      ->excludes(data);
+  app.add_option("--settle", settle, "Seconds without change after which a watched case is complete")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
   auto* const folder =
       app.add_option("--out", out, "Folder for the label maps, or a file for that of a single image");
   app.add_option("--label-map,--label_map", label_map, "The same as --out with a file")->excludes(folder);
@@ -122,6 +128,13 @@ Exit predict_command(const Arguments& arguments) {
   parse_window(window, how);
   if (!largest.empty()) how.largest = split(largest, ',');
   if (xml) fail(Exit::usage, "--xml: takes no other arguments");
+  if (input.empty() && watched.empty()) fail(Exit::usage, "--input or --watch is required");
+  if (!watched.empty()) {
+    if (dry_run) fail(Exit::usage, "--dry-run: needs --input");
+    if (out.empty()) fail(Exit::usage, "--watch: needs a folder for the label maps. Add --out DIR");
+    predict_arriving(folders, watched, out, how, overrides, settle);
+    return Exit::done;
+  }
   if (dry_run) {
     print(prediction_table(forecast_prediction(folders, input, how, overrides)));
     return Exit::done;

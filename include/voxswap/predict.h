@@ -37,6 +37,14 @@ struct PredictOptions {
 void predict(const std::vector<std::string>& runs, const std::string& input, const std::string& out,
              const PredictOptions& options = {}, const std::vector<std::string>& overrides = {});
 
+// Predicts the cases in the folder `watched` and those that arrive there, until a signal (Ctrl-C) ends it
+// with Exit::interrupted; networks are loaded once. A case is predicted when its files did not change for
+// `settle_seconds`, and again when they change. Cases that an earlier call predicted are left out. `runs`
+// that are not averaged need options.ensemble.
+void predict_arriving(const std::vector<std::string>& runs, const std::string& watched,
+                      const std::string& out, const PredictOptions& options = {},
+                      const std::vector<std::string>& overrides = {}, double settle_seconds = 10);
+
 // Memory and time of predict() with these arguments, without predicting. Measures passes of each network.
 struct PredictionForecast {
   std::size_t cases = 0, networks = 0;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <set>
+#include <thread>
 
 #include "base/csv.h"
 #include "base/error.h"
@@ -15,59 +15,33 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "data/cases/case_rules.h"
-#include "data/cases/read_case.h"
 #include "data/formats/dicom_segmentation.h"
-#include "data/formats/image_writing.h"
-#include "data/formats/segmentation_writing.h"
 #include "data/layouts/prediction_input.h"
 #include "data/volumes/orientation.h"
-#include "pipeline/predict/case_reader.h"
+#include "pipeline/predict/arrivals.h"
 #include "pipeline/predict/inference.h"
-#include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/predict.h"
 #include "pipeline/predict/prediction_record.h"
-#include "pipeline/predict/probability_store.h"
+#include "pipeline/predict/scan_predictor.h"
 #include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-// Calls `produce`, which writes this file.
-using Write = std::function<void(const fs::path& file, const std::function<void()>& produce)>;
-
-// Writes one file per output, with one output in memory at a time.
-void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
-                         ProbabilityStore& store, const data::Geometry& stored,
-                         const std::vector<std::string>& outputs) {
-  for (std::size_t c = 0; c < outputs.size(); ++c) {
-    const fs::path file = files.probability(id, outputs[c]);
-    make_directories(file.parent_path());
-    write(file, [&] { data::write_image(file, data::as_stored(data::canonical(store.output(c)), stored)); });
-  }
-}
-
-// Writes a segmentation object that refers to the series of the case's first channel.
-void write_dicom(const Write& write, const fs::path& file, const data::LabelMap& labels,
-                 const data::Dataset& dataset, const data::CaseFiles& files, const PredictOptions& how) {
-  if (std::all_of(labels.voxels.begin(), labels.voxels.end(), [](auto label) { return label == 0; }))
-    return log::warn("{}: the label map is empty, so no segmentation object was written", files.id);
-  write(file, [&] {
-    data::write_dicom_segmentation(file, labels, segments_of(dataset), files.first_channel(), how.version);
-  });
-}
-
 // A segmentation object refers to the slices of its DICOM series.
+void check_for_dicom(const data::CaseFiles& files) {
+  if (!fs::is_directory(files.first_channel()))
+    fail(Exit::usage,
+         "--dicom-seg: {} of case {} is not a DICOM series. Use --segmentations to write a .seg.nrrd",
+         files.first_channel().string(), files.id);
+}
 void check_for_dicom(const data::Dataset& dataset) {
   if (!data::writes_dicom_segmentations())
     fail(Exit::usage,
          "--dicom-seg: this voxswap was built without DCMTK, which writes segmentation objects. Leave it "
          "out, or install DCMTK and build again");
-  for (const data::CaseFiles& files : dataset.cases)
-    if (!fs::is_directory(files.first_channel()))
-      fail(Exit::usage,
-           "--dicom-seg: {} of case {} is not a DICOM series. Use --segmentations to write a .seg.nrrd",
-           files.first_channel().string(), files.id);
+  for (const data::CaseFiles& files : dataset.cases) check_for_dicom(files);
 }
 
 void keep_subjects(data::Dataset& dataset, const std::vector<std::string>& subjects) {
@@ -185,111 +159,85 @@ void check_suits(const data::Dataset& dataset, const PredictOptions& how) {
   if (how.dicom_segmentations) check_for_dicom(dataset);
 }
 
-// Collects and logs missing channels.
-PredictionRecord::Missing missing_in(const data::Dataset& dataset, const Experiment& experiment) {
-  PredictionRecord::Missing missing;
+// Logs and records missing channels.
+void note_missing(const data::Dataset& dataset, const Experiment& experiment, PredictionRecord& record) {
+  bool any = false;
   for (const data::CaseFiles& files : dataset.cases) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < dataset.modalities.size(); ++i)
       if (files.lacks(i)) names.push_back(dataset.modalities[i]);
     if (names.empty()) continue;
     log::warn("{}: has no {}, which is replaced by 0", files.id, join(names, ", "));
-    missing[files.id] = std::move(names);
+    record.lacks(files.id, names);
+    any = true;
   }
-  if (!missing.empty() && experiment.training.augment.channel_dropout == 0)
+  if (any && experiment.training.augment.channel_dropout == 0)
     log::warn(
         "{} was 0, so the network was not trained for missing channels, unless training cases lacked some",
         key::training_augment_channel_dropout);
-  return missing;
 }
 
-// Reads and logs the runs' post-processing steps.
-std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOptions& how) {
-  if (how.postprocessing.empty()) return {};
-  const Postprocessing found = read_postprocessing(how.postprocessing, dataset.regions);
-  for (const PostStep& step : found.steps) log::info("{}: {}", how.postprocessing, step_words(step));
-  return found.steps;
+void write_shared(const PredictionFiles& folder, const Outputs& outputs) {
+  for (const auto& [file, content] : folder.shared()) outputs.write(file, [&] { write_file(file, content); });
 }
 
-// Predicts cases and writes the requested files.
-class ScanPredictor {
+// Predicts cases as they arrive. Those that cannot be predicted are logged; the others are recorded, one by
+// one.
+class ArrivingScans {
  public:
-  ScanPredictor(const std::vector<TrainedRun>& runs, const data::Dataset& trained,
-                const data::Dataset& dataset, const PredictOptions& how)
-      : dataset_(dataset),
+  ArrivingScans(const std::vector<TrainedRun>& runs, const data::Dataset& trained, const Predicting& team,
+                const Outputs& outputs, PredictionRecord& record, const PredictOptions& how)
+      : experiment_(runs.front().experiment),
+        folder_(team.files),
+        outputs_(outputs),
+        record_(record),
         how_(how),
-        memory_(runs.front().experiment.memory),
-        largest_(choose_regions(dataset.regions, how.largest)),
-        steps_(steps_of(dataset, how)),
-        decoder_(make_decoder(dataset, runs.front().experiment)),
-        preparing_(data::for_modalities(runs.front().experiment.preprocess, dataset.modalities)),
-        names_(output_names(dataset, runs.front().experiment.training)),
-        predictor_(runs.front(), trained, how) {}
-
-  void use(const std::vector<Member>& members) { predictor_.use_members(members); }
-
-  data::PreparedCase read(const data::CaseFiles& files) const {
-    return data::prepare(data::read_case(dataset_, files), preparing_);
+        predictor_(runs, trained, how) {
+    predictor_.use(team.members);
   }
 
-  ClassRow classify(const data::PreparedCase& prepared, const data::CaseFiles& files) {
-    return class_row(dataset_, files, predictor_.probabilities(prepared));
+  void predict(data::Dataset arrived) {
+    std::erase_if(arrived.cases,
+                  [&](const data::CaseFiles& files) { return is_done(files) || !may_write(files); });
+    if (arrived.cases.empty()) return;
+    note_missing(arrived, experiment_, record_);
+    predict_cases(predictor_, arrived, folder_, outputs_, record_, skip, [&](const data::CaseFiles& files) {
+      record_.save();
+      log::info("{}", folder_.label_map(files.id).string());
+    });
   }
-
-  struct Predicted {
-    data::PreparedCase prepared;
-    data::LabelMap labels;                    // in the stored orientation
-    std::unique_ptr<ProbabilityStore> store;  // with how.probabilities
-  };
-  Predicted predict(const data::Volume& volume) {
-    return predict(data::prepare(volume, preparing_), std::numeric_limits<std::int64_t>::max(), {});
-  }
-  // `most_bytes` of probabilities stay in memory, more are in a scratch file in `folder`.
-  Predicted predict(data::PreparedCase prepared, std::int64_t most_bytes, const fs::path& folder) {
-    Predicted result{std::move(prepared), {}, {}};
-    if (how_.probabilities)
-      result.store = std::make_unique<ProbabilityStore>(result.prepared, names_.size(), most_bytes, folder);
-    data::LabelMap labels{result.prepared.original, {}};
-    labels.voxels.reserve(static_cast<std::size_t>(labels.geometry.count()));
-    Decision decision(result.prepared, decoder_, append_to(labels.voxels), {}, result.store.get());
-    predictor_.predict(result.prepared, [&](std::span<const float> planes) { decision.add(planes); });
-    decision.finish();
-    for (const PostStep& step : steps_) apply_step(labels, step, dataset_.regions);
-    keep_largest_components(labels, largest_, dataset_.regions);
-    result.labels = data::as_stored(data::canonical(std::move(labels)), result.prepared.stored);
-    return result;
-  }
-
-  void predict(data::PreparedCase prepared, const data::CaseFiles& files, const PredictionFiles& folder,
-               const Write& write) {
-    const fs::path& disk = memory_.disk_folder;
-    Predicted found =
-        predict(std::move(prepared), most_bytes_in_memory(memory_), disk.empty() ? folder.folder() : disk);
-    const fs::path file = folder.label_map(files.id);
-    make_directories(file.parent_path());
-    write(file, [&] { data::write_label_map(file, found.labels); });
-    if (how_.segmentations) {
-      const fs::path named = folder.segmentation(files.id);
-      write(named, [&] { data::write_segmentation(named, found.labels, segments_of(dataset_)); });
-    }
-    if (how_.dicom_segmentations)
-      write_dicom(write, folder.dicom_segmentation(files.id), found.labels, dataset_, files, how_);
-    if (how_.probabilities)
-      write_probabilities(write, folder, files.id, *found.store, found.prepared.stored, names_);
-  }
-
-  const std::vector<std::string>& outputs() const { return names_; }
 
  private:
-  const data::Dataset& dataset_;
+  // An earlier call predicted it from the same files.
+  bool is_done(const data::CaseFiles& files) {
+    return known_.insert(files.id).second && record_.held(files.id) &&
+           is_newer(folder_.label_map(files.id), files);
+  }
+
+  bool may_write(const data::CaseFiles& files) const {
+    try {
+      if (how_.dicom_segmentations) check_for_dicom(files);
+      for (const fs::path& file : folder_.of_case(files.id, predictor_.outputs())) outputs_.check(file);
+      return true;
+    } catch (const Error& error) {
+      skip(files, error);
+      return false;
+    }
+  }
+
+  // Some errors, such as a folder that cannot be written, concern all cases.
+  static void skip(const data::CaseFiles& files, const Error& error) {
+    if (error.exit() == Exit::failed || error.exit() == Exit::interrupted) throw error;
+    log::warn("{}: skipped: {}", files.id, error.what());
+  }
+
+  const Experiment& experiment_;
+  const PredictionFiles& folder_;
+  const Outputs& outputs_;
+  PredictionRecord& record_;
   const PredictOptions& how_;
-  MemoryOptions memory_;
-  data::Regions largest_;
-  std::vector<PostStep> steps_;
-  LabelDecoder decoder_;
-  data::PrepareOptions preparing_;
-  std::vector<std::string> names_;
-  Predictor predictor_;
+  ScanPredictor predictor_;
+  std::set<std::string> known_;
 };
 
 }  // namespace
@@ -304,41 +252,73 @@ void predict(const std::vector<TrainedRun>& given, const fs::path& input, const 
   const std::vector<Predicting> teams = teams_of(runs, out, dataset, how);
   const Outputs outputs =
       outputs_beside(dataset, input, teams, output_names(dataset, runs.front().experiment.training), how);
-  ScanPredictor predictor(runs, trained.front(), dataset, how);
+  ScanPredictor predictor(runs, trained.front(), how);
   make_writable_directory(out);
   std::set<std::string> left_out = overlooked_in(dataset);
   const std::size_t cases = dataset.cases.size() + left_out.size();
-  PredictionRecord record(out, runs, input, how, missing_in(dataset, given.front().experiment));
+  PredictionRecord record(out, runs, input, how);
+  note_missing(dataset, given.front().experiment, record);
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
   for (const Predicting& team : teams) {
     predictor.use(team.members);
     make_directories(team.files.folder());
-    std::vector<ClassRow> classes;
-    CaseReader reader(dataset.cases.size(), [&](std::size_t i) { return predictor.read(dataset.cases[i]); });
-    for (const data::CaseFiles& files : dataset.cases) {
-      throw_if_interrupted();
-      const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
-        outputs.write(file, produce);
-        record.wrote(files.id, file);
-      };
-      try {
-        if (dataset.classes)
-          classes.push_back(predictor.classify(reader.next(), files));
-        else
-          predictor.predict(reader.next(), files, team.files, write);
-      } catch (const Error& error) {  // a damaged case does not stop the others
-        if (error.exit() != Exit::bad_data || cases == 1) throw;
-        log::warn("{}: skipped: {}", files.id, error.what());
-        left_out.insert(files.id);
-      }
-      progress.advance();
-    }
+    const std::vector<ClassRow> classes = predict_cases(
+        predictor, dataset, team.files, outputs, record,
+        [&](const data::CaseFiles& files, const Error& error) {  // a damaged case does not stop the others
+          if (error.exit() != Exit::bad_data || cases == 1) throw error;
+          log::warn("{}: skipped: {}", files.id, error.what());
+          left_out.insert(files.id);
+          progress.advance();
+        },
+        [&](const data::CaseFiles&) { progress.advance(); });
     write_classes(team.files.folder(), classes, outputs, record);
-    for (const auto& [file, content] : team.files.shared())
-      outputs.write(file, [&] { write_file(file, content); });
+    write_shared(team.files, outputs);
   }
-  record.finish();
+  record.save();
   log_end(cases, dataset, left_out, teams.size(), out);
+}
+
+void predict_arriving(const std::vector<TrainedRun>& given, const fs::path& watched, const fs::path& out,
+                      const PredictOptions& how, std::chrono::milliseconds settle) {
+  using namespace std::chrono_literals;
+  error_code ignored;
+  if (!fs::is_directory(watched, ignored)) fail(Exit::bad_data, "{}: no such folder", watched.string());
+  const std::string folder = fs::canonical(watched).string() + "/";
+  if ((fs::weakly_canonical(out).string() + "/").starts_with(folder))
+    fail(Exit::usage, "{}: is in the watched folder. Choose another --out", out.string());
+  const auto [runs, trained] = verified(given, how);
+  data::Dataset expected = trained.front();  // its cases are not known yet
+  expected.cases.clear();
+  if (expected.classes)
+    fail(Exit::usage, "--watch: predicts label maps, but this run predicts one class per image. Use --input");
+  const std::vector<Predicting> teams = teams_of(runs, out, expected, how);
+  if (teams.size() > 1)
+    fail(Exit::usage, "--watch: the run has {}. Add --ensemble to average over them",
+         counted(teams.size(), "repeat"));
+  check_suits(runs.front().experiment, expected);
+  check_suits(expected, how);
+  const Outputs outputs = outputs_beside(expected, watched, teams, {}, how);
+  make_writable_directory(out);
+  PredictionRecord record(out, runs, watched, how);
+  ArrivingScans scans(runs, trained.front(), teams.front(), outputs, record, how);
+  write_shared(teams.front().files, outputs);
+  Arrivals arrivals(watched, settle, [&](const fs::path& folder) {
+    return data::open_for_prediction(trained.front(), runs.front().experiment.data, folder);
+  });
+  log::info("watching {}: label maps are written to {}. Ctrl-C ends this", watched.string(), out.string());
+  const auto pause = std::clamp<std::chrono::milliseconds>(settle / 4, 100ms, 2000ms);
+  try {
+    while (true) {
+      scans.predict(arrivals.take(Arrivals::Clock::now()));
+      for (auto waited = 0ms; waited < pause; waited += 100ms) {
+        throw_if_interrupted();
+        std::this_thread::sleep_for(100ms);
+      }
+    }
+  } catch (const Error& error) {
+    if (error.exit() != Exit::interrupted) throw;
+    log::info("ended: label maps are in {}", out.string());
+  }
 }
 
 struct MemoryPredictor::State {
@@ -359,7 +339,7 @@ MemoryPredictor::MemoryPredictor(const std::vector<TrainedRun>& runs, const Pred
   if (s.trained.front().classes)
     fail(Exit::usage, "{}: predicts one class per image, not label maps. Use voxswap predict",
          s.runs.front().experiment.output.string());
-  s.predictor = std::make_unique<ScanPredictor>(s.runs, s.trained.front(), s.trained.front(), s.how);
+  s.predictor = std::make_unique<ScanPredictor>(s.runs, s.trained.front(), s.how);
   s.predictor->use(members_of(s.runs));
 }
 

@@ -1,6 +1,7 @@
 // `voxswap predict`: predicts new cases, without ground truth, with the weights of a finished run.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,13 @@ namespace voxswap::pipeline {
 // are written to OUT/probabilities/CASE_OUTPUT.nii.gz.
 void predict(const std::vector<TrainedRun>& runs, const fs::path& input, const fs::path& out,
              const PredictOptions& how);
+
+// Predicts the cases that are in the folder `watched` and those that arrive there, until it is interrupted;
+// the networks stay in memory. A case is predicted when its files did not change for the time `settle`, and
+// again when they change. Cases that an earlier call with the same options predicted are left out, so a call
+// that was killed can be repeated.
+void predict_arriving(const std::vector<TrainedRun>& runs, const fs::path& watched, const fs::path& out,
+                      const PredictOptions& how, std::chrono::milliseconds settle);
 
 // Predicts scans in memory, with networks that are loaded once. Averages the repeats of all runs.
 class MemoryPredictor {

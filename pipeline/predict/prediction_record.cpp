@@ -1,6 +1,7 @@
 #include "pipeline/predict/prediction_record.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -31,8 +32,7 @@ Json weights_of(const std::vector<TrainedRun>& runs, const PredictOptions& how) 
   return weights;
 }
 
-Json description(const std::vector<TrainedRun>& runs, const fs::path& input, const PredictOptions& how,
-                 const PredictionRecord::Missing& missing) {
+Json description(const std::vector<TrainedRun>& runs, const fs::path& input, const PredictOptions& how) {
   Experiment seen = runs.front().experiment;  // for the input size of the network
   if (how.whole) seen.training.patch.reset();
   if (how.window) seen.training.patch = how.window;
@@ -50,19 +50,15 @@ Json description(const std::vector<TrainedRun>& runs, const fs::path& input, con
       {"probabilities", how.probabilities}};
   if (!how.postprocessing.empty())
     json["postprocessing"] = checked_json(read_file(how.postprocessing)).at("steps");
-  if (!missing.empty()) json["missing_modalities"] = missing;
   for (const TrainedRun& run : runs)
     if (runs.size() > 1) json["runs"].push_back(plain(fs::absolute(run.experiment.output)).string());
   return json;
 }
 
-// True if two predictions differ in more than the paths of their scans and the missing channels.
+// True if two predictions differ in more than the paths of their scans.
 bool differ(const std::string& one, const std::string& other) {
   Json a = checked_json(one), b = checked_json(other);
-  for (Json* json : {&a, &b}) {
-    json->erase("input");
-    json->erase("missing_modalities");
-  }
+  for (Json* json : {&a, &b}) json->erase("input");
   return a != b;
 }
 
@@ -75,14 +71,14 @@ bool lies_beside(const fs::path& file) {
 }  // namespace
 
 PredictionRecord::PredictionRecord(fs::path folder, const std::vector<TrainedRun>& runs,
-                                   const fs::path& input, const PredictOptions& how, const Missing& missing)
-    : folder_(std::move(folder)), now_{description(runs, input, how, missing).dump(), {}} {
+                                   const fs::path& input, const PredictOptions& how)
+    : folder_(std::move(folder)), now_{description(runs, input, how).dump(), {}, {}} {
   if (fs::exists(folder_ / file_name)) read();
 }
 
 PredictionRecord::~PredictionRecord() {
   try {
-    finish();
+    save();
   } catch (const std::exception& error) {
     try {
       log::warn("{}", error.what());
@@ -100,6 +96,9 @@ void PredictionRecord::read() {
       Prediction prediction;
       prediction.files = entry.at("cases").get<decltype(prediction.files)>();
       entry.erase("cases");
+      if (entry.contains("missing_modalities"))
+        prediction.missing = entry.at("missing_modalities").get<decltype(prediction.missing)>();
+      entry.erase("missing_modalities");
       prediction.made_with = entry.dump();
       for (const auto& [id, files] : prediction.files)
         sound = sound && std::all_of(files.begin(), files.end(), lies_beside);
@@ -115,13 +114,21 @@ void PredictionRecord::read() {
 
 void PredictionRecord::wrote(const std::string& id, const fs::path& file) {
   now_.files[id].insert(fs::relative(file, folder_).generic_string());
+  saved_ = false;
 }
 
-void PredictionRecord::finish() {
-  if (finished_ || now_.files.empty()) return;
-  finished_ = true;
+bool PredictionRecord::held(const std::string& id) const {
+  return std::any_of(former_.begin(), former_.end(), [&](const Prediction& former) {
+    return former.files.contains(id) && !differ(former.made_with, now_.made_with);
+  });
+}
+
+void PredictionRecord::save() {
+  if (saved_) return;
+  saved_ = true;
   for (Prediction& former : former_) {
     for (const auto& [id, files] : now_.files) {
+      former.missing.erase(id);
       const auto before = former.files.extract(id);
       if (before.empty()) continue;
       for (const std::string& file : before.mapped()) {
@@ -138,21 +145,28 @@ void PredictionRecord::finish() {
   write();
 }
 
-void PredictionRecord::write() const {
+void PredictionRecord::write() {
   Json predictions = Json::array();
   std::size_t others = 0;
+  Prediction now = now_;
   const auto add = [&](const Prediction& prediction) {
     Json entry = checked_json(prediction.made_with);
+    if (!prediction.missing.empty()) entry["missing_modalities"] = prediction.missing;
     entry["cases"] = prediction.files;
     predictions.push_back(std::move(entry));
   };
   for (const Prediction& former : former_) {
+    if (former.made_with == now.made_with) {
+      now.files.insert(former.files.begin(), former.files.end());
+      now.missing.insert(former.missing.begin(), former.missing.end());
+      continue;
+    }
     add(former);
-    if (differ(former.made_with, now_.made_with)) others += former.files.size();
+    if (differ(former.made_with, now.made_with)) others += former.files.size();
   }
-  add(now_);
+  add(now);
   write_file(folder_ / file_name, Json{{"predictions", predictions}}.dump(2) + "\n");
-  if (others > 0)
+  if (others > 0 && !std::exchange(warned_, true))
     log::warn("{}: also contains {} predicted with other options. See {}", folder_.string(),
               counted(others, "other case"), file_name);
 }

@@ -18,34 +18,36 @@ namespace voxswap::pipeline {
 
 class PredictionRecord {
  public:
-  // Missing channels by case.
-  using Missing = std::map<std::string, std::vector<std::string>>;
-
   // Reads the record in `folder`; throws Exit::bad_data if prediction.json is invalid.
   PredictionRecord(fs::path folder, const std::vector<TrainedRun>& runs, const fs::path& input,
-                   const PredictOptions& how, const Missing& missing);
-  ~PredictionRecord();  // finishes, so that an interrupted prediction is recorded, too
+                   const PredictOptions& how);
+  ~PredictionRecord();  // saves, so that an interrupted prediction is recorded, too
   PredictionRecord(const PredictionRecord&) = delete;
   PredictionRecord& operator=(const PredictionRecord&) = delete;
 
+  // Records that a case lacks channels.
+  void lacks(const std::string& id, const std::vector<std::string>& channels) { now_.missing[id] = channels; }
   // Records a file of case `id`.
   void wrote(const std::string& id, const fs::path& file);
-  // Removes files of earlier predictions of the same cases and writes the record.
-  void finish();
+  // Removes files of earlier predictions of the cases recorded since the last call, and writes the record.
+  void save();
+  // True if an earlier prediction with these runs and options recorded the case.
+  bool held(const std::string& id) const;
 
  private:
   struct Prediction {
-    std::string made_with;                               // JSON without the cases
-    std::map<std::string, std::set<std::string>> files;  // by case, relative to the folder
+    std::string made_with;                                    // JSON without cases and missing channels
+    std::map<std::string, std::set<std::string>> files;       // by case, relative to the folder
+    std::map<std::string, std::vector<std::string>> missing;  // channels by case
   };
 
   void read();
-  void write() const;
+  void write();
 
   fs::path folder_;
   std::vector<Prediction> former_;
   Prediction now_;
-  bool finished_ = false;
+  bool saved_ = true, warned_ = false;
 };
 
 // File names of predictions, named after cases or as a BIDS derivative.

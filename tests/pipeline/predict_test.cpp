@@ -289,7 +289,7 @@ TEST(PredictionRecord, RemovesFilesThatVoxswapWroteAndNoOthers) {
   entry["cases"]["a"].push_back("former.seg.nrrd");
   write_file(out / "prediction.json", Json{{"predictions", {entry}}}.dump());
   {
-    PredictionRecord record(out, {TrainedRun()}, folder.path(), {}, {});
+    PredictionRecord record(out, {TrainedRun()}, folder.path(), {});
     record.wrote("a", out / "a.nii.gz");
   }
   for (const char* name : others) EXPECT_TRUE(fs::exists(out / name)) << name;
@@ -297,7 +297,7 @@ TEST(PredictionRecord, RemovesFilesThatVoxswapWroteAndNoOthers) {
 
   entry["cases"]["a"] = {"../else/v.txt"};
   write_file(out / "prediction.json", Json{{"predictions", {entry}}}.dump());
-  test::expect_failure([&] { PredictionRecord(out, {TrainedRun()}, folder.path(), {}, {}); }, Exit::bad_data,
+  test::expect_failure([&] { PredictionRecord(out, {TrainedRun()}, folder.path(), {}); }, Exit::bad_data,
                        {"is not a record"});
 }
 

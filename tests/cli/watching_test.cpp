@@ -1,0 +1,96 @@
+// Tests `predict --watch` as a process: scans that arrive, damaged ones, a kill, and the end by a signal.
+#include <gtest/gtest.h>
+
+#include "tests/cli/program.h"
+
+namespace voxswap::cli {
+namespace {
+
+class Watching : public ProgramInASharedFolder<Watching> {
+ public:
+  void make_for_all() const {
+    phantoms("4", "16");
+    write("tiny.yaml",
+          "data: {root: data, cache: cache}\npreprocess: {resolution: 16}\n"
+          "network: {name: unet3d, base_filters: 2, depth: 2}\ntraining: {epochs: 2, precision: f32}\n"
+          "evaluate: {metrics: [dice]}\noutput: {viewer: none}\n");
+    done({"run", path("tiny.yaml"), "--out", path("run"), "--quiet"});
+  }
+
+ protected:
+  static std::string id(int number) { return format("BraTS2021_{:05}", number); }
+
+  // Copies a case of the phantoms to the watched folder.
+  void arrive(int number, int from) const {
+    for (const char* channel : {"flair", "t1", "t1ce", "t2"}) {
+      const auto name = [&](int one) { return format("/{}/{}_{}.nii.gz", id(one), id(one), channel); };
+      write("in" + name(number), bytes("data" + name(from)));
+    }
+  }
+  Words watching() const {
+    return {"predict",   path("run"), "--watch", path("in"),       "--out",
+            path("out"), "--settle",  "0.4",     "--segmentations"};
+  }
+  // Waits until this is true.
+  template <typename Condition>
+  static void wait_for(const char* what, const Condition& condition) {
+    for (int attempt = 0; attempt < 1200 && !condition(); ++attempt)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(condition()) << what;
+  }
+  // The label map that `predict` makes of this phantom.
+  std::string expected(int number) const {
+    const std::string out = format("expected_{}", number);
+    done({"predict", path("run"), "--input", path("data/" + id(number)), "--out", path(out), "--quiet"});
+    return bytes(out + "/" + id(number) + ".nii.gz");
+  }
+  std::string predicted(int number) const {
+    const std::string name = "out/" + id(number) + ".nii.gz";
+    return fs::exists(folder_ / name) ? bytes(name) : "";
+  }
+};
+
+TEST_F(Watching, PredictsWhatArrivesToTheBytesOfPredictWhateverHappensToIt) {
+  fs::create_directories(folder_ / "in");
+  const std::string first = expected(0), second = expected(1), third = expected(2);
+  ASSERT_NE(first, third);
+
+  const pid_t killed = start(watching(), {.log = log_});
+  arrive(0, 0);
+  arrive(1, 1);
+  write("in/" + id(1) + "/" + id(1) + "_t2.nii.gz", "damaged");
+  wait_for("the first case", [&] { return predicted(0) == first; });
+  wait_for("the damaged case", [&] { return contains(read_file(log_), id(1) + ": skipped", "_t2"); });
+  EXPECT_EQ(predicted(1), "");
+  wait_for("the record", [&] { return contains(bytes("out/prediction.json"), id(0)); });
+  kill(killed, SIGKILL);
+  finish(killed, {.log = log_});
+
+  write("out/" + id(0) + ".nii.gz", "edited");  // by the user
+  arrive(1, 1);                                 // while nothing watches
+  const pid_t again = start(watching(), {.log = log_});
+  wait_for("the mended case", [&] { return predicted(1) == second; });
+  EXPECT_EQ(predicted(0), "edited");
+  arrive(1, 2);
+  wait_for("the changed case", [&] { return predicted(1) == third; });
+  EXPECT_TRUE(fs::exists(folder_ / "out" / (id(1) + ".seg.nrrd")));
+  kill(again, SIGTERM);
+  const Outcome ended = finish(again, {.log = log_});
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_TRUE(contains(ended.output, "ended"));
+}
+
+TEST_F(Watching, RefusesFoldersAndOptionsThatDoNotSuitIt) {
+  fs::create_directories(folder_ / "empty");
+  const auto watch = [&](const Words& more) { return program(Words{"predict", path("run")} + more); };
+  failed(watch({"--watch", path("nowhere"), "--out", path("x")}), 3, {"nowhere", "no such folder"});
+  failed(watch({"--watch", path("empty")}), 2, {"--out DIR"});
+  failed(watch({"--watch", path("empty"), "--out", path("empty/maps")}), 2, {"in the watched folder"});
+  failed(watch({"--watch", path("empty"), "--input", path("data"), "--out", path("x")}), 2, {"--input"});
+  failed(watch({"--watch", path("empty"), "--out", path("x"), "--dry-run"}), 2, {"--dry-run"});
+  failed(watch({"--out", path("x")}), 2, {"--input or --watch"});
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+}
+
+}  // namespace
+}  // namespace voxswap::cli
