@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char *mark = "voxswap_model", *file_prefix = "file:", *weights_prefix = "weights:";
 
-// The settings that decide predictions and scores, and no paths of this machine.
-pipeline::SettingList settings_for_others(const pipeline::SettingList& settings) {
+// The settings that decide predictions and scores, and no paths of this machine. `one_repeat`: of several.
+pipeline::SettingList settings_for_others(const pipeline::SettingList& settings, bool one_repeat) {
   using pipeline::Decides;
   pipeline::SettingList kept;
   for (const pipeline::Setting& setting : settings) {
@@ -29,6 +29,7 @@ pipeline::SettingList settings_for_others(const pipeline::SettingList& settings)
       kept.push_back({setting.key, "/data", setting.decides});
       continue;
     }
+    if (one_repeat && setting.key == key::training_repeats) continue;
     const bool is_of_machine = setting.decides == Decides::nothing || setting.decides == Decides::source ||
                                setting.decides == Decides::memory;
     if (!is_of_machine && !setting.key.starts_with("data.split.")) kept.push_back(setting);
@@ -36,8 +37,9 @@ pipeline::SettingList settings_for_others(const pipeline::SettingList& settings)
   return kept;
 }
 
-experiments::LoadedExperiment experiment_for_others(const experiments::LoadedExperiment& run) {
-  const std::string text = experiments::experiment_text(settings_for_others(run.settings));
+experiments::LoadedExperiment experiment_for_others(const experiments::LoadedExperiment& run,
+                                                    bool one_repeat) {
+  const std::string text = experiments::experiment_text(settings_for_others(run.settings, one_repeat));
   const std::string name = "experiment.yaml";
   experiments::LoadedExperiment made =
       experiments::make_experiment(name, experiments::read_settings(experiments::parse_yaml(text, name)));
@@ -45,26 +47,16 @@ experiments::LoadedExperiment experiment_for_others(const experiments::LoadedExp
   return made;
 }
 
-// The paths that model_of() gives; no other path is ever written.
-void check_path(const std::string& path, const fs::path& file) {
-  static const std::regex allowed(
-      R"((experiment\.yaml|(dataset|identity|postprocessing)\.json|split\.csv|README\.md|)"
-      R"(checkpoints/(repeat_[1-9][0-9]{0,4}/)?(best|averaged)\.safetensors))");
-  if (!std::regex_match(path, allowed))
-    fail(Exit::bad_data, "{}: contains a file '{}', which is not part of a model", file.string(),
-         path.substr(0, 80));
-}
-
 }  // namespace
 
-Model model_of(const fs::path& folder, const std::string& readme) {
+Model model_of(const fs::path& folder, const std::string& readme, std::optional<std::int64_t> only) {
   const experiments::LoadedExperiment loaded = experiments::load_run(folder);
   const pipeline::TrainedRun run = pipeline::confirmed_for_prediction({loaded, loaded.settings});
   data::Dataset dataset = pipeline::trained_on(run.experiment);
   dataset.root = "/data";
   dataset.recognised.clear();  // names a case
   dataset.cases.clear();
-  const experiments::LoadedExperiment experiment = experiment_for_others(loaded);
+  const experiments::LoadedExperiment experiment = experiment_for_others(loaded, only.has_value());
   const Csv split = pipeline::split_csv(dataset, {});
   const pipeline::RunIdentity identity = pipeline::identify(experiment, experiment.settings, {}, split);
 
@@ -77,11 +69,15 @@ Model model_of(const fs::path& folder, const std::string& readme) {
   if (const fs::path steps = folder / pipeline::postprocessing_file; fs::exists(steps))
     model.files[pipeline::postprocessing_file] = read_file(steps);
   for (std::int64_t repeat = 1; repeat <= run.experiment.training.repeats; ++repeat) {
+    if (only && repeat != *only) continue;
     pipeline::Checkpoint weights = pipeline::best_weights(run, dataset, repeat).checkpoint;
-    for (const auto& [key, value] : pipeline::model_metadata(dataset, experiment, identity.run, repeat))
+    for (const auto& [key, value] :
+         pipeline::model_metadata(dataset, experiment, identity.run, only ? 1 : repeat))
       weights.metadata[key] = value;
     const fs::path file = pipeline::predicting_file(run.experiment, repeat);
-    model.weights[file.lexically_relative(run.experiment.output).generic_string()] = std::move(weights);
+    const fs::path path =
+        only ? "checkpoints" / file.filename() : file.lexically_relative(run.experiment.output);
+    model.weights[path.generic_string()] = std::move(weights);
   }
   return model;
 }
@@ -97,6 +93,15 @@ void write_model(const fs::path& file, const Model& model) {
   pipeline::write_checkpoint(file, whole);
 }
 
+void check_model_path(const std::string& path, const fs::path& file) {
+  static const std::regex allowed(
+      R"((experiment\.yaml|(dataset|identity|postprocessing)\.json|split\.csv|README\.md|)"
+      R"(checkpoints/(repeat_[1-9][0-9]{0,4}/)?(best|averaged)\.safetensors))");
+  if (!std::regex_match(path, allowed))
+    fail(Exit::bad_data, "{}: contains a file '{}', which is not part of a model", file.string(),
+         path.substr(0, 80));
+}
+
 Model read_model(const fs::path& file) {
   const auto refuse = [&](const std::string& what) {
     fail(Exit::bad_data, "{}: {}. Expected a file of `voxswap export --to model`", file.string(), what);
@@ -109,11 +114,11 @@ Model read_model(const fs::path& file) {
   Model model;
   for (const auto& [key, value] : whole.metadata) {
     if (key.starts_with(file_prefix)) {
-      check_path(key.substr(std::string_view(file_prefix).size()), file);
+      check_model_path(key.substr(std::string_view(file_prefix).size()), file);
       model.files[key.substr(std::string_view(file_prefix).size())] = value;
     } else if (key.starts_with(weights_prefix)) {
       const std::string path = key.substr(std::string_view(weights_prefix).size());
-      check_path(path, file);
+      check_model_path(path, file);
       try {
         model.weights[path].metadata = parse_json(value).get<std::map<std::string, std::string>>();
       } catch (const Json::exception&) {

@@ -7,7 +7,9 @@
 // is the folder of a run.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/file.h"
@@ -22,13 +24,18 @@ struct Model {
   std::map<std::string, pipeline::Checkpoint> weights;  // by path in the folder
 };
 
-// `readme`: about the network, for its users: data, licence, authors. Throws Exit::bad_data if the folder is
-// not a finished run.
-Model model_of(const fs::path& run, const std::string& readme);
+// `readme`: about the network, for its users: data, licence, authors. `only`: the repeat (counted from 1)
+// that becomes the model's only one. Throws Exit::bad_data if the folder is not a finished run, Exit::usage
+// if it has no such repeat.
+Model model_of(const fs::path& run, const std::string& readme,
+               std::optional<std::int64_t> only = std::nullopt);
 
 void write_model(const fs::path& file, const Model& model);
 // Throws Exit::bad_data if the file is damaged or is not a model.
 Model read_model(const fs::path& file);
+
+// Throws Exit::bad_data for paths that model_of() does not give.
+void check_model_path(const std::string& path, const fs::path& file);
 
 // Writes the files into the existing folder.
 void unpack(const Model& model, const fs::path& folder);

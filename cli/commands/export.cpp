@@ -8,6 +8,7 @@
 #include "cli/describe.h"
 #include "cli/options.h"
 #include "experiments/experiment.h"
+#include "library/bundle.h"
 #include "library/model.h"
 #include "pipeline/export/monai_bundle.h"
 #include "pipeline/export/onnx_graph.h"
@@ -38,8 +39,10 @@ void export_pytorch(const pipeline::TrainedNetwork& network, const fs::path& out
   print("{}\n", model_file(out).string());
 }
 
-void export_monai(const pipeline::TrainedNetwork& network, const fs::path& out, const Outputs& outputs) {
+void export_monai(const pipeline::TrainedNetwork& network, const std::string& description,
+                  const fs::path& out, const Outputs& outputs) {
   std::map<std::string, std::string> files = pipeline::monai_files(network);
+  files[library::bundle_description] = description;
   for (const auto& [name, content] : files) outputs.check(out / name);
   outputs.check(out / pipeline::monai_weights);
   for (const auto& [name, content] : files) {
@@ -101,8 +104,10 @@ Exit export_command(const Arguments& arguments) {
   const experiments::LoadedExperiment run = experiments::load_run(folder);
   const pipeline::TrainedNetwork network =
       pipeline::trained_network({run, run.settings}, repeat, VOXSWAP_VERSION);
-  const auto write = monai ? export_monai : pytorch ? export_pytorch : export_onnx;
-  write(network, out, outputs);
+  if (monai)
+    export_monai(network, library::describe_bundle(folder, repeat), out, outputs);
+  else
+    (pytorch ? export_pytorch : export_onnx)(network, out, outputs);
   print("{}\n", out);
   return Exit::done;
 }

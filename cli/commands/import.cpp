@@ -1,4 +1,5 @@
-// voxswap import: imports weights of another program, or a results folder of nnU-Net, as a run.
+// voxswap import: imports weights of another program, a results folder of nnU-Net, or a MONAI bundle, as a
+// run.
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
@@ -7,6 +8,7 @@
 #include "cli/options.h"
 #include "experiments/experiment.h"
 #include "experiments/nnunet_results.h"
+#include "library/bundle.h"
 #include "library/run_folder.h"
 #include "pipeline/export/import_run.h"
 
@@ -14,14 +16,17 @@ namespace voxswap::cli {
 
 Exit import_command(const Arguments& arguments) {
   CLI::App app(
-      "Import a results folder of nnU-Net 2, or weights that another program trained for the network of a "
-      "finished run, as a new run for `voxswap predict`. Runs no code of the files.",
+      "Import a results folder of nnU-Net 2, a bundle of `voxswap export --to monai`, or weights that "
+      "another program "
+      "trained for the network of a finished run, as a new run for `voxswap predict`. Runs no code of the "
+      "files.",
       "voxswap import");
   CommonOptions common;
   std::string file, folder, out;
   std::int64_t repeat = 1;
-  app.add_option("WEIGHTS", file,
-                 "nnU-Net's DatasetXXX_Name/Trainer__Plans__3d_fullres, or a .safetensors or .pth file")
+  app.add_option(
+         "WEIGHTS", file,
+         "nnU-Net's DatasetXXX_Name/Trainer__Plans__3d_fullres, a bundle, or a .safetensors or .pth file")
       ->required();
   app.add_option("--run", folder, "Folder of the finished run with the same network (for a file)");
   app.add_option("--out", out, "Folder of the new run")->required();
@@ -36,10 +41,10 @@ Exit import_command(const Arguments& arguments) {
          fs::path(file).has_extension() ? "no such file" : no_such_folder(file));
   const bool is_folder = fs::is_directory(file, ignored);
   if (is_folder && !folder.empty())
-    fail(Exit::usage, "--run: {} is a folder, whose plans describe the network. Leave it out", file);
+    fail(Exit::usage, "--run: {} is a folder that describes its network. Leave it out", file);
   if (is_folder) {
     const auto lock = library::lock_run(out);
-    experiments::import_nnunet_results(file, out);
+    (library::is_bundle(file) ? library::import_bundle : experiments::import_nnunet_results)(file, out);
     print("{}\n", out);
     return Exit::done;
   }

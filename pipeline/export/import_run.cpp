@@ -80,10 +80,11 @@ void write_imported_run(const ImportedRun& run,
   fill_folder(out, [&] { write_contents(run, weights); });
 }
 
-net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset) {
+net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset,
+                                   bool training) {
   const Shape input = input_shape(experiment, static_cast<std::int64_t>(dataset.modalities.size()));
   return net::build_network(experiment.network, input, output_count(dataset, experiment.training),
-                            net::ElementType::f32, /*training=*/true);
+                            net::ElementType::f32, training);
 }
 
 // nnU-Net's modules register their layers again in a list and in the decoder.

@@ -31,8 +31,9 @@ struct ImportedRun {
 // folder is not empty.
 void write_imported_run(const ImportedRun& run,
                         const std::function<std::vector<Tensor>(std::int64_t repeat)>& weights);
-// The graph whose parameters the weights are: that of training, which also has the heads of deep supervision.
-net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset);
+// The graph whose parameters the weights are; that of training also has the heads of deep supervision.
+net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset,
+                                   bool training = true);
 
 // The parameters of the network among `given`, of which none may be missing or of another shape, and none
 // left. `where` names their file. Throws as imported_weights().

@@ -1,4 +1,5 @@
-// Belady's rule, the heart of swapping: chooses what is evicted (choose_evictions in scheduling.h).
+// Belady's rule: chooses what is evicted (choose_evictions in scheduling.h). What is recomputed instead was
+// decided before, in hill_climb.cpp.
 #include <algorithm>
 #include <cstddef>
 #include <queue>

@@ -64,6 +64,47 @@ TEST_F(Export, SaysHowPredictUsesTheNetwork) {
                        "original_affine"));
 }
 
+// What `export --to monai` writes goes round, for the chosen repeat.
+TEST_F(Export, BundlesAreImportedAsTheRunThatTheyCameFrom) {
+  const Words more = {"training.repeats=2", "network.name=isensee2017", "network.depth=3", "--quiet"};
+  done(Words{"train", path("tiny.yaml"), "--out", path("twice")} + more);
+  write("twice/postprocessing.json",
+        R"({"steps": [{"region": "whole_tumor", "remove": "all_but_largest"}]})");
+  done({"export", path("twice"), "--repeat", "2", "--to", "monai", "--out", path("of_twice")});
+  done({"import", path("of_twice"), "--out", path("again")});
+  const Words input = {"--input", path("data"), "--quiet"};
+  done(Words{"predict", path("twice"), "--out", path("original")} + input);
+  done(Words{"predict", path("again"), "--out", path("maps")} + input);
+  for (const char* map : {"BraTS2021_00000.nii.gz", "BraTS2021_00001.nii.gz", "BraTS2021_00002.nii.gz"})
+    EXPECT_EQ(bytes("maps/" + std::string(map)), bytes("original/repeat_2/" + std::string(map))) << map;
+  done({"export", path("again"), "--to", "monai", "--out", path("of_again")});
+  EXPECT_EQ(bytes("of_again/configs/voxswap.json"), bytes("of_twice/configs/voxswap.json"));
+  EXPECT_EQ(read_weights(folder_ / "of_again/models/model.safetensors").second,
+            read_weights(folder_ / "of_twice/models/model.safetensors").second);
+  EXPECT_FALSE(contains(bytes("of_twice/configs/voxswap.json"), folder_.string()));
+}
+
+TEST_F(Export, BundlesOfOthersAndDamagedOnesAreRefused) {
+  done({"export", path("run"), "--to", "monai", "--out", path("mine")});
+  const auto import = [&](const std::string& bundle) {
+    return program({"import", path(bundle), "--out", path("of_" + bundle)});
+  };
+  write("zoo/configs/metadata.json", "{}");
+  write("zoo/configs/inference.json", R"({"network_def": {"_target_": "SegResNet"}})");
+  failed(import("zoo"), 3, {"SegResNet", "did not write"});
+  const std::string good = bytes("mine/configs/voxswap.json"),
+                    weights = bytes("mine/models/model.safetensors");
+  for (const char* bad : {"", "{", "[]", R"({"files": {}, "weights": {}})", R"({"files": {"../x": "y"}})"}) {
+    write("mine/configs/voxswap.json", bad);
+    failed(import("mine"), 3, {"voxswap.json"});
+  }
+  write("mine/configs/voxswap.json", good);
+  write("mine/models/model.safetensors", weights.substr(0, weights.size() / 2));
+  failed(import("mine"), 3, {"model.safetensors"});
+  EXPECT_FALSE(fs::exists(folder_ / "of_mine"));
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+}
+
 TEST_F(Export, WritesOverNothingThatIsNotItsOwn) {
   write("mine.safetensors", "mine");
   const Words words = {"export", path("run"), "--to", "pytorch", "--out", path("mine.safetensors")};

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "net/backends/onednn/intensities_filters.h"
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
-#include "net/backends/onednn/volume_filters.h"
 #include "net/graph/drawn_numbers.h"
 #include "net/graph/graph.h"
 
