@@ -55,7 +55,7 @@ Decisions for_all(const GraphFacts& one, const Decisions& decisions, const Graph
 
 }  // namespace
 
-bool is_near_computing(const GraphFacts& facts, const Plan& plan) {
+bool is_near_compute_time(const GraphFacts& facts, const Plan& plan) {
   return plan.predicted_seconds < 1.02 * facts.compute_seconds;
 }
 
@@ -71,22 +71,22 @@ Plan search_plan_by_sample(const StepProblem& problem, const std::string& planne
   const auto plan_beside = [&](std::int64_t bytes) {
     one.budgets.device = std::max(problem.budgets.device - bytes, least);
     const GraphFacts facts(one);
-    const Searched found = search_plan(facts, planner, options);
+    const SearchResult found = search_plan(facts, planner, options);
     Plan plan = lay_out_within_budget(all, planner, options, for_all(facts, found.decisions, all));
     const bool fits = within(problem.budgets, plan);
-    const bool ahead = best && within(problem.budgets, *best)
-                           ? fits && plan.predicted_seconds < best->predicted_seconds
-                           : !best || fits || plan.peak_bytes < best->peak_bytes;
-    if (ahead) best = std::move(plan);
+    const bool better = best && within(problem.budgets, *best)
+                            ? fits && plan.predicted_seconds < best->predicted_seconds
+                            : !best || fits || plan.peak_bytes < best->peak_bytes;
+    if (better) best = std::move(plan);
   };
   const std::int64_t images = bytes_of_inputs(*problem.graph) - bytes_of_inputs(*one.graph);
-  const auto good = [&] { return within(problem.budgets, *best) && is_near_computing(all, *best); };
+  const auto good = [&] { return within(problem.budgets, *best) && is_near_compute_time(all, *best); };
   plan_beside(images);
   if (problem.budgets.host > 0 && !options.quick && !good()) plan_beside(0);
-  const std::int64_t notch = (problem.budgets.device - all.persistent_bytes) / 20;
+  const std::int64_t decrement = (problem.budgets.device - all.persistent_bytes) / 20;
   for (int more = 1; more <= attempts && !within(problem.budgets, *best) && one.budgets.device > least;
        ++more)
-    plan_beside(images + more * notch);
+    plan_beside(images + more * decrement);
   return *std::move(best);
 }
 

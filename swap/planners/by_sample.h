@@ -14,7 +14,7 @@ namespace voxswap::swap {
 Plan search_plan_by_sample(const StepProblem& problem, const std::string& planner,
                            const SearchOptions& options);
 
-// Whether the plan takes hardly longer than its nodes alone, so that no other plan gains much.
-bool is_near_computing(const GraphFacts& facts, const Plan& plan);
+// Whether the plan takes little longer than its nodes alone, so that no other plan gains much.
+bool is_near_compute_time(const GraphFacts& facts, const Plan& plan);
 
 }  // namespace voxswap::swap

@@ -25,7 +25,7 @@ class Evictions {
 
  private:
   std::int64_t bytes(const Eviction& eviction) const {
-    return facts_.values[index(schedule_.sequence.live_ranges[index(eviction.live_range)].value)].bytes;
+    return value_of(facts_, schedule_.sequence, eviction).bytes;
   }
 
   struct Candidate {
@@ -38,14 +38,14 @@ class Evictions {
 
   void pick(const std::vector<Eviction>& all) {
     std::priority_queue<Candidate> farthest;
-    std::vector<std::int64_t> returning(schedule_.memory.size() + 1, 0);  // bytes needed again at a step
+    std::vector<std::int64_t> swapped_in(schedule_.memory.size() + 1, 0);  // bytes needed again at a step
     std::int64_t evicted = 0;
     std::size_t next = 0;
     std::vector<std::int64_t>& memory = schedule_.memory;
     const auto take = [&](const Eviction& eviction) {
       schedule_.evictions.push_back(eviction);
       evicted += bytes(eviction);
-      returning[index(eviction.next_use)] += bytes(eviction);
+      swapped_in[index(eviction.next_use)] += bytes(eviction);
     };
     std::vector<bool> listed(all.size(), false);
     const auto consider = [&](std::size_t i) {
@@ -56,7 +56,7 @@ class Evictions {
       listed[i] = true;
     };
     for (std::int32_t t = 0; index(t) < memory.size(); ++t) {
-      evicted -= returning[index(t)];
+      evicted -= swapped_in[index(t)];
       for (; next < all.size() && all[next].last_use < t; ++next)
         if (!listed[next]) consider(next);
       if (memory[index(t)] - evicted > limits_.memory)
@@ -98,8 +98,8 @@ class Evictions {
     for (const std::size_t i : order) {
       const std::int64_t size = bytes(chosen[i]);
       const std::size_t from = index(chosen[i].free_from()), to = index(chosen[i].next_use);
-      cancelled[i] = from >= to || memory.most(from, to) + size <= limits_.memory;
-      if (!cancelled[i] || from >= to) continue;
+      cancelled[i] = memory.most(from, to) + size <= limits_.memory;
+      if (!cancelled[i]) continue;
       memory.add(from, to, size);
       kept.add(from, to, size);
     }

@@ -91,13 +91,13 @@ GraphFacts::GraphFacts(const StepProblem& the_problem) : problem(&the_problem) {
     value_of_gap.resize(index(gaps), static_cast<net::ValueId>(&value - values.data()));
   }
   find_volumes();
-  if (in_slabs) let_gradients_be_recomputed();
+  if (in_slabs) mark_gradient_slabs_recomputable();
   find_passes();
 }
 
 // Recomputing a whole gradient saves nothing: its sources are as large and die with it. Slabs of it are worth
 // recomputing one by one.
-void GraphFacts::let_gradients_be_recomputed() {
+void GraphFacts::mark_gradient_slabs_recomputable() {
   for (VolumeFacts& volume : volumes) {
     if (!volume.gradient || volume.slabs.size() == 1) continue;
     for (const net::ValueId slab : volume.slabs) {

@@ -70,7 +70,7 @@ struct GraphFacts {
  private:
   void find_volumes();
   void find_gaps(const std::vector<std::int32_t>& operations, VolumeFacts& volume);
-  void let_gradients_be_recomputed();
+  void mark_gradient_slabs_recomputable();
   void find_passes();
 };
 

@@ -90,8 +90,8 @@ void HillClimb::note_best(const Decisions& decisions, const Score& score) {
   best_ = decisions;
   if (facts_.in_slabs) best_schedule_ = last_;
   is_laid_out_ = false;
-  constexpr double well_ahead = 0.004;
-  if (last_.excess == 0 && last_.seconds < (1 - well_ahead) * laid_out_seconds_) lay_out_best();
+  constexpr double clearly_faster = 0.004;
+  if (last_.excess == 0 && last_.seconds < (1 - clearly_faster) * laid_out_seconds_) lay_out_best();
 }
 
 // Packing thousands of allocations costs as much as many schedules: after failures, packing waits until the
@@ -128,7 +128,7 @@ void HillClimb::improve_costliest() {
 
 void HillClimb::improve_costly(std::int32_t id) {
   const VolumeFacts& volume = facts_.volumes[index(id)];
-  if (!options_.may_recompute || !volume.recomputable) return;
+  if (!volume.recomputable) return;
   if (try_sources(id, 0, true) || try_sources(id, 1, true) || try_all(volume, false)) return;
   if (try_per_use(volume)) return;
   for (std::size_t gap = 0; gap < volume.gaps.size(); ++gap) try_flip(volume, gap);
@@ -217,7 +217,7 @@ bool HillClimb::improve_volume(std::int32_t id) {
 }
 
 bool HillClimb::try_move(Move move, std::int32_t id, const VolumeFacts& volume) {
-  const bool recomputes = options_.may_recompute && volume.recomputable, in_slabs = volume.slabs.size() > 1;
+  const bool recomputes = volume.recomputable, in_slabs = volume.slabs.size() > 1;
   bool better = false;
   switch (move) {
     case Move::all_gaps:
@@ -301,7 +301,7 @@ void HillClimb::improve_at_random() {
   Score current_score = best_score_;
   std::size_t last_success = 0;
   for (std::size_t round = 0; !is_done() && round - last_success < patience; ++round) {
-    Decisions decisions = disturbed(current);
+    Decisions decisions = perturbed(current);
     Score& then = history[round % memory];
     const Score found = score(decisions, std::max(then, current_score));
     if (!(then < found) || !(current_score < found)) {
@@ -338,21 +338,20 @@ SlabRange HillClimb::draw_range(const VolumeFacts& volume) {
   return part == 2 ? SlabRange{0, border} : SlabRange{border, volume.slabs.size()};
 }
 
-Decisions HillClimb::disturbed(Decisions decisions) {
+Decisions HillClimb::perturbed(Decisions decisions) {
   const std::size_t changes = 1 + below(3);
-  for (std::size_t i = 0; i < changes; ++i) disturb_once(decisions);
+  for (std::size_t i = 0; i < changes; ++i) perturb_once(decisions);
   return decisions;
 }
 
 // Changes one gap, all gaps of a volume, those of its sources as well, recompute_per_use, or the eviction
 // bias.
-void HillClimb::disturb_once(Decisions& decisions) {
+void HillClimb::perturb_once(Decisions& decisions) {
   const std::int32_t id = draw();
   const VolumeFacts& volume = facts_.volumes[index(id)];
   const SlabRange range = draw_range(volume);
   const auto first = std::min(range.from, volume.slabs.size() - 1);
-  const bool recomputes =
-      options_.may_recompute && volume.recomputable && (!options_.may_swap || below(3) > 0);
+  const bool recomputes = volume.recomputable && (!options_.may_swap || below(3) > 0);
   if (!recomputes) {
     constexpr float biases[] = {0, 0.25F, 0.5F, 0.8F, 1, 1.25F, 2, 4};
     const float bias = biases[below(8)];

@@ -24,7 +24,7 @@ struct Score {
 
 struct HillClimbOptions {
   std::string planner;
-  bool may_swap = true, may_recompute = true;
+  bool may_swap = true;
   std::int64_t aim = 0;           // device memory that a schedule may use: the budget, or less
   std::int64_t least_bytes = 0;   // smaller values stay on the device
   std::int64_t least_volume = 0;  // smaller volumes are not changed
@@ -63,7 +63,7 @@ class HillClimb {
   std::optional<Found>& found() { return found_; }
 
   // These decisions after one to three random moves.
-  Decisions disturbed(Decisions decisions);
+  Decisions perturbed(Decisions decisions);
   bool can_change() const { return !movable_.empty(); }
 
  private:
@@ -110,7 +110,7 @@ class HillClimb {
   std::size_t below(std::size_t n);
   std::int32_t draw();
   SlabRange draw_range(const VolumeFacts& volume);
-  void disturb_once(Decisions& decisions);
+  void perturb_once(Decisions& decisions);
 
   const GraphFacts& facts_;
   HillClimbOptions options_;

@@ -61,7 +61,9 @@ class Layout {
   std::int64_t true_bytes(std::int32_t live_range) const {
     return facts_.problem->graph->value(value_of(live_range)).bytes();
   }
-  bool returns(const Eviction& away) const { return index(away.next_use) < schedule_.sequence.steps.size(); }
+  bool is_swapped_in(const Eviction& eviction) const {
+    return index(eviction.next_use) < schedule_.sequence.steps.size();
+  }
   bool streamed(std::int32_t live_range) const { return facts_.values[index(value_of(live_range))].streamed; }
   std::int32_t now() const { return static_cast<std::int32_t>(plan_.instructions.size()); }
 
@@ -127,7 +129,7 @@ class Layout {
   void sort_copies() {
     for (std::size_t i = 0; i < schedule_.evictions.size(); ++i) {
       if (schedule_.evictions[i].first) outs_.push_back(static_cast<std::int32_t>(i));
-      if (returns(schedule_.evictions[i])) ins_.push_back(static_cast<std::int32_t>(i));
+      if (is_swapped_in(schedule_.evictions[i])) ins_.push_back(static_cast<std::int32_t>(i));
     }
     std::stable_sort(outs_.begin(), outs_.end(), [&](std::int32_t x, std::int32_t y) {
       return eviction(x).copied_out_after != eviction(y).copied_out_after
@@ -241,15 +243,15 @@ class Layout {
       };
       bool resident = true;  // since `from`
       for (; next < schedule_.evictions.size() && schedule_.evictions[next].live_range == id; ++next) {
-        const Eviction& away = schedule_.evictions[next];
-        const std::int32_t last_step = std::max(away.last_use, away.resident_until);
+        const Eviction& eviction = schedule_.evictions[next];
+        const std::int32_t last_step = std::max(eviction.last_use, eviction.resident_until);
         std::int32_t to = last_step < 0 ? 0 : run_at_[index(last_step)];
-        if (away.first) to = std::max(to, last_copy_out(next));
+        if (eviction.first) to = std::max(to, last_copy_out(next));
         if (last_step >= 0) add(to);  // inputs may start in host memory
-        if (away.in_place_successor != net::none)
-          inherited[index(away.in_place_successor)] = last_interval[index(id)];
+        if (eviction.in_place_successor != net::none)
+          inherited[index(eviction.in_place_successor)] = last_interval[index(id)];
         from = first_[next];
-        resident = returns(away);
+        resident = is_swapped_in(eviction);
       }
       const bool kept = facts_.values[index(live_range.value)].kept;
       if (resident) add(kept ? now() - 1 : live_range.last_use < 0 ? 0 : run_at_[index(live_range.last_use)]);

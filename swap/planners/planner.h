@@ -8,7 +8,7 @@
 // - pass: the time in which all slabs of one part of the network are computed.
 // - gap: the time before a use of a value, since its previous use or its production.
 // - live range: the steps from the production of a value to its last use. Each recomputation begins another.
-// - evict: free the device memory of a value between two uses.
+// - evict: free the device memory of a value between two uses, with a copy elsewhere.
 // - swap out, swap in: copy a value to host memory or disk, and back. Prefetch: swap in before the use.
 // - spill: swap to disk, because the host pool is full.
 // - recompute: free a value and run its node again before the next use, instead of swapping it.

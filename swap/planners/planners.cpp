@@ -36,7 +36,8 @@ std::string whole_mebibytes(std::int64_t bytes) {
 }
 
 // The smallest budget for which this planner has a plan, to within 1 %.
-std::int64_t least_budget_of(const Row& row, const StepProblem& problem, std::int64_t known_to_fit) {
+std::int64_t smallest_budget_that_fits(const Row& row, const StepProblem& problem,
+                                       std::int64_t known_to_fit) {
   StepProblem attempt = problem;
   std::int64_t low = problem.budgets.device, high = known_to_fit;
   while (high - low > high / 100 + (1 << 16)) {
@@ -70,9 +71,9 @@ std::int64_t least_budget_of(const Row& row, const StepProblem& problem, std::in
   std::int64_t needed =
       plan.paged ? (plan.peak_bytes + most_oversubscription - 1) / most_oversubscription : plan.peak_bytes;
   if (budgets.device < floor.bytes) at = floor.node;
-  // Not for quick plans: a search for the largest size makes many, and each would take several plans more.
+  // Not for quick plans, of which a search for the largest size makes many: this takes several further plans.
   if (!quick && row.name != "keep" && row.name != unified_planner && row.name != "lms-threshold")
-    needed = least_budget_of(row, problem, plan.peak_bytes);
+    needed = smallest_budget_that_fits(row, problem, plan.peak_bytes);
   const net::Node& node = graph.node(at);
   std::vector<std::string> remedies = {
       format("a {} of at least {}", key::memory_budget, whole_mebibytes(needed))};

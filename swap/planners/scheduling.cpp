@@ -49,7 +49,7 @@ class Scheduler {
     return true;
   }
 
-  void finish(bool fixed_returns) {
+  void finish(bool fixed_swap_ins) {
     std::sort(schedule_.evictions.begin(), schedule_.evictions.end(), [](auto& x, auto& y) {
       return std::tuple(x.live_range, x.last_use) < std::tuple(y.live_range, y.last_use);
     });
@@ -60,12 +60,12 @@ class Scheduler {
     }
     all_in_host_ = choose_tiers(facts_, schedule_);
     schedule_.memory = memory_of(facts_, schedule_.sequence);
-    RangeAdd away(schedule_.memory.size());
+    RangeAdd freed(schedule_.memory.size());
     for (Eviction& eviction : schedule_.evictions) {
-      if (!fixed_returns) eviction.resident_from = eviction.next_use;
-      away.add(index(eviction.free_from()), index(eviction.resident_from), -bytes(eviction));
+      if (!fixed_swap_ins) eviction.resident_from = eviction.next_use;
+      freed.add(index(eviction.free_from()), index(eviction.resident_from), -bytes(eviction));
     }
-    away.apply(schedule_.memory);
+    freed.apply(schedule_.memory);
     note_excess();
     order_copies();
     const std::vector<std::int64_t> without = schedule_.memory;
@@ -74,10 +74,10 @@ class Scheduler {
     std::vector<std::int64_t> best_memory;
     for (int round = 0; round < 3; ++round) {
       schedule_.memory = without;
-      if (!fixed_returns)
+      if (!fixed_swap_ins)
         for (Eviction& eviction : schedule_.evictions) eviction.resident_from = eviction.next_use;
       plan_copies_out();
-      if (!fixed_returns) plan_copies_in();
+      if (!fixed_swap_ins) plan_copies_in();
       run();
       if (schedule_.seconds >= best) break;
       best = schedule_.seconds;
@@ -91,7 +91,7 @@ class Scheduler {
 
  private:
   std::int64_t bytes(const Eviction& eviction) const {
-    return facts_.values[index(schedule_.sequence.live_ranges[index(eviction.live_range)].value)].bytes;
+    return value_of(facts_, schedule_.sequence, eviction).bytes;
   }
   std::int32_t produced(const Eviction& eviction) const {
     return schedule_.sequence.live_ranges[index(eviction.live_range)].produced;
@@ -132,11 +132,11 @@ class Scheduler {
     out_done_.assign(schedule_.evictions.size(), 0);
     in_done_.assign(schedule_.evictions.size(), 0);
   }
-  // Sorts indices of evictions by a step of each.
-  template <class Of>
-  void sort_by(std::vector<std::int32_t>& numbers, Of of) const {
-    sort_by_step(numbers, steps_,
-                 [&](std::int32_t i) { return std::invoke(of, schedule_.evictions[index(i)]); });
+  // Counting sort of indices of evictions by step.
+  template <class StepOf>
+  void sort_by(std::vector<std::int32_t>& evictions, StepOf step_of) const {
+    sort_by_step(evictions, steps_,
+                 [&](std::int32_t i) { return std::invoke(step_of, schedule_.evictions[index(i)]); });
   }
 
   // When a link and the disk behind it are free, in seconds.
@@ -212,13 +212,12 @@ class Scheduler {
       // Start half a copy earlier, because the estimate is not exact.
       const double aim = latest[index(i)] - 0.5 * seconds_in(eviction);
       const double earliest = std::max({times.link, aim, eviction.first ? out_done_[index(i)] : 0.0});
-      if (options_.prefetch != Prefetch::at_use)
-        while (eviction.resident_from - 1 > std::max(eviction.last_use, eviction.resident_until) &&
-               end_of(eviction.resident_from - 1) > earliest &&
-               schedule_.memory[index(eviction.resident_from - 1)] + size <= budget_) {
-          --eviction.resident_from;
-          schedule_.memory[index(eviction.resident_from)] += size;
-        }
+      while (eviction.resident_from - 1 > std::max(eviction.last_use, eviction.resident_until) &&
+             end_of(eviction.resident_from - 1) > earliest &&
+             schedule_.memory[index(eviction.resident_from - 1)] + size <= budget_) {
+        --eviction.resident_from;
+        schedule_.memory[index(eviction.resident_from)] += size;
+      }
       transfer(times,
                std::max(end_of(eviction.resident_from - 1), eviction.first ? out_done_[index(i)] : 0.0),
                eviction, costs_.to_device, costs_.from_disk);
@@ -240,7 +239,7 @@ class Scheduler {
     sort_by(by_resident_until, &Eviction::resident_until);
     sort_by(by_resident_from, &Eviction::resident_from);
     const auto& all = schedule_.evictions;
-    std::size_t out = 0, place = 0, in = 0, need = 0;
+    std::size_t out = 0, next_freed = 0, in = 0, next_needed = 0;
     LinkTimes out_times, in_times;
     ExchangeLane exchanges(facts_);
     double now = schedule_.moved_bytes = 0;
@@ -255,12 +254,13 @@ class Scheduler {
     copy_out_after(-1);
     for (std::int32_t t = 0; t < steps_; ++t) {
       double start = exchanges.begin(schedule_.sequence.steps[index(t)].node, now);
-      for (; place < by_resident_until.size() && all[index(by_resident_until[place])].resident_until < t;
-           ++place) {
-        Eviction& eviction = schedule_.evictions[index(by_resident_until[place])];
+      for (; next_freed < by_resident_until.size() &&
+             all[index(by_resident_until[next_freed])].resident_until < t;
+           ++next_freed) {
+        Eviction& eviction = schedule_.evictions[index(by_resident_until[next_freed])];
         eviction.stall_seconds = 0;
         if (eviction.first && eviction.resident_until + 1 < eviction.resident_from)
-          wait(out_done_[index(by_resident_until[place])], eviction, start);
+          wait(out_done_[index(by_resident_until[next_freed])], eviction, start);
       }
       for (; in < by_resident_from.size() && all[index(by_resident_from[in])].resident_from == t; ++in) {
         const Eviction& eviction = all[index(by_resident_from[in])];
@@ -269,8 +269,10 @@ class Scheduler {
             transfer(in_times, from, eviction, costs_.to_device, costs_.from_disk);
         schedule_.moved_bytes += static_cast<double>(bytes(eviction));
       }
-      for (; need < in_order_.size() && all[index(in_order_[need])].next_use == t; ++need)
-        wait(in_done_[index(in_order_[need])], schedule_.evictions[index(in_order_[need])], start);
+      for (; next_needed < in_order_.size() && all[index(in_order_[next_needed])].next_use == t;
+           ++next_needed)
+        wait(in_done_[index(in_order_[next_needed])], schedule_.evictions[index(in_order_[next_needed])],
+             start);
       begin_[index(t)] = start;
       end_[index(t)] = now = start + duration(t);
       copy_out_after(t);
@@ -311,16 +313,16 @@ Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<
   return result;
 }
 
-void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_returns,
+void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_swap_ins,
                      Schedule& schedule) {
-  Scheduler(facts, options, schedule).finish(fixed_returns);
+  Scheduler(facts, options, schedule).finish(fixed_swap_ins);
 }
 
 bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
   const Budgets& budgets = facts.problem->budgets;
   schedule.on_disk.assign(schedule.sequence.live_ranges.size(), false);
   const auto bytes_of = [&](const Eviction& eviction) {
-    return facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)].bytes;
+    return value_of(facts, schedule.sequence, eviction).bytes;
   };
   struct Evicted {
     std::int32_t live_range, from, to;
@@ -328,8 +330,7 @@ bool choose_tiers(const GraphFacts& facts, Schedule& schedule) {
   };
   std::vector<Evicted> evicted;
   for (const Eviction& eviction : schedule.evictions) {
-    if (facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)].streamed)
-      continue;
+    if (value_of(facts, schedule.sequence, eviction).streamed) continue;
     if (eviction.first)
       evicted.push_back(
           {eviction.live_range, eviction.free_from() - 1, eviction.next_use, bytes_of(eviction)});

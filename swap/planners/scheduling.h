@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "base/shape.h"
@@ -39,14 +38,8 @@ constexpr std::int64_t staging_bytes(std::int64_t host_budget) {
   return host_budget / 4 > least ? host_budget / 4 : least;
 }
 
-enum class Prefetch {
-  early,   // early enough to hide the copy, as far as memory allows
-  at_use,  // when the value is needed
-};
-
 struct ScheduleOptions {
   std::int64_t device_budget = unlimited;
-  Prefetch prefetch = Prefetch::early;
   std::int64_t least_bytes = 0;  // smaller values stay on the device
   // Abandon a schedule whose nodes alone, or copies alone, take longer: seconds and excess are then the
   // largest numbers.
@@ -59,12 +52,12 @@ struct ScheduleOptions {
 Schedule schedule(const GraphFacts& facts, Sequence sequence, const std::vector<float>& bias,
                   const ScheduleOptions& options);
 
-// Tiers and times for given evictions. fixed_returns: keeps their `resident_from`.
-void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_returns,
+// Tiers and times for given evictions. fixed_swap_ins: keeps their `resident_from`.
+void finish_schedule(const GraphFacts& facts, const ScheduleOptions& options, bool fixed_swap_ins,
                      Schedule& schedule);
 
 // Chooses the tier of every evicted live range: the host pool or, where that is full, disk for those whose
-// next use is last. Streamed values need neither. Sets `on_disk`, and raises `excess` if the disk budget is
+// next use is latest. Streamed values need neither. Sets `on_disk`, and raises `excess` if the disk budget is
 // exceeded as well. Returns whether everything fits into the host pool at once, so that copies out may start
 // at any time.
 bool choose_tiers(const GraphFacts& facts, Schedule& schedule);

@@ -25,7 +25,6 @@ class Search {
       : facts_(facts), options_(options), budget_(facts.problem->budgets.device) {
     climbing_.planner = planner;
     climbing_.may_swap = options.may_swap;
-    climbing_.may_recompute = options.may_recompute;
     climbing_.aim = budget_;
     climbing_.good_seconds = options.good_seconds;
     std::int64_t largest = 0, largest_volume = 0;
@@ -43,11 +42,11 @@ class Search {
   }
 
   // `from`: decisions to start with, if any.
-  Searched run(const std::vector<Decisions>& from = {}) {
-    for (const Decisions& decisions : from) begin_with(decisions);
+  SearchResult run(const std::vector<Decisions>& from = {}) {
+    for (const Decisions& decisions : from) add_start(decisions);
     sort_starts();
     if (starts_.empty() || starts_.front().score.excess > 0) {
-      begin_with_chains();
+      add_chains();
       if (options_.quick) return packed(starts_.front());
       improve_starts();
     }
@@ -60,7 +59,7 @@ class Search {
 
   // The best decisions found, not laid out; none if no schedule is within the budgets.
   std::vector<Decisions> best_decisions() {
-    begin_with_chains();
+    add_chains();
     improve_starts();
     if (starts_.front().score.excess > 0) return {};
     starts_.resize(std::min(worth_packing, starts_.size()));
@@ -71,7 +70,7 @@ class Search {
     return candidates;
   }
 
-  Searched packed(const Decisions& decisions) const { return packed(Start{decisions, {}, budget_}); }
+  SearchResult packed(const Decisions& decisions) const { return packed(Start{decisions, {}, budget_}); }
 
  private:
   bool is_good() const {
@@ -83,29 +82,28 @@ class Search {
     return voxswap::swap::schedule_of(facts_, decisions, aim, climbing_.least_bytes);
   }
 
-  void begin_with_chains() {
-    begin();
+  void add_chains() {
+    start_anew();
     if (starts_.front().score.excess == 0) return;
     climbing_.least_bytes = climbing_.least_volume = 0;  // consider small values, too
-    begin();
+    start_anew();
   }
 
-  void begin() {
+  void start_anew() {
     starts_.clear();
     const Decisions nothing = keep_everything(facts_);
-    begin_with(nothing);
-    if (options_.may_recompute)
-      for (const std::int64_t least : {climbing_.least_volume, 64 * climbing_.least_volume})
-        for (const bool costly : {false, true})
-          for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-            Decisions decisions = nothing;
-            recompute_in_chains(facts_, {chain, costly, least}, decisions);
-            begin_with(decisions);
-            if (!costly || !facts_.in_slabs) continue;
-            decisions.recompute_per_use.assign(decisions.recompute_per_use.size(), true);
-            begin_with(decisions);
-          }
-    if (options_.may_recompute && facts_.in_slabs && !options_.quick) begin_with_gradients();
+    add_start(nothing);
+    for (const std::int64_t least : {climbing_.least_volume, 64 * climbing_.least_volume})
+      for (const bool costly : {false, true})
+        for (const int chain : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+          Decisions decisions = nothing;
+          recompute_in_chains(facts_, {chain, costly, least}, decisions);
+          add_start(decisions);
+          if (!costly || !facts_.in_slabs) continue;
+          decisions.recompute_per_use.assign(decisions.recompute_per_use.size(), true);
+          add_start(decisions);
+        }
+    if (facts_.in_slabs && !options_.quick) add_gradients();
     sort_starts();
     const auto same = [](const Start& a, const Start& b) {
       return a.decisions.recompute == b.decisions.recompute &&
@@ -116,7 +114,7 @@ class Search {
   }
 
   // With a slow link it pays to recompute the largest gradients as well.
-  void begin_with_gradients() {
+  void add_gradients() {
     for (const std::int64_t least : {8, 32, 128})
       for (const std::int64_t least_gradient : {32, 128})
         for (const int chain : {6, 8, 10, 12, 16, 20, 24, 30, 36, 48, 64}) {
@@ -125,11 +123,11 @@ class Search {
                               least_gradient * climbing_.least_volume};
           recompute_in_chains(facts_, chains, decisions);
           decisions.recompute_per_use.assign(decisions.recompute_per_use.size(), true);
-          begin_with(decisions);
+          add_start(decisions);
         }
   }
 
-  void begin_with(const Decisions& decisions) {
+  void add_start(const Decisions& decisions) {
     const Schedule schedule = schedule_of(decisions, budget_);
     starts_.push_back({decisions, score_of(facts_, schedule), budget_});
     if (!facts_.in_slabs || options_.quick || schedule.sequence.steps.empty()) return;
@@ -178,7 +176,7 @@ class Search {
   // Lays out the best schedule to learn how much of the budget can be filled with thousands of allocations,
   // and continues the search with that much memory.
   void improve_within_packable_memory(std::size_t tried) {
-    Searched first = packed(starts_.front());
+    SearchResult first = packed(starts_.front());
     const std::int64_t aim = first.aim;
     take_if_better(std::move(first));
     starts_.resize(std::min(tried, starts_.size()));
@@ -190,7 +188,7 @@ class Search {
   // Improves every starting point by its own hill climb, in parallel. Results do not depend on the number of
   // threads.
   void improve(std::vector<Start>& starts, double effort_to_spend) {
-    std::vector<std::optional<Searched>> found(starts.size());
+    std::vector<std::optional<SearchResult>> found(starts.size());
     const std::uint64_t seed = seeds_;
     seeds_ += starts.size();
     parallel_for(starts.size(), [&](std::size_t i) {
@@ -201,13 +199,14 @@ class Search {
       climb.improve(static_cast<std::int64_t>(effort_to_spend / static_cast<double>(starts.size())));
       starts[i] = {climb.best(), climb.best_score(), options.aim};
       if (climb.found())
-        found[i] = Searched{std::move(climb.found()->plan), std::move(climb.found()->decisions), options.aim};
+        found[i] =
+            SearchResult{std::move(climb.found()->plan), std::move(climb.found()->decisions), options.aim};
     });
-    for (std::optional<Searched>& packed : found)
+    for (std::optional<SearchResult>& packed : found)
       if (packed) take_if_better(std::move(*packed));
   }
 
-  void take_if_better(Searched packed) {
+  void take_if_better(SearchResult packed) {
     if (!best_ || better(packed.plan, best_->plan)) best_ = std::move(packed);
   }
 
@@ -220,28 +219,28 @@ class Search {
   // Packing may slow down the best schedule, so the next ones are packed too, unless they are already slower
   // than the best plan.
   void pack_the_best() {
-    std::vector<std::optional<Searched>> all(std::min(worth_packing, starts_.size()));
+    std::vector<std::optional<SearchResult>> all(std::min(worth_packing, starts_.size()));
     parallel_for(all.size(), [&](std::size_t i) {
-      if (may_be_ahead(starts_[i].score.seconds)) all[i] = packed(starts_[i]);
+      if (may_be_faster(starts_[i].score.seconds)) all[i] = packed(starts_[i]);
     });
-    for (std::optional<Searched>& packed : all)
+    for (std::optional<SearchResult>& packed : all)
       if (packed) take_if_better(std::move(*packed));
   }
 
   // A schedule's time is an estimate.
-  bool may_be_ahead(double seconds) const {
+  bool may_be_faster(double seconds) const {
     return !best_ || !within(facts_.problem->budgets, best_->plan) ||
            seconds < 1.005 * best_->plan.predicted_seconds;
   }
 
   // Packing may need more memory than the sum of live values: then schedules with less and less memory.
-  Searched packed(const Start& start) const {
-    const std::int64_t notch = (start.aim - facts_.persistent_bytes) / 80;
-    Searched best{{}, start.decisions, start.aim};
+  SearchResult packed(const Start& start) const {
+    const std::int64_t decrement = (start.aim - facts_.persistent_bytes) / 80;
+    SearchResult best{{}, start.decisions, start.aim};
     int good = 0;
     constexpr int attempts = 32;
     for (int attempt = 0; attempt < attempts && good < 2; ++attempt) {
-      const std::int64_t aim = start.aim - attempt * notch;
+      const std::int64_t aim = start.aim - attempt * decrement;
       const Schedule schedule = schedule_of(start.decisions, aim);
       if (schedule.sequence.steps.empty() || (attempt > 0 && schedule.excess > 0)) break;
       const double packing_effort = options_.quick || attempt > 0 ? 1e7 : 5e7;
@@ -269,7 +268,7 @@ class Search {
     const double most = std::min(1.0, options_.effort) * polishing;
     for (double spent = 0; spent < most && failures < 300 && climb.can_change() && !is_good();
          spent += 0.1 * cost + 1) {
-      Decisions decisions = climb.disturbed(best_->decisions);
+      Decisions decisions = climb.perturbed(best_->decisions);
       const Schedule schedule = schedule_of(decisions, best_->aim);
       if (schedule.excess > 0 || schedule.seconds > 1.2 * estimate) continue;
       spent += cost;
@@ -277,7 +276,7 @@ class Search {
       ++failures;
       if (!better(other, best_->plan)) continue;
       failures = 0;
-      best_ = Searched{std::move(other), std::move(decisions), best_->aim};
+      best_ = SearchResult{std::move(other), std::move(decisions), best_->aim};
       estimate = schedule.seconds;
     }
   }
@@ -294,12 +293,12 @@ class Search {
   HillClimbOptions climbing_;
   std::vector<Start> starts_;  // best first
   std::uint64_t seeds_ = 0;    // used so far
-  std::optional<Searched> best_;
+  std::optional<SearchResult> best_;
 };
 
 }  // namespace
 
-Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
+SearchResult search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
   if (facts.problem->in_fewer_slabs == nullptr || options.quick) return Search(facts, planner, options).run();
   const StepInFewerSlabs fewer(*facts.problem);
   const GraphFacts coarse(fewer.problem);

@@ -24,7 +24,6 @@ namespace voxswap::swap {
 
 struct SearchOptions {
   bool may_swap = true;
-  bool may_recompute = true;
   double effort = 1;   // relative to the usual effort
   bool quick = false;  // starting points only, to find out what fits
   // Seconds of an existing plan. The search stops early if its starting points are slower.
@@ -33,14 +32,14 @@ struct SearchOptions {
 };
 
 // A plan and the decisions behind it.
-struct Searched {
+struct SearchResult {
   Plan plan;
   Decisions decisions;
   std::int64_t aim = 0;  // bytes of device memory that its schedule was limited to
 };
 
 // The fastest plan found within the budgets; if none is, the plan found that exceeds them least.
-Searched search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
+SearchResult search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options);
 
 // The plan of given decisions, within the budgets if it can be packed.
 Plan lay_out_within_budget(const GraphFacts& facts, const std::string& planner, const SearchOptions& options,

@@ -237,7 +237,7 @@ class Expansion {
   std::deque<std::pair<net::ValueId, net::NodeId>> temporary_;  // recomputed values, and for which node
   std::map<net::NodeId, std::vector<std::int32_t>>
       exchange_inputs_;                 // live ranges, by the exchange that reads them
-  std::vector<bool> costly_;            // temporary, and recomputing it takes more than cheap nodes
+  std::vector<bool> costly_;            // temporary, and its recomputation is not cheap
   std::vector<net::ValueId> retained_;  // into the next pass
   std::vector<bool> is_in_retained_;
   std::int32_t pass_ = 0;
@@ -280,7 +280,7 @@ std::vector<Eviction> candidates_by_last_use(const GraphFacts& facts, const Sequ
   const std::vector<Eviction>& candidates = sequence.candidates;
   std::vector<std::int32_t> numbers;
   for (std::size_t i = 0; i < candidates.size(); ++i)
-    if (facts.values[index(sequence.live_ranges[index(candidates[i].live_range)].value)].bytes >= least_bytes)
+    if (value_of(facts, sequence, candidates[i]).bytes >= least_bytes)
       numbers.push_back(static_cast<std::int32_t>(i));
   sort_by_step(numbers, static_cast<std::int32_t>(sequence.steps.size()),
                [&](std::int32_t i) { return candidates[index(i)].last_use; });
@@ -301,7 +301,7 @@ std::vector<Eviction> candidates_by_last_use(const GraphFacts& facts, const Sequ
 std::int32_t in_place_successor_of(const GraphFacts& facts, const Sequence& sequence,
                                    const Eviction& eviction, std::int32_t taken) {
   const std::vector<LiveRange>& live_ranges = sequence.live_ranges;
-  const LiveRange& away = live_ranges[index(eviction.live_range)];
+  const LiveRange& evicted = live_ranges[index(eviction.live_range)];
   const auto& over = facts.nodes[index(sequence.steps[index(eviction.last_use)].node)].in_place;
   auto successor = std::lower_bound(
       live_ranges.begin(), live_ranges.end(), eviction.last_use,
@@ -309,9 +309,10 @@ std::int32_t in_place_successor_of(const GraphFacts& facts, const Sequence& sequ
   for (; successor != live_ranges.end() && successor->produced == eviction.last_use; ++successor) {
     const auto id = static_cast<std::int32_t>(successor - live_ranges.begin());
     const bool as_large =
-        facts.values[index(successor->value)].bytes == facts.values[index(away.value)].bytes;
+        facts.values[index(successor->value)].bytes == facts.values[index(evicted.value)].bytes;
     if (id <= taken || successor->in_place_of != net::none || !as_large) continue;
-    if (std::find(over.begin(), over.end(), std::pair(successor->value, away.value)) != over.end()) return id;
+    if (std::find(over.begin(), over.end(), std::pair(successor->value, evicted.value)) != over.end())
+      return id;
   }
   return net::none;
 }

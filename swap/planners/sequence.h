@@ -47,7 +47,7 @@ struct Eviction {
   GapId gap = net::none;                        // of the value
   double stall_seconds = 0;                     // for which steps wait for its copies
 
-  // The first step that counts without it.
+  // The first step in which its memory is free.
   std::int32_t free_from() const { return in_place_successor == net::none ? last_use + 1 : last_use; }
 };
 
@@ -62,6 +62,12 @@ struct Sequence {
 // Nothing when a node would run again after its parameters were updated, or when the sequence would have more
 // than eight times as many steps as the graph has nodes.
 std::optional<Sequence> expand(const GraphFacts& facts, const Decisions& decisions);
+
+// The value that an eviction concerns.
+inline const ValueFacts& value_of(const GraphFacts& facts, const Sequence& sequence,
+                                  const Eviction& eviction) {
+  return facts.values[index(sequence.live_ranges[index(eviction.live_range)].value)];
+}
 
 // All candidates by live range, then by last use, for planners with rules of their own.
 std::vector<Eviction> eviction_candidates(const Sequence& sequence);

@@ -15,11 +15,11 @@ namespace {
 // Bytes per step, without evicted values.
 std::vector<std::int64_t> memory_of(const GraphFacts& facts, const Schedule& schedule) {
   std::vector<std::int64_t> memory = memory_of(facts, schedule.sequence);
-  RangeAdd away(memory.size());
+  RangeAdd freed(memory.size());
   for (const Eviction& eviction : schedule.evictions)
-    away.add(index(eviction.free_from()), index(eviction.next_use),
-             -facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)].bytes);
-  away.apply(memory);
+    freed.add(index(eviction.free_from()), index(eviction.next_use),
+              -value_of(facts, schedule.sequence, eviction).bytes);
+  freed.apply(memory);
   return memory;
 }
 
@@ -194,8 +194,7 @@ Decisions recompute_stalling_copies(const GraphFacts& facts, const Schedule& sch
                                     double share) {
   std::vector<std::pair<double, GapId>> waits;
   for (const Eviction& eviction : schedule.evictions) {
-    const ValueFacts& value =
-        facts.values[index(schedule.sequence.live_ranges[index(eviction.live_range)].value)];
+    const ValueFacts& value = value_of(facts, schedule.sequence, eviction);
     if (!value.recomputable || !(eviction.stall_seconds > 0)) continue;
     const double seconds = facts.nodes[index(value.producer)].seconds;
     waits.emplace_back(eviction.stall_seconds / std::max(seconds, 1e-9), eviction.gap);
@@ -213,7 +212,7 @@ std::vector<std::int32_t> costliest_volumes(const GraphFacts& facts, const Sched
   const double rate = facts.problem->costs->to_device.busy;
   std::vector<double> seconds(facts.volumes.size(), 0);
   for (const Eviction& eviction : schedule.evictions) {
-    const ValueFacts& value = facts.values[index(sequence.live_ranges[index(eviction.live_range)].value)];
+    const ValueFacts& value = value_of(facts, sequence, eviction);
     if (index(eviction.next_use) < sequence.steps.size())
       seconds[index(value.volume)] += static_cast<double>(value.bytes) / rate;
   }

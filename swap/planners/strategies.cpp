@@ -23,6 +23,11 @@ Plan plan_resident(const StepProblem& problem, const char* name) {
   return lay_out(facts, schedule, name);
 }
 
+StepProblem without_host(StepProblem problem) {
+  problem.budgets.host = problem.budgets.disk = 0;
+  return problem;
+}
+
 }  // namespace
 
 // Nothing is swapped and nothing is recomputed.
@@ -41,8 +46,7 @@ Plan plan_unified(const StepProblem& problem, bool /*quick*/) {
 // Nothing is swapped; what does not fit is recomputed (Chen et al., "Training deep nets with sublinear memory
 // cost", 2016; here with the search of hybrid instead of equal segments).
 Plan plan_checkpoint(const StepProblem& problem, bool quick) {
-  StepProblem inside = problem;
-  inside.budgets.host = inside.budgets.disk = 0;
+  const StepProblem inside = without_host(problem);
   Plan kept = plan_keep(inside, quick);
   if (within(inside.budgets, kept)) {
     kept.planner = "checkpoint";
@@ -60,11 +64,10 @@ Plan plan_lms_threshold(const StepProblem& problem, bool /*quick*/) {
   Schedule schedule;
   schedule.sequence = *expand(facts, keep_everything(facts));
   for (Eviction& eviction : eviction_candidates(schedule.sequence)) {
-    const net::ValueId value =
-        schedule.sequence.live_ranges[static_cast<std::size_t>(eviction.live_range)].value;
+    const net::ValueId value = schedule.sequence.live_ranges[index(eviction.live_range)].value;
     if (problem.graph->value(value).bytes() > problem.lms_threshold) schedule.evictions.push_back(eviction);
   }
-  const ScheduleOptions options{problem.budgets.device, Prefetch::at_use, 0};
+  const ScheduleOptions options{.device_budget = problem.budgets.device};
   finish_schedule(facts, options, true, schedule);
   Plan plan = lay_out(facts, schedule, "lms-threshold");
   plan.remarks = format("threshold {}", counted(problem.lms_threshold, "byte"));
@@ -73,9 +76,9 @@ Plan plan_lms_threshold(const StepProblem& problem, bool /*quick*/) {
 
 namespace {
 
-void take_if_ahead(const Budgets& budgets, Plan other, Plan& best) {
-  const bool ahead = !within(budgets, best) || other.predicted_seconds < best.predicted_seconds;
-  if (within(budgets, other) && ahead) best = std::move(other);
+void take_if_faster(const Budgets& budgets, Plan other, Plan& best) {
+  const bool faster = !within(budgets, best) || other.predicted_seconds < best.predicted_seconds;
+  if (within(budgets, other) && faster) best = std::move(other);
 }
 
 // Seconds of a plan that ends the search: 0.1 % above the lower bound, less than the error of a cost model.
@@ -89,18 +92,12 @@ double good_seconds(const StepProblem& problem, const GraphFacts& facts) {
   return 1.001 * least;
 }
 
-StepProblem without_host(const StepProblem& problem) {
-  StepProblem inside = problem;
-  inside.budgets.host = inside.budgets.disk = 0;
-  return inside;
-}
-
 Plan best_by_sample(const StepProblem& problem, bool quick) {
   Plan best = search_plan_by_sample(problem, "hybrid", {.quick = quick});
   const bool fits = within(problem.budgets, best);
-  if (quick || (fits && is_near_computing(GraphFacts(problem), best))) return best;
+  if (quick || (fits && is_near_compute_time(GraphFacts(problem), best))) return best;
   const SearchOptions recomputing{.may_swap = false, .effort = fits ? 0.25 : 1};
-  take_if_ahead(problem.budgets, search_plan_by_sample(without_host(problem), "hybrid", recomputing), best);
+  take_if_faster(problem.budgets, search_plan_by_sample(without_host(problem), "hybrid", recomputing), best);
   return best;
 }
 
@@ -125,8 +122,8 @@ Plan plan_hybrid(const StepProblem& problem, bool quick) {
       const StepProblem inside = without_host(problem);
       SearchOptions recomputing{.may_swap = false, .effort = facts.in_slabs ? 0.1 : 1};
       if (within(problem.budgets, best)) recomputing.to_beat = 1.02 * best.predicted_seconds;
-      take_if_ahead(problem.budgets, search_plan(GraphFacts(inside), "hybrid", recomputing).plan, best);
-      take_if_ahead(problem.budgets, plan_tflms(problem, quick), best);
+      take_if_faster(problem.budgets, search_plan(GraphFacts(inside), "hybrid", recomputing).plan, best);
+      take_if_faster(problem.budgets, plan_tflms(problem, quick), best);
     }
   }
   best.planner = "hybrid";

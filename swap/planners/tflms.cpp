@@ -26,7 +26,7 @@ struct Parameters {
 class Tflms {
  public:
   explicit Tflms(const StepProblem& problem)
-      : request_(problem),
+      : problem_(problem),
         facts_(problem),
         sequence_(*expand(facts_, keep_everything(facts_))),
         candidates_(eviction_candidates(sequence_)),
@@ -44,15 +44,15 @@ class Tflms {
   // The sum of live values may fit although packing does not: then the tuner gets less and less memory.
   Plan run() {
     Plan best;
-    const std::int64_t budget = request_.budgets.device;
+    const std::int64_t budget = problem_.budgets.device;
     for (int percent = 100; percent > 60; percent -= 3) {
       aim_ = budget / 100 * percent;
       const Parameters parameters = tune();
       Plan plan = plan_with(parameters);
       plan.remarks =
           format("swapout_threshold {}, swapin_ahead {}, swapin_groupby {}, sync_mode {}",
-                 parameters.threshold, parameters.ahead, parameters.groupby, request_.tflms.sync_mode);
-      const bool good = within(request_.budgets, plan);
+                 parameters.threshold, parameters.ahead, parameters.groupby, problem_.tflms.sync_mode);
+      const bool good = within(problem_.budgets, plan);
       if (best.instructions.empty() || good || plan.peak_bytes < best.peak_bytes) best = std::move(plan);
       if (good || !fits(parameters)) break;
     }
@@ -61,7 +61,7 @@ class Tflms {
 
  private:
   Parameters tune() const {
-    const TflmsOptions& given = request_.tflms;
+    const TflmsOptions& given = problem_.tflms;
     Parameters parameters;
     parameters.ahead = given.swapin_ahead.value_or(waits_for_in() ? 0 : 1);
     parameters.groupby = given.swapin_groupby.value_or(0);
@@ -82,8 +82,8 @@ class Tflms {
     return parameters;
   }
 
-  bool waits_for_out() const { return request_.tflms.sync_mode == 1 || request_.tflms.sync_mode == 3; }
-  bool waits_for_in() const { return request_.tflms.sync_mode >= 2; }
+  bool waits_for_out() const { return problem_.tflms.sync_mode == 1 || problem_.tflms.sync_mode == 3; }
+  bool waits_for_in() const { return problem_.tflms.sync_mode >= 2; }
 
   // The largest number from `most` down to `least` that fits, of a few hundred that are tried; `least` if
   // none does.
@@ -102,14 +102,12 @@ class Tflms {
 
   std::vector<Eviction> evictions_with(const Parameters& parameters) const {
     std::vector<Eviction> evictions;
-    std::int32_t live_range = net::none;
     std::int64_t group = 0;  // level of the far reader of the last swap-in
     std::size_t next = 0;
     for (std::int32_t id = 0; index(id) < sequence_.live_ranges.size(); ++id) {
       const std::int64_t produced = level_at(sequence_.live_ranges[index(id)].produced);
       bool far = false;
-      live_range = id;
-      for (; next < candidates_.size() && candidates_[next].live_range == live_range; ++next) {
+      for (; next < candidates_.size() && candidates_[next].live_range == id; ++next) {
         Eviction eviction = candidates_[next];
         const std::int64_t level = level_at(eviction.next_use);
         if (level - produced <= parameters.threshold) continue;
@@ -130,7 +128,7 @@ class Tflms {
     Schedule schedule;
     schedule.sequence = sequence_;
     schedule.evictions = std::move(evictions);
-    finish_schedule(facts_, {aim_, Prefetch::at_use, 0}, true, schedule);
+    finish_schedule(facts_, {.device_budget = aim_}, true, schedule);
     return schedule;
   }
 
@@ -142,16 +140,16 @@ class Tflms {
   bool fits(const Parameters& parameters) const {
     std::vector<Eviction> evictions = evictions_with(parameters);
     std::vector<std::int64_t> memory = memory_;
-    RangeAdd away(memory.size());
+    RangeAdd freed(memory.size());
     for (const Eviction& eviction : evictions)
-      away.add(index(eviction.free_from()), index(eviction.resident_from),
-               -facts_.values[index(sequence_.live_ranges[index(eviction.live_range)].value)].bytes);
-    away.apply(memory);
+      freed.add(index(eviction.free_from()), index(eviction.resident_from),
+                -value_of(facts_, sequence_, eviction).bytes);
+    freed.apply(memory);
     if (*std::max_element(memory.begin(), memory.end()) > aim_) return false;
     return schedule_of(std::move(evictions)).excess == 0;
   }
 
-  const StepProblem& request_;
+  const StepProblem& problem_;
   GraphFacts facts_;
   Sequence sequence_;
   std::vector<Eviction> candidates_;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t never = -1;
 using Latest = std::array<std::int32_t, lane_count>;  // per lane: an instruction, or never
 
-constexpr Latest nobody = [] {
+constexpr Latest no_instructions = [] {
   Latest all{};
   all.fill(never);
   return all;
@@ -34,12 +34,13 @@ class Users {
     std::int64_t at = begin;
     for (auto cell = cells_.lower_bound(begin); cell != cells_.end() && cell->first < end; ++cell) {
       if (cell->first > at)
-        cells_.emplace_hint(cell, at, Cell{cell->first, nobody, nobody})->second.read[lane] = by;
+        cells_.emplace_hint(cell, at, Cell{cell->first, no_instructions, no_instructions})
+            ->second.read[lane] = by;
       raise(after, cell->second.written);
       cell->second.read[lane] = by;
       at = cell->second.end;
     }
-    if (at < end) cells_[at] = Cell{end, nobody, with(lane, by)};
+    if (at < end) cells_[at] = Cell{end, no_instructions, with(lane, by)};
   }
   // The same for a write.
   void write(std::int64_t begin, std::int64_t end, std::size_t lane, std::int32_t by, Latest& after) {
@@ -51,7 +52,7 @@ class Users {
       raise(after, last->second.read);
     }
     cells_.erase(first, last);
-    cells_[begin] = Cell{end, with(lane, by), nobody};
+    cells_[begin] = Cell{end, with(lane, by), no_instructions};
   }
 
  private:
@@ -60,7 +61,7 @@ class Users {
     Latest written, read;
   };
   static Latest with(std::size_t lane, std::int32_t by) {
-    Latest latest = nobody;
+    Latest latest = no_instructions;
     latest[lane] = by;
     return latest;
   }
@@ -80,7 +81,7 @@ class Waits {
  public:
   Waits(const net::Graph& graph, const std::vector<std::int64_t>& workspaces, Plan& plan)
       : graph_(graph), workspaces_(workspaces), plan_(plan), places_(graph, plan) {
-    clocks_.fill(nobody);
+    clocks_.fill(no_instructions);
   }
 
   void run() {
@@ -88,7 +89,7 @@ class Waits {
     for (std::int32_t i = 0; index(i) < plan_.instructions.size(); ++i) {
       Instruction& instruction = plan_.instructions[index(i)];
       const auto lane = static_cast<std::size_t>(instruction.lane());
-      Latest after = nobody;
+      Latest after = no_instructions;
       for (const std::int32_t wait : instruction.waits) {
         const auto other = static_cast<std::size_t>(plan_.instructions[index(wait)].lane());
         after[other] = std::max(after[other], wait);

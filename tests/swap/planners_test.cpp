@@ -229,7 +229,7 @@ double best_of_all(const StepProblem& request) {
       schedule.sequence = *sequence;
       for (std::size_t i = 0; i < all.size(); ++i)
         if (evicted >> i & 1U) schedule.evictions.push_back(all[i]);
-      finish_schedule(facts, {request.budgets.device, Prefetch::early, 0}, false, schedule);
+      finish_schedule(facts, {.device_budget = request.budgets.device}, false, schedule);
       if (schedule.excess > 0 || schedule.seconds > 1.5 * best) continue;
       const Plan plan = lay_out(facts, schedule, "any");
       if (plan.peak_bytes <= request.budgets.device) best = std::min(best, plan.predicted_seconds);
