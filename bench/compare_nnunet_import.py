@@ -25,9 +25,10 @@ import torch
 from process import measured
 
 BLOBS = 12
-SHORT = dict(epochs=4, iterations=25, validation=2)  # of nnU-Net's trainer
+SHORT = dict(epochs=8, iterations=50, validation=2)  # of nnU-Net's trainer
 
-# name: spacing and size along x, y, z; channels and their kind; regions; planner; steps of its own in the plans
+# name: spacing and size along x, y, z; channels and their kind; 0 outside a body, normalised within it (masked);
+# regions; planner; folds, 2 unless given
 SETS = {
     "Dataset901_Isotropic": dict(spacing=(1, 1, 1), size=(44, 52, 40), channels=("T1",), planner="ExperimentPlanner"),
     "Dataset902_Anisotropic": dict(spacing=(0.8, 0.8, 4), size=(72, 80, 14), channels=("T2", "ADC"), zeros=True,
@@ -37,6 +38,8 @@ SETS = {
                                 planner="nnUNetPlannerResEncM"),
     "Dataset905_Ignore": dict(spacing=(1, 1, 1.5), size=(48, 48, 40), channels=("T1",), ignore=True,
                               planner="ExperimentPlanner"),
+    "Dataset906_Masked": dict(spacing=(1, 1, 1), size=(48, 44, 40), channels=("T1", "FLAIR"), zeros=True, masked=True,
+                              planner="ExperimentPlanner", folds=5),
 }
 
 
@@ -147,6 +150,8 @@ class NnUNet:
             if kwargs:
                 kwargs["features_per_stage"] = [min(8 << i, 64) for i in range(kwargs["n_stages"])]
                 configuration["batch_size"] = 2
+                if SETS.get(name, {}).get("masked"):
+                    configuration["use_mask_for_norm"] = [True] * len(SETS[name]["channels"])
         file.write_text(json.dumps(text, indent=1))
         return file
 
@@ -248,17 +253,17 @@ def main():
     nnunet, raw = NnUNet(arguments.work), arguments.work / "nnUNet_raw"
     for name, what in SETS.items():
         make_dataset(raw, name, what, cases=6, new=3)
-    jobs = [(name, what["planner"], "random") for name, what in SETS.items()]
-    jobs.append(("Dataset902_Anisotropic", "ExperimentPlanner", "trained"))
+    jobs = [(name, what["planner"], "random", what.get("folds", 2)) for name, what in SETS.items()]
+    jobs.append(("Dataset902_Anisotropic", "ExperimentPlanner", "trained", 2))
     if arguments.hippocampus:
-        jobs.insert(0, (copy_hippocampus(raw, arguments.hippocampus, 40, 20), "ExperimentPlanner", "trained"))
+        jobs.insert(0, (copy_hippocampus(raw, arguments.hippocampus, 40, 20), "ExperimentPlanner", "trained", 2))
     if not arguments.prepare:
         print("| network | equal voxels | worst case | labels | nnU-Net | voxswap | times as fast |")
         print("|---|---|---|---|---|---|---|")
-    for name, planner, kind in jobs:
-        folder = getattr(nnunet, kind)(name, planner, folds=2)
+    for name, planner, kind, folds in jobs:
+        folder = getattr(nnunet, kind)(name, planner, folds)
         if not arguments.prepare:
-            compare(arguments.voxswap, arguments.work, folder, raw / name / "imagesTs", folds=2)
+            compare(arguments.voxswap, arguments.work, folder, raw / name / "imagesTs", folds)
 
 
 if __name__ == "__main__":
