@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -39,7 +40,7 @@ Exit exit_of_reading(int system_error) {
 template <class Take>
 void read_chunks(const fs::path& path, std::size_t most, Take take) {
   const Descriptor file = open_file(path);
-  std::vector<char> buffer(std::min<std::size_t>(most, 1 << 20));
+  std::array<char, 1 << 16> buffer;  // not set to zero: many files are small
   while (most > 0) {
     const ssize_t got = read_up_to(file.number(), buffer.data(), std::min(most, buffer.size()));
     if (got < 0) fail_reading(path, errno);

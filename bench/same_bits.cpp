@@ -175,7 +175,7 @@ int compare(std::int64_t side, const std::string& precision, int steps, const ch
             least + static_cast<std::int64_t>(share * static_cast<double>(keep.peak_bytes - least)),
             tier.host, tier.disk};
         try {
-          const swap::Plan plan = swap::make_plan(planner, request);
+          const swap::Plan plan = swap::make_plan(planner, request, /*quick=*/true);
           const Outcome outcome = run(training, plan, tier.rate, folder, steps);
           same = same && outcome == expected;
           print(plan, least, tier.name, outcome, outcome == expected);

@@ -96,9 +96,10 @@ fi
 # Licences of the libraries, and of the headers whose code is in the program, from their packages, with the texts
 # that they reference.
 if command -v dpkg-query >/dev/null; then
+  # One call: each reads all of dpkg's lists.
   while read -r _ path; do
-    dpkg-query -S "$path" "$(readlink -f "$path")" 2>/dev/null | head -1 | cut -d: -f1
-  done <"$scratch/libraries" >"$scratch/packages" || true
+    printf '%s\n' "$path" "$(readlink -f "$path")"
+  done <"$scratch/libraries" | sort -u | xargs -r dpkg-query -S 2>/dev/null | cut -d: -f1 >"$scratch/packages" || true
   for package in $(sort -u "$scratch/packages") libcli11-dev nlohmann-json3-dev; do
     if [ -e "/usr/share/doc/$package/copyright" ]; then
       cp -L "/usr/share/doc/$package/copyright" "$bundle/licenses/$package"

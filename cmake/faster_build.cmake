@@ -27,6 +27,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT VOXSWAP_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
 endif()
+if(VOXSWAP_SANITIZE AND NOT VOXSWAP_FUZZ)  # tests spend most of their time in kernels
+  foreach(target backend_reference backend_convolution backend_onednn)
+    target_compile_options(voxswap_${target} PRIVATE -O2)
+  endforeach()
+  set_target_properties(voxswap_backend_reference PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)  # made with -O1
+endif()
 if(VOXSWAP_UNITY)
   file(GLOB same_names CONFIGURE_DEPENDS net/ops/*.cpp net/networks/*.cpp)  # each defines its own infer and build
   set_source_files_properties(${same_names} TARGET_DIRECTORY voxswap_graph PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -14,18 +14,27 @@ import subprocess
 import sys
 
 
-def package_of(path):
-    """Returns the Debian package of a file and its version, or None."""
-    for name in (path, os.path.realpath(path)):
-        try:
-            found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
-        except FileNotFoundError:
-            return None
-        if found.returncode == 0:
-            package = found.stdout.split(":")[0]
-            version = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True).stdout
-            return package, version.splitlines()[0] if version else None
-    return None
+def asked(*words):
+    """Returns the lines of dpkg-query; none where dpkg is not there."""
+    try:
+        return subprocess.run(["dpkg-query", *words], capture_output=True, text=True).stdout.splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def packages_of(paths):
+    """Returns the Debian package and its version by file, for files of packages. Each call reads all of dpkg's lists."""
+    names = {path: (path, os.path.realpath(path)) for path in paths}
+    owners = {}
+    for line in asked("-S", *sorted({name for both in names.values() for name in both})):
+        package, file = line.split(":")[0], line.rsplit(": ", 1)[-1]
+        owners.setdefault(file, package)
+    found = {path: next((owners[name] for name in both if name in owners), None) for path, both in names.items()}
+    packages = sorted({package for package in found.values() if package})
+    versions = {}
+    for line in asked("-W", "-f=${Package} ${Version}\n", *packages) if packages else []:
+        versions.setdefault(*line.split(" ", 1))
+    return {path: (package, versions.get(package)) for path, package in found.items() if package}
 
 
 def identifier(name):
@@ -61,9 +70,9 @@ def main():
     program["versionInfo"] = version
     program["licenseDeclared"] = "Apache-2.0"
     packages = [program]
-    for line in libraries.read_text().splitlines():
-        library, path = line.split()
-        packages.append(entry(library, bundle / "lib" / library, package_of(path)))
+    paths = dict(line.split() for line in libraries.read_text().splitlines())
+    owners = packages_of(paths.values())
+    packages += [entry(library, bundle / "lib" / library, owners.get(path)) for library, path in paths.items()]
     document = {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",

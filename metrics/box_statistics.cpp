@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace voxswap::metrics {
 
@@ -70,6 +71,10 @@ BoxStatistics box_statistics(std::vector<double> values) {
   box.q3 = sorted_quantile(sorted, 0.75);
   set_whiskers(box, sorted);
   return box;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double quantile(std::vector<double> values, double q) {

@@ -17,6 +17,7 @@ struct BoxStatistics {
 };
 
 BoxStatistics box_statistics(std::vector<double> values);
+double mean(const std::vector<double>& values);         // NaN if there are no values
 double quantile(std::vector<double> values, double q);  // NumPy's default; NaN if there are no values
 
 }  // namespace voxswap::metrics

@@ -120,10 +120,6 @@ double normal_quantile(double p) {
   return (low + high) / 2;
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 std::vector<double> resampled_means(const std::vector<double>& values, const BootstrapOptions& options) {
   std::vector<double> means;
   means.reserve(static_cast<std::size_t>(options.resamples));

@@ -7,7 +7,6 @@
 // varies fastest (after the channel).
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,11 +43,6 @@ struct PreparedCase {
   Geometry stored;                // the same grid in the file's orientation, for as_stored()
 
   bool lacks(std::size_t channel) const { return statistics.lacks(channel); }
-  // Labels on the training grid, restored to the case's own grid.
-  LabelMap to_original(const LabelMap& on_training_grid) const {
-    assert(on_training_grid.geometry.size == size);
-    return restore(on_training_grid, box, original);
-  }
   // World position of the training grid.
   Geometry training_geometry() const { return resample_geometry(crop_geometry(original, box), size); }
 };

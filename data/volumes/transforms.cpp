@@ -171,35 +171,6 @@ void blend_rows(std::span<const float> slab, std::int64_t rows, std::size_t row,
 
 }  // namespace
 
-std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
-                                        std::int64_t slab_first, const Size3& size, std::int64_t first,
-                                        std::int64_t count) {
-  return resample_slab(
-      slab, from, slab_first,
-      {linear_axis(from[0], size[0]), linear_axis(from[1], size[1]), linear_axis(from[2], size[2])}, first,
-      count);
-}
-
-std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& from, std::int64_t slab_first,
-                                 const std::array<LinearAxis, 3>& axes, std::int64_t first,
-                                 std::int64_t count) {
-  const LinearAxis& along_x = axes[0];
-  const std::array<std::int64_t, 2> size{std::ssize(along_x.low), std::ssize(axes[1].low)};
-  std::vector<float> result(index(size[0] * size[1] * count));
-  std::vector<double> blend;
-  float* target = result.data();
-  for (std::size_t z = index(first); z < index(first + count); ++z) {
-    for (std::size_t y = 0; y < index(size[1]); ++y, target += size[0]) {
-      blend_rows(slab, from[1], index(from[0]), slab_first, axes, y, z, blend);
-      for (std::size_t x = 0; x < index(size[0]); ++x) {
-        const double left = blend[along_x.low[x]], right = blend[along_x.high[x]];
-        target[x] = static_cast<float>(left + along_x.weight[x] * (right - left));
-      }
-    }
-  }
-  return result;
-}
-
 void resample_row(std::span<const float> slab, const Size3& from, std::int64_t channels,
                   std::int64_t slab_first, const std::array<LinearAxis, 3>& axes, std::size_t y,
                   std::size_t z, std::vector<double>& blend, std::span<float> row) {
@@ -215,13 +186,25 @@ void resample_row(std::span<const float> slab, const Size3& from, std::int64_t c
   }
 }
 
-Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count) {
-  return {crop_geometry(resample_geometry(image.geometry, size), {{0, 0, first}, {size[0], size[1], count}}),
-          resample_linear_slab(image.voxels, image.geometry.size, 0, size, first, count)};
-}
-
 Image resample_linear(const Image& image, const Size3& size) {
-  return resample_linear_planes(image, size, 0, size[2]);
+  const Size3& from = image.geometry.size;
+  const std::array<LinearAxis, 3> axes{linear_axis(from[0], size[0]), linear_axis(from[1], size[1]),
+                                       linear_axis(from[2], size[2])};
+  Image result{resample_geometry(image.geometry, size),
+               std::vector<float>(index(size[0] * size[1] * size[2]))};
+  const LinearAxis& along_x = axes[0];
+  std::vector<double> blend;
+  float* target = result.voxels.data();
+  for (std::size_t z = 0; z < index(size[2]); ++z) {
+    for (std::size_t y = 0; y < index(size[1]); ++y, target += size[0]) {
+      blend_rows(image.voxels, from[1], index(from[0]), 0, axes, y, z, blend);
+      for (std::size_t x = 0; x < index(size[0]); ++x) {
+        const double left = blend[along_x.low[x]], right = blend[along_x.high[x]];
+        target[x] = static_cast<float>(left + along_x.weight[x] * (right - left));
+      }
+    }
+  }
+  return result;
 }
 
 LabelMap resample_nearest(const LabelMap& labels, const Size3& size) {

@@ -40,18 +40,8 @@ struct LinearAxis {
 LinearAxis linear_axis(std::int64_t from, std::int64_t to);
 
 Image resample_linear(const Image& image, const Size3& size);
-// Only the planes z = first, …, first + count - 1 of resample_linear.
-Image resample_linear_planes(const Image& image, const Size3& size, std::int64_t first, std::int64_t count);
-// The same voxels, from a slab: planes `slab_first` onwards of an image of size `from`. REQUIRES: the slab
-// contains all planes that these interpolate between (linear_axis).
-std::vector<float> resample_linear_slab(const std::vector<float>& slab, const Size3& from,
-                                        std::int64_t slab_first, const Size3& size, std::int64_t first,
-                                        std::int64_t count);
-// The same with other axes. REQUIRES: as many positions as `size`.
-std::vector<float> resample_slab(const std::vector<float>& slab, const Size3& from, std::int64_t slab_first,
-                                 const std::array<LinearAxis, 3>& axes, std::int64_t first,
-                                 std::int64_t count);
-// Row (y, z) of the same for a slab D,H,W,`channels`: W,channels. `blend` is scratch memory.
+// Row (y, z) of the same for a slab D,H,W,`channels`, whose first plane is `slab_first`: W,channels. `blend`
+// is scratch memory. REQUIRES: the slab contains all planes that these interpolate between (linear_axis).
 void resample_row(std::span<const float> slab, const Size3& from, std::int64_t channels,
                   std::int64_t slab_first, const std::array<LinearAxis, 3>& axes, std::size_t y,
                   std::size_t z, std::vector<double>& blend, std::span<float> row);

@@ -4,12 +4,6 @@
 
 namespace voxswap::net {
 
-std::int64_t SendReceive::received_bytes() const {
-  std::int64_t bytes = 0;
-  for (const ValueSpec& spec : received) bytes += spec.shape.count() * element_bytes(spec.type);
-  return bytes;
-}
-
 Attributes attributes_of(const SendReceive& node) {
   Attributes attributes;
   const auto set = [&](const std::string& name, std::int64_t value) {

@@ -18,8 +18,6 @@ struct SendReceive {
   std::int64_t other = 0;           // index of the other rank among those that share the volume
   std::vector<Planes> sent;         // per input
   std::vector<ValueSpec> received;  // per output
-
-  std::int64_t received_bytes() const;
 };
 Attributes attributes_of(const SendReceive& node);
 SendReceive send_receive_of(const Attributes& attributes);

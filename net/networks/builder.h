@@ -137,9 +137,10 @@ const Network& resnet152();
 const Network& resnet();
 const Network& deeplabv3();
 
-// Throws Exit::usage if a key that no 2D network uses differs from its default.
-void check_image_network(const NetworkOptions& options);
-// The same for network.output_stride, which only deeplabv3 uses.
+// Each throws Exit::usage if a key that the network does not use differs from its default: network.heads,
+// network.upsampling, and network.output_stride, which only deeplabv3 uses.
+void check_plain_heads(const NetworkOptions& options);
+void check_no_upsampling(const NetworkOptions& options);
 void check_no_output_stride(const NetworkOptions& options);
 
 // Feature maps of a ResNet, before its classifier (resnet.cpp). `output_stride` (8, 16 or 32): image side

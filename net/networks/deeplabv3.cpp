@@ -10,6 +10,11 @@ namespace voxswap::net {
 
 namespace {
 
+void check(const NetworkOptions& options) {
+  check_plain_heads(options);
+  check_no_upsampling(options);
+}
+
 constexpr double relu_slope = 0;
 
 // The five feature maps of the pyramid, with the sides of x.
@@ -51,7 +56,7 @@ const Network& deeplabv3() {
                                   1,
                                   2000,
                                   /*halves=*/false,
-                                  check_image_network,
+                                  check,
                                   build,
                                   /*images=*/true,
                                   /*classifies=*/false,

@@ -14,9 +14,7 @@ namespace {
 
 void check(const NetworkOptions& options) {
   check_no_output_stride(options);
-  if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is for unet3d only. isensee2017 always upsamples by nearest neighbours",
-         key::network_upsampling, choice_name(options.upsampling));
+  check_no_upsampling(options);
 }
 
 // Convolution, instance norm, leaky ReLU; dropout and residual are fused into the last pass.

@@ -67,12 +67,8 @@ ValueId up(NetworkBuilder& b, std::int64_t level, ValueId x, std::int64_t step) 
 
 void check_levels(const NetworkOptions& options) {
   check_no_output_stride(options);
-  if (options.heads != Heads::plain)
-    fail(Exit::usage, "{}: {} has plain heads, found '{}'", key::network_heads, options.name,
-         choice_name(options.heads));
-  if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is for unet3d only. {} always uses transposed convolutions",
-         key::network_upsampling, choice_name(options.upsampling), options.name);
+  check_plain_heads(options);
+  check_no_upsampling(options);
   check_given(options.kernels, key::network_kernels, {1, 3, 3}, options.depth);
   check_given(options.strides, key::network_strides, {1, 2, 2}, options.depth);
   check_supervision(options);

@@ -79,7 +79,8 @@ ValueId build_deep(NetworkBuilder& b, ValueId image, std::int64_t outputs) {
 }
 
 void check_resnet(const NetworkOptions& options) {
-  check_image_network(options);
+  check_plain_heads(options);
+  check_no_upsampling(options);
   check_no_output_stride(options);
 }
 
@@ -127,10 +128,13 @@ ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId im
   return x;
 }
 
-void check_image_network(const NetworkOptions& options) {
+void check_plain_heads(const NetworkOptions& options) {
   if (options.heads != Heads::plain)
-    fail(Exit::usage, "{}: {} has one plain head, found '{}'", key::network_heads, options.name,
+    fail(Exit::usage, "{}: {} has plain heads only, found '{}'", key::network_heads, options.name,
          choice_name(options.heads));
+}
+
+void check_no_upsampling(const NetworkOptions& options) {
   if (options.upsampling != Upsampling::transposed)
     fail(Exit::usage, "{}: {} is for unet3d only. Leave it out for {}", key::network_upsampling,
          choice_name(options.upsampling), options.name);
@@ -176,16 +180,6 @@ const Network& resnet() {
 
 namespace {
 
-void check_resnet3d(const NetworkOptions& options) {
-  check_no_output_stride(options);
-  if (options.heads != Heads::plain)
-    fail(Exit::usage, "{}: resnet3d has one plain head, found '{}'", key::network_heads,
-         choice_name(options.heads));
-  if (options.upsampling != Upsampling::transposed)
-    fail(Exit::usage, "{}: {} is for unet3d only. resnet3d has no levels", key::network_upsampling,
-         choice_name(options.upsampling));
-}
-
 // Convolution, instance norm, leaky ReLU; the residual is fused into the last pass.
 ValueId layer_resnet3d(NetworkBuilder& b, const std::string& name, ValueId x, ValueId residual = none) {
   const ValueId y = b.convolution(name + ".conv", x, b.options.base_filters, 3, Bias::taken_by_norm);
@@ -206,7 +200,7 @@ ValueId build_resnet3d(NetworkBuilder& b, ValueId input, std::int64_t outputs) {
 
 const Network& resnet3d() {
   static const Network network = {
-      "resnet3d",    "residual blocks at full resolution", 1, 2000, /*halves=*/false, check_resnet3d,
+      "resnet3d",    "residual blocks at full resolution", 1, 2000, /*halves=*/false, check_resnet,
       build_resnet3d};
   return network;
 }

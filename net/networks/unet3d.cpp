@@ -11,9 +11,7 @@ namespace {
 
 void check(const NetworkOptions& options) {
   check_no_output_stride(options);
-  if (options.heads != Heads::plain)
-    fail(Exit::usage, "{}: unet3d has one plain head, found '{}'", key::network_heads,
-         choice_name(options.heads));
+  check_plain_heads(options);
 }
 
 ValueId relu(NetworkBuilder& b, const std::string& name, ValueId x) {

@@ -185,7 +185,7 @@ const Operation& conv3d_data_gradient() {
 // separate sums are those of tree nodes over blocks, starting at block `first`.
 const Operation& conv3d_weight_gradient() {
   static const Operation operation = {"conv3d_weight_gradient", infer_weight_gradient, nullptr,
-                                      flops_weight_gradient, windowed_sum(window_weight_gradient, 0, 1)};
+                                      flops_weight_gradient, windowed_sum(window_pool, 0, 1)};
   return operation;
 }
 

@@ -109,7 +109,7 @@ double per_element(const Graph& graph, const Node& node) {
 // The node may itself be such a part, so splitting works recursively.
 Cut::Window window_conv3d(const Graph&, const Node&, Planes made);
 Cut::Window window_data_gradient(const Graph&, const Node&, Planes made);
-Cut::Window window_weight_gradient(const Graph&, const Node&, Planes made);
+// Also of weight gradients, whose output is a sum: `made` counts planes of dy.
 Cut::Window window_pool(const Graph&, const Node&, Planes made);
 Cut::Window window_unpool(const Graph&, const Node&, Planes made);
 Cut::Window window_resize(const Graph&, const Node&, Planes made);
@@ -117,7 +117,6 @@ Cut::Window window_resize_gradient(const Graph&, const Node&, Planes made);
 Cut::Window window_spread(const Graph&, const Node&, Planes made);
 Cut::Window window_upsample(const Graph&, const Node&, Planes made);
 Cut::Window window_of_blocks(const Graph&, const Node&, Planes made);
-Cut::Window window_pool_gradient(const Graph&, const Node&, Planes made);
 Cut::Window window_interleave(const Graph&, const Node&, Planes made);
 Cut::Window window_interleave_gradient(const Graph&, const Node&, Planes made);
 

@@ -98,7 +98,7 @@ const Operation& max_pool() {
 // x, dy -> dx: dy goes to the first maximum in scan order (z, y, x).
 const Operation& max_pool_gradient() {
   static const Operation operation = {"max_pool_gradient", infer_max_pool_gradient, nullptr, per_element<1>,
-                                      windowed(window_pool_gradient, 1, 0, 2)};
+                                      windowed(window_upsample, 1, 0, 2)};
   return operation;
 }
 

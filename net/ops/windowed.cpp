@@ -115,11 +115,6 @@ Cut::Window window_conv3d(const Graph& graph, const Node& node, Planes made) {
   return window_of_taps(node, shape_of(graph, node.inputs[0])[1], axes[0], made);
 }
 
-// The output is a sum, so `made` counts planes of dy.
-Cut::Window window_weight_gradient(const Graph& graph, const Node& node, Planes made) {
-  return window_of_taps(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
-}
-
 Cut::Window window_pool(const Graph& graph, const Node& node, Planes made) {
   return window_of_taps(node, shape_of(graph, node.inputs[0])[1], kernel_axes(node.attributes)[0], made);
 }
@@ -164,9 +159,6 @@ Cut::Window window_upsample(const Graph&, const Node& node, Planes made) {
 }
 Cut::Window window_of_blocks(const Graph&, const Node& node, Planes made) {
   return {{2 * made.from, 2 * made.to}, node.attributes};
-}
-Cut::Window window_pool_gradient(const Graph&, const Node& node, Planes made) {
-  return {{made.from / 2, made.to / 2}, node.attributes};
 }
 
 // y[2 j + p] = z[j + p] for p = 0 and 1.

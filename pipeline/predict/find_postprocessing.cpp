@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "base/csv.h"
@@ -13,6 +12,7 @@
 #include "data/formats/image_io.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
+#include "metrics/box_statistics.h"
 #include "metrics/metrics.h"
 #include "metrics/paired_test.h"
 #include "pipeline/predict/postprocessing.h"
@@ -48,10 +48,6 @@ std::vector<double> dice_of(const Meetings& meetings, const data::Regions& regio
   std::vector<double> dice;
   for (const auto& [name, values] : regions) dice.push_back(dice_of(meetings, values));
   return dice;
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 Meetings meetings_of(const TruthAndPrediction& one) {
@@ -163,7 +159,7 @@ class PostprocessingSearch {
       apply_step(made.prediction, step, regions_);
       const std::vector<double> found = dice_of(meetings_of(made), regions_);
       for (std::size_t r = 0; r < regions_.size(); ++r) harms = harms || found[r] < raw[r] - rounding;
-      step.gain += (mean(found) - mean(raw)) / static_cast<double>(count_);
+      step.gain += (metrics::mean(found) - metrics::mean(raw)) / static_cast<double>(count_);
       progress.advance();
     }
     if (!harms) steps_.push_back(step);
@@ -227,25 +223,27 @@ class PostprocessingSearch {
         last = removed;
       }
       for (std::size_t r = 0; r < found.size(); ++r) candidate.dice[r] += found[r];
-      candidate.gains[made.case_number] += mean(found) - mean(dice);
-      candidate.better += mean(found) > mean(dice) + rounding ? 1 : 0;
-      candidate.worse += mean(found) < mean(dice) - rounding ? 1 : 0;
+      candidate.gains[made.case_number] += metrics::mean(found) - metrics::mean(dice);
+      candidate.better += metrics::mean(found) > metrics::mean(dice) + rounding ? 1 : 0;
+      candidate.worse += metrics::mean(found) < metrics::mean(dice) - rounding ? 1 : 0;
     }
   }
 
   void take_best(const std::vector<Candidate>& candidates, const std::vector<double>& before) {
     const Candidate* best = nullptr;
     for (const Candidate& candidate : candidates) {
-      bool sound = candidate.better > candidate.worse &&
-                   mean(candidate.dice) - mean(before) >= least_gain * static_cast<double>(count_);
+      bool sound =
+          candidate.better > candidate.worse &&
+          metrics::mean(candidate.dice) - metrics::mean(before) >= least_gain * static_cast<double>(count_);
       for (std::size_t r = 0; r < before.size(); ++r)
         sound = sound && candidate.dice[r] >= before[r] - rounding * static_cast<double>(count_);
-      if (sound && (best == nullptr || mean(candidate.dice) > mean(best->dice)) && gains_surely(candidate))
+      if (sound && (best == nullptr || metrics::mean(candidate.dice) > metrics::mean(best->dice)) &&
+          gains_surely(candidate))
         best = &candidate;
     }
     if (best == nullptr) return;
     steps_.push_back(best->step);
-    steps_.back().gain = (mean(best->dice) - mean(before)) / static_cast<double>(count_);
+    steps_.back().gain = (metrics::mean(best->dice) - metrics::mean(before)) / static_cast<double>(count_);
   }
 
   std::pair<std::vector<double>, std::vector<double>> with_all_steps(Progress& progress) const {

@@ -139,24 +139,6 @@ bool contains(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-void keep_largest(data::LabelMap& labels, const std::vector<int>& region, std::int16_t replacement) {
-  const Size3& size = labels.geometry.size;
-  const VoxelBox box = metrics::box_around(metrics::label_pairs(labels.voxels, labels.voxels, size), region);
-  const metrics::Components components =
-      metrics::connected_components(metrics::cut(labels.voxels, size, box, region));
-  if (components.sizes.size() < 2) return;
-  const auto largest = std::max_element(components.sizes.begin(), components.sizes.end());
-  const auto kept = static_cast<std::int32_t>(largest - components.sizes.begin() + 1);
-  auto component = components.labels.begin();
-  for (std::int64_t z = box.start[2]; z < box.end()[2]; ++z) {
-    for (std::int64_t y = box.start[1]; y < box.end()[1]; ++y) {
-      for (std::int64_t x = box.start[0]; x < box.end()[0]; ++x, ++component) {
-        if (*component != 0 && *component != kept) labels.at(x, y, z) = replacement;
-      }
-    }
-  }
-}
-
 }  // namespace
 
 std::int16_t left_over(const std::vector<int>& region, const data::Regions& regions) {
@@ -191,7 +173,7 @@ data::Regions choose_regions(const data::Regions& regions, const std::vector<std
 
 void keep_largest_components(data::LabelMap& labels, const data::Regions& chosen,
                              const data::Regions& regions) {
-  for (const auto& [name, values] : chosen) keep_largest(labels, values, left_over(values, regions));
+  for (const auto& [name, values] : chosen) apply_step(labels, {name, Removal::all_but_largest}, regions);
 }
 
 }  // namespace voxswap::pipeline

@@ -203,29 +203,6 @@ TEST_F(DamagedRun, IsRefusedOrMendedAndSaysWhatIsWrong) {
   }
 }
 
-// At random, seeded positions.
-TEST_F(DamagedRun, NoFlippedByteGoesUnnoticed) {
-  const Philox random(20261122, 0xf11b);
-  std::uint32_t draw = 0;
-  for (const char* name : {"best", "last"}) {
-    for (int trial = 0; trial < 8; ++trial) {
-      put_back();
-      const fs::path file = checkpoint(name);
-      const std::size_t byte = random.word(draw) % fs::file_size(file);
-      flip(file, byte, static_cast<int>(random.word(draw + 1) % 8));
-      draw += 2;
-      const bool resumes = file == checkpoint("last");
-      const Outcome outcome = program(resumes ? resume_command() : predict_command());
-      EXPECT_TRUE(outcome.code == (resumes ? 0 : 3)) << name << ", byte " << byte << "\n" << outcome.output;
-      EXPECT_TRUE(contains(outcome.output, std::string(name) + ".safetensors: is not a valid"))
-          << name << ", byte " << byte;
-      if (resumes) {
-        EXPECT_TRUE(tensors("run", "last") == tensors("seed_5", "last")) << byte;
-      }
-    }
-  }
-}
-
 TEST_F(DamagedRun, IsNotResumedWithOtherData) {
   // A separate run on data that may change.
   const fs::path own = folder_ / "own";

@@ -59,7 +59,8 @@ TEST(PreparingAtASpacing, TakesATruthBackToItsOwnGrid) {
   options.spacing = {0.3, 0.4, 1.25};
   const Volume volume = labelled_block({10, 8, 6});
   const PreparedCase prepared = prepare(volume, options);
-  const LabelMap back = prepared.to_original({prepared.training_geometry(), prepared.truth});
+  const LabelMap back =
+      restore({prepared.training_geometry(), prepared.truth}, prepared.box, prepared.original);
   EXPECT_EQ(back.voxels, volume.truth.voxels);
 }
 

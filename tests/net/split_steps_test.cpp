@@ -124,6 +124,7 @@ TEST(Slabs, GiveTheSameBitsButInConvolutionsOfALibrary) {
     const auto backend = make_backend(name);
     for (const ElementType type : {ElementType::f32, ElementType::bf16})
       for (const Operation* operation : operations()) {
+        if (name == "reference" && type != ElementType::f32) continue;  // the same loops, slowly
         if (!gives_the_same_bits(*operation, name, type)) continue;
         for (const OperationCase& example : cases_of(operation->name)) {
           const Outputs whole = run_cut(*operation, example, type, *backend, whole_volumes);

@@ -213,7 +213,7 @@ TEST_F(Bounds, FallAsBudgetsAndRatesRise) {
     };
     const std::int64_t least = least_budget(step.graph, none_needed, step.kept).bytes;
     double before = std::numeric_limits<double>::infinity();
-    for (std::int64_t device = least; device < least + 1024; device += 64) {
+    for (std::int64_t device = least; device < least + 1024; device += 128) {
       const double now = seconds(model, {device, 256, 256});
       EXPECT_LE(now, before * at_most);
       before = now;

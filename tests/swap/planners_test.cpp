@@ -161,6 +161,7 @@ TEST_F(Hybrid, IsNeverSlowerThanTheOtherPlanners) {
     const StepProblem request = of.request(static_cast<std::int64_t>(peak * share));
     const std::optional<Plan> hybrid = test::plan_that_fits("hybrid", request);
     for (const std::string& other : planner_names()) {
+      if (other == "hybrid") continue;
       const std::optional<Plan> rival = test::plan_that_fits(other, request);
       if (!rival) continue;
       ASSERT_TRUE(hybrid) << other << " " << share;
@@ -220,7 +221,12 @@ double best_of_all(const StepProblem& request) {
     const std::optional<Sequence> sequence = expand(facts, decisions);
     if (!sequence) continue;
     std::vector<std::int32_t> order;
-    for (const SequenceStep& step : sequence->steps) order.push_back(step.node);
+    double computing = 0;  // no schedule of these steps takes less
+    for (const SequenceStep& step : sequence->steps) {
+      order.push_back(step.node);
+      computing += facts.nodes[static_cast<std::size_t>(step.node)].seconds;
+    }
+    if (computing >= best) continue;
     for (const LiveRange& live_range : sequence->live_ranges) order.push_back(live_range.last_use);
     if (!seen.insert(order).second) continue;
     const std::vector<Eviction> all = eviction_candidates(*sequence);
@@ -339,7 +345,7 @@ TEST_F(Planner, PlansADeepResidualNetworkTwentyTimesDeeperThanKeepAllowsInTheSam
   const std::int64_t budget = make_plan("keep", shallow.request(unlimited)).peak_bytes;
   const Case deep(options(40));
   EXPECT_THROW(make_plan("keep", deep.request(budget)), Error);
-  const Plan plan = make_plan("hybrid", deep.request(budget));
+  const Plan plan = make_plan("hybrid", deep.request(budget), /*quick=*/true);
   deep.expect_good(plan);
 }
 

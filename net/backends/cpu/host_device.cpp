@@ -184,7 +184,8 @@ std::int64_t free_host_bytes(const fs::path& root) {
 }
 
 std::unique_ptr<Memory> allocate_host(std::int64_t bytes) {
-  if (const std::int64_t free = free_host_bytes(); bytes > free)
+  constexpr std::int64_t small = 1 << 20;  // for which the kernel's own check is enough
+  if (const std::int64_t free = bytes > small ? free_host_bytes() : bytes; bytes > free)
     fail(Exit::does_not_fit,
          "memory: {} are needed in one block, but {} are free on this machine (or within the limits "
          "of its cgroup and of ulimit -v). Use smaller volumes ({} or {}) or patches ({}), lower {} or {}, "
