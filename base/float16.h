@@ -39,7 +39,8 @@ inline float rounded_to_float16(float value) {
   const std::int32_t magnitude = bits & 0x7fffffff, sign = bits ^ magnitude;
   const std::int32_t subnormal =
       std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5F - 0.5F);  // as in to_float16()
-  std::int32_t rounded = (magnitude + 0xfff + ((magnitude >> 13) & 1)) & ~0x1fff;
+  auto rounded = static_cast<std::int32_t>(  // the largest NaN would overflow a signed number
+      (static_cast<std::uint32_t>(magnitude) + 0xfffu + ((magnitude >> 13) & 1)) & ~0x1fffu);
   rounded = magnitude < 0x38800000 ? subnormal : rounded;
   rounded = magnitude >= 0x477ff000 ? 0x7f800000 : rounded;
   rounded = magnitude > 0x7f800000 ? 0x7fc00000 : rounded;

@@ -156,7 +156,9 @@ class ThenMoments final : public Kernel {
   std::string implementation() const override { return plain_->implementation() + ", then moments"; }
 
   void run(const KernelArguments& arguments) override {
-    plain_->run(arguments);
+    KernelArguments convolving = arguments;
+    convolving.outputs = arguments.outputs.first(1);
+    plain_->run(convolving);
     KernelArguments summing = arguments;
     summing.inputs = arguments.outputs.first(1);
     summing.outputs = arguments.outputs.subspan(1);
