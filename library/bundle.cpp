@@ -73,9 +73,8 @@ void import_bundle(const fs::path& bundle, const fs::path& out) {
   if (!fs::exists(bundle / bundle_description)) {
     const std::string network = network_class(bundle);
     fail(Exit::bad_data,
-         "{}: is a MONAI bundle{} that `voxswap export` did not write, so it does not say how to read images "
-         "as voxswap "
-         "does. For its weights, train a run with the same network and give it with --run",
+         "{}: is a MONAI bundle{} that `voxswap export` did not write, so it does not say how voxswap reads "
+         "images. For its weights, train a run with the same network and give it with --run",
          bundle.string(), network.empty() ? "" : " of " + network);
   }
   Model model = described(bundle);

@@ -17,8 +17,8 @@ void add_file(FileStates& states, const fs::path& file) {
     states[file.string()] = {status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-// Of one file, or of all files below a folder. Names that begin with a dot are those of incomplete copies.
-// Files that vanish meanwhile are left out.
+// The state of a file, or of all files below a folder. Ignores names that begin with a dot, which rsync gives
+// to incomplete copies, and files that vanish meanwhile.
 FileStates states_of(const fs::path& path) {
   FileStates states;
   error_code error;

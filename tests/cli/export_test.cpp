@@ -64,7 +64,7 @@ TEST_F(Export, SaysHowPredictUsesTheNetwork) {
                        "original_affine"));
 }
 
-// What `export --to monai` writes goes round, for the chosen repeat.
+// Exporting a repeat as a bundle and importing the bundle gives the label maps of that repeat.
 TEST_F(Export, BundlesAreImportedAsTheRunThatTheyCameFrom) {
   const Words more = {"training.repeats=2", "network.name=isensee2017", "network.depth=3", "--quiet"};
   done(Words{"train", path("tiny.yaml"), "--out", path("twice")} + more);

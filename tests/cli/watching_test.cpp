@@ -69,7 +69,7 @@ TEST_F(Watching, PredictsWhatArrivesToTheBytesOfPredictWhateverHappensToIt) {
   write("out/" + id(0) + ".nii.gz", "edited");  // by the user
   arrive(1, 1);                                 // while nothing watches
   const pid_t again = start(watching(), {.log = log_});
-  wait_for("the mended case", [&] { return predicted(1) == second; });
+  wait_for("the repaired case", [&] { return predicted(1) == second; });
   EXPECT_EQ(predicted(0), "edited");
   arrive(1, 2);
   wait_for("the changed case", [&] { return predicted(1) == third; });
