@@ -112,11 +112,9 @@ TEST(ArenaPicture, DrawsTheBudgetWhereItCanBeSeenAndSaysWhenItIsAbove) {
 
 // As in the picture, a letter is 6.1 pixels wide and the frame 1200.
 TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
-  net::StepOptions options;
-  options.input = {1, 16, 16, 16, 4};
-  const net::TrainingStep step = net::build_training_step(options);
-  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 3000);
-  Plan plan = test::swap_everything(step.graph, workspaces, {step.loss}, {.recompute = true});
+  const test::StepToPlan small(test::step_of_side_16(), "cpu", 3000);
+  const net::TrainingStep& step = small.step;
+  Plan plan = test::swap_everything(step.graph, small.problem.workspaces, {step.loss}, {.recompute = true});
   // A gradient that is not swapped out, regardless of the others.
   for (std::size_t id = 0; id < step.graph.values().size(); ++id) {
     if (step.graph.values()[id].role != net::Role::gradient) continue;
@@ -142,14 +140,10 @@ TEST(ArenaPicture, HasALegendThatEndsWithinTheFrame) {
 
 // A group per volume, with a line per residency, its class, and its name as tooltip.
 TEST(ArenaPicture, GivesTheSlabsOfAVolumeOneShadeAndLetsThemLightUpTogether) {
-  net::StepOptions options;
-  options.input = {1, 16, 16, 16, 4};
-  options.network.depth = 3;
-  options.slabs = 4;
-  const net::TrainingStep step = net::build_training_step(options);
-  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
+  const test::StepToPlan small(test::step_of_side_16(/*slabs=*/4));
   const std::string svg =
-      arena_svg(step.graph, test::swap_everything(step.graph, workspaces, {step.loss}, {}));
+      arena_svg(small.step.graph,
+                test::swap_everything(small.step.graph, small.problem.workspaces, small.problem.kept, {}));
   ASSERT_TRUE(Xml(svg).good());
   EXPECT_NE(svg.find("encoder.0.input.conv[3], one of 4 slabs"), std::string::npos);
   std::set<std::string> volumes, shades;
@@ -173,13 +167,8 @@ TEST(ArenaPicture, GivesTheSlabsOfAVolumeOneShadeAndLetsThemLightUpTogether) {
 }
 
 TEST(ArenaPicture, MarksWhereTheBackwardPassBegins) {
-  net::StepOptions options;
-  options.input = {1, 16, 16, 16, 4};
-  const net::TrainingStep step = net::build_training_step(options);
-  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-  const std::string svg =
-      arena_svg(step.graph, make_plan("keep", {&step.graph, workspaces, {}, {step.loss}}));
-  const Xml xml(svg);
+  const test::StepToPlan small(test::step_of_side_16());
+  const Xml xml(arena_svg(small.step.graph, small.keep()));
   EXPECT_EQ(count(xml, "path", "turn"), 1);
   EXPECT_NE(xml.words().find("backward"), std::string::npos);
   EXPECT_EQ(count(Xml(Drawn(std::nullopt).svg()), "path", "turn"), 0) << "there is no backward pass";

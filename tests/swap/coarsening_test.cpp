@@ -14,15 +14,12 @@
 namespace voxswap::swap {
 namespace {
 
-struct InTwoSizes {
-  net::TrainingStep fine = test::step_in_slabs(2), coarse = test::step_in_slabs(8);
-  CostModel costs = estimate_costs(fine.graph, find_device_rates("v100"));
-  StepProblem request{
-      &fine.graph, std::vector<std::int64_t>(fine.graph.nodes().size()), {}, {fine.loss}, &costs};
+struct InTwoSizes : test::StepToPlan {
+  net::TrainingStep coarse = test::step_in_slabs(8);
 
-  InTwoSizes() {
-    request.workspaces.back() = 4096;
-    request.in_fewer_slabs = &coarse.graph;
+  InTwoSizes() : StepToPlan(test::step_in_slabs(2), "v100") {
+    problem.workspaces.back() = 4096;
+    problem.in_fewer_slabs = &coarse.graph;
   }
 };
 
@@ -32,7 +29,7 @@ double seconds_of(const CostModel& costs) {
 
 TEST(StepInFewerSlabs, TakeAsLongAsTheFinerStep) {
   const InTwoSizes steps;
-  const StepInFewerSlabs fewer(steps.request);
+  const StepInFewerSlabs fewer(steps.problem);
   EXPECT_EQ(fewer.problem.graph, &steps.coarse.graph);
   EXPECT_EQ(fewer.problem.in_fewer_slabs, nullptr);
   EXPECT_NEAR(seconds_of(fewer.costs), seconds_of(steps.costs), 0.01 * seconds_of(steps.costs))
@@ -45,8 +42,8 @@ TEST(StepInFewerSlabs, TakeAsLongAsTheFinerStep) {
 // Slabs of 8 planes instead of 2: decisions for the second slab apply to four.
 TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
   const InTwoSizes steps;
-  const StepInFewerSlabs fewer(steps.request);
-  const GraphFacts coarse(fewer.problem), fine(steps.request);
+  const StepInFewerSlabs fewer(steps.problem);
+  const GraphFacts coarse(fewer.problem), fine(steps.problem);
   Decisions decisions = keep_everything(coarse);
   decisions.reserve = 0.25;
   decisions.reuse_window = 48;
@@ -65,7 +62,7 @@ TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
   EXPECT_EQ(found.reuse_window, 48);
   std::size_t chosen = 0;
   for (std::size_t id = 0; id < fine.values.size(); ++id) {
-    const net::Origin& origin = steps.fine.graph.value(static_cast<net::ValueId>(id)).origin;
+    const net::Origin& origin = steps.step.graph.value(static_cast<net::ValueId>(id)).origin;
     const bool within = origin.name == "encoder.0.input" && origin.slab / 4 == 1;
     chosen += within;
     EXPECT_EQ(found.recompute_per_use[id], within) << origin.text();
@@ -83,10 +80,10 @@ TEST(StepInFewerSlabs, GiveTheirDecisionsToTheSlabsInThem) {
 
 TEST(StepInFewerSlabs, LeadToVerifiedPlansOfTheFinerStep) {
   InTwoSizes steps;
-  steps.request.budgets = {std::int64_t{2} << 20, std::int64_t{1} << 30, 0};
-  const Plan plan = make_plan("hybrid", steps.request);
-  EXPECT_LE(plan.peak_bytes, steps.request.budgets.device);
-  EXPECT_EQ(verify(steps.fine.graph, steps.request.workspaces, plan), std::vector<std::string>());
+  steps.problem.budgets = {std::int64_t{2} << 20, std::int64_t{1} << 30, 0};
+  const Plan plan = make_plan("hybrid", steps.problem);
+  EXPECT_LE(plan.peak_bytes, steps.problem.budgets.device);
+  EXPECT_EQ(verify(steps.step.graph, steps.problem.workspaces, plan), std::vector<std::string>());
   EXPECT_NEAR(simulate(plan, steps.costs).seconds, plan.predicted_seconds, 1e-9);
 }
 

@@ -50,25 +50,6 @@ TEST(Executor, EqualsARunnerWithSeparateBuffersBitForBit) {
     }
 }
 
-TEST(Executor, TrainsNetworksToTheSameBits) {
-  for (const char* network : {"isensee2017", "unet3d", "resnet3d"}) {
-    const net::TrainingStep step = net::build_training_step(tiny(network));
-    const Results expected = without_plan(of(step), 3);
-    for (int i = 0; i < 3; ++i) {
-      float loss = 0;
-      std::memcpy(&loss, expected[static_cast<std::size_t>(i)].data(), sizeof loss);
-      EXPECT_TRUE(std::isfinite(loss)) << network;
-    }
-    EXPECT_NE(expected[0], expected[2]) << "nothing is learnt: " << network;
-    for (const test::PlanVariant& variant : test::plan_variants())
-      for (const bool poisoned : {false, true}) {
-        const Poisoned setting(poisoned);
-        EXPECT_EQ(test::trained(of(step), variant.options, 3), expected)
-            << variant.name << ", " << network << (poisoned ? ", poisoned" : "");
-      }
-  }
-}
-
 TEST(Executor, ReallyMovesBytesInEveryVariantThatSaysSo) {
   const net::TrainingStep step = net::build_training_step(tiny("isensee2017"));
   Ready both(of(step), test::SwapOptions{.disk = true}),

@@ -5,29 +5,18 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "base/shape.h"
 #include "net/graph/fused_moments.h"
-#include "swap/model/costs.h"
 #include "swap/verify/verify.h"
 #include "tests/swap/graphs.h"
 
 namespace voxswap::swap {
 namespace {
 
-struct Facts {
-  net::TrainingStep step;
-  CostModel costs;
-  StepProblem request;
-  GraphFacts facts;
-
-  explicit Facts(net::TrainingStep of)
-      : step(std::move(of)),
-        costs(estimate_costs(step.graph, find_device_rates("cpu"))),
-        request{&step.graph, std::vector<std::int64_t>(step.graph.nodes().size()), {}, {step.loss}, &costs},
-        facts(request) {}
-  Facts(const Facts&) = delete;
+struct Facts : test::StepToPlan {
+  explicit Facts(net::TrainingStep of) : StepToPlan(std::move(of)) {}
+  const GraphFacts facts{problem};
 };
 
 TEST(GraphFacts, ChoosesForAllSlabsOfAVolumeTogether) {
@@ -82,11 +71,11 @@ TEST(GraphFacts, ListTheInputsOfEveryVolumeAndAllowRecomputingConvolutionsWithMo
       EXPECT_FALSE(facts.values[index(node.outputs[1])].recomputable) << node.name;
     }
     EXPECT_GT(summing, 10);
-    const std::int64_t most = make_plan("keep", fused.request).peak_bytes;
-    fused.request.budgets.device = most / 2;
-    const Plan plan = make_plan("checkpoint", fused.request);
+    const std::int64_t most = fused.keep().peak_bytes;
+    fused.problem.budgets.device = most / 2;
+    const Plan plan = make_plan("checkpoint", fused.problem);
     EXPECT_LE(plan.peak_bytes, most / 2);
-    EXPECT_EQ(verify(fused.step.graph, fused.request.workspaces, plan), std::vector<std::string>());
+    EXPECT_EQ(verify(fused.step.graph, fused.problem.workspaces, plan), std::vector<std::string>());
     EXPECT_TRUE(std::any_of(plan.instructions.begin(), plan.instructions.end(), [&](const Instruction& run) {
       return run.recomputed && fused.step.graph.node(run.node).attributes.flag("moments");
     }));

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "net/backends/backend.h"
 #include "net/graph/graph.h"
 #include "net/steps/step.h"
+#include "swap/model/costs.h"
 #include "swap/planners/planner.h"
 
 namespace voxswap::test {
@@ -108,6 +110,37 @@ inline net::TrainingStep step_in_slabs(std::int64_t planes) {
   options.slabs = planes;
   return net::build_training_step(options);
 }
+
+// The step of a small network, with volumes of 16^3 voxels, whole or in slabs of so many planes.
+inline net::TrainingStep step_of_side_16(std::int64_t planes = net::whole_volumes) {
+  net::StepOptions options;
+  options.input = {1, 16, 16, 16, 4};
+  options.slabs = planes;
+  if (planes != net::whole_volumes) options.network.depth = 3;
+  return net::build_training_step(options);
+}
+
+// A training step, and what planners need to know of it.
+struct StepToPlan {
+  net::TrainingStep step;
+  swap::CostModel costs;
+  swap::StepProblem problem;
+
+  explicit StepToPlan(net::TrainingStep of, const std::string& device = "cpu", std::int64_t workspace = 0)
+      : step(std::move(of)),
+        costs(swap::estimate_costs(step.graph, swap::find_device_rates(device))),
+        problem{&step.graph,
+                std::vector<std::int64_t>(step.graph.nodes().size(), workspace),
+                {},
+                {step.loss},
+                &costs} {}
+  explicit StepToPlan(const net::StepOptions& options) : StepToPlan(net::build_training_step(options)) {}
+  StepToPlan(const StepToPlan&) = delete;
+  StepToPlan& operator=(const StepToPlan&) = delete;
+
+  swap::Plan keep() const { return swap::make_plan("keep", problem); }
+  swap::Floor least() const { return swap::least_budget(step.graph, problem.workspaces, problem.kept); }
+};
 
 // A chain of copies and some sigmoids forwards, then backwards past the same values: the shape of a training
 // step.

@@ -1,8 +1,9 @@
-// Reports of plans, as JSON and as text.
+// Reports of plans, as JSON, as text and as a time line.
 #include "swap/plan/plan_report.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -37,25 +38,6 @@ TEST(PlanText, ShowsThePeakItsGapToTheLowerBoundAndItsContents) {
     EXPECT_EQ(text.find(part), std::string::npos) << part << " has no place in a plan of keep:\n" << text;
 }
 
-TEST(PlanJson, HoldsEveryInstructionAndResidency) {
-  const test::Small small;
-  const Plan plan = make_plan("keep", small.request);
-  const nlohmann::json json = nlohmann::json::parse(plan_json(small.graph, plan));
-  EXPECT_EQ(json["planner"], "keep");
-  EXPECT_EQ(json["peak_bytes"], 1536);
-  EXPECT_EQ(json["kept"], nlohmann::json({"c"}));
-  ASSERT_EQ(json["instructions"].size(), 3u);
-  EXPECT_EQ(json["instructions"][1]["operation"], "leaky_relu");
-  EXPECT_EQ(json["instructions"][1]["live_bytes"], 1280);
-  ASSERT_EQ(json["residencies"].size(), plan.residencies.size());
-  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
-    const auto& entry = json["residencies"][i];
-    EXPECT_EQ(entry["offset"], plan.residencies[i].offset);
-    EXPECT_EQ(entry["bytes"], plan.residencies[i].bytes);
-    EXPECT_EQ(entry.contains("workspace_of"), plan.residencies[i].value == net::none);
-  }
-}
-
 TEST(PlanText, ShowsMemoryAgainstBudgetsAndWhatIsMovedAndRecomputed) {
   Swapped swapped;
   Plan& plan = swapped.plan;
@@ -75,14 +57,8 @@ TEST(PlanText, ShowsMemoryAgainstBudgetsAndWhatIsMovedAndRecomputed) {
 
 // Otherwise the list would be full of slabs of one volume.
 TEST(PlanText, ShowsTheSlabsOfAVolumeInOneLine) {
-  net::StepOptions options;
-  options.input = {1, 16, 16, 16, 4};
-  options.network.depth = 3;
-  options.slabs = 4;
-  const net::TrainingStep step = net::build_training_step(options);
-  const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-  const Plan plan = make_plan("keep", {&step.graph, workspaces, {}, {step.loss}});
-  const std::string text = plan_text(step.graph, plan);
+  const test::StepToPlan small(test::step_of_side_16(/*slabs=*/4));
+  const std::string text = plan_text(small.step.graph, small.keep());
   expect_parts(text, {", 4 slabs"});
   std::map<std::string, int> lines;
   for (const std::string& line : split(text.substr(text.find("live then:")), '\n'))
@@ -103,13 +79,18 @@ TEST(PlanText, ShowsTheInstructionOfPeakMemoryEvenIfItIsACopy) {
                        swapped.step.graph.value(value).name)});
 }
 
-TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
+TEST(PlanJson, HoldsEveryInstructionAndResidencyAndWhatWaitsForWhat) {
   Swapped swapped;
   const Plan& plan = swapped.plan;
-  const nlohmann::json json = nlohmann::json::parse(plan_json(swapped.step.graph, plan));
+  const net::Graph& graph = swapped.step.graph;
+  const nlohmann::json json = nlohmann::json::parse(plan_json(graph, plan));
+  EXPECT_EQ(json["planner"], plan.planner);
+  EXPECT_EQ(json["peak_bytes"], plan.peak_bytes);
   EXPECT_EQ(json["host_bytes"], plan.host_bytes);
   EXPECT_EQ(json["disk_budget_bytes"], plan.disk_budget_bytes);
   EXPECT_EQ(json["out_bytes"], totals(plan).out_bytes);
+  EXPECT_EQ(json["kept"], nlohmann::json({graph.value(plan.kept.at(0)).name}));
+  ASSERT_EQ(json["instructions"].size(), plan.instructions.size());
   std::size_t recomputations = 0, on_disk = 0;
   for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
     const auto& entry = json["instructions"][i];
@@ -117,8 +98,10 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
     EXPECT_EQ(entry["kind"], kind_name(instruction.kind));
     EXPECT_EQ(entry["lane"], lane_name(instruction.lane()));
     EXPECT_EQ(entry["waits"], instruction.waits);
+    EXPECT_EQ(entry["live_bytes"], plan.live_bytes[i]);
     if (instruction.kind == Instruction::Kind::run) {
       EXPECT_EQ(entry["node"], instruction.node);
+      EXPECT_EQ(entry["operation"], graph.node(instruction.node).operation->name);
       EXPECT_EQ(entry["recomputed"], instruction.recomputed);
       recomputations += instruction.recomputed ? 1 : 0;
       continue;
@@ -135,6 +118,13 @@ TEST(PlanJson, HoldsWhatIsMovedBetweenWhichPlacesAndWhatWaitsForWhat) {
   }
   EXPECT_GT(recomputations, 0u);
   EXPECT_GT(on_disk, 0u);
+  ASSERT_EQ(json["residencies"].size(), plan.residencies.size());
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const auto& entry = json["residencies"][i];
+    EXPECT_EQ(entry["offset"], plan.residencies[i].offset);
+    EXPECT_EQ(entry["bytes"], plan.residencies[i].bytes);
+    EXPECT_EQ(entry.contains("workspace_of"), plan.residencies[i].value == net::none);
+  }
 }
 
 TEST(Totals, CountBytesPerDirectionSwappedValuesAndRecomputedNodes) {
@@ -158,6 +148,83 @@ TEST(Totals, CountBytesPerDirectionSwappedValuesAndRecomputedNodes) {
   EXPECT_EQ(sums.disk_in_bytes, 70000);
   EXPECT_EQ(sums.values_out, 2);
   EXPECT_EQ(sums.recomputed_nodes, 1);
+}
+
+// --- The time line, as JSON for Perfetto
+using nlohmann::json;
+
+// Every instruction takes a second, one after the other.
+struct Traced : Swapped {
+  json events;
+
+  Traced() {
+    std::vector<double> begin, end;
+    for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+      begin.push_back(static_cast<double>(i));
+      end.push_back(static_cast<double>(i + 1));
+    }
+    const json root = json::parse(timeline_json(step.graph, plan, begin, end));
+    EXPECT_EQ(root["displayTimeUnit"], "ms");
+    events = root["traceEvents"];
+  }
+  std::vector<std::int64_t> levels(const std::string& counter) const {
+    std::vector<std::int64_t> result;
+    for (const json& event : events)
+      if (event["ph"] == "C" && event["name"] == counter) result.push_back(event["args"]["bytes"]);
+    return result;
+  }
+};
+
+TEST(Timeline, HasANamedRowPerLane) {
+  const Traced traced;
+  std::map<int, std::string> rows;
+  for (const json& event : traced.events)
+    if (event["name"] == "thread_name") rows[event["tid"]] = event["args"]["name"];
+  ASSERT_EQ(rows.size(), lane_count);
+  for (std::size_t lane = 0; lane < lane_count; ++lane)
+    EXPECT_EQ(rows[static_cast<int>(lane) + 1], lane_name(static_cast<Lane>(lane)));
+}
+
+TEST(Timeline, HasEveryInstructionInTheRowOfItsLaneWithItsTimesAndWhatItDoes) {
+  const Traced traced;
+  std::size_t i = 0;
+  for (const json& event : traced.events) {
+    if (event["ph"] != "X") continue;
+    const Instruction& instruction = traced.plan.instructions[i];
+    EXPECT_EQ(event["args"]["instruction"], i);
+    EXPECT_EQ(event["tid"], static_cast<int>(instruction.lane()) + 1);
+    EXPECT_EQ(event["ts"], 1e6 * static_cast<double>(i));
+    EXPECT_EQ(event["dur"], 1e6);
+    EXPECT_EQ(event["args"]["waits"], instruction.waits);
+    if (instruction.kind == Instruction::Kind::run) {
+      const net::Node& node = traced.step.graph.node(instruction.node);
+      EXPECT_EQ(event["name"], node.name + (instruction.recomputed ? " (recomputed)" : ""));
+      EXPECT_EQ(event["args"]["operation"], node.operation->name);
+      EXPECT_EQ(event["args"]["bytes"], net::node_bytes(traced.step.graph, node));
+    } else {
+      EXPECT_EQ(event["name"], traced.step.graph.value(instruction.value).name);
+      EXPECT_EQ(event["args"]["bytes"], instruction.bytes);
+    }
+    ++i;
+  }
+  EXPECT_EQ(i, traced.plan.instructions.size());
+}
+
+// If instructions run one by one, the occupancy of the device equals the plan's live sums.
+TEST(Timeline, CountsWhatEachTierHolds) {
+  const Traced traced;
+  const std::vector<std::int64_t> device = traced.levels("device bytes"), host = traced.levels("host bytes"),
+                                  disk = traced.levels("disk bytes");
+  ASSERT_FALSE(device.empty() || host.empty() || disk.empty());
+  EXPECT_EQ(*std::max_element(device.begin(), device.end()), traced.plan.live_peak_bytes);
+  EXPECT_LE(*std::max_element(host.begin(), host.end()), traced.plan.host_bytes);
+  EXPECT_LE(*std::max_element(disk.begin(), disk.end()), traced.plan.disk_bytes);
+  for (const auto* levels : {&host, &disk}) {
+    EXPECT_GT(*std::max_element(levels->begin(), levels->end()), 0);
+    EXPECT_EQ(*std::min_element(levels->begin(), levels->end()), 0);
+    EXPECT_EQ(levels->back(), 0);
+  }
+  EXPECT_EQ(device.back(), traced.plan.persistent_bytes);  // stay for the next step
 }
 
 }  // namespace

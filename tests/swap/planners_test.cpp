@@ -94,7 +94,10 @@ TEST_P(EveryPlanner, MakesPlansWithoutViolationsWithinBudgetsDownToTheSmallestTh
         test.expect_good(*plan);
         EXPECT_LE(plan->peak_bytes, budget);
         EXPECT_LE(plan->host_bytes, host);
-        EXPECT_GT(plan->predicted_seconds, 0);
+        const Bound bound =
+            lower_bound(test.step.graph, problem.workspaces, problem.kept, test.costs, problem.budgets);
+        EXPECT_GT(bound.seconds, 0);
+        EXPECT_GE(plan->predicted_seconds, bound.seconds * (1 - 1e-9)) << share;
         ++made;
       }
     }

@@ -117,57 +117,65 @@ Results trained(net::Ranks& ranks, const SharedCase& of) {
   return results;
 }
 
-void expect_same_bits(const SharedCase& of, const std::vector<int>& counts) {
-  const Results expected = trained(net::alone(), of);
-  for (const int count : counts) {
-    const std::vector<Results> found =
-        test::on_ranks<Results>(count, [&](net::Ranks& ranks) { return trained(ranks, of); });
-    for (std::size_t rank = 0; rank < found.size(); ++rank)
-      EXPECT_TRUE(found[rank] == expected) << "rank " << rank << " of " << count;
-  }
+struct SameBitsCase {
+  const char* name;
+  SharedCase of;
+  std::vector<std::pair<int, std::int64_t>> ranks;  // and how many of them share a volume
+  bool shares = true;                               // by slabs: compared with one rank in slabs
+};
+
+void PrintTo(const SameBitsCase& row, std::ostream* out) {
+  *out << row.name;
 }
 
-// Compares (ranks, ranks per volume) with one rank in slabs.
-void expect_same_bits_in_slabs(const SharedCase& of,
-                               const std::vector<std::pair<int, std::int64_t>>& ranks_and_slabs) {
-  const Results expected = trained(net::alone(), of.over(1));
-  for (const auto& [count, slabs] : ranks_and_slabs) {
+const SameBitsCase same_bits_cases[] = {
+    {"OnAnyNumberOfRanks", {}, {{2, 1}, {3, 1}, {4, 1}, {8, 1}}, false},
+    {"WhereTheTreeIsLopsided", {.batch = 10}, {{2, 1}, {5, 1}, {10, 1}}, false},
+    {"InSlabs", {.batch = 6, .slabs = 2}, {{2, 1}, {3, 1}}, false},
+    {"WhileTheySwap", {.batch = 6, .swaps = true}, {{2, 1}, {3, 1}, {6, 1}}, false},
+    {"WithAScaledLoss", {.batch = 6, .type = net::ElementType::f16}, {{2, 1}, {3, 1}}, false},
+    // The samples' sums are exchanged before any gradient is computed.
+    {"WithTheDiceOfTheBatch", {.batch = 10, .batch_dice = true}, {{2, 1}, {5, 1}, {10, 1}}, false},
+    {"WithTheDiceOfTheBatchInSlabs", {.batch = 6, .slabs = 2, .batch_dice = true}, {{2, 1}, {3, 1}}, false},
+    {"WithTheDiceOfTheBatchWhileTheySwap",
+     {.batch = 6, .swaps = true, .batch_dice = true},
+     {{2, 1}, {3, 1}},
+     false},
+    {"SharingAVolume", {.batch = 1, .side = {16, 8, 8}}, {{2, 2}, {3, 3}, {4, 4}, {8, 8}}},
+    {"SharingAnUnevenVolume", {.batch = 1, .side = {12, 8, 8}}, {{2, 2}, {5, 5}}},
+    {"SharingInSeveralSlabsEach", {.batch = 1, .slabs = 2, .side = {16, 8, 8}}, {{2, 2}, {3, 3}}},
+    {"SharingBesideRanksWithOtherSamples", {.batch = 4, .side = {8, 8, 8}}, {{2, 2}, {4, 2}, {8, 2}, {6, 3}}},
+    {"SharingWithTheDiceOfTheBatch", {.batch = 2, .batch_dice = true, .side = {8, 8, 8}}, {{2, 2}, {4, 2}}},
+    {"SharingWhileTheySwap", {.batch = 1, .slabs = 2, .swaps = true, .side = {16, 8, 8}}, {{2, 2}, {3, 3}}},
+    {"SharingInBf16", {.batch = 2, .type = net::ElementType::bf16, .side = {8, 8, 8}}, {{2, 2}, {4, 2}}}};
+
+void expect_same_bits(const SameBitsCase& row) {
+  const auto by = [&](std::int64_t sharers) { return row.shares ? row.of.over(sharers) : row.of; };
+  const Results expected = trained(net::alone(), by(1));
+  for (const auto& [count, sharers] : row.ranks) {
     const std::vector<Results> found = test::on_ranks<Results>(
-        count, [&, by = slabs](net::Ranks& ranks) { return trained(ranks, of.over(by)); });
+        count, [&, each = sharers](net::Ranks& ranks) { return trained(ranks, by(each)); });
     for (std::size_t rank = 0; rank < found.size(); ++rank)
       EXPECT_TRUE(found[rank] == expected)
-          << of.network << ": rank " << rank << " of " << count << ", " << slabs << " slabs";
+          << row.of.network << ": rank " << rank << " of " << count << ", " << sharers << " per volume";
   }
 }
 
-TEST(RanksThatShareVolumes, GiveTheSameBitsAsOneRank) {
-  expect_same_bits_in_slabs({.batch = 1, .side = {16, 8, 8}}, {{2, 2}, {3, 3}, {4, 4}, {8, 8}});
-  expect_same_bits_in_slabs({.batch = 1, .side = {12, 8, 8}}, {{2, 2}, {5, 5}});
+class RankSteps : public testing::TestWithParam<SameBitsCase> {};
+
+TEST_P(RankSteps, GiveTheSameBitsAsOneRank) {
+  expect_same_bits(GetParam());
 }
 
-TEST(RanksThatShareVolumes, GiveTheSameBitsInSeveralSlabsEach) {
-  expect_same_bits_in_slabs({.batch = 1, .slabs = 2, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
-}
-
-TEST(RanksThatShareVolumes, GiveTheSameBitsBesideRanksWithOtherSamples) {
-  expect_same_bits_in_slabs({.batch = 4, .side = {8, 8, 8}}, {{2, 2}, {4, 2}, {8, 2}, {6, 3}});
-  expect_same_bits_in_slabs({.batch = 2, .batch_dice = true, .side = {8, 8, 8}}, {{2, 2}, {4, 2}});
-}
-
-TEST(RanksThatShareVolumes, GiveTheSameBitsWhileTheySwap) {
-  expect_same_bits_in_slabs({.batch = 1, .slabs = 2, .swaps = true, .side = {16, 8, 8}}, {{2, 2}, {3, 3}});
-}
-
-TEST(RanksThatShareVolumes, GiveTheSameBitsInBf16) {
-  expect_same_bits_in_slabs({.batch = 2, .type = net::ElementType::bf16, .side = {8, 8, 8}},
-                            {{2, 2}, {4, 2}});
-}
+INSTANTIATE_TEST_SUITE_P(Ranks, RankSteps, testing::ValuesIn(same_bits_cases),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(RanksThatShareVolumes, GiveTheSameBitsInEveryNetwork) {
   for (const std::string& name : net::network_names()) {
     const bool images = net::takes_images(name);  // their rows are split
-    const SharedCase of = {.network = name, .batch = 1, .side = {images ? 1 : 32, images ? 48 : 16, 16}};
-    expect_same_bits_in_slabs(of, {{2, 2}, {3, 3}});
+    expect_same_bits({"",
+                      {.network = name, .batch = 1, .side = {images ? 1 : 32, images ? 48 : 16, 16}},
+                      {{2, 2}, {3, 3}}});
   }
 }
 
@@ -177,85 +185,51 @@ TEST(RanksThatShareVolumes, HaveAboutTheirPartOfItsMemory) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 32, 32, 32, 2};
     options.slab_ranks = {0, slabs};
-    const net::TrainingStep step = net::build_training_step(options);
-    const std::vector<std::int64_t> workspaces(step.graph.nodes().size(), 0);
-    return make_plan("keep", StepProblem{&step.graph, workspaces, {}, {step.loss}}).peak_bytes;
+    return test::StepToPlan(options).keep().peak_bytes;
   };
   EXPECT_LT(static_cast<double>(peak(2)), 0.6 * static_cast<double>(peak(1)));
   EXPECT_LT(static_cast<double>(peak(4)), 0.4 * static_cast<double>(peak(1)));
 }
 
-TEST(RankSteps, GiveTheSameBitsOnAnyNumberOfRanks) {
-  expect_same_bits({}, {2, 3, 4, 8});
-}
-
-TEST(RankSteps, GiveTheSameBitsWhereTheTreeIsLopsided) {
-  expect_same_bits({.batch = 10}, {2, 5, 10});
-}
-
-TEST(RankSteps, GiveTheSameBitsInSlabs) {
-  expect_same_bits({.batch = 6, .slabs = 2}, {2, 3});
-}
-
-TEST(RankSteps, GiveTheSameBitsWhileTheySwap) {
-  expect_same_bits({.batch = 6, .swaps = true}, {2, 3, 6});
-}
-
-TEST(RankSteps, GiveTheSameBitsWithAScaledLoss) {
-  expect_same_bits({.batch = 6, .type = net::ElementType::f16}, {2, 3});
-}
-
-// The samples' sums are exchanged before any gradient is computed.
-TEST(RankSteps, GiveTheSameBitsWithTheDiceOfTheWholeBatch) {
-  expect_same_bits({.batch = 10, .batch_dice = true}, {2, 5, 10});
-  expect_same_bits({.batch = 6, .slabs = 2, .batch_dice = true}, {2, 3});
-  expect_same_bits({.batch = 6, .swaps = true, .batch_dice = true}, {2, 3});
-}
-
 // Values of one sample are freed before those of the next are computed.
-TEST(RankSteps, KeepTheActivationsOfOneSampleAtATime) {
+TEST(RankPlans, KeepTheActivationsOfOneSampleAtATime) {
   const auto peak = [](std::int64_t batch, std::int64_t slabs) {
     net::StepOptions options = test::tiny("isensee2017");
     options.input = {1, 16, 16, 16, 2};
     options.slabs = slabs;
     options.share = {0, batch, batch};
-    const net::TrainingStep step = net::build_training_step(options);
-    StepProblem request{
-        &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}};
-    return make_plan("keep", request).peak_bytes;
+    return test::StepToPlan(options).keep().peak_bytes;
   };
   const std::int64_t image = 16 * 16 * 16 * (2 * 4 + 1);
   for (const std::int64_t slabs : {net::whole_volumes, std::int64_t{4}})
     EXPECT_LT(peak(8, slabs), peak(1, slabs) + 8 * image + peak(1, slabs) / 8) << slabs;
 }
 
-// A step of the first of two ranks, in which the exchange takes a tenth of the time.
-struct Shared {
-  net::TrainingStep step;
-  CostModel costs;
-  StepProblem request;
+net::StepOptions first_of_two_ranks(std::int64_t samples, std::int64_t slabs) {
+  net::StepOptions options = test::tiny("isensee2017");
+  options.input = {1, 16, 16, 16, 2};
+  options.slabs = slabs;
+  options.share = {0, samples, 2 * samples};
+  return options;
+}
 
-  explicit Shared(std::int64_t samples = 2, std::int64_t slabs = net::whole_volumes) {
-    net::StepOptions options = test::tiny("isensee2017");
-    options.input = {1, 16, 16, 16, 2};
-    options.slabs = slabs;
-    options.share = {0, samples, 2 * samples};
-    step = net::build_training_step(options);
-    costs = estimate_costs(step.graph, find_device_rates("cpu"));
+// A step of the first of two ranks, in which the exchange takes a tenth of the time.
+struct Shared : test::StepToPlan {
+  explicit Shared(std::int64_t samples = 2, std::int64_t slabs = net::whole_volumes)
+      : StepToPlan(first_of_two_ranks(samples, slabs)) {
     set_exchange_seconds(step.graph, {.ranks = 2, .local_rate = 1e9, .message_seconds = 1e-6}, costs);
-    request = {&step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
   }
 };
 
 TEST(RankPlans, ExchangeOnALaneOfItsOwnBesideWhatIsLeftToCompute) {
   const Shared shared;
-  const Plan plan = make_plan("keep", shared.request);
+  const Plan plan = shared.keep();
   const Simulation simulation = simulate(plan, shared.costs);
   const double exchanging = simulation.busy_seconds[static_cast<std::size_t>(Lane::exchange)];
   EXPECT_GT(exchanging, 0);
   EXPECT_LT(simulation.seconds - simulation.compute_seconds, 0.25 * exchanging);
   EXPECT_GE(simulation.seconds,
-            lower_bound(shared.step.graph, shared.request.workspaces, {shared.step.loss}, shared.costs, {})
+            lower_bound(shared.step.graph, shared.problem.workspaces, {shared.step.loss}, shared.costs, {})
                 .seconds);
 }
 
@@ -266,11 +240,8 @@ TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
     options.input = {1, 16, 16, 16, 2};
     options.slabs = 2;
     options.slab_ranks = {rank, 2};
-    const net::TrainingStep step = net::build_training_step(options);
-    const CostModel costs = estimate_costs(step.graph, find_device_rates("cpu"));
-    const StepProblem request{
-        &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
-    const GraphFacts facts(request);
+    const test::StepToPlan shared(options);
+    const GraphFacts facts(shared.problem);
     int expanded = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       const Philox random(seed, 7);
@@ -286,7 +257,7 @@ TEST(RankPlans, HaveOneLiveRangeOfAValueAtATimeWhereItIsRecomputed) {
       std::vector<std::int32_t> last(facts.values.size(), -2);  // last step of the latest live range
       for (const LiveRange& live_range : sequence->live_ranges) {
         ASSERT_GT(live_range.produced, last[index(live_range.value)])
-            << step.graph.value(live_range.value).name << ", rank " << rank << ", seed " << seed;
+            << shared.step.graph.value(live_range.value).name << ", rank " << rank << ", seed " << seed;
         last[index(live_range.value)] = live_range.last_use;
       }
     }
@@ -308,9 +279,9 @@ TEST(RankPlans, UpdateAfterAllElseIsComputed) {
 
 TEST(RankPlans, AreRefusedWhereAnExchangeIsNotOnItsLaneOrInAnotherOrder) {
   const Shared shared;
-  const Plan plan = make_plan("keep", shared.request);
+  const Plan plan = shared.keep();
   const auto violations = [&](const Plan& changed) {
-    return verify(shared.step.graph, shared.request.workspaces, changed);
+    return verify(shared.step.graph, shared.problem.workspaces, changed);
   };
   EXPECT_TRUE(violations(plan).empty());
   std::vector<std::size_t> exchanges;
@@ -334,26 +305,17 @@ TEST(RankPlans, AreRefusedWhereAnExchangeIsNotOnItsLaneOrInAnotherOrder) {
 TEST(RankPlans, OfManySamplesAreThoseOfOne) {
   net::StepOptions options = test::tiny("isensee2017");
   options.input = {1, 16, 16, 16, 2};
-  const net::TrainingStep one = net::build_training_step(options);
+  const test::StepToPlan sample(net::build_training_step(options), "v100");
   options.share = {0, 8, 8};
-  const net::TrainingStep all = net::build_training_step(options);
-  const auto request_of = [](const net::TrainingStep& step, const CostModel& costs) {
-    return StepProblem{
-        &step.graph, std::vector<std::int64_t>(step.graph.nodes().size(), 0), {}, {step.loss}, &costs};
-  };
-  const CostModel costs_of_one = estimate_costs(one.graph, find_device_rates("v100")),
-                  costs = estimate_costs(all.graph, find_device_rates("v100"));
-  const StepProblem sample = request_of(one, costs_of_one);
-  StepProblem request = request_of(all, costs);
-  request.one_sample = &sample;
-  const std::int64_t least = least_budget(all.graph, request.workspaces, {all.loss}).bytes,
-                     most = make_plan("keep", request).peak_bytes;
-  request.budgets = {(least + most) / 2, 1 << 30, 0};
-  for (const char* planner : {"hybrid", "checkpoint"}) {
-    if (planner == std::string("checkpoint")) request.budgets.device = (least + 3 * most) / 4;
-    const Plan plan = make_plan(planner, request);
-    EXPECT_LE(plan.peak_bytes, request.budgets.device) << planner;
-    EXPECT_TRUE(verify(all.graph, request.workspaces, plan).empty()) << planner;
+  test::StepToPlan all(net::build_training_step(options), "v100");
+  all.problem.one_sample = &sample.problem;
+  const std::int64_t least = all.least().bytes, most = all.keep().peak_bytes;
+  for (const auto& [planner, budget] :
+       {std::pair{"hybrid", (least + most) / 2}, {"checkpoint", (least + 3 * most) / 4}}) {
+    all.problem.budgets = {budget, 1 << 30, 0};
+    const Plan plan = make_plan(planner, all.problem);
+    EXPECT_LE(plan.peak_bytes, budget) << planner;
+    EXPECT_TRUE(verify(all.step.graph, all.problem.workspaces, plan).empty()) << planner;
   }
 }
 

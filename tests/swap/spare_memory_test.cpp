@@ -152,18 +152,8 @@ TEST(SpareMemory, IsReservedForCopiesInFlight) {
 }
 
 // The step of a small network in slabs, and the decisions to recompute everything per use.
-struct Slabs {
-  net::TrainingStep step = test::step_in_slabs(4);
-  CostModel costs = estimate_costs(step.graph, find_device_rates("v100"));
-  StepProblem request{&step.graph,
-                      std::vector<std::int64_t>(step.graph.nodes().size()),
-                      {unlimited, unlimited, 0},
-                      {step.loss},
-                      &costs};
-
-  Slabs() = default;
-  Slabs(const Slabs&) = delete;
-
+struct Slabs : test::StepToPlan {
+  Slabs() : StepToPlan(test::step_in_slabs(4), "v100") { problem.budgets = {unlimited, unlimited, 0}; }
   static Decisions recompute_everything(const GraphFacts& facts) {
     Decisions decisions = keep_everything(facts);
     recompute_in_chains(facts, {64, true, 0, 0}, decisions);
@@ -174,7 +164,7 @@ struct Slabs {
 
 TEST(Passes, AreThoseOfStepsInSlabs) {
   const Slabs slabs;
-  const GraphFacts facts(slabs.request);
+  const GraphFacts facts(slabs.problem);
   EXPECT_GT(facts.passes, 10u) << "two for every norm of the finest level, there and back";
   EXPECT_TRUE(std::is_sorted(facts.pass.begin(), facts.pass.end()));
   EXPECT_EQ(facts.pass.front(), 0);
@@ -186,7 +176,7 @@ TEST(Passes, AreThoseOfStepsInSlabs) {
 
 TEST(Passes, AreBridgedByRetainedValues) {
   const Slabs slabs;
-  const GraphFacts facts(slabs.request);
+  const GraphFacts facts(slabs.problem);
   Decisions decisions = Slabs::recompute_everything(facts);
   const std::optional<Sequence> recomputed = expand(facts, decisions);
   ASSERT_TRUE(recomputed);
@@ -219,17 +209,17 @@ TEST(Passes, AreBridgedByRetainedValues) {
 
 TEST(Passes, AreBridgedIfThereIsSpareMemory) {
   Slabs slabs;
-  const GraphFacts all(slabs.request);
+  const GraphFacts all(slabs.problem);
   const Decisions everything = Slabs::recompute_everything(all);
   const Schedule recomputed = schedule_of(all, everything);
   const std::vector<std::int64_t> memory = memory_of(all, recomputed.sequence);
   const std::int64_t least = *std::max_element(memory.begin(), memory.end());
   std::ptrdiff_t before = recomputations(recomputed);
   for (const std::int64_t more : {0, 1, 4, 16}) {
-    slabs.request.budgets.device = least + more * least / 16;
-    const GraphFacts facts(slabs.request);
+    slabs.problem.budgets.device = least + more * least / 16;
+    const GraphFacts facts(slabs.problem);
     const Decisions decisions = retain_in_spare_memory(facts, schedule_of(facts, everything), everything,
-                                                       slabs.request.budgets.device);
+                                                       slabs.problem.budgets.device);
     const Schedule retaining = schedule_of(facts, decisions);
     EXPECT_EQ(decisions.recompute, everything.recompute);
     EXPECT_LE(recomputations(retaining), before) << more;
