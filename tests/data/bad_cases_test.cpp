@@ -1,6 +1,7 @@
 // Every kind of invalid input as a real file on disk: one clear message, exit code 3, and `check` reports all
 // of them at once.
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "base/file.h"
@@ -33,17 +34,7 @@ class BadCases : public testing::Test {
     return folder_ / format("{}/{}_{}.nii.gz", id, id, what);
   }
   fs::path bad(const std::string& what) const { return file("BraTS2021_00001", what); }
-  DatasetOptions options() const {
-    DatasetOptions result = at(folder_.path());
-    return result;
-  }
-  // Reading the second case fails with all of `parts` in the message, and check_dataset reports the same.
-  void expect_bad(const std::vector<std::string>& parts) const {
-    const Dataset dataset = open_dataset(options());
-    read_case(dataset, dataset.cases[0]);
-    expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data, parts);
-    expect_checked("error", parts);
-  }
+  DatasetOptions options() const { return at(folder_.path()); }
   void expect_checked(const std::string& severity, const std::vector<std::string>& parts) const {
     const CheckReport report = check_dataset({options(), false, 0});
     const bool reported =
@@ -82,20 +73,6 @@ TEST_F(BadCases, AFileThatGoesAfterOpeningIsMissing) {
                  {bad("t2").string(), "no such file"});
 }
 
-TEST_F(BadCases, ChannelsOnDifferentGridsNameBoth) {
-  Geometry moved = grid;
-  moved.origin[2] = 3;
-  write_image(bad("t2"), random_image(moved));
-  expect_bad({bad("t2").string(), "(0, 0, 3)", "BraTS2021_00001_t1.nii.gz", "(0, 0, 0)"});
-  write_image(bad("t2"), random_image(geometry({8, 8, 9})));
-  expect_bad({bad("t2").string(), "8x8x9", "8x8x8"});
-}
-
-TEST_F(BadCases, AGroundTruthOnAnotherGridIsReported) {
-  write_label_map(bad("seg"), random_labels(geometry({8, 7, 8}), {0, 1}));
-  expect_bad({bad("seg").string(), "8x7x8"});
-}
-
 TEST_F(BadCases, DirectionsThatDifferInTheEighthDigitAreTheSameGrid) {
   Geometry turned = grid;
   turned.direction[1] = 3e-8;
@@ -104,31 +81,54 @@ TEST_F(BadCases, DirectionsThatDifferInTheEighthDigitAreTheSameGrid) {
   EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[2].geometry, grid);
 }
 
-TEST_F(BadCases, ATruncatedFileIsNamed) {
-  truncate_file(bad("flair"), 0.6);
-  expect_bad({bad("flair").string(), "truncated"});
-}
-
-TEST_F(BadCases, NaNAndInfiniteVoxelsAreCountedAndPlaced) {
-  Image image = random_image(grid);
-  image.at(3, 2, 1) = std::numeric_limits<float>::quiet_NaN();
-  image.at(4, 2, 1) = std::numeric_limits<float>::infinity();
-  write_image(bad("t1"), image);
-  expect_bad({bad("t1").string(), "2 of 512", "NaN", "(3, 2, 1)"});
-}
-
-TEST_F(BadCases, ALabelOutsideTheListNamesTheValueAndTheList) {
-  LabelMap labels = random_labels(grid, {0, 1});
-  labels.voxels[9] = 3;
-  write_label_map(bad("seg"), labels);
-  expect_bad({bad("seg").string(), "label 3", "1 necrosis, 2 oedema, 4 enhancing"});
-}
-
-TEST_F(BadCases, AFractionalGroundTruthIsReported) {
-  Image image{grid, std::vector<float>(512, 0)};
-  image.voxels[3] = 0.5F;
-  write_image(bad("seg"), image);
-  expect_bad({bad("seg").string(), "0.5"});
+TEST_F(BadCases, AreNamedWithWhatIsWrongWhenTheyAreReadAndWhenTheyAreChecked) {
+  Geometry moved = grid;
+  moved.origin[2] = 3;
+  Image not_finite = random_image(grid), fractional{grid, std::vector<float>(512, 0)};
+  not_finite.at(3, 2, 1) = std::numeric_limits<float>::quiet_NaN();
+  not_finite.at(4, 2, 1) = std::numeric_limits<float>::infinity();
+  fractional.voxels[3] = 0.5F;
+  struct Row {
+    const char* file;
+    std::function<void(const fs::path&)> damage;
+    std::vector<std::string> says;  // and the file's name
+  };
+  for (const Row& row :
+       std::vector<Row>{{"t2",
+                         [&](const fs::path& path) { write_image(path, random_image(moved)); },
+                         {"(0, 0, 3)", "BraTS2021_00001_t1.nii.gz", "(0, 0, 0)"}},
+                        {"t2",
+                         [](const fs::path& path) {
+                           write_image(path, random_image(geometry({8, 8, 9})));
+                         },
+                         {"8x8x9", "8x8x8"}},
+                        {"seg",
+                         [](const fs::path& path) {
+                           write_label_map(path, random_labels(geometry({8, 7, 8}), {0, 1}));
+                         },
+                         {"8x7x8"}},
+                        {"flair", [](const fs::path& path) { truncate_file(path, 0.6); }, {"truncated"}},
+                        {"t1",
+                         [&](const fs::path& path) { write_image(path, not_finite); },
+                         {"2 of 512", "NaN", "(3, 2, 1)"}},
+                        {"seg",
+                         [](const fs::path& path) {
+                           write_label_map(path, random_labels(grid, {0, 3}));
+                         },
+                         {"label 3", "1 necrosis, 2 oedema, 4 enhancing"}},
+                        {"seg", [&](const fs::path& path) { write_image(path, fractional); }, {"0.5"}}}) {
+    SCOPED_TRACE(row.file + (" that says " + row.says[0]));
+    const fs::path path = bad(row.file);
+    const std::string good = read_file(path);
+    row.damage(path);
+    std::vector<std::string> parts = row.says;
+    parts.push_back(path.string());
+    const Dataset dataset = open_dataset(options());
+    read_case(dataset, dataset.cases[0]);
+    expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data, parts);
+    expect_checked("error", parts);
+    write_file(path, good);
+  }
 }
 
 TEST_F(BadCases, AllOfThemAreReportedAtOnce) {
@@ -138,6 +138,8 @@ TEST_F(BadCases, AllOfThemAreReportedAtOnce) {
   write_image(file("BraTS2021_00000", "t1"), Image{grid, std::vector<float>(512, 0)});
   fs::remove(file("BraTS2021_00000", "seg"));
   for (const char* what : {"t1ce is missing", "truncated", "label 7"}) expect_checked("error", {what});
+  for (const CaseFacts& facts : check_dataset({options(), false, 0}).cases)
+    EXPECT_TRUE(facts.grid) << facts.id;
   for (const char* what : {"all voxels have the value 0", "1 of 2 cases without ground truth", "necrosis"})
     expect_checked("warning", {what});
 }

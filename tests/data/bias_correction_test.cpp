@@ -24,22 +24,20 @@ Phantom ball(const Size3& size) {
   Phantom phantom{{grid, std::vector<float>(count, 0.0F)}, {grid, std::vector<float>(count, 0.0F)}};
   const Philox random(4, 4);
   std::size_t i = 0;
-  for (std::int64_t z = 0; z < size[2]; ++z)
-    for (std::int64_t y = 0; y < size[1]; ++y)
-      for (std::int64_t x = 0; x < size[0]; ++x, ++i) {
-        const auto part = [&](std::int64_t at, std::size_t axis) {
-          return 2 * (static_cast<double>(at) + 0.5) / static_cast<double>(size[axis]) - 1;
-        };
-        const double u = part(x, 0), v = part(y, 1), w = part(z, 2);
-        const double r = std::sqrt(u * u + v * v + w * w);
-        if (r > 0.85) continue;
-        const double folds = 0.08 * std::sin(12 * u) * std::sin(11 * v + 1) * std::sin(13 * w);
-        const double tissue = r + folds < 0.3 ? 60 : r + folds < 0.65 ? 180 : 110;
-        const double value = tissue * (1 + 0.03 * random.normal(i));
-        phantom.even.voxels[i] = static_cast<float>(value);
-        phantom.biased.voxels[i] =
-            static_cast<float>(value * std::exp(0.35 * u - 0.2 * v * w + 0.25 * w * w));
-      }
+  for_each_voxel(size, [&](auto x, auto y, auto z) {
+    const std::size_t at = i++;
+    const auto part = [&](std::int64_t index, std::size_t axis) {
+      return 2 * (static_cast<double>(index) + 0.5) / static_cast<double>(size[axis]) - 1;
+    };
+    const double u = part(x, 0), v = part(y, 1), w = part(z, 2);
+    const double r = std::sqrt(u * u + v * v + w * w);
+    if (r > 0.85) return;
+    const double folds = 0.08 * std::sin(12 * u) * std::sin(11 * v + 1) * std::sin(13 * w);
+    const double tissue = r + folds < 0.3 ? 60 : r + folds < 0.65 ? 180 : 110;
+    const double value = tissue * (1 + 0.03 * random.normal(at));
+    phantom.even.voxels[at] = static_cast<float>(value);
+    phantom.biased.voxels[at] = static_cast<float>(value * std::exp(0.35 * u - 0.2 * v * w + 0.25 * w * w));
+  });
   return phantom;
 }
 
@@ -92,18 +90,14 @@ TEST(BiasCorrection, RefusesWhatHasNoLogarithmOrNoForeground) {
 }
 
 TEST(BiasCorrection, IsForT1AndT2ByTheirNamesUnlessChannelsAreNamed) {
-  const auto corrected = [](const std::vector<std::string>& wanted,
-                            const std::vector<std::string>& modalities) {
-    return corrected_channels(wanted, modalities);
-  };
   using Switches = std::vector<bool>;
-  EXPECT_EQ(corrected({"n4"}, {"t1", "t1ce", "t2", "flair"}), (Switches{true, true, true, false}));
-  EXPECT_EQ(corrected({"n4"}, {"t1n", "t1c", "t2w", "t2f"}), (Switches{true, true, true, false}));
-  EXPECT_EQ(corrected({"n4"}, {"FLAIR", "T1w", "t1gd", "T2w"}), (Switches{false, true, true, true}));
-  EXPECT_EQ(corrected({"flair"}, {"t1", "flair"}), (Switches{false, true}));
-  EXPECT_EQ(corrected({}, {"t1", "flair"}), (Switches{false, false}));
-  expect_failure([&] { corrected({"n4"}, {"MRI"}); }, Exit::usage, {"MRI", "[MRI]"});
-  expect_failure([&] { corrected({"t3"}, {"t1", "t2"}); }, Exit::usage, {"'t3'", "t1, t2"});
+  EXPECT_EQ(corrected_channels({"n4"}, {"t1", "t1ce", "t2", "flair"}), (Switches{true, true, true, false}));
+  EXPECT_EQ(corrected_channels({"n4"}, {"t1n", "t1c", "t2w", "t2f"}), (Switches{true, true, true, false}));
+  EXPECT_EQ(corrected_channels({"n4"}, {"FLAIR", "T1w", "t1gd", "T2w"}), (Switches{false, true, true, true}));
+  EXPECT_EQ(corrected_channels({"flair"}, {"t1", "flair"}), (Switches{false, true}));
+  EXPECT_EQ(corrected_channels({}, {"t1", "flair"}), (Switches{false, false}));
+  expect_failure([&] { corrected_channels({"n4"}, {"MRI"}); }, Exit::usage, {"MRI", "[MRI]"});
+  expect_failure([&] { corrected_channels({"t3"}, {"t1", "t2"}); }, Exit::usage, {"'t3'", "t1, t2"});
 }
 
 }  // namespace

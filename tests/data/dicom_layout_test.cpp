@@ -25,16 +25,27 @@ Image whole_numbers(const Geometry& slice_grid, std::uint64_t seed) {
 
 const Geometry slice_grid = geometry({5, 4, 3});
 
-void write_series(const fs::path& folder, const std::string& description, std::uint64_t seed) {
-  fs::create_directories(folder);
-  write_dicom(folder, whole_numbers(slice_grid, seed), description, format("1.{}", seed));
-}
+// A folder with series at these paths and with these descriptions; series i has whole_numbers(…, i + 1).
+class DicomCases : public testing::Test {
+ protected:
+  using Series = std::vector<std::pair<std::string, std::string>>;
 
-Dataset open(const fs::path& root, const Labels& labels = {{"tumor", 1}}) {
-  DatasetOptions options = at(root);
-  options.labels = labels;
-  return open_dataset(options);
-}
+  void write(const Series& all) {
+    for (const auto& [path, description] : all) {
+      fs::create_directories(folder_ / path);
+      write_dicom(folder_ / path, whole_numbers(slice_grid, ++written_), description,
+                  format("1.{}", written_));
+    }
+  }
+  Dataset open() const {
+    DatasetOptions options = at(folder_.path());
+    options.labels = {{"tumor", 1}};
+    return open_dataset(options);
+  }
+
+  TemporaryFolder folder_;
+  std::uint64_t written_ = 0;
+};
 
 TEST(DicomSeries, ComeBackAsTheyWereWrittenTheSameBytesEachTime) {
   const TemporaryFolder folder;
@@ -74,17 +85,14 @@ TEST(DicomSeries, AreWrittenAndReadBySeveralThreadsAtOnce) {
   EXPECT_EQ(same, std::vector<int>(8, 1));
 }
 
-TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/study/T1", "", 1);
-  write_series(folder / "p1/study/0003", "ax T1 TSE +C gadovist", 2);
-  write_series(folder / "p1/study/0004", "AX T2 FLAIR", 3);
-  write_series(folder / "p1/study/0005", "localizer", 4);
-  write_label_map(folder / "p1/p1_seg.nii.gz", random_labels(slice_grid, {0, 1}));
-  write_series(folder / "p2/t1", "", 5);
-  write_series(folder / "p2/t1ce", "", 6);
-  write_series(folder / "p2/flair", "", 7);
-  const Dataset dataset = open(folder.path());
+TEST_F(DicomCases, AreRecognisedByFoldersAndDescriptions) {
+  write({{"p1/study/T1", ""},
+         {"p1/study/0003", "ax T1 TSE +C gadovist"},
+         {"p1/study/0004", "AX T2 FLAIR"},
+         {"p1/study/0005", "localizer"}});
+  write_label_map(folder_ / "p1/p1_seg.nii.gz", random_labels(slice_grid, {0, 1}));
+  write({{"p2/t1", ""}, {"p2/t1ce", ""}, {"p2/flair", ""}});
+  const Dataset dataset = open();
   EXPECT_EQ(dataset.layout, "dicom");
   EXPECT_TRUE(
       contains(dataset.recognised, "1 series skipped: the description names no MRI sequence, e.g. 0005"));
@@ -98,37 +106,26 @@ TEST(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   EXPECT_FALSE(read_case(dataset, dataset.cases[1]).has_truth());
 }
 
-TEST(DicomCases, ThatAreAmbiguousOrLackASeriesAreReported) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/t1", "", 1);
-  write_series(folder / "p1/t2", "", 2);
-  write_series(folder / "p2/t1", "", 3);
-  expect_failure([&] { open(folder.path()); }, Exit::bad_data, {"case p2", "t2 is missing"});
-  write_series(folder / "p2/t2 fs", "", 4);
-  write_series(folder / "p2/t2 sag", "", 5);
-  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
-                 {"p2", "two series look like t2", "t2 fs", "t2 sag"});
+TEST_F(DicomCases, ThatAreAmbiguousOrLackASeriesAreReported) {
+  write({{"p1/t1", ""}, {"p1/t2", ""}, {"p2/t1", ""}});
+  expect_failure([&] { open(); }, Exit::bad_data, {"case p2", "t2 is missing"});
+  write({{"p2/t2 fs", ""}, {"p2/t2 sag", ""}});
+  expect_failure([&] { open(); }, Exit::bad_data, {"p2", "two series look like t2", "t2 fs", "t2 sag"});
 }
 
-TEST(DicomCases, WithoutAChannelNameTheUnusedSeriesThatMayBeItAndTheKeysToSet) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/1", "AX T1", 1);
-  write_series(folder / "p1/2", "AX T2", 2);
-  write_series(folder / "p2/1", "AX T1", 3);
-  write_series(folder / "p2/2", "localizer", 4);
-  write_series(folder / "p2/3", "T2 STIR", 5);
+TEST_F(DicomCases, WithoutAChannelNameTheUnusedSeriesThatMayBeItAndTheKeysToSet) {
+  write(
+      {{"p1/1", "AX T1"}, {"p1/2", "AX T2"}, {"p2/1", "AX T1"}, {"p2/2", "localizer"}, {"p2/3", "T2 STIR"}});
   expect_failure(
-      [&] { open(folder.path()); }, Exit::bad_data,
+      [&] { open(); }, Exit::bad_data,
       {"case p2: channel t2 is missing", "p2/3 (\"T2 STIR\") is not used: its description names \"stir\"",
        "If it is t2, set data.layout=dicom data.files='{t1: \"AX T1\", t2: \"T2 STIR\"}'"});
 }
 
 // A patient without any recognised series is still a case.
-TEST(DicomCases, WithoutARecognisedSeriesAreReported) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/1", "AX T1", 1);
-  write_series(folder / "p2/1", "series 7", 2);
-  expect_failure([&] { open(folder.path()); }, Exit::bad_data,
+TEST_F(DicomCases, WithoutARecognisedSeriesAreReported) {
+  write({{"p1/1", "AX T1"}, {"p2/1", "series 7"}});
+  expect_failure([&] { open(); }, Exit::bad_data,
                  {"case p2: channel t1 is missing", "If it is t1, set", "{t1: \"series 7\"}"});
 }
 
@@ -139,28 +136,20 @@ std::string guesses(const Dataset& dataset) {
   return text;
 }
 
-TEST(DicomCases, ShowWhatWasReadOutOfNames) {
-  const TemporaryFolder folder;
-  for (const char* id : {"p1", "p2"}) {
-    write_series(folder / format("{}/3", id), "T1 PRE-CONTRAST", 1 + static_cast<std::uint64_t>(id[1]));
-    write_series(folder / format("{}/4", id), "AX T1 FLAIR +C", 2 + static_cast<std::uint64_t>(id[1]));
-    write_series(folder / format("{}/flair", id), "", 3 + static_cast<std::uint64_t>(id[1]));
-  }
-  const Dataset dataset = open(folder.path());
+TEST_F(DicomCases, ShowWhatWasReadOutOfNames) {
+  for (const std::string id : {"p1", "p2"})
+    write({{id + "/3", "T1 PRE-CONTRAST"}, {id + "/4", "AX T1 FLAIR +C"}, {id + "/flair", ""}});
+  const Dataset dataset = open();
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce", "flair"}));
   EXPECT_EQ(guesses(dataset), "t1 <- T1 PRE-CONTRAST (2); t1ce <- AX T1 FLAIR +C (2); ");
 }
 
-TEST(DicomCases, WithAmbiguousSeriesAreRefusedUntilASettingDecides) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/1", "AX T1", 1);
-  write_series(folder / "p1/2", "AX T1 POST", 2);
-  write_series(folder / "p2/1", "AX T1", 3);
-  write_series(folder / "p2/2", "AX T1 W/WO", 4);
+TEST_F(DicomCases, WithAmbiguousSeriesAreRefusedUntilASettingDecides) {
+  write({{"p1/1", "AX T1"}, {"p1/2", "AX T1 POST"}, {"p2/1", "AX T1"}, {"p2/2", "AX T1 W/WO"}});
   expect_failure(
-      [&] { open(folder.path()); }, Exit::bad_data,
+      [&] { open(); }, Exit::bad_data,
       {"case p2", "p2/2", "AX T1 W/WO", "is t1ce: ", "names contrast and also no contrast", "data.files"});
-  DatasetOptions options = at(folder.path());
+  DatasetOptions options = at(folder_.path());
   options.labels = {{"tumor", 1}};
   options.files = {{"t1", "ax t1"}, {"t1ce", "*post*|*W/WO"}};
   for (const char* layout : {"auto", "dicom"}) {
@@ -178,34 +167,31 @@ TEST(DicomCases, WithAmbiguousSeriesAreRefusedUntilASettingDecides) {
   expect_failure([&] { open_dataset(options); }, Exit::usage, {"need data.layout: files"});
 }
 
-TEST(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/1", "AX T1 PRE", 1);
-  write_series(folder / "p1/2", "AX T1 POST", 2);
-  write_series(folder / "p1/3", "AX T1 W/WO", 3);
-  write_series(folder / "p1/4", "SWI", 4);
-  write_series(folder / "p1/5", "series 5", 5);
-  const Dataset dataset = open(folder.path());
+TEST_F(DicomCases, LeaveOutSeriesThatTheyHaveNoNeedOfAndSayWhich) {
+  write({{"p1/1", "AX T1 PRE"},
+         {"p1/2", "AX T1 POST"},
+         {"p1/3", "AX T1 W/WO"},
+         {"p1/4", "SWI"},
+         {"p1/5", "series 5"}});
+  const Dataset dataset = open();
   EXPECT_EQ(dataset.modalities, (std::vector<std::string>{"t1", "t1ce"}));
   const std::vector<Unused> unused = unused_in(dataset);
   ASSERT_EQ(unused.size(), 4U);  // and the case itself, which has no ground truth
-  EXPECT_EQ(unused[0].path, folder.path() / "p1/3");
+  EXPECT_EQ(unused[0].path, folder_.path() / "p1/3");
   EXPECT_EQ(unused[0].severity, "note");
   EXPECT_TRUE(contains(unused[1].why, "its description names \"swi\""));
   EXPECT_EQ(unused[2].severity, "warning");
   EXPECT_TRUE(contains(unused[2].why, "names no T1, T2 or FLAIR"));
 }
 
-TEST(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {
-  const TemporaryFolder folder;
-  write_series(folder / "p1/se_1", "", 1);
-  write_series(folder / "p2/se_1", "", 2);
-  DatasetOptions options = at(folder.path());
+TEST_F(DicomCases, AreFoundByPatternsAndOneByOneForPrediction) {
+  write({{"p1/se_1", ""}, {"p2/se_1", ""}});
+  DatasetOptions options = at(folder_.path());
   options.files = {{"adc", "{case}/se_1"}};
   const Dataset dataset = open_dataset(options);
   ASSERT_EQ(dataset.cases.size(), 2U);
   EXPECT_EQ(read_case(dataset, dataset.cases[1]).channels[0].voxels, whole_numbers(slice_grid, 2).voxels);
-  const Dataset one = open_for_prediction(dataset, options, folder / "p1/se_1");
+  const Dataset one = open_for_prediction(dataset, options, folder_ / "p1/se_1");
   EXPECT_EQ(read_case(one, one.cases.at(0)).channels[0].voxels, whole_numbers(slice_grid, 1).voxels);
 }
 

@@ -37,18 +37,16 @@ TEST(ElasticDeformation, FoldsNowhereHoweverStrong) {
   const Size3 size{24, 24, 24};
   const SpatialMap map({.elastic = 100, .elastic_grid = 6}, size, {1, 1, 1},
                        {Philox(3, 1), Philox(3, 2), Philox(3, 3)});
-  for (std::int64_t z = 0; z + 1 < 24; ++z)
-    for (std::int64_t y = 0; y + 1 < 24; ++y)
-      for (std::int64_t x = 0; x + 1 < 24; ++x) {
-        const auto o = map.source(x, y, z), a = map.source(x + 1, y, z), b = map.source(x, y + 1, z),
-                   c = map.source(x, y, z + 1);
-        std::array<std::array<double, 3>, 3> m{};
-        for (std::size_t i = 0; i < 3; ++i) m[i] = {a[i] - o[i], b[i] - o[i], c[i] - o[i]};
-        const double volume = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-                              m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-                              m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-        ASSERT_GT(volume, 0);
-      }
+  for_each_voxel({23, 23, 23}, [&](auto x, auto y, auto z) {
+    const auto o = map.source(x, y, z), a = map.source(x + 1, y, z), b = map.source(x, y + 1, z),
+               c = map.source(x, y, z + 1);
+    std::array<std::array<double, 3>, 3> m{};
+    for (std::size_t i = 0; i < 3; ++i) m[i] = {a[i] - o[i], b[i] - o[i], c[i] - o[i]};
+    const double volume = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                          m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                          m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    ASSERT_GT(volume, 0);
+  });
 }
 
 }  // namespace

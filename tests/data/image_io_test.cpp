@@ -86,13 +86,8 @@ TEST(Images, AreScaledBySlopeAndIntercept) {
   const TemporaryFolder folder;
   const LabelMap stored = random_labels(geometry({4, 4, 4}), {0, 100, 1000});
   write_label_map(folder / "a.nii", stored);
-  {
-    fs::fstream file(folder / "a.nii", std::ios::in | std::ios::out | std::ios::binary);
-    const float slope = 0.5F, intercept = -3;
-    file.seekp(112);
-    file.write(reinterpret_cast<const char*>(&slope), 4);
-    file.write(reinterpret_cast<const char*>(&intercept), 4);
-  }
+  const float slope_and_intercept[] = {0.5F, -3};
+  overwrite(folder / "a.nii", 112, {reinterpret_cast<const char*>(slope_and_intercept), 8});
   const Image image = read_image(folder / "a.nii");
   for (std::size_t i = 0; i < stored.voxels.size(); ++i) {
     EXPECT_EQ(image.voxels[i], 0.5F * static_cast<float>(stored.voxels[i]) - 3);
@@ -174,11 +169,7 @@ TEST(NaNAndInfiniteVoxels, AreReadAsTheyAre) {
 TEST(DamagedFiles, AreReported) {
   const TemporaryFolder folder;
   write_image(folder / "a.nii.gz", random_image(geometry({40, 40, 40})));
-  {
-    fs::fstream file(folder / "a.nii.gz", std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(fs::file_size(folder / "a.nii.gz") / 2));
-    file.write("garbage garbage", 15);
-  }
+  overwrite(folder / "a.nii.gz", fs::file_size(folder / "a.nii.gz") / 2, "garbage garbage");
   expect_failure([&] { read_image(folder / "a.nii.gz"); }, Exit::bad_data, {"a.nii.gz", "damaged"});
 }
 

@@ -58,26 +58,20 @@ TEST(TheCanonicalFrame, MovesNoVoxelInTheWorld) {
                                  std::lround(world[2] * 1e6)};
     };
     const auto visit = [](const Image& grid, const auto& step) {
-      const Size3& size = grid.geometry.size;
-      for (std::int64_t z = 0; z < size[2]; ++z)
-        for (std::int64_t y = 0; y < size[1]; ++y)
-          for (std::int64_t x = 0; x < size[0]; ++x) step(place(grid.geometry, {x, y, z}), grid.at(x, y, z));
+      for_each_voxel(grid.geometry.size, [&](auto x, auto y, auto z) {
+        step(place(grid.geometry, {x, y, z}), grid.at(x, y, z));
+      });
     };
     visit(image, [&](const auto& world, float value) { by_place[key(world)] = value; });
     visit(turned, [&](const auto& world, float value) {
-      for (long dx : {-1L, 0L, 1L}) {  // positions agree to a millionth of a millimetre, and may round either
-                                       // way
-        for (long dy : {-1L, 0L, 1L}) {
-          for (long dz : {-1L, 0L, 1L}) {
-            auto at = key(world);
-            at = {at[0] + dx, at[1] + dy, at[2] + dz};
-            if (const auto found = by_place.find(at); found != by_place.end()) {
-              EXPECT_EQ(found->second, value);
-              by_place.erase(found);
-              return;
-            }
-          }
-        }
+      const auto [x, y, z] = key(world);
+      for (int i = 0; i < 27;
+           ++i) {  // positions agree to a millionth of a millimetre, and may round either way
+        const auto found = by_place.find({x + i % 3 - 1, y + i / 3 % 3 - 1, z + i / 9 - 1});
+        if (found == by_place.end()) continue;
+        EXPECT_EQ(found->second, value);
+        by_place.erase(found);
+        return;
       }
       ADD_FAILURE() << "no voxel of the file lies there";
     });
@@ -119,10 +113,7 @@ TEST(ChannelsOfACase, StoredInDifferentOrdersWithRightAffinesAreOneGrid) {
   write_image(folder / "c_t2.nii.gz", as_stored(t1, flipped));
   write_label_map(folder / "c_truth.nii.gz", as_stored(truth, flipped));
   EXPECT_NE(read_image(folder / "c_t2.nii.gz").voxels, t1.voxels);
-  DatasetOptions options = at(folder.path());
-  options.files = {{"t1", "{case}_t1.nii.gz"}, {"t2", "{case}_t2.nii.gz"}, {"truth", "{case}_truth.nii.gz"}};
-  options.labels = {{"one", 1}, {"two", 2}};
-  const Dataset dataset = open_dataset(options);
+  const Dataset dataset = open_dataset(files_by_name(folder.path(), {{"one", 1}, {"two", 2}}));
   const Volume volume = read_case(dataset, dataset.cases[0]);
   EXPECT_EQ(volume.channels[0].voxels, t1.voxels);
   EXPECT_EQ(volume.channels[1].voxels, t1.voxels);

@@ -26,14 +26,10 @@ Volume block_volume(const Geometry& grid) {
   for (const float background : {0.0F, -5.0F}) {
     const Image random = random_image(grid, 7);
     Image image{grid, std::vector<float>(random.voxels.size(), background)};
-    for (std::int64_t z = 4; z < 12; ++z) {
-      for (std::int64_t y = 3; y < 9; ++y) {
-        for (std::int64_t x = 2; x < 10; ++x) {
-          image.at(x, y, z) = random.at(x, y, z);
-          volume.truth.at(x, y, z) = static_cast<std::int16_t>(x % 3);
-        }
-      }
-    }
+    for_each_voxel({2, 3, 4}, {10, 9, 12}, [&](auto x, auto y, auto z) {
+      image.at(x, y, z) = random.at(x, y, z);
+      volume.truth.at(x, y, z) = static_cast<std::int16_t>(x % 3);
+    });
     volume.channels.push_back(std::move(image));
   }
   return volume;
@@ -54,16 +50,12 @@ TEST(Preparing, CropsToTheForegroundAndPutsTheChannelsSideBySide) {
   EXPECT_EQ(prepared.size, (Size3{10, 8, 10}));
   ASSERT_EQ(prepared.image.size(), 10U * 8 * 10 * 2);
   // The resolution is that of the box, so no voxel changes.
-  for (std::int64_t z = 0; z < 10; ++z) {
-    for (std::int64_t y = 0; y < 8; ++y) {
-      for (std::int64_t x = 0; x < 10; ++x) {
-        const auto i = static_cast<std::size_t>((z * 8 + y) * 10 + x);
-        ASSERT_EQ(prepared.image[2 * i], volume.channels[0].at(x + 1, y + 2, z + 3));
-        ASSERT_EQ(prepared.image[2 * i + 1], volume.channels[1].at(x + 1, y + 2, z + 3));
-        ASSERT_EQ(prepared.truth[i], volume.truth.at(x + 1, y + 2, z + 3));
-      }
-    }
-  }
+  std::size_t i = 0;
+  for_each_voxel({1, 2, 3}, {11, 10, 13}, [&](auto x, auto y, auto z) {
+    ASSERT_EQ(prepared.image[2 * i], volume.channels[0].at(x, y, z));
+    ASSERT_EQ(prepared.image[2 * i + 1], volume.channels[1].at(x, y, z));
+    ASSERT_EQ(prepared.truth[i++], volume.truth.at(x, y, z));
+  });
   EXPECT_EQ(prepared.training_geometry(), crop(volume.truth, prepared.box).geometry);
 }
 
@@ -165,11 +157,7 @@ class Cache : public testing::Test {
     write_image(folder_ / "data/c_t1.nii.gz", volume.channels[0]);
     write_image(folder_ / "data/c_t2.nii.gz", volume.channels[1]);
     write_label_map(folder_ / "data/c_truth.nii.gz", volume.truth);
-    DatasetOptions options = at(folder_ / "data");
-    options.files = {
-        {"t1", "{case}_t1.nii.gz"}, {"t2", "{case}_t2.nii.gz"}, {"truth", "{case}_truth.nii.gz"}};
-    options.labels = {{"one", 1}, {"two", 2}};
-    dataset_ = open_dataset(options);
+    dataset_ = open_dataset(files_by_name(folder_ / "data", {{"one", 1}, {"two", 2}}));
   }
   PreparedCase get(const PrepareOptions& options, const fs::path& folder) const {
     return PreparedCache(dataset_, options, folder).get(dataset_.cases[0]);
@@ -194,22 +182,12 @@ TEST_F(Cache, GivesOnAHitWhatItGaveOnAMissAndWhatPreparingGives) {
   EXPECT_EQ(fs::last_write_time(files()[0]), written);
 }
 
-TEST_F(Cache, RewritesADamagedFile) {
+TEST_F(Cache, RewritesATruncatedFile) {
   const PreparedCase direct = get(options_, cache_);
   const fs::path file = files()[0];
   const auto size = fs::file_size(file);
   const log::Level before = log::level();
   log::set_level(log::Level::error);
-  for (const std::uintmax_t at : {std::uintmax_t{2}, std::uintmax_t{30}, size / 2, size - 1}) {
-    {
-      fs::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-      stream.seekg(static_cast<std::streamoff>(at));
-      const char flipped = static_cast<char>(stream.get() ^ 0x10);
-      stream.seekp(static_cast<std::streamoff>(at));
-      stream.put(flipped);
-    }
-    expect_equal(get(options_, cache_), direct);
-  }
   for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{40}, size / 2}) {
     fs::resize_file(file, kept);
     expect_equal(get(options_, cache_), direct);
@@ -222,15 +200,8 @@ TEST_F(Cache, RewritesADamagedFile) {
 TEST_F(Cache, NoticesABitThatIsFlippedWhereverItIsAndSaysSo) {
   const PreparedCase direct = get(options_, cache_);
   const fs::path file = files()[0];
-  const auto size = static_cast<std::streamoff>(fs::file_size(file));
-  for (std::streamoff at = 0; at < size; at += 997) {
-    {
-      fs::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-      stream.seekg(at);
-      const char flipped = static_cast<char>(stream.get() ^ (1 << at % 8));
-      stream.seekp(at);
-      stream.put(flipped);
-    }
+  for (std::size_t at = 0; at < fs::file_size(file); at += 997) {
+    flip_bits(file, at, 1 << at % 8);
     testing::internal::CaptureStderr();
     expect_equal(get(options_, cache_), direct);
     EXPECT_TRUE(contains(testing::internal::GetCapturedStderr(), "prepared again")) << "byte " << at;

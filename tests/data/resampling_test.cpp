@@ -109,30 +109,6 @@ TEST(Resampling, AlignsVoxelCentresAndClampsTheEdge) {
   EXPECT_EQ(grid.origin[0], -0.25);
 }
 
-TEST(ALabelMap, ResampledByWholeFactorsAndBackOverlaysExactly) {
-  const Geometry grid = oblique_geometry({12, 10, 9});
-  const LabelMap labels = random_labels(grid, {0, 1, 2, 4});
-  const VoxelBox whole{{0, 0, 0}, grid.size};
-  for (const std::int64_t factor : {1, 2, 3, 5}) {
-    const LabelMap finer = resample_nearest(labels, {12 * factor, 10 * factor, 9 * factor});
-    const LabelMap back = restore(finer, whole, grid);
-    EXPECT_EQ(back.voxels, labels.voxels);
-    EXPECT_EQ(back.geometry, grid);
-  }
-}
-
-TEST(ACroppedLabelMap, ReturnsToItsPlaceInTheWholeGrid) {
-  const Geometry grid = oblique_geometry({12, 10, 9});
-  const VoxelBox box{{2, 3, 1}, {6, 5, 7}};
-  LabelMap labels{grid, std::vector<std::int16_t>(static_cast<std::size_t>(grid.count()), 0)};
-  for (std::int64_t z = 1; z < 8; ++z) labels.at(2 + z % 6, 3 + z % 5, z) = 4;
-  for (const Size3& size : {Size3{6, 5, 7}, Size3{24, 20, 28}}) {
-    const LabelMap back = restore(resample_nearest(crop(labels, box), size), box, grid);
-    EXPECT_EQ(back.voxels, labels.voxels);
-    EXPECT_EQ(back.geometry, grid);
-  }
-}
-
 TEST(ACrop, LiesWhereItsVoxelsLayInTheWorld) {
   const Geometry grid = oblique_geometry({12, 10, 9});
   const Image image = random_image(grid);
@@ -192,13 +168,9 @@ class Unaligned : public testing::Test {
     write_image(folder_ / "c_t1.nii.gz", random_image(fixed, 1));
     write_image(folder_ / "c_t2.nii.gz", random_image(moving, 2));
     write_label_map(folder_ / "c_truth.nii.gz", random_labels(moving, {0, 1}));
-    options_.root = folder_.path();
-    options_.files = {
-        {"t1", "{case}_t1.nii.gz"}, {"t2", "{case}_t2.nii.gz"}, {"truth", "{case}_truth.nii.gz"}};
-    options_.labels = {{"one", 1}};
   }
   TemporaryFolder folder_;
-  DatasetOptions options_;
+  DatasetOptions options_ = files_by_name(folder_.path(), {{"one", 1}});
 };
 
 TEST_F(Unaligned, ChannelsAreRefusedUnlessResamplingIsAskedFor) {

@@ -15,12 +15,10 @@ Volume labelled_block(const Size3& block) {
   volume.id = "block";
   volume.channels = {{grid, std::vector<float>(random.voxels.size())}};
   volume.truth = {grid, std::vector<std::int16_t>(random.voxels.size())};
-  for (std::int64_t z = 4; z < 4 + block[2]; ++z)
-    for (std::int64_t y = 3; y < 3 + block[1]; ++y)
-      for (std::int64_t x = 2; x < 2 + block[0]; ++x) {
-        volume.channels[0].at(x, y, z) = random.at(x, y, z);
-        volume.truth.at(x, y, z) = static_cast<std::int16_t>(x % 3);
-      }
+  for_each_voxel({2, 3, 4}, {2 + block[0], 3 + block[1], 4 + block[2]}, [&](auto x, auto y, auto z) {
+    volume.channels[0].at(x, y, z) = random.at(x, y, z);
+    volume.truth.at(x, y, z) = static_cast<std::int16_t>(x % 3);
+  });
   return volume;
 }
 

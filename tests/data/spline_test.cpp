@@ -35,14 +35,12 @@ std::vector<double> by_itk(const Image& image, const Size3& size) {
                static_cast<double>(size[axis]) -
            0.5;
   };
-  for (std::int64_t z = 0; z < size[2]; ++z)
-    for (std::int64_t y = 0; y < size[1]; ++y)
-      for (std::int64_t x = 0; x < size[0]; ++x) {
-        place[0] = at(0, x);
-        place[1] = at(1, y);
-        place[2] = at(2, z);
-        values.push_back(spline->EvaluateAtContinuousIndex(place));
-      }
+  for_each_voxel(size, [&](auto x, auto y, auto z) {
+    place[0] = at(0, x);
+    place[1] = at(1, y);
+    place[2] = at(2, z);
+    values.push_back(spline->EvaluateAtContinuousIndex(place));
+  });
   return values;
 }
 
@@ -65,9 +63,8 @@ TEST(CubicResampling, AgreesWithItkCalledDirectly) {
 TEST(CubicResampling, AlongSlicesTakesTheNearest) {
   const Image image = random_image(geometry({12, 10, 4}));
   const Image ours = resample_cubic(image, {12, 10, 8}, 2);
-  for (std::int64_t z = 0; z < 8; ++z)
-    for (std::int64_t y = 0; y < 10; ++y)
-      for (std::int64_t x = 0; x < 12; ++x) ASSERT_EQ(ours.at(x, y, z), image.at(x, y, z / 2));
+  for_each_voxel({12, 10, 8},
+                 [&](auto x, auto y, auto z) { ASSERT_EQ(ours.at(x, y, z), image.at(x, y, z / 2)); });
 }
 
 TEST(SharesOfLabels, AreThoseOfMapsThatAreResampledOneByOne) {

@@ -57,9 +57,42 @@ inline void truncate_file(const fs::path& path, double part) {
   fs::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(fs::file_size(path)) * part));
 }
 
+// Writes these bytes over those of the file from `at` on.
+inline void overwrite(const fs::path& path, std::size_t at, const std::string& bytes) {
+  fs::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+inline void flip_bits(const fs::path& path, std::size_t at, int bits) {
+  overwrite(path, at, std::string(1, static_cast<char>(read_file(path)[at] ^ bits)));
+}
+
+// Calls visit(x, y, z) for all voxels of a box, x fastest.
+template <class Visit>
+void for_each_voxel(const Size3& begin, const Size3& end, const Visit& visit) {
+  for (std::int64_t z = begin[2]; z < end[2]; ++z)
+    for (std::int64_t y = begin[1]; y < end[1]; ++y)
+      for (std::int64_t x = begin[0]; x < end[0]; ++x) visit(x, y, z);
+}
+template <class Visit>
+void for_each_voxel(const Size3& size, const Visit& visit) {
+  for_each_voxel({0, 0, 0}, size, visit);
+}
+
 inline data::DatasetOptions at(const fs::path& root) {
   data::DatasetOptions options;
   options.root = root;
+  return options;
+}
+
+// Files such as a_t1.nii.gz and a_truth.nii.gz, with these labels.
+inline data::DatasetOptions files_by_name(const fs::path& root, const data::Labels& labels,
+                                          const std::vector<std::string>& channels = {"t1", "t2"}) {
+  data::DatasetOptions options = at(root);
+  for (const std::string& name : channels) options.files[name] = "{case}_" + name + ".nii.gz";
+  options.files["truth"] = "{case}_truth.nii.gz";
+  options.labels = labels;
   return options;
 }
 

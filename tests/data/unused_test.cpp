@@ -174,18 +174,19 @@ TEST(Pointers, OfGitLfsAndGitAnnexAreNamedAsSuch) {
                  "which does not exist; `git annex get` or `datalad get` downloads it");
 }
 
-TEST(FourDimensionalFiles, WithMoreVolumesThanChannelsAreRefused) {
+TEST(FourDimensionalFiles, WithMoreOrFewerVolumesThanChannelsAreRefused) {
   const TemporaryFolder folder;
   fs::ofstream(folder / "dataset.json")
-      << R"({"modality": {"0": "T1", "1": "T2"}, "labels": {"0": "background",
+      << R"({"modality": {"0": "T1", "1": "T2", "2": "FLAIR"}, "labels": {"0": "background",
     "1": "core"}, "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}], "test": []})";
-  write_images_4d(folder / "imagesTr/a.nii.gz",
-                  {random_image(small_grid, 1), random_image(small_grid, 2), random_image(small_grid, 3)});
   write_label_map(folder / "labelsTr/a.nii.gz", random_labels(small_grid, {0, 1}));
-  const Dataset dataset = open_dataset(at(folder.path()));
-  expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data,
-                 {"a.nii.gz", "holds 3 volumes, but the data set has 2 channels (t1, t2)"});
-  expect_problem(checked(folder.path()), "error", "holds 3 volumes, but the data set has 2 channels");
+  for (const auto& [count, problem] :
+       {std::pair{2U, "2 volumes"}, {4U, "holds 4 volumes, but the data set has 3 channels"}}) {
+    write_images_4d(folder / "imagesTr/a.nii.gz", std::vector<Image>(count, random_image(small_grid)));
+    const Dataset dataset = open_dataset(at(folder.path()));
+    expect_failure([&] { read_case(dataset, dataset.cases[0]); }, Exit::bad_data, {"a.nii.gz", problem});
+    expect_problem(checked(folder.path()), "error", problem);
+  }
 }
 
 TEST(Pictures, OfASingleSliceAreWarnedOf) {
