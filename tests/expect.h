@@ -22,19 +22,28 @@ testing::AssertionResult contains(const std::string& text, const Parts&... parts
   return testing::AssertionSuccess() << "in: " << text;
 }
 
-// The message of the error that `action` must throw.
+// The message of the error that `action` throws, or an empty one.
 template <class Action>
-std::string message_of(const Action& action, Exit exit,
-                       const std::source_location& where = std::source_location::current()) {
+std::string error_of(const Action& action, Exit exit,
+                     const std::source_location& where = std::source_location::current()) {
   const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expects an error");
   try {
     action();
-    ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), exit) << error.what();
     return error.what();
   }
   return "";
+}
+
+// The message of the error that `action` must throw.
+template <class Action>
+std::string message_of(const Action& action, Exit exit,
+                       const std::source_location& where = std::source_location::current()) {
+  const std::string message = error_of(action, exit, where);
+  const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "expects an error");
+  EXPECT_NE(message, "") << "nothing was thrown";
+  return message;
 }
 
 // `action` must throw an error whose message contains all of `parts`.

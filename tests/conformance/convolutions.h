@@ -10,7 +10,7 @@
 #include "net/graph/axes.h"
 #include "tests/conformance/agreement.h"
 #include "tests/conformance/tiles_alone.h"
-#include "tests/net/forced_convolutions.h"
+#include "tests/environment.h"
 #include "tests/trapped_tiles.h"
 
 namespace voxswap::net {
@@ -46,6 +46,12 @@ inline OperationCase case_of(std::string_view operation, const Sized& size,
   }
   return result;
 }
+
+// Convolutions with this implementation, while it exists.
+struct Forced : test::Environment {
+  explicit Forced(std::string_view convolutions)
+      : Environment("VOXSWAP_CONVOLUTIONS", std::string(convolutions)) {}
+};
 
 // A backend whose convolutions use these instructions. Tiles that the processor lacks are emulated or
 // trapped, in a backend that supports nothing else.

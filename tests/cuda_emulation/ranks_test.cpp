@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "base/text.h"
+#include "tests/environment.h"
 
 namespace voxswap::cli {
 namespace {
 
 class RanksOnGpus : public RanksOfMpi {
  protected:
-  ~RanksOnGpus() override { unsetenv("VOXSWAP_EMULATED_WITHOUT"); }
   static constexpr const char* through_the_host = "are exchanged through host memory";
   const Words small_batch_ = {"training.batch_size=4", "training.epochs=2", "memory.host=64MiB"};
 };
@@ -28,7 +28,7 @@ TEST_F(RanksOnGpus, TrainToTheBytesOfOneByItself) {
     EXPECT_FALSE(contains(outcome.output, through_the_host));
     EXPECT_EQ(results(out), results("alone")) << ranks << " ranks";
   }
-  setenv("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2", 1);
+  const test::Environment without("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2");
   const Outcome staged = succeeded(on(2, into("staged", small_batch_)));
   EXPECT_TRUE(contains(staged.output, through_the_host, "libnccl.so.2"));
   EXPECT_EQ(results("staged"), results("alone"));
@@ -44,7 +44,7 @@ TEST_F(RanksOnGpus, ShareVolumesToTheBytesOfOneInTheSameSlabs) {
   EXPECT_TRUE(contains(outcome.output, "emulated GPU"));
   EXPECT_FALSE(contains(outcome.output, through_the_host));
   EXPECT_EQ(results("on_4"), results("alone"));
-  setenv("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2", 1);
+  const test::Environment without("VOXSWAP_EMULATED_WITHOUT", "libnccl.so.2");
   const Outcome staged = succeeded(on(2, into("staged", slabs_alike + Words{"ranks.slabs=2"})));
   EXPECT_TRUE(contains(staged.output, through_the_host));
   EXPECT_EQ(results("staged"), results("alone"));

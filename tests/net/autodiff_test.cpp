@@ -66,46 +66,5 @@ TEST(Autodiff, AddsTheGradientsOfAValueThatIsReadTwice) {
   EXPECT_EQ(last.inputs[0], seed) << "the gradient of an addend is the sum's gradient itself, not a copy";
 }
 
-TEST(Autodiff, GivesAValueThatIsAddedToItselfTwiceTheGradient) {
-  Graph graph;
-  const ValueId x = graph.add_value("x", {1, 2, 2, 2, 1}, ElementType::f32, Role::input);
-  const ValueId sum = graph.apply("add", "sum", {x, x});
-  const ValueId seed = seed_like(graph, sum);
-  const std::vector<ValueId> gradients = differentiate(graph, {{sum, seed}}, {x});
-  EXPECT_EQ(graph.node(graph.value(gradients[0]).producer).inputs, (std::vector<ValueId>{seed, seed}));
-}
-
-TEST(Autodiff, PassesNothingBackThroughNormStatistics) {
-  Convolution c = convolution();
-  const ValueId gamma = c.graph.add_value("gamma", {2}, ElementType::f32, Role::parameter);
-  const ValueId beta = c.graph.add_value("beta", {2}, ElementType::f32, Role::parameter);
-  const ValueId statistics =
-      c.graph.apply("instance_norm_statistics", "statistics", {c.y}, {{"epsilon", 1e-5}});
-  const ValueId z = c.graph.apply("norm_activation", "z", {c.y, statistics, gamma, beta, c.x},
-                                  {{"slope", 0.3}, {"has_scale", 0}, {"has_residual", 1}});
-  const ValueId seed = seed_like(c.graph, z);
-  const std::vector<ValueId> gradients = differentiate(c.graph, {{z, seed}}, {gamma, beta, c.w, c.x});
-  for (ValueId gradient : gradients) EXPECT_NE(gradient, none);
-  EXPECT_EQ(count(c.graph, "norm_activation_sums"), 1);
-  EXPECT_EQ(count(c.graph, "norm_activation_gradient"), 1);
-  EXPECT_EQ(count(c.graph, "add"), 1) << "residual and convolution meet at x; nothing else is added";
-}
-
-TEST(Autodiff, DifferentiatesATransposedConvolutionIntoConvolutions) {
-  Graph graph;
-  const ValueId x = graph.add_value("x", {1, 2, 3, 4, 5}, ElementType::f32, Role::input);
-  const ValueId w = graph.add_value("w", {5, 3, 2, 2, 2}, ElementType::f32, Role::parameter);
-  const ValueId b = graph.add_value("b", {3}, ElementType::f32, Role::parameter);
-  const ValueId y = graph.apply("conv3d_data_gradient", "y", {x, w, b},
-                                {{"stride", 2}, {"padding", 0}, {"d", 4}, {"h", 6}, {"w", 8}});
-  const ValueId seed = seed_like(graph, y);
-  const std::vector<ValueId> gradients = differentiate(graph, {{y, seed}}, {x, w, b});
-  const std::vector<ValueId> values = {x, w, b};
-  for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_EQ(graph.value(gradients[i]).shape, graph.value(values[i]).shape);
-  EXPECT_EQ(count(graph, "conv3d"), 1);
-  EXPECT_EQ(count(graph, "channel_sum"), 1);
-}
-
 }  // namespace
 }  // namespace voxswap::net

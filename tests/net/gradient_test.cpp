@@ -1,6 +1,6 @@
 // Gradients compared with central differences, in double on the reference backend: for every case of every
-// differentiable operation, the chain of every loss, a value with several readers, and whole networks as in
-// the training step, with dropout.
+// differentiable operation, a value with several readers, and whole networks as in the training step, with
+// dropout.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -170,36 +170,6 @@ TEST(OperationGradients, AreAllChecked) {
     EXPECT_TRUE(operation->gradient == nullptr || checked.contains(operation->name)) << operation->name;
   }
 }
-
-class LossGradient : public testing::TestWithParam<Loss> {};
-
-TEST_P(LossGradient, OfTheWholeChainAgreesWithFiniteDifferences) {
-  const LossOptions loss = loss_options(GetParam());
-  Differentiated d;
-  const std::int64_t channels = loss.classes ? 3 : 11;
-  const Shape shape = {2, 4, 3, 5, channels};
-  const ValueId logits = d.add_input("logits", shape, Fill::normal);
-  const ValueId target = d.add_input("target", loss.classes ? Shape{2, 4, 3, 5} : Shape{2, 4, 3, 5, 2},
-                                     loss.classes ? Fill::classes : Fill::bits);
-  const ValueId sums =
-      d.graph.apply(loss.classes ? "softmax_loss_sums" : "loss_sums", "sums", {logits, target});
-  d.outputs = {d.graph.apply("loss_value", "loss", {sums},
-                             {{"dice", loss.dice},
-                              {"cross_entropy", loss.cross_entropy},
-                              {"epsilon", loss.epsilon},
-                              {"first", loss.classes ? 1 : 0},
-                              {"count", 4 * 3 * 5}})};
-  d.inputs = {logits};
-  d.differentiate_outputs();
-  check(d, "loss");
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, LossGradient,
-                         testing::Values(Loss::weighted_dice, Loss::dice_cross_entropy,
-                                         Loss::softmax_cross_entropy, Loss::softmax_dice_cross_entropy),
-                         [](const testing::TestParamInfo<Loss>& parameter) {
-                           return choice_name(parameter.param);
-                         });
 
 // A value that is read twice, and one that is read only by its own sum.
 TEST(Differentiate, AddsTheGradientsOfEveryReader) {

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 #include "base/error.h"
 #include "net/graph/operation.h"
 #include "net/graph/origin.h"
 #include "tests/conformance/cases/cases.h"
+#include "tests/net/run_graph.h"
 
 namespace voxswap::net {
 namespace {
@@ -108,22 +108,9 @@ TEST(Operations, HaveNamesOfTheirOwnAndCasesThatTheyAccept) {
     for (const OperationCase& example : cases_of(operation->name)) {
       EXPECT_TRUE(case_names.insert(example.name).second) << operation->name << ": " << example.name;
       for (ElementType type : {ElementType::f64, ElementType::bf16}) {
-        Graph graph;
-        const ElementType full = type == ElementType::f64 ? type : ElementType::f32;
-        std::vector<ValueId> inputs, updates;
-        for (const OperationCase::Input& input : example.inputs) {
-          using Kind = OperationCase::Input::Kind;
-          const std::map<Kind, ElementType> types = {{Kind::activation, type},
-                                                     {Kind::full, full},
-                                                     {Kind::twice, ElementType::f64},
-                                                     {Kind::bits, ElementType::u8}};
-          inputs.push_back(add_input(graph, input.shape, types.at(input.kind)));
-        }
-        for (const OperationCase::Input& input : example.updates)
-          updates.push_back(graph.add_value("state", input.shape, full, Role::parameter));
-        const NodeId id =
-            graph.add(operation->name, std::string(operation->name), inputs, example.attributes, updates);
-        const Node& node = graph.node(id);
+        const CaseGraph made = case_graph(*operation, example, type);
+        const Graph& graph = made.graph;
+        const Node& node = graph.node(made.node);
         EXPECT_GE(node_flops(graph, node), 0);
         EXPECT_GT(node_bytes(graph, node), 0);
         for (const auto& [output, input] : operation->in_place)

@@ -31,10 +31,6 @@ TEST(HostMemory, IsAlignedZeroedAndOfTheSizeAskedFor) {
   }
 }
 
-TEST(HostMemory, BeyondTheMachineDoesNotFit) {
-  test::expect_failure([&] { allocate_host(std::int64_t{1} << 50); }, Exit::does_not_fit, {"are free"});
-}
-
 TEST(HostMemory, OfTheHostTierLiesAtPagesAndIsReallyTaken) {
   const std::int64_t bytes = (std::int64_t{3} << 20) + 100;
   const std::unique_ptr<Memory> memory = allocate_touched_host(bytes);

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <set>
 
-#include "base/error.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "net/networks/networks.h"
@@ -25,13 +24,7 @@ ForwardGraph network_of(const NetworkOptions& options, const Shape& input, std::
 
 // The error message, or an empty string.
 std::string error_of(const NetworkOptions& options, const Shape& input, std::int64_t outputs = 3) {
-  try {
-    network_of(options, input, outputs);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { network_of(options, input, outputs); }, Exit::usage);
 }
 
 // For nnU-Net, as counted for PlainConvUNet and ResidualEncoderUNet of dynamic-network-architectures, without

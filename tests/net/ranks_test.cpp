@@ -4,17 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <map>
 #include <string>
 
-#include "base/error.h"
 #include "net/backends/backends.h"
 #include "net/collective/exchange.h"
 #include "net/collective/launched.h"
 #include "net/graph/operation.h"
 #include "net/graph/send_receive.h"
 #include "net/steps/batch_tree.h"
+#include "tests/environment.h"
+#include "tests/expect.h"
 #include "tests/net/rank_threads.h"
 
 namespace voxswap::net {
@@ -85,14 +84,9 @@ TEST(Ranks, KnowWhatIsSoOnAnyOfThem) {
 }
 
 TEST(Ranks, TellAllOfThemWhoDiffers) {
-  const auto messages = on_ranks<std::string>(3, [](Ranks& ranks) -> std::string {
-    try {
-      agree(ranks, "experiment", ranks.rank() == 2 ? "a: 1\nb: 3" : "a: 1\nb: 2");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::usage);
-      return error.what();
-    }
-    return "nothing";
+  const auto messages = on_ranks<std::string>(3, [](Ranks& ranks) {
+    const std::string experiment = ranks.rank() == 2 ? "a: 1\nb: 3" : "a: 1\nb: 2";
+    return test::error_of([&] { agree(ranks, "experiment", experiment); }, Exit::usage);
   });
   EXPECT_THAT(messages, Each(HasSubstr("rank 2 has another experiment than rank 0: 'b: 3', not 'b: 2'")));
 }
@@ -228,21 +222,7 @@ TEST(SendReceive, GivesLargePartsAndSmallOnesToTheOtherRank) {
 
 // --- Ranks from the launcher's environment
 
-class Launched : public testing::Test {
- protected:
-  ~Launched() override {
-    for (const auto& [name, value] : before_)
-      value.empty() ? unsetenv(name.c_str()) : setenv(name.c_str(), value.c_str(), 1);
-  }
-  void set(const std::string& name, const std::string& value) {
-    const char* const before = std::getenv(name.c_str());
-    before_.emplace(name, before == nullptr ? "" : before);
-    setenv(name.c_str(), value.c_str(), 1);
-  }
-
- private:
-  std::map<std::string, std::string> before_;
-};
+struct Launched : testing::Test, test::Environment {};
 
 TEST_F(Launched, AreOneByItselfWithoutALauncher) {
   EXPECT_EQ(launched_rank(), 0);

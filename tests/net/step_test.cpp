@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "net/graph/operation.h"
 #include "tests/expect.h"
 #include "tests/net/every_network.h"
@@ -28,13 +27,7 @@ StepOptions small(ElementType type = ElementType::bf16) {
 
 // The error message, or an empty string.
 std::string refusal_of(const StepOptions& options) {
-  try {
-    build_training_step(options);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::usage);
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { build_training_step(options); }, Exit::usage);
 }
 
 void expect_order_is_valid(const Graph& graph) {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "net/backends/convolution/instruction_set.h"
 #include "net/graph/operation.h"
-#include "tests/net/forced_convolutions.h"
+#include "tests/environment.h"
 #include "tests/net/training.h"
 
 namespace voxswap::net {
@@ -55,8 +55,8 @@ std::vector<std::vector<std::byte>> run(const Graph& graph, int threads) {
 }
 
 // Our own convolution kernels, also where the library's are faster.
-std::string_view own_convolutions(ElementType type) {
-  return convolution::instructions_name(convolution::instructions_for(type).back());
+std::string own_convolutions(ElementType type) {
+  return std::string(convolution::instructions_name(convolution::instructions_for(type).back()));
 }
 
 StepOptions step_options(const std::string& network, ElementType type, const Shape& input) {
@@ -74,7 +74,7 @@ TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
   for (const std::string network : {"isensee2017", "unet3d"})
     for (const std::int64_t slabs : {whole_volumes, std::int64_t{8}}) {
       const ElementType type = slabs == whole_volumes ? ElementType::f32 : ElementType::bf16;
-      const Forced own(own_convolutions(type));
+      const test::Environment own("VOXSWAP_CONVOLUTIONS", own_convolutions(type));
       StepOptions options = step_options(network, type, {1, 16, 48, 48, 4});
       options.slabs = slabs;
       const TrainingStep step = build_training_step(options);
@@ -99,7 +99,7 @@ TEST(Threads, ChangeNoBitOfWhatOurOwnKernelsMake) {
 TEST(Threads, ChangeNoBitOfAStep) {
   for (const std::string network : {"isensee2017", "unet3d", "resnet3d"})
     for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
-      const Forced own(own_convolutions(type));
+      const test::Environment own("VOXSWAP_CONVOLUTIONS", own_convolutions(type));
       StepOptions options = step_options(network, type, {1, 16, 24, 16, 2});
       options.network.base_filters = 8;
       const TrainingStep step = build_training_step(options);

@@ -1,13 +1,12 @@
 // Trains for a few steps in tests of executors: with a runner without a plan, and with an executor.
 #pragma once
 
-#include <cstdlib>
-
 #include "net/backends/backends.h"
 #include "net/networks/networks.h"
 #include "net/steps/step.h"
 #include "swap/execute/executor.h"
 #include "swap/planners/planner.h"
+#include "tests/environment.h"
 #include "tests/folder.h"
 #include "tests/swap/graphs.h"
 #include "tests/swap/swapped_plan.h"
@@ -16,22 +15,11 @@ namespace voxswap::test {
 
 using Results = std::vector<std::vector<std::byte>>;
 
-// Sets an environment variable to 1 or 0 during its lifetime.
-class Setting {
- public:
-  Setting(const char* name, bool on) : name_(name) { setenv(name, on ? "1" : "0", 1); }
-  ~Setting() { unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* name_;
+struct Poisoned : Environment {
+  explicit Poisoned(bool on) : Environment("VOXSWAP_POISON", on ? "1" : "0") {}
 };
-struct Poisoned : Setting {
-  explicit Poisoned(bool on) : Setting("VOXSWAP_POISON", on) {}
-};
-struct Graphs : Setting {
-  explicit Graphs(bool on) : Setting("VOXSWAP_GRAPHS", on) {}
+struct Graphs : Environment {
+  explicit Graphs(bool on) : Environment("VOXSWAP_GRAPHS", on ? "1" : "0") {}
 };
 
 inline net::StepOptions tiny(const std::string& network) {
