@@ -47,22 +47,41 @@ TEST(CudaEngines, AreOfThoseThatAreSupportedSumInOrderAreThereAndFit) {
     }
 }
 
+// The choice of an engine for a convolution, as one line after a header.
+struct Routines {
+  explicit Routines(const std::string& text) {
+    const std::size_t line = text.find('\n') + 1, tab = text.find('\t');
+    EXPECT_NE(tab, std::string::npos) << text;
+    header = text.substr(0, line);
+    choice = text.substr(line, tab - line);
+    rest = text.substr(tab);
+  }
+  std::string text() const { return header + choice + rest; }
+  std::string with(const std::string& other) const { return header + other + rest; }
+
+  std::string header, choice, rest;
+};
+
+// What a backend chooses for a convolution in bf16.
+Routines chosen_by(Backend& backend) {
+  engine(backend, ElementType::bf16, "conv3d");
+  return Routines(dynamic_cast<TuningBackend&>(backend).routines());
+}
+Routines chosen(const BackendOptions& options = {}) {
+  return chosen_by(*make_cuda_backend(options));
+}
+
 // Either engine may be the faster one, so the test sets each as the former choice.
 TEST(CudaEngines, ThatWereChosenBeforeAreReused) {
-  const auto first = make_cuda_backend({});
-  engine(*first, ElementType::bf16, "conv3d");
-  const std::string chosen = dynamic_cast<TuningBackend&>(*first).routines();
-  const std::size_t line = chosen.find('\n') + 1, tab = chosen.find('\t');
-  ASSERT_NE(tab, std::string::npos) << chosen;
+  const Routines first = chosen();
   for (const auto& [choice, name] : {std::pair{"25 14=2", "cuDNN engine 25, tensor cores"},
                                      std::pair{"28 14=3", "cuDNN engine 28, tensor cores"}}) {
     const auto second = make_cuda_backend({});
     auto& tuning = dynamic_cast<TuningBackend&>(*second);
-    const std::string earlier = chosen.substr(0, line) + choice + chosen.substr(tab);
-    tuning.take_routines(earlier);
-    tuning.take_routines(chosen.substr(0, line) + "27" + chosen.substr(tab));  // the first entry wins
+    tuning.take_routines(first.with(choice));
+    tuning.take_routines(first.with("27"));  // the first entry wins
     EXPECT_EQ(engine(*second, ElementType::bf16, "conv3d"), name);
-    EXPECT_EQ(tuning.routines(), earlier) << "and they are handed on";
+    EXPECT_EQ(tuning.routines(), first.with(choice)) << "and they are handed on";
   }
 }
 
@@ -73,17 +92,13 @@ std::string log_of(const std::function<void()>& work) {
 }
 
 TEST(CudaEngines, ThatCannotBeReusedAreNamedAndChosenAgain) {
-  const auto first = make_cuda_backend({});
-  engine(*first, ElementType::bf16, "conv3d");
-  const std::string chosen = dynamic_cast<TuningBackend&>(*first).routines();
-  const std::size_t line = chosen.find('\n') + 1, tab = chosen.find('\t');
+  const Routines first = chosen();
   const auto second = make_cuda_backend({});
   auto& tuning = dynamic_cast<TuningBackend&>(*second);
-  const std::string elsewhere = log_of([&] {
-    tuning.take_routines("checked engines of another GPU with cuDNN 9.20.0\n27" + chosen.substr(tab));
-  });
+  const std::string elsewhere = log_of(
+      [&] { tuning.take_routines("checked engines of another GPU with cuDNN 9.20.0\n27" + first.rest); });
   EXPECT_TRUE(test::contains(elsewhere, "another GPU with cuDNN 9.20.0"));
-  tuning.take_routines(chosen.substr(0, line) + "99 1=2" + chosen.substr(tab));
+  tuning.take_routines(first.with("99 1=2"));
   std::string found;
   const std::string gone = log_of([&] { found = engine(*second, ElementType::bf16, "conv3d"); });
   EXPECT_TRUE(test::contains(gone, "no longer offers engine 99 1=2"));
@@ -91,11 +106,8 @@ TEST(CudaEngines, ThatCannotBeReusedAreNamedAndChosenAgain) {
 }
 
 TEST(CudaEngines, ThatSumInAnyOrderAreNotTakenForThoseThatDoNot) {
-  const auto any = make_cuda_backend({.deterministic = false}), same = make_cuda_backend({});
-  engine(*any, ElementType::bf16, "conv3d");
-  std::string chosen = dynamic_cast<TuningBackend&>(*any).routines();
-  chosen.replace(chosen.find('\n') + 1, chosen.find('\t') - chosen.find('\n') - 1, "22");
-  dynamic_cast<TuningBackend&>(*same).take_routines(chosen);
+  const auto same = make_cuda_backend({});
+  dynamic_cast<TuningBackend&>(*same).take_routines(chosen({.deterministic = false}).with("22"));
   EXPECT_NE(engine(*same, ElementType::bf16, "conv3d"), "cuDNN engine 22, tensor cores");
 }
 
@@ -117,17 +129,14 @@ TEST(CudaEngines, OfF32DoNotRoundUnlessTheyMay) {
 TEST(CudaEngines, OfAllRanksReplaceThoseThatWereChosen) {
   const auto backend = make_cuda_backend({});
   auto& tuning = dynamic_cast<TuningBackend&>(*backend);
-  engine(*backend, ElementType::bf16, "conv3d");
-  const std::string chosen = tuning.routines();
-  EXPECT_FALSE(tuning.replace_routines(chosen + chosen)) << "nothing else was chosen";
-  const std::size_t line = chosen.find('\n') + 1, tab = chosen.find('\t');
-  const bool has_25 = chosen.substr(line, tab - line) == "25 14=2";
-  const std::string other = chosen.substr(0, line) + (has_25 ? "28 14=3" : "25 14=2") + chosen.substr(tab);
-  const std::string more = chosen.substr(0, line) + "27\tof another rank's slab\n";
-  EXPECT_TRUE(tuning.replace_routines(other + chosen + more)) << "the first counts";
+  const Routines first = chosen_by(*backend);
+  EXPECT_FALSE(tuning.replace_routines(first.text() + first.text())) << "nothing else was chosen";
+  const bool has_25 = first.choice == "25 14=2";
+  const std::string other = first.with(has_25 ? "28 14=3" : "25 14=2"), more = "27\tof another rank's slab\n";
+  EXPECT_TRUE(tuning.replace_routines(other + first.text() + first.header + more)) << "the first counts";
   EXPECT_EQ(engine(*backend, ElementType::bf16, "conv3d"),
             format("cuDNN engine {}, tensor cores", has_25 ? 28 : 25));
-  EXPECT_EQ(tuning.routines(), other + more.substr(line)) << "and what others know is handed on";
+  EXPECT_EQ(tuning.routines(), other + more) << "and what others know is handed on";
 }
 
 // Both engines sum in a fixed order and are timed; only the correct one is chosen, even if it is slower.

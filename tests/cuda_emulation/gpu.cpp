@@ -60,7 +60,7 @@ class Gpu {
   void begin_kernel() {
     std::unique_lock lock(mutex_);
     let_go_.wait(lock, [&] { return holders_ == 0; });
-    ++kernels_begun;
+    ++counts.kernels_begun;
   }
   void hold_kernels(int more) {
     {
@@ -71,8 +71,7 @@ class Gpu {
   }
 
   GpuMemory memory;
-  std::atomic<std::int64_t> unpinned_copies = 0, kernels_begun = 0, bytes_copied = 0, bytes_copied_back = 0,
-                            copies_across = 0, bytes_across = 0;
+  Counts counts;
 
  private:
   std::mutex mutex_;
@@ -118,25 +117,8 @@ KernelsHeld::~KernelsHeld() {
   Gpu::get().hold_kernels(-1);
 }
 
-std::int64_t kernels_begun() {
-  return Gpu::get().kernels_begun;
-}
-std::int64_t bytes_copied() {
-  return Gpu::get().bytes_copied;
-}
-std::int64_t bytes_copied_back() {
-  return Gpu::get().bytes_copied_back;
-}
-
-std::int64_t copies_across() {
-  return Gpu::get().copies_across;
-}
-std::int64_t bytes_across() {
-  return Gpu::get().bytes_across;
-}
-
-std::int64_t unpinned_copies() {
-  return Gpu::get().unpinned_copies;
+const Counts& counts() {
+  return Gpu::get().counts;
 }
 
 void scribble(void* begin, std::int64_t bytes) {
@@ -251,18 +233,18 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   const auto copy = [=] {
     std::memcpy(to, from, bytes);
     if (crosses) {
-      ++Gpu::get().copies_across;
-      Gpu::get().bytes_across += static_cast<std::int64_t>(bytes);
+      ++Gpu::get().counts.copies_across;
+      Gpu::get().counts.bytes_across += static_cast<std::int64_t>(bytes);
     }
-    Gpu::get().bytes_copied += static_cast<std::int64_t>(bytes);
-    if (back) Gpu::get().bytes_copied_back += static_cast<std::int64_t>(bytes);
+    Gpu::get().counts.bytes_copied += static_cast<std::int64_t>(bytes);
+    if (back) Gpu::get().counts.bytes_copied_back += static_cast<std::int64_t>(bytes);
   };
   if (stream == nullptr)
     copy();
   else
     stream->enqueue(copy);
   if (waits) {
-    ++Gpu::get().unpinned_copies;
+    ++Gpu::get().counts.unpinned_copies;
     stream->drain();
   }
   return record_error(cudaSuccess);

@@ -10,6 +10,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 
@@ -27,13 +28,15 @@ class KernelsHeld {
   KernelsHeld& operator=(const KernelsHeld&) = delete;
 };
 
-// The number of kernels started on streams, and of bytes copied: all, and those from the device to the host.
-std::int64_t kernels_begun();
-std::int64_t bytes_copied();
-std::int64_t bytes_copied_back();
-// Those between host and device: copies and bytes.
-std::int64_t copies_across();
-std::int64_t bytes_across();
+// What the GPU has done so far.
+struct Counts {
+  std::atomic<std::int64_t> kernels_begun = 0;                    // on streams
+  std::atomic<std::int64_t> bytes_copied = 0;                     // in all directions
+  std::atomic<std::int64_t> bytes_copied_back = 0;                // from the device to the host
+  std::atomic<std::int64_t> copies_across = 0, bytes_across = 0;  // between host and device
+  std::atomic<std::int64_t> unpinned_copies = 0;                  // from or to unpinned host memory
+};
+const Counts& counts();
 
 // The size of the GPU's memory.
 constexpr std::int64_t device_bytes = std::int64_t{1} << 30;
@@ -52,9 +55,6 @@ class GraphsRefused {
 
 // Called before every launch of a kernel: CUDA loads its code at the first one.
 cudaError_t load_kernel(const void* kernel, cudaStream_t stream);
-
-// The number of copies from or to unpinned host memory.
-std::int64_t unpinned_copies();
 
 // Overwrites a library's workspace with garbage, so that a tensor wrongly sharing it is detected.
 void scribble(void* begin, std::int64_t bytes);

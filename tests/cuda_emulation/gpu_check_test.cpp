@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::net {
@@ -48,26 +49,37 @@ class GpuCheck : public test::InAFolder {
       return "";
     }
   };
-  Outcome check(const std::string& part, const std::string& options = "") const {
-    const fs::path out = folder_ / ("out_" + part), log = folder_ / ("log_" + part);
+  // Runs a part; returns the exit code of gpu_check.
+  int run(const std::string& part, const std::string& options) const {
     const std::string command = format(
         "VOXSWAP_GPU_CHECK_DEVICE=emulated python3 '{}' --part {} --patience 8 --programs '{}' {} '{}' >'{}' "
         "2>&1",
-        script.string(), part, programs_.string(), options, out.string(), log.string());
-    Outcome outcome;
+        script.string(), part, programs_.string(), options, out(part).string(), log(part).string());
     const int status = std::system(command.c_str());
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    outcome.said = read_file(log);
-    outcome.summary = read_file(out / (part + "_summary.txt"));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  Outcome check(const std::string& part, const std::string& options = "") const {
+    Outcome outcome;
+    outcome.code = run(part, options);
+    outcome.said = read_file(log(part));
+    outcome.summary = read_file(out(part) / (part + "_summary.txt"));
     std::size_t files = 0;
-    for (const auto& entry : fs::directory_iterator(out)) {
+    for (const auto& entry : fs::directory_iterator(out(part))) {
       ++files;
       EXPECT_LE(fs::file_size(entry), largest_file) << entry.path();
     }
     EXPECT_LE(files, 8u);
-    EXPECT_TRUE(fs::exists(out / (part + "_logs.tar.gz")));
+    EXPECT_TRUE(fs::exists(out(part) / (part + "_logs.tar.gz")));
     return outcome;
   }
+
+  static void expect_passed(const Outcome& outcome, const std::vector<std::string>& steps) {
+    for (const std::string& step : steps)
+      EXPECT_TRUE(test::contains(outcome.verdict(step), "passed")) << step << "\n" << outcome.summary;
+  }
+  fs::path out(const std::string& part) const { return folder_ / ("out_" + part); }
+  fs::path log(const std::string& part) const { return folder_ / ("log_" + part); }
 
   const fs::path programs_ = folder_ / "programs";
 };
@@ -80,28 +92,25 @@ const std::vector<std::string> steps_of_a = {
 TEST_F(GpuCheck, PassesPartAOnTheEmulatedGpu) {
   const Outcome outcome = check("a");
   EXPECT_EQ(outcome.code, 0) << outcome.said;
-  for (const std::string& step : steps_of_a) {
-    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  expect_passed(outcome, steps_of_a);
+  for (const std::string& step : steps_of_a)
     EXPECT_LT(outcome.said.find("== " + step + " "), outcome.said.find(outcome.verdict(step))) << step;
-  }
 }
 
 TEST_F(GpuCheck, PassesPartBOnTheEmulatedGpu) {
   const Outcome outcome = check("b");
   EXPECT_EQ(outcome.code, 0) << outcome.said;
-  for (const char* step : {"engine_times", "steps", "more_steps"})
-    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  expect_passed(outcome, {"engine_times", "steps", "more_steps"});
   for (const char* file : {"b_engine_times.csv", "steps.csv"})
     EXPECT_GT(split(read_file(folder_ / "out_b" / file), '\n').size(), 3u) << file;
-  EXPECT_NE(read_file(folder_ / "out_b/steps.csv").find("one by one"), std::string::npos);
+  EXPECT_TRUE(test::contains(read_file(folder_ / "out_b/steps.csv"), "one by one"));
 }
 
 TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {
   const Outcome outcome = check("c");
   EXPECT_EQ(outcome.code, 0) << outcome.said;
-  for (const char* step :
-       {"swapping", "largest", "huge_convolution", "cut_convolutions", "f16", "tf32", "unified", "whole_run"})
-    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
+  expect_passed(outcome, {"swapping", "largest", "huge_convolution", "cut_convolutions", "f16", "tf32",
+                          "unified", "whole_run"});
   EXPECT_GT(split(read_file(folder_ / "out_c/c_cut_convolutions.csv"), '\n').size(), 3u);
   for (const char* step :
        {"ncu_forward", "ncu_weight_gradient", "ncu_norm_gradient", "memcheck", "racecheck"})
@@ -111,8 +120,7 @@ TEST_F(GpuCheck, PassesPartCOnTheEmulatedGpuButForToolsThatAreNotThere) {
 // The study is killed in its sixth measurement, then run with an item that fails, then completely: each call
 // only does what is missing. Its results are inserted into the tables of the documentation.
 TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
-  const fs::path table = folder_ / "out_study/study.csv", store = folder_ / "store",
-                 count = folder_ / "count";
+  const fs::path table = out("study") / "study.csv", store = folder_ / "store", count = folder_ / "count";
   const auto rows = [&] { return fs::exists(table) ? split(read_file(table), '\n').size() : 0; };
   const std::string options = "--store '" + store.string() + "'";
   // $PPID measures one item; its parent is gpu_check.
@@ -121,11 +129,7 @@ TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
                             "exec '{1}' \"$@\"",
                             count.string(), (programs / "voxswap").string()));
   write_file(count, "");
-  const std::string first = format(
-      "VOXSWAP_GPU_CHECK_DEVICE=emulated python3 '{}' --part study --patience 8 --programs '{}' {} '{}' "
-      ">'{}' 2>&1",
-      script.string(), programs_.string(), options, table.parent_path().string(), (folder_ / "log").string());
-  EXPECT_NE(std::system(first.c_str()), 0);
+  EXPECT_NE(run("study", options), 0);
   const std::string before = read_file(table);
   EXPECT_GT(rows(), 3u);
 
@@ -133,16 +137,15 @@ TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
   const Outcome failed = check("study", options);
   EXPECT_EQ(failed.code, 1) << failed.said;
   EXPECT_TRUE(read_file(table).starts_with(before)) << "a row was measured again";
-  EXPECT_NE(failed.verdict("bits").find("FAILED"), std::string::npos) << failed.summary;
-  for (const char* item : {"planners", "link", "overhead", "unified"})
-    EXPECT_NE(failed.verdict(item).find("passed"), std::string::npos) << item << "\n" << failed.summary;
+  EXPECT_TRUE(test::contains(failed.verdict("bits"), "FAILED")) << failed.summary;
+  expect_passed(failed, {"planners", "link", "overhead", "unified"});
 
   fs::remove(programs_ / "same_bits");
   fs::create_symlink(programs / "same_bits", programs_ / "same_bits");
   const std::size_t measured = rows();
   const Outcome last = check("study", options);
   EXPECT_EQ(last.code, 0) << last.said;
-  EXPECT_NE(last.verdict("bits").find("passed"), std::string::npos) << last.summary;
+  expect_passed(last, {"bits"});
   EXPECT_EQ(last.verdict("planners"), "") << last.summary;
   // One more of part bits; items that this machine does not support are tried again.
   EXPECT_LE(rows(), measured + 1 + 9);
@@ -158,9 +161,9 @@ TEST_F(GpuCheck, GoesOnWithTheStudyWhereItWasKilledAndAfterAnItemThatFails) {
   };
   EXPECT_NE(take(""), 0) << "rows of the emulated GPU are no results of the repository";
   EXPECT_EQ(take("--root '" + root.string() + "'"), 0) << read_file(folder_ / "log");
-  EXPECT_NE(read_file(folder_ / "log").find("| unified: unified |"), std::string::npos);
-  EXPECT_NE(read_file(root / "docs/results/study.md").find("| hybrid |"), std::string::npos);
-  EXPECT_NE(read_file(root / "docs/results/training_speed.md").find("| epochs: nnunet"), std::string::npos);
+  EXPECT_TRUE(test::contains(read_file(folder_ / "log"), "| unified: unified |"));
+  EXPECT_TRUE(test::contains(read_file(root / "docs/results/study.md"), "| hybrid |"));
+  EXPECT_TRUE(test::contains(read_file(root / "docs/results/training_speed.md"), "| epochs: nnunet"));
 }
 
 TEST_F(GpuCheck, GoesOnAfterAStepThatHangsAndOneThatCrashes) {
@@ -168,14 +171,10 @@ TEST_F(GpuCheck, GoesOnAfterAStepThatHangsAndOneThatCrashes) {
   replace("test_swap", "kill -SEGV $$");
   const Outcome outcome = check("a", "--limit same_bits=2");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.verdict("same_bits").find("FAILED: stopped after 2 s"), std::string::npos)
-      << outcome.summary;
-  EXPECT_NE(outcome.verdict("executor_0").find("FAILED: killed by SIGSEGV"), std::string::npos)
-      << outcome.summary;
-  for (const std::string& step : steps_of_a) {
-    if (step == "same_bits" || step.starts_with("executor")) continue;
-    EXPECT_NE(outcome.verdict(step).find("passed"), std::string::npos) << step << "\n" << outcome.summary;
-  }
+  EXPECT_TRUE(test::contains(outcome.verdict("same_bits"), "FAILED: stopped after 2 s")) << outcome.summary;
+  EXPECT_TRUE(test::contains(outcome.verdict("executor_0"), "FAILED: killed by SIGSEGV")) << outcome.summary;
+  for (const std::string& step : steps_of_a)
+    if (step != "same_bits" && !step.starts_with("executor")) expect_passed(outcome, {step});
 }
 
 TEST_F(GpuCheck, EndsInItsTimeAndStillReportsWhereEverythingHangs) {
@@ -185,8 +184,7 @@ TEST_F(GpuCheck, EndsInItsTimeAndStillReportsWhereEverythingHangs) {
   for (const char* part : {"c", "b", "a"}) {
     const Outcome outcome = check(part, "--seconds 6");
     EXPECT_EQ(outcome.code, 1) << part;
-    EXPECT_NE(outcome.summary.find("FAILED: not run: no time left"), std::string::npos) << outcome.summary;
-    EXPECT_NE(outcome.summary.find("FAILED: stopped after"), std::string::npos) << outcome.summary;
+    EXPECT_TRUE(test::contains(outcome.summary, "FAILED: not run: no time left", "FAILED: stopped after"));
   }
 }
 

@@ -88,17 +88,17 @@ TEST(EmulatedGpu, CopiesFromPinnedMemoryLaterAndFromOtherMemoryAtOnce) {
   void* pinned = nullptr;
   ASSERT_EQ(cudaHostAlloc(&pinned, 64, cudaHostAllocPortable), cudaSuccess);
   std::vector<char> unpinned(64);
-  const std::int64_t before = emulation::unpinned_copies();
+  const std::int64_t before = emulation::counts().unpinned_copies;
   {
     Gate gate(stream);
     EXPECT_EQ(cudaMemcpyAsync(memory.data, pinned, 64, cudaMemcpyDefault, stream.stream), cudaSuccess);
     EXPECT_FALSE(gate.open());  // the call has returned nevertheless
-    EXPECT_EQ(emulation::unpinned_copies(), before);
+    EXPECT_EQ(emulation::counts().unpinned_copies, before);
     gate.open_later();
     EXPECT_EQ(cudaMemcpyAsync(memory.data, unpinned.data(), 64, cudaMemcpyDefault, stream.stream),
               cudaSuccess);
     EXPECT_TRUE(gate.open());
-    EXPECT_EQ(emulation::unpinned_copies(), before + 1);
+    EXPECT_EQ(emulation::counts().unpinned_copies, before + 1);
   }
   EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
 }

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "net/backends/cuda/kernels.h"
+#include "net/backends/reference/elements.h"
 #include "net/graph/graph.h"
 #include "net/graph/operation.h"
 #include "tests/cuda_emulation/emulation.h"
@@ -24,18 +27,107 @@ class Reserved {
   Reserved(const Reserved&) = delete;
   Reserved& operator=(const Reserved&) = delete;
   void* data() { return data_; }
-  std::uint16_t& half(std::int64_t i) { return static_cast<std::uint16_t*>(data_)[i]; }
-  float& full(std::int64_t i) { return static_cast<float*>(data_)[i]; }
 
  private:
   std::size_t bytes_;
   void* data_;
 };
 
-constexpr std::uint16_t one = 0x3f80, two = 0x4000, three = 0x4040;  // bf16
+// An element of one of a node's values: inputs are counted first, then outputs.
+struct Element {
+  std::size_t value;
+  std::int64_t index;
+  float number;
+};
+
+ValueId volume(Graph& graph, const Shape& shape) {
+  return graph.add_value("x", shape, ElementType::bf16, Role::input);
+}
+ValueId numbers(Graph& graph, const Shape& shape) {
+  return graph.add_value("numbers", shape, ElementType::f32, Role::input);
+}
+
+// 2^32 + 2^29 elements; last: of the volume, of the head's outputs, of uneven channels, of their upsampling.
+const Shape large = {1, 1024, 768, 384, 16}, uneven = {1, 700, 1000, 890, 7},
+            three_wide = {1, 1024, 1024, 1025, 3}, two_wide = {1, 1024, 1024, 1025, 2};
+const std::int64_t last = large.count() - 1, last_of_head = large.count() / 16 * 3 - 1,
+                   last_uneven = uneven.count() - 1, last_fine = 8 * uneven.count() - 1,
+                   last_joined = three_wide.count() + two_wide.count() - 1,
+                   beyond = ((large[2] + 1) * large[3] + 1) * large[4];  // the diagonal neighbour
+
+struct HugeVolume {
+  const char* name;
+  void (*build)(Graph&);
+  std::vector<Element> written, expected;  // elements that are not written are 0
+};
+
+void PrintTo(const HugeVolume& row, std::ostream* out) {
+  *out << row.name;
+}
+
+std::vector<Element> ones_for_a_norm() {
+  std::vector<Element> elements = {{0, last, 1}};
+  for (std::int64_t i = 0; i < 16; ++i) {
+    elements.push_back({1, 2 * i + 1, 1});
+    elements.push_back({2, i, 1});
+    elements.push_back({3, i, 1});
+  }
+  return elements;
+}
+
+std::vector<HugeVolume> huge_volumes() {
+  return {{"ElementsAreFoundBeyondTwoToTheThirtySecond",
+           [](Graph& graph) {
+             graph.apply("leaky_relu", "y", {volume(graph, large)}, {{"slope", 0.5}});
+           },
+           {{0, last, 2}},
+           {{1, last, 2}, {1, last & 0xffffffff, 0}, {1, last & 0x7fffffff, 0}}},
+          {"NormsFindTheirLastVoxel",
+           [](Graph& graph) {
+             const ValueId x = volume(graph, large), statistics = numbers(graph, {1, 16, 2}),
+                           gamma = numbers(graph, {16}), beta = numbers(graph, {16});
+             graph.apply("norm_activation", "y", {x, statistics, gamma, beta}, {{"slope", 0.5}});
+           },
+           ones_for_a_norm(),
+           {{4, last, 2}, {4, last - 1, 1}, {4, 0, 1}}},
+          // The second stage of a sum has one block per channel: those of the first and the last channel run.
+          {"SumsReachTheirLastVoxel",
+           [](Graph& graph) { graph.apply("channel_sum", "sums", {volume(graph, large)}); },
+           {{0, 0, 3}, {0, last, 2}},
+           {{1, 0, 3}, {1, 15, 2}}},
+          // The first tap maps the first voxel to its diagonal neighbour, and the last tap maps the last
+          // voxel back.
+          {"NarrowConvolutionsFindTheirFirstAndLastVoxel",
+           [](Graph& graph) {
+             const ValueId x = volume(graph, large), w = numbers(graph, {16, 16, 3, 3, 3});
+             graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 1}});
+           },
+           {{0, 0, 3}, {0, last, 2}, {1, 0, 1}, {1, 16 * 16 * 27 - 1, 1}},
+           {{2, beyond, 3}, {2, last - beyond, 2}, {2, last, 0}}},
+          {"HeadsFindTheirLastVoxel",
+           [](Graph& graph) {
+             const ValueId x = volume(graph, large), w = numbers(graph, {3, 16, 1, 1, 1});
+             graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 0}});
+           },
+           {{0, last, 2}, {1, 2 * 16 + 15, 1}},
+           {{2, last_of_head, 2}, {2, last_of_head - 1, 0}}},
+          // More than 2^32 slabs of two bytes: indices exceed 32 bits. The adjacent voxel, and the one a row
+          // before.
+          {"BlocksOfUnevenChannelsAreCountedInSixtyFourBits",
+           [](Graph& graph) { graph.apply("upsample_nearest", "y", {volume(graph, uneven)}); },
+           {{0, last_uneven, 2}},
+           {{1, last_fine, 2}, {1, last_fine - 7, 2}, {1, last_fine - 7 * 1780, 2}, {1, last_fine - 1, 0}}},
+          {"ConcatenationsAreCountedInSixtyFourBits",
+           [](Graph& graph) {
+             const ValueId first = volume(graph, three_wide), second = volume(graph, two_wide);
+             graph.apply("concat", "y", {first, second}, {{"axis", 4}});
+           },
+           {{0, three_wide.count() - 1, 3}, {1, two_wide.count() - 1, 2}},
+           {{2, last_joined, 2}, {2, last_joined - 1, 0}, {2, last_joined - 2, 3}}}};
+}
 
 // Runs only the first and the last block of every grid.
-class EndsOfGrids : public testing::Test {
+class EndsOfGrids : public testing::TestWithParam<HugeVolume> {
  protected:
   EndsOfGrids() {
     emulation::set_blocks_that_run([](const emulation::Extent& block, const emulation::Extent& grid) {
@@ -43,169 +135,43 @@ class EndsOfGrids : public testing::Test {
     });
   }
   ~EndsOfGrids() override { emulation::set_blocks_that_run(nullptr); }
-
-  // Runs the last node of the graph on reserved memory that `write` has filled.
-  template <class Write, class Check>
-  void run(const Graph& graph, Write write, Check check) {
-    const Node& node = graph.nodes().back();
-    std::vector<std::unique_ptr<Reserved>> values;
-    std::vector<void*> inputs, outputs;
-    for (ValueId id : node.inputs)
-      inputs.push_back(values.emplace_back(std::make_unique<Reserved>(graph.value(id).bytes()))->data());
-    for (ValueId id : node.outputs)
-      outputs.push_back(values.emplace_back(std::make_unique<Reserved>(graph.value(id).bytes()))->data());
-    cuda::Device device;
-    device.major = 9;
-    const auto kernel = cuda::find_maker(*node.operation)(graph, node, device);
-    Reserved workspace(kernel->workspace_bytes() + 64);
-    write(values);
-    const StepContext context;
-    kernel->run({inputs, outputs, {}, workspace.data(), &context});
-    check(values);
-  }
 };
 
-ValueId volume(Graph& graph, const Shape& shape) {
-  return graph.add_value("x", shape, ElementType::bf16, Role::input);
-}
-
-// 2^32 + 2^29 elements.
-const Shape large = {1, 1024, 768, 384, 16};
-
-TEST_F(EndsOfGrids, ElementsAreFoundBeyondTwoToTheThirtySecond) {
+TEST_P(EndsOfGrids, FindTheirVoxels) {
   Graph graph;
-  const ValueId x = volume(graph, large);
-  graph.apply("leaky_relu", "y", {x}, {{"slope", 0.5}});
-  const std::int64_t last = large.count() - 1;
-  run(
-      graph, [&](auto& values) { values[0]->half(last) = two; },
-      [&](auto& values) {
-        EXPECT_EQ(values[1]->half(last), two);
-        EXPECT_EQ(values[1]->half(last & 0xffffffff), 0);
-        EXPECT_EQ(values[1]->half(last & 0x7fffffff), 0);
-      });
+  GetParam().build(graph);
+  const Node& node = graph.nodes().back();
+  std::vector<ValueId> ids = node.inputs;
+  ids.insert(ids.end(), node.outputs.begin(), node.outputs.end());
+  std::vector<std::unique_ptr<Reserved>> values;
+  std::vector<void*> places;
+  for (const ValueId id : ids)
+    places.push_back(values.emplace_back(std::make_unique<Reserved>(graph.value(id).bytes()))->data());
+  const auto place = [&](const Element& element) {
+    const std::int64_t bytes = element_bytes(graph.value(ids[element.value]).type);
+    return static_cast<std::byte*>(places[element.value]) + element.index * bytes;
+  };
+  for (const Element& element : GetParam().written) {
+    const double number = element.number;
+    store_elements(place(element), &number, graph.value(ids[element.value]).type, 1);
+  }
+  cuda::Device device;
+  device.major = 9;
+  const auto kernel = cuda::find_maker(*node.operation)(graph, node, device);
+  Reserved workspace(kernel->workspace_bytes() + 64);
+  const StepContext context;
+  const std::span all(places);
+  const std::size_t inputs = node.inputs.size();
+  kernel->run({all.first(inputs), all.subspan(inputs), {}, workspace.data(), &context});
+  for (const Element& element : GetParam().expected) {
+    double found = -1;
+    load_elements(&found, place(element), graph.value(ids[element.value]).type, 1);
+    EXPECT_EQ(found, element.number) << "value " << element.value << ", element " << element.index;
+  }
 }
 
-TEST_F(EndsOfGrids, NormsFindTheirLastVoxel) {
-  Graph graph;
-  const ValueId x = volume(graph, large);
-  const ValueId statistics = graph.add_value("s", {1, 16, 2}, ElementType::f32, Role::input);
-  const ValueId gamma = graph.add_value("gamma", {16}, ElementType::f32, Role::parameter);
-  const ValueId beta = graph.add_value("beta", {16}, ElementType::f32, Role::parameter);
-  graph.apply("norm_activation", "y", {x, statistics, gamma, beta}, {{"slope", 0.5}});
-  const std::int64_t last = large.count() - 1;
-  run(
-      graph,
-      [&](auto& values) {
-        values[0]->half(last) = one;
-        for (std::int64_t i = 0; i < 16; ++i) {
-          values[1]->full(2 * i + 1) = 1;
-          values[2]->full(i) = 1;
-          values[3]->full(i) = 1;
-        }
-      },
-      [&](auto& values) {
-        EXPECT_EQ(values[4]->half(last), two);
-        EXPECT_EQ(values[4]->half(last - 1), one);
-        EXPECT_EQ(values[4]->half(0), one);
-      });
-}
-
-TEST_F(EndsOfGrids, SumsReachTheirLastVoxel) {
-  Graph graph;
-  const ValueId x = volume(graph, large);
-  graph.apply("channel_sum", "sums", {x});
-  const std::int64_t last = large.count() - 1;
-  // The second stage of a sum has one block per channel: those of the first and the last channel run.
-  run(
-      graph,
-      [&](auto& values) {
-        values[0]->half(0) = three;
-        values[0]->half(last) = two;
-      },
-      [&](auto& values) {
-        EXPECT_EQ(values[1]->full(0), 3);
-        EXPECT_EQ(values[1]->full(15), 2);
-      });
-}
-
-// The first tap maps the first voxel to its diagonal neighbour, and the last tap maps the last voxel back.
-TEST_F(EndsOfGrids, NarrowConvolutionsFindTheirFirstAndLastVoxel) {
-  Graph graph;
-  const ValueId x = volume(graph, large);
-  const ValueId w = graph.add_value("w", {16, 16, 3, 3, 3}, ElementType::f32, Role::parameter);
-  graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 1}});
-  const std::int64_t last = large.count() - 1, beyond = ((large[2] + 1) * large[3] + 1) * large[4];
-  run(
-      graph,
-      [&](auto& values) {
-        values[0]->half(0) = three;
-        values[0]->half(last) = two;
-        values[1]->full(0) = 1;
-        values[1]->full(16 * 16 * 27 - 1) = 1;
-      },
-      [&](auto& values) {
-        EXPECT_EQ(values[2]->half(beyond), three);
-        EXPECT_EQ(values[2]->half(last - beyond), two);
-        EXPECT_EQ(values[2]->half(last), 0);
-      });
-}
-
-TEST_F(EndsOfGrids, HeadsFindTheirLastVoxel) {
-  Graph graph;
-  const ValueId x = volume(graph, large);
-  const ValueId w = graph.add_value("w", {3, 16, 1, 1, 1}, ElementType::f32, Role::parameter);
-  graph.apply("conv3d", "y", {x, w}, {{"stride", 1}, {"padding", 0}});
-  const std::int64_t last = large.count() - 1;
-  run(
-      graph,
-      [&](auto& values) {
-        values[0]->half(last) = two;
-        values[1]->full(2 * 16 + 15) = 1;
-      },
-      [&](auto& values) {
-        EXPECT_EQ(values[2]->half(large.count() / 16 * 3 - 1), two);
-        EXPECT_EQ(values[2]->half(large.count() / 16 * 3 - 2), 0);
-      });
-}
-
-// More than 2^32 slabs of two bytes: indices exceed 32 bits.
-TEST_F(EndsOfGrids, BlocksOfUnevenChannelsAreCountedInSixtyFourBits) {
-  const Shape coarse = {1, 700, 1000, 890, 7};
-  ASSERT_GT(coarse.count(), std::int64_t{1} << 32);
-  Graph graph;
-  const ValueId x = volume(graph, coarse);
-  graph.apply("upsample_nearest", "y", {x});
-  const std::int64_t last = coarse.count() - 1, fine = 8 * coarse.count() - 1;
-  run(
-      graph, [&](auto& values) { values[0]->half(last) = two; },
-      [&](auto& values) {
-        EXPECT_EQ(values[1]->half(fine), two);
-        EXPECT_EQ(values[1]->half(fine - 7), two);         // the adjacent voxel
-        EXPECT_EQ(values[1]->half(fine - 7 * 1780), two);  // the one a row before
-        EXPECT_EQ(values[1]->half(fine - 1), 0);
-      });
-}
-
-TEST_F(EndsOfGrids, ConcatenationsAreCountedInSixtyFourBits) {
-  const Shape a = {1, 1024, 1024, 1025, 3}, b = {1, 1024, 1024, 1025, 2};
-  ASSERT_GT(a.count() + b.count(), std::int64_t{1} << 32);
-  Graph graph;
-  const ValueId first = volume(graph, a), second = volume(graph, b);
-  graph.apply("concat", "y", {first, second}, {{"axis", 4}});
-  const std::int64_t last = a.count() + b.count() - 1;
-  run(
-      graph,
-      [&](auto& values) {
-        values[0]->half(a.count() - 1) = three;
-        values[1]->half(b.count() - 1) = two;
-      },
-      [&](auto& values) {
-        EXPECT_EQ(values[2]->half(last), two);
-        EXPECT_EQ(values[2]->half(last - 1), 0);
-        EXPECT_EQ(values[2]->half(last - 2), three);
-      });
-}
+INSTANTIATE_TEST_SUITE_P(Kernels, EndsOfGrids, testing::ValuesIn(huge_volumes()),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
 
 }  // namespace
 }  // namespace voxswap::net

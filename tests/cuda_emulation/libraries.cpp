@@ -15,62 +15,37 @@ namespace {
 
 using Functions = std::map<std::string, void*>;
 
-template <class Function>
-void* address(Function* function) {
-  return reinterpret_cast<void*>(function);
+#define FUNCTION(name) \
+  { #name, reinterpret_cast < void*>(&name) }
+
+const std::map<std::string, Functions>& libraries() {
+  static const std::map<std::string, Functions> by_file = {
+      {"libcudnn.so.9",
+       {FUNCTION(cudnnGetVersion), FUNCTION(cudnnGetErrorString), FUNCTION(cudnnGetLastErrorString),
+        FUNCTION(cudnnCreate), FUNCTION(cudnnDestroy), FUNCTION(cudnnSetStream),
+        FUNCTION(cudnnBackendCreateDescriptor), FUNCTION(cudnnBackendDestroyDescriptor),
+        FUNCTION(cudnnBackendSetAttribute), FUNCTION(cudnnBackendGetAttribute),
+        FUNCTION(cudnnBackendFinalize), FUNCTION(cudnnBackendExecute)}},
+      {"libcublas.so.13",
+       {FUNCTION(cublasGetVersion_v2), FUNCTION(cublasGetStatusString), FUNCTION(cublasCreate_v2),
+        FUNCTION(cublasDestroy_v2), FUNCTION(cublasSetStream_v2), FUNCTION(cublasSetWorkspace_v2),
+        FUNCTION(cublasSetMathMode), FUNCTION(cublasGemmEx_64), FUNCTION(cublasGemmStridedBatchedEx_64)}},
+      {"libnccl.so.2",
+       {FUNCTION(ncclGetErrorString), FUNCTION(ncclGetUniqueId), FUNCTION(ncclCommInitRank),
+        FUNCTION(ncclCommDestroy), FUNCTION(ncclCommAbort), FUNCTION(ncclGroupStart), FUNCTION(ncclGroupEnd),
+        FUNCTION(ncclSend), FUNCTION(ncclRecv)}}};
+  return by_file;
 }
 
-Functions& cudnn() {
-  static Functions functions = {{"cudnnGetVersion", address(cudnnGetVersion)},
-                                {"cudnnGetErrorString", address(cudnnGetErrorString)},
-                                {"cudnnGetLastErrorString", address(cudnnGetLastErrorString)},
-                                {"cudnnCreate", address(cudnnCreate)},
-                                {"cudnnDestroy", address(cudnnDestroy)},
-                                {"cudnnSetStream", address(cudnnSetStream)},
-                                {"cudnnBackendCreateDescriptor", address(cudnnBackendCreateDescriptor)},
-                                {"cudnnBackendDestroyDescriptor", address(cudnnBackendDestroyDescriptor)},
-                                {"cudnnBackendSetAttribute", address(cudnnBackendSetAttribute)},
-                                {"cudnnBackendGetAttribute", address(cudnnBackendGetAttribute)},
-                                {"cudnnBackendFinalize", address(cudnnBackendFinalize)},
-                                {"cudnnBackendExecute", address(cudnnBackendExecute)}};
-  return functions;
-}
-
-Functions& cublas() {
-  static Functions functions = {{"cublasGetVersion_v2", address(cublasGetVersion_v2)},
-                                {"cublasGetStatusString", address(cublasGetStatusString)},
-                                {"cublasCreate_v2", address(cublasCreate_v2)},
-                                {"cublasDestroy_v2", address(cublasDestroy_v2)},
-                                {"cublasSetStream_v2", address(cublasSetStream_v2)},
-                                {"cublasSetWorkspace_v2", address(cublasSetWorkspace_v2)},
-                                {"cublasSetMathMode", address(cublasSetMathMode)},
-                                {"cublasGemmEx_64", address(cublasGemmEx_64)},
-                                {"cublasGemmStridedBatchedEx_64", address(cublasGemmStridedBatchedEx_64)}};
-  return functions;
-}
-
-Functions& nccl() {
-  static Functions functions = {{"ncclGetErrorString", address(ncclGetErrorString)},
-                                {"ncclGetUniqueId", address(ncclGetUniqueId)},
-                                {"ncclCommInitRank", address(ncclCommInitRank)},
-                                {"ncclCommDestroy", address(ncclCommDestroy)},
-                                {"ncclCommAbort", address(ncclCommAbort)},
-                                {"ncclGroupStart", address(ncclGroupStart)},
-                                {"ncclGroupEnd", address(ncclGroupEnd)},
-                                {"ncclSend", address(ncclSend)},
-                                {"ncclRecv", address(ncclRecv)}};
-  return functions;
-}
+#undef FUNCTION
 
 }  // namespace
 
 void* open_library(const char* file) {
-  const std::string name = file;
-  if (const char* const missing = std::getenv("VOXSWAP_EMULATED_WITHOUT");
-      missing != nullptr && name == missing)
-    return nullptr;
-  if (name == "libnccl.so.2") return &nccl();
-  return name == "libcudnn.so.9" ? &cudnn() : name == "libcublas.so.13" ? &cublas() : nullptr;
+  const char* const missing = std::getenv("VOXSWAP_EMULATED_WITHOUT");
+  const auto found = libraries().find(file);
+  const bool is_there = found != libraries().end() && (missing == nullptr || found->first != missing);
+  return is_there ? const_cast<Functions*>(&found->second) : nullptr;
 }
 
 void* find_function(void* library, const char* name) {

@@ -201,13 +201,13 @@ TEST_F(SamplesOnGpu, OfCasesThatAreHeldNeedOneCopyOfAFewKilobytes) {
   there.finish();
   there.begin(batch_of(0));
   there.finish();
-  const std::int64_t copied = emulation::bytes_across(), copies = emulation::copies_across(),
-                     kernels = emulation::kernels_begun();
+  const std::int64_t copied = emulation::counts().bytes_across, copies = emulation::counts().copies_across,
+                     kernels = emulation::counts().kernels_begun;
   there.begin(batch_of(0));
   there.finish();
-  EXPECT_LE(emulation::bytes_across() - copied, 64 << 10);
-  EXPECT_EQ(emulation::copies_across() - copies, 1);
-  EXPECT_LE(emulation::kernels_begun() - kernels, 2 * 100) << "of two samples with two channels";
+  EXPECT_LE(emulation::counts().bytes_across - copied, 64 << 10);
+  EXPECT_EQ(emulation::counts().copies_across - copies, 1);
+  EXPECT_LE(emulation::counts().kernels_begun - kernels, 2 * 100) << "of two samples with two channels";
 }
 
 }  // namespace

@@ -125,11 +125,12 @@ TEST_F(SessionOnGpu, HasTheNextBatchBeforeTheFirstKernelOfAStepBeginsAndTrainsTo
   const auto make_step = [&](const Batch&, const Batch& next, const StepContext& context) {
     auto held = std::make_unique<emulation::KernelsHeld>();
     return session.train(context, nullptr, swap::Detail::lanes, [&] {
-      const std::int64_t begun = emulation::kernels_begun(), copied = emulation::bytes_copied();
+      const std::int64_t begun = emulation::counts().kernels_begun, copied = emulation::counts().bytes_copied;
       session.give(next.images, next.targets);
       // If the copy were queued behind the step's kernels, it would wait forever.
-      while (emulation::bytes_copied() < copied + voxels * (2 * channels + 1)) std::this_thread::yield();
-      EXPECT_EQ(emulation::kernels_begun(), begun)
+      while (emulation::counts().bytes_copied < copied + voxels * (2 * channels + 1))
+        std::this_thread::yield();
+      EXPECT_EQ(emulation::counts().kernels_begun, begun)
           << "a number of an image takes 2 bytes, a voxel's targets 1";
       held.reset();
     });

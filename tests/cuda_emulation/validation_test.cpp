@@ -51,9 +51,9 @@ TEST_F(ValidationOnGpu, CopiesBackTheLossTheCountsAndTheLabelMapIfItIsWanted) {
   const net::LabelOptions labels = pipeline::label_options(experiment_, dataset_);
   const auto session = open(labels, 3);
   const auto copied_by = [&](const pipeline::TakeLabels& take) {
-    const std::int64_t before = emulation::bytes_copied_back();
+    const std::int64_t before = emulation::counts().bytes_copied_back;
     session->score(image_, target_, truth_, take);
-    return emulation::bytes_copied_back() - before;
+    return emulation::counts().bytes_copied_back - before;
   };
   copied_by({});  // the first run also allocates
   const auto counts = static_cast<std::int64_t>(8 * labels.values.size() * labels.values.size());

@@ -12,7 +12,6 @@
 namespace voxswap::net {
 namespace {
 
-const cuda::WeightShape shapes[] = {{1, 1, 1}, {5, 3, 27}, {16, 20, 27}, {64, 32, 8}, {3, 7, 1}};
 constexpr ElementType types[] = {ElementType::f32, ElementType::bf16, ElementType::f16};
 
 std::vector<double> numbers(std::int64_t count, std::uint64_t seed) {
@@ -49,40 +48,6 @@ class Array {
 
 std::vector<double> rounded(const std::vector<double>& values, ElementType type) {
   return Array(type, values).values();
-}
-
-// [O][I][taps] -> [O][taps][I]
-std::vector<double> transposed(const std::vector<double>& from, const cuda::WeightShape& s) {
-  std::vector<double> to(from.size());
-  for (std::int64_t o = 0; o < s.outputs; ++o)
-    for (std::int64_t i = 0; i < s.inputs; ++i)
-      for (std::int64_t t = 0; t < s.taps; ++t)
-        to[static_cast<std::size_t>((o * s.taps + t) * s.inputs + i)] =
-            from[static_cast<std::size_t>((o * s.inputs + i) * s.taps + t)];
-  return to;
-}
-
-TEST(Weights, ArePackedWithTheInputsInnermostAndRoundedToNearest) {
-  for (const cuda::WeightShape& shape : shapes) {
-    for (ElementType type : types) {
-      const std::vector<double> weights = numbers(shape.count(), 1);
-      Array from(ElementType::f32, weights), to(type, std::vector<double>(weights.size(), 99));
-      cuda::pack_weights(from.floats(), to.data(), type, shape);
-      EXPECT_EQ(to.values(), rounded(transposed(weights, shape), type)) << element_name(type);
-    }
-  }
-}
-
-TEST(Weights, ComeBackFromTheLibrarysLayout) {
-  for (const cuda::WeightShape& shape : shapes) {
-    for (ElementType type : types) {
-      const std::vector<double> weights = rounded(numbers(shape.count(), 2), type);
-      Array from(type, transposed(weights, shape)),
-          to(ElementType::f32, std::vector<double>(weights.size(), 99));
-      cuda::unpack_weights(from.data(), type, to.floats(), shape);
-      EXPECT_EQ(to.values(), weights) << element_name(type);
-    }
-  }
 }
 
 TEST(Parts, AreAddedUpInDouble) {
