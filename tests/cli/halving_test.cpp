@@ -85,10 +85,7 @@ TEST_F(HalvingCommand, StopsLosersAndTrainsTheWinnerToTheBytesOfTheWholeSweep) {
   EXPECT_EQ(bytes("half/" + best + "/dice.csv"), bytes("whole/" + best + "/dice.csv"));
   for (const char* checkpoint : {"last", "best"})
     EXPECT_EQ(tensors("half/" + best, checkpoint), tensors("whole/" + best, checkpoint));
-  for (const auto& entry : fs::directory_iterator(folder_ / "half" / best / "predictions")) {
-    const std::string name = best + "/predictions/" + entry.path().filename().string();
-    EXPECT_EQ(bytes("half/" + name), bytes("whole/" + name)) << name;
-  }
+  EXPECT_TRUE(files("half/" + best + "/predictions", "") == files("whole/" + best + "/predictions", ""));
   EXPECT_TRUE(contains(bytes("half/report.html"),
                        "3 of 4 runs were stopped early by successive halving and are not compared",
                        "stopped at epoch 1 (halving)", "stopped at epoch 2 (halving)"));

@@ -8,8 +8,8 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -23,6 +23,7 @@
 #include "tests/costs.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
+#include "tests/safetensors.h"
 
 namespace voxswap::cli {
 
@@ -111,10 +112,7 @@ inline Words operator+(Words words, const Words& more) {
 
 // The header of a safetensors file, and the data after it.
 inline std::pair<Json, std::string> read_weights(const fs::path& file) {
-  const std::string all = read_file(file);
-  std::uint64_t size = 0;
-  std::memcpy(&size, all.data(), sizeof size);
-  return {Json::parse(all.substr(sizeof size, size)), all.substr(sizeof size + size)};
+  return test::parts_of_safetensors(read_file(file));
 }
 
 // Runs the program in a folder, with a cache that has the shared costs.
@@ -162,6 +160,15 @@ class ProgramIn {
     std::vector<std::string> values;
     for (const auto& row : csv.rows) values.push_back(row[csv.column(name, table)]);
     return values;
+  }
+  // The files of a folder and its subfolders whose names end so, by their paths in it.
+  std::map<std::string, std::string> files(const std::string& of, const std::string& ending) const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / of))
+      if (entry.path().filename().string().ends_with(ending))
+        found[entry.path().lexically_relative(folder_ / of).string()] = read_file(entry.path());
+    EXPECT_FALSE(found.empty()) << of;
+    return found;
   }
   // Runs into a folder repeatedly, each time for longer before one of these signals, until the program ends
   // normally. Returns how often it was stopped.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "tests/environment.h"
 
 namespace voxswap::cli {
 namespace {
@@ -177,7 +178,7 @@ TEST_F(Program, ChecksThePhantomsItMadeAndForecastsTheirRunWithoutWriting) {
 TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
   done("phantom --out p --cases 3 --size 24,24,16 --seed 1 --quiet");
   write("study.yaml", tiny);
-  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const test::Environment no_gpu("CUDA_VISIBLE_DEVICES", "");
   for (const char* command : {"run", "train", "plan", "bench"})
     refused(4, std::string(command) + " study.yaml memory.device=cuda",
             "memory.device: cuda: no CUDA device: ");
@@ -189,19 +190,14 @@ TEST_F(Program, RefusesAGpuThatIsNotThereAndComputesWithoutIt) {
   EXPECT_FALSE(fs::exists(folder_ / "runs"));
   EXPECT_EQ(done("plan study.yaml --json --quiet").errors, "");  // memory.device: auto
   EXPECT_TRUE(contains(call("info --json").output, "\"no_device\""));
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 TEST_F(Program, PrintsForABugReportTheSystemAndItsOwnVariablesButNoSecretsAndNoHome) {
-  const std::string home = std::getenv("HOME") != nullptr ? std::getenv("HOME") : "/root";
-  ::setenv("HOME", "/home/someone", 1);
-  ::setenv("VOXSWAP_TRIED", "/home/someone/build:/home/someone/more", 1);
-  ::setenv("CLOUD_TOKEN", "open sesame", 1);
+  test::Environment environment("HOME", "/home/someone");
+  environment.set("VOXSWAP_TRIED", "/home/someone/build:/home/someone/more");
+  environment.set("CLOUD_TOKEN", "open sesame");
   const Outcome report = done("info --report");
   const Json json = Json::parse(call("info --report --json").output);
-  ::setenv("HOME", home.c_str(), 1);
-  ::unsetenv("VOXSWAP_TRIED");
-  ::unsetenv("CLOUD_TOKEN");
   EXPECT_TRUE(report.output.starts_with("```\n") && report.output.ends_with("```\n"));
   for (const char* name : {"voxswap", "compiler", "libraries", "processor", "backend onednn", "system",
                            "memory", "disk here", "VOXSWAP_TRIED", "~/build:~/more"})

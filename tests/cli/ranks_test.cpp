@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "tests/environment.h"
 #include "tests/expect.h"
 
 namespace voxswap::cli {
@@ -196,11 +197,9 @@ TEST_F(RanksOfMpi, MeasureTheirStepsAndOnlyTheFirstReports) {
 
 // As with a host's launcher whose MPI does not match that of a container.
 TEST_F(RanksOfMpi, EndWhenTheyDoNotFindOneAnother) {
-  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
-  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  test::Environment environment("OMPI_COMM_WORLD_RANK", "0");
+  environment.set("OMPI_COMM_WORLD_SIZE", "2");
   refused(1, into("out"), "launched with 2 ranks, but MPI joins 1");
-  unsetenv("OMPI_COMM_WORLD_RANK");
-  unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
 class SweepOnRanks : public RanksOfMpi {

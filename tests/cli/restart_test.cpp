@@ -2,40 +2,14 @@
 // it is loaded.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <optional>
 
 #include "tests/cli/program.h"
+#include "tests/environment.h"
 
 namespace voxswap::cli {
 namespace {
-
-// Sets environment variables while it exists; nullopt: unset.
-class Environment {
- public:
-  explicit Environment(const std::map<std::string, std::optional<std::string>>& values) {
-    for (const auto& [name, value] : values) {
-      if (const char* before = std::getenv(name.c_str())) before_[name] = before;
-      set(name, value);
-      names_.push_back(name);
-    }
-  }
-  ~Environment() {
-    for (const std::string& name : names_)
-      set(name, before_.contains(name) ? std::optional(before_[name]) : std::nullopt);
-  }
-
- private:
-  static void set(const std::string& name, const std::optional<std::string>& value) {
-    if (value)
-      ::setenv(name.c_str(), value->c_str(), 1);
-    else
-      ::unsetenv(name.c_str());
-  }
-  std::map<std::string, std::string> before_;
-  std::vector<std::string> names_;
-};
 
 class Restart : public ProgramInAFolder {
  protected:
@@ -43,7 +17,8 @@ class Restart : public ProgramInAFolder {
   std::vector<std::string> spins(std::map<std::string, std::optional<std::string>> values) {
     values.emplace("OMP_DISPLAY_ENV", "VERBOSE");
     for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) values.emplace(name, std::nullopt);
-    const Environment environment(values);
+    test::Environment environment;
+    for (const auto& [name, value] : values) environment.set(name, value);
     const Outcome outcome = done({"--version"});
     EXPECT_TRUE(contains(outcome.output, "voxswap 0."));
     std::vector<std::string> found;

@@ -233,20 +233,6 @@ TEST_F(Run, KeepsTheLastGoodCheckpointWhenTheDiskFillsUp) {
   EXPECT_EQ(bytes("disk/checkpoints/last.safetensors"), before);
 }
 
-TEST_F(Run, PredictsCasesItHasNotSeenAndScoresThem) {
-  done(into("trained"));
-  const Outcome predicted = succeeded(program({"predict", path("trained"), "--postprocessing", "none",
-                                               "--input", path("data"), "--out", path("maps")}));
-  const Outcome planned = succeeded(program({"predict", path("trained"), "--dry-run", "--probabilities",
-                                             "--input", path("data"), "--out", path("planned")}));
-  EXPECT_NE(planned.output.find("time per case"), std::string::npos);
-  EXPECT_FALSE(fs::exists(folder_ / "planned"));
-  // The validation case is predicted in the same way as by the run itself.
-  const Csv dice = read_csv(folder_ / "trained" / "dice.csv");
-  const std::string name = dice.rows[0][dice.column("case", "dice.csv")] + ".nii.gz";
-  EXPECT_EQ(read_file(folder_ / "maps" / name), bytes("trained/predictions/" + name));
-}
-
 TEST_F(Run, AveragesPredictionsOverMirroredInputsWhereItsExperimentSaysSo) {
   const Words plain = {"evaluate.postprocessing=none", "training.epochs=1"};
   done(into("plain", plain));
@@ -257,6 +243,10 @@ TEST_F(Run, AveragesPredictionsOverMirroredInputsWhereItsExperimentSaysSo) {
   const std::string id = dice.rows[0][dice.column("case", "dice.csv")];
   expect_predicts("plain", {"--tta"}, id, "mirrored", "\"tta\": true");
   expect_predicts("mirrored", {}, id, "mirrored", "\"tta\": true");
+  const Outcome planned = done({"predict", path("plain"), "--dry-run", "--probabilities", "--input",
+                                path("data"), "--out", path("planned")});
+  EXPECT_TRUE(contains(planned.output, "time per case"));
+  EXPECT_FALSE(fs::exists(folder_ / "planned"));
 }
 
 TEST_F(Run, ScoresTheMeanOfItsRepeatsWhereItsExperimentSaysSo) {
@@ -353,12 +343,6 @@ TEST_F(Run, BeginsWhereItWasKilledBeforeItsFirstFileWasWritten) {
        {into("begun", {"--resume", "training.epochs=1"}), into("again", {"training.epochs=1"})})
     done(words);
   EXPECT_TRUE(fs::exists(folder_ / "begun/report.html") && fs::exists(folder_ / "again/report.html"));
-}
-
-TEST_F(Run, ADryRunPrintsItsForecastAndWritesNothing) {
-  const Outcome outcome = done(into("dry", {"--dry-run"}));
-  EXPECT_TRUE(contains(outcome.output, "resolution"));
-  EXPECT_FALSE(fs::exists(folder_ / "dry"));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The program on data sets as users have them: its warnings, and the cases that it skips and uses.
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
@@ -147,14 +146,6 @@ TEST_F(Scans, WithHeadersInFilesOfTheirOwnAreScored) {
         path("scores_of_pairs.csv"), "--quiet", "--metrics", "dice"});
   const std::string csv = bytes("scores_of_pairs.csv");
   EXPECT_TRUE(contains(csv, ",a,label_1,1,", ",b,label_2,1,"));
-}
-
-TEST_F(Scans, ThatArePipesStopNothing) {
-  of_layout("piped", "brats2021", "2");
-  const fs::path pipe = folder_ / "piped/BraTS2021_00001/BraTS2021_00001_t1.nii.gz";
-  fs::remove(pipe);
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  refused(3, {"check", path("piped")}, "is not a file (a pipe or a device)");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "tests/cli/tiny_sweeps.h"
+#include "tests/environment.h"
 
 namespace voxswap::cli {
 namespace {
@@ -169,10 +170,11 @@ TEST_F(SweepCommand, SharesMemoryAndCoresOutToJobsAndNeverGivesMore) {
 
 // As from a bundle on a cluster.
 TEST_F(SweepCommand, HasEverythingButThePlotsWhereThereIsNoGnuplot) {
-  const std::string before = std::getenv("PATH");
-  ::setenv("PATH", (folder_ / "data").c_str(), 1);
-  const Outcome outcome = sweep("s", {"training.seed=1,2"});
-  ::setenv("PATH", before.c_str(), 1);
+  Outcome outcome;
+  {
+    const test::Environment nothing("PATH", (folder_ / "data").string());
+    outcome = sweep("s", {"training.seed=1,2"});
+  }
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "Install gnuplot-nox"));
   EXPECT_EQ(by_cell("s/sweep.csv", "seed").size(), 2u);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <map>
 
 #include "tests/cli/program.h"
 
@@ -60,13 +59,7 @@ TEST_F(Weights, AreAveragedBesideATrainingThatStaysTheSame) {
   succeeded(predict("averaged", "of_mean", {}));
   succeeded(predict("averaged", "raw", {"--raw-weights"}));
   succeeded(predict("plain", "of_plain", {}));
-  const auto probabilities = [&](const std::string& out) {
-    std::map<std::string, std::string> all;
-    for (const auto& entry : fs::directory_iterator(folder_ / out / "probabilities"))
-      if (entry.path().extension() == ".gz") all[entry.path().filename().string()] = read_file(entry.path());
-    EXPECT_FALSE(all.empty());
-    return all;
-  };
+  const auto probabilities = [&](const std::string& out) { return files(out + "/probabilities", ".gz"); };
   EXPECT_TRUE(probabilities("raw") == probabilities("of_plain"));
   EXPECT_FALSE(probabilities("raw") == probabilities("of_mean"));
   failed(predict("plain", "never", {"--raw-weights"}), 2,
