@@ -19,13 +19,7 @@ class Locking : public test::InAFolder {
  protected:
   // The message that a second process gets; empty if it gets the lock.
   static std::string refusal(const fs::path& folder) {
-    try {
-      FolderLock second(folder);
-      return "";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::failed);
-      return error.what();
-    }
+    return test::error_of([&] { FolderLock second(folder); }, Exit::failed);
   }
 };
 

@@ -93,30 +93,30 @@ TEST_F(BadCases, AreNamedWithWhatIsWrongWhenTheyAreReadAndWhenTheyAreChecked) {
     std::function<void(const fs::path&)> damage;
     std::vector<std::string> says;  // and the file's name
   };
-  for (const Row& row :
-       std::vector<Row>{{"t2",
-                         [&](const fs::path& path) { write_image(path, random_image(moved)); },
-                         {"(0, 0, 3)", "BraTS2021_00001_t1.nii.gz", "(0, 0, 0)"}},
-                        {"t2",
-                         [](const fs::path& path) {
-                           write_image(path, random_image(geometry({8, 8, 9})));
-                         },
-                         {"8x8x9", "8x8x8"}},
-                        {"seg",
-                         [](const fs::path& path) {
-                           write_label_map(path, random_labels(geometry({8, 7, 8}), {0, 1}));
-                         },
-                         {"8x7x8"}},
-                        {"flair", [](const fs::path& path) { truncate_file(path, 0.6); }, {"truncated"}},
-                        {"t1",
-                         [&](const fs::path& path) { write_image(path, not_finite); },
-                         {"2 of 512", "NaN", "(3, 2, 1)"}},
-                        {"seg",
-                         [](const fs::path& path) {
-                           write_label_map(path, random_labels(grid, {0, 3}));
-                         },
-                         {"label 3", "1 necrosis, 2 oedema, 4 enhancing"}},
-                        {"seg", [&](const fs::path& path) { write_image(path, fractional); }, {"0.5"}}}) {
+  using To = const fs::path&;
+  const std::vector<Row> table = {
+      {"t2",
+       [&](To path) { write_image(path, random_image(moved)); },
+       {"(0, 0, 3)", "BraTS2021_00001_t1.nii.gz", "(0, 0, 0)"}},
+      {"t2",
+       [](To path) {
+         write_image(path, random_image(geometry({8, 8, 9})));
+       },
+       {"8x8x9", "8x8x8"}},
+      {"seg",
+       [](To path) {
+         write_label_map(path, random_labels(geometry({8, 7, 8}), {0, 1}));
+       },
+       {"8x7x8"}},
+      {"flair", [](To path) { truncate_file(path, 0.6); }, {"truncated"}},
+      {"t1", [&](To path) { write_image(path, not_finite); }, {"2 of 512", "NaN", "(3, 2, 1)"}},
+      {"seg",
+       [](To path) {
+         write_label_map(path, random_labels(grid, {0, 3}));
+       },
+       {"label 3", "1 necrosis, 2 oedema, 4 enhancing"}},
+      {"seg", [&](To path) { write_image(path, fractional); }, {"0.5"}}};
+  for (const Row& row : table) {
     SCOPED_TRACE(row.file + (" that says " + row.says[0]));
     const fs::path path = bad(row.file);
     const std::string good = read_file(path);

@@ -32,16 +32,10 @@ class ASeries : public testing::Test {
   fs::path file(int number) const { return series() / format("{}.dcm", number); }
   // The message without the folder's name, so that tests do not match parts of the path.
   std::string message() const {
-    try {
-      read_image(series());
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data);
-      std::string text = error.what();
-      for (std::size_t at; (at = text.find(folder_.path().string())) != std::string::npos;)
-        text.erase(at, folder_.path().string().size());
-      return text;
-    }
-    return "";
+    std::string text = error_of([&] { read_image(series()); }, Exit::bad_data);
+    for (std::size_t at; (at = text.find(folder_.path().string())) != std::string::npos;)
+      text.erase(at, folder_.path().string().size());
+    return text;
   }
   void expect_message(const std::vector<std::string>& parts) const {
     const std::string text = message();

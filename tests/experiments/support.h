@@ -32,16 +32,10 @@ class Experiments : public test::InAFolder {
   }
   // The message with which the experiment is rejected, without the folder's name.
   std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) const {
-    try {
-      read(text, overrides);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::usage) << error.what();
-      std::string message = error.what();
-      const std::string prefix = folder_.string() + "/";
-      for (std::size_t at; (at = message.find(prefix)) != message.npos;) message.erase(at, prefix.size());
-      return message;
-    }
-    return "accepted";
+    std::string message = test::error_of([&] { read(text, overrides); }, Exit::usage);
+    const std::string prefix = folder_.string() + "/";
+    for (std::size_t at; (at = message.find(prefix)) != message.npos;) message.erase(at, prefix.size());
+    return message.empty() ? "accepted" : message;
   }
   template <class... Parts>
   void expect_refused(const std::string& text, const std::vector<std::string>& overrides,

@@ -21,13 +21,7 @@ class ModelFile : public test::InAFolder {
   }
   std::string refusal(const Model& model) const {
     write_model(folder_ / "x.model", model);
-    try {
-      read_model(folder_ / "x.model");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data);
-      return error.what();
-    }
-    return "";
+    return test::error_of([&] { read_model(folder_ / "x.model"); }, Exit::bad_data);
   }
 };
 

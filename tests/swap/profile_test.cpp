@@ -47,17 +47,25 @@ struct Measured {
     request.disk_folder = disk.path();
     request.disk_budget_bytes = 1 << 20;
     request.steps = 1;
+    request.cache = cache.path() / "costs";
   }
+  CostModel costs() { return measure_costs(compiled, request); }
+  double first_node() { return costs().node_seconds.front(); }
+  std::vector<fs::path> kept() const { return files_in(request.cache); }
 };
 
-TEST(MeasuredCosts, GiveEveryNodeATimeAndEveryLinkARate) {
-  Measured measured;
-  const CostModel costs = measure_costs(measured.compiled, measured.request);
-  ASSERT_EQ(costs.node_seconds.size(), measured.step.graph.nodes().size());
-  for (const double seconds : costs.node_seconds) {
+void expect_plausible(const std::vector<double>& node_seconds) {
+  for (const double seconds : node_seconds) {
     EXPECT_GT(seconds, 0);
     EXPECT_LT(seconds, 1);
   }
+}
+
+TEST(MeasuredCosts, GiveEveryNodeATimeAndEveryLinkARate) {
+  Measured measured;
+  const CostModel costs = measured.costs();
+  ASSERT_EQ(costs.node_seconds.size(), measured.step.graph.nodes().size());
+  expect_plausible(costs.node_seconds);
   for (const Link& link : {costs.to_host, costs.to_device, costs.to_disk, costs.from_disk}) {
     EXPECT_GT(link.alone, 1e6);
     EXPECT_LT(link.alone, 1e12);
@@ -74,43 +82,38 @@ TEST(MeasuredCosts, GiveEveryNodeATimeAndEveryLinkARate) {
 
 TEST(MeasuredCosts, AreKeptPerGraphAndMeasuredAgainWhenTheFileIsBroken) {
   Measured measured;
-  measured.request.cache = measured.cache.path() / "costs";
-  const CostModel first = measure_costs(measured.compiled, measured.request);
-  ASSERT_EQ(files_in(measured.request.cache).size(), 1u);
-  rewrite(files_in(measured.request.cache).front(), 0, 7);
-  EXPECT_EQ(measure_costs(measured.compiled, measured.request).node_seconds.front(), 7);
+  const CostModel first = measured.costs();
+  ASSERT_EQ(measured.kept().size(), 1u);
+  rewrite(measured.kept().front(), 0, 7);
+  EXPECT_EQ(measured.first_node(), 7);
 
   net::StepOptions wider = test::tiny("isensee2017");
   wider.network.base_filters = 4;
   CompiledGraph other(*measured.backend, net::build_training_step(wider).graph);
   measured.request.kept.clear();
   measure_costs(other, measured.request);
-  EXPECT_EQ(files_in(measured.request.cache).size(), 2u);
+  EXPECT_EQ(measured.kept().size(), 2u);
 
-  for (const fs::path& file : files_in(measured.request.cache)) write_file(file, "{\"half\":");
-  const CostModel second = measure_costs(measured.compiled, measured.request);
+  for (const fs::path& file : measured.kept()) write_file(file, "{\"half\":");
+  const CostModel second = measured.costs();
   EXPECT_EQ(second.node_seconds.size(), first.node_seconds.size());
   EXPECT_LT(second.node_seconds.front(), 7);
 }
 
 TEST(MeasuredCosts, ThatWereDisprovedOrForgottenAreMeasuredAgain) {
   Measured measured;
-  measured.request.cache = measured.cache.path() / "costs";
-  measure_costs(measured.compiled, measured.request);
-  const fs::path cached = files_in(measured.request.cache).front();
-  const auto first_node = [&] {
-    return measure_costs(measured.compiled, measured.request).node_seconds.front();
-  };
+  measured.costs();
+  const fs::path cached = measured.kept().front();
   rewrite(cached, 0, 7);
-  const CostModel wrong = measure_costs(measured.compiled, measured.request);
+  const CostModel wrong = measured.costs();
   measured.request.disproved = &wrong;
-  EXPECT_LT(first_node(), 7);
+  EXPECT_LT(measured.first_node(), 7);
   measured.request.disproved = nullptr;
-  EXPECT_LT(first_node(), 7);
+  EXPECT_LT(measured.first_node(), 7);
 
   rewrite(cached, 0, 7);
   forget_costs(measured.compiled, measured.request);
-  EXPECT_LT(first_node(), 7);
+  EXPECT_LT(measured.first_node(), 7);
 }
 
 TEST(Noise, IsTheSpreadOfStepsAndTheTimeThatThreadsWaitForACore) {
@@ -140,41 +143,39 @@ TEST(Noise, IsTheSpreadOfStepsAndTheTimeThatThreadsWaitForACore) {
 // The inference step of a run has optimiser state that no node uses; that of a prediction has none.
 TEST(MeasuredCosts, AreTheSameForGraphsThatDifferInWhatNoNodeTouches) {
   Measured measured;
-  measured.request.cache = measured.cache.path() / "costs";
-  measure_costs(measured.compiled, measured.request);
-  rewrite(files_in(measured.request.cache).front(), 0, 7);
+  measured.costs();
+  rewrite(measured.kept().front(), 0, 7);
   net::Graph with_more = measured.step.graph;
   with_more.add_value("untouched", {1, 1, 1, 1, 8}, net::ElementType::f32, net::Role::optimizer_state);
   CompiledGraph other(*measured.backend, with_more);
   EXPECT_EQ(measure_costs(other, measured.request).node_seconds.front(), 7);
-  EXPECT_EQ(files_in(measured.request.cache).size(), 1u);
+  EXPECT_EQ(measured.kept().size(), 1u);
 }
 
 TEST(MeasuredCosts, AreNotKeptWhereTheCacheCannotBeWrittenAndServeAllTheSame) {
   Measured measured;
-  measured.request.cache = measured.cache.path() / "costs";
   write_file(measured.request.cache, "a file in the way");
-  const CostModel costs = measure_costs(measured.compiled, measured.request);
+  const CostModel costs = measured.costs();
   EXPECT_EQ(costs.node_seconds.size(), measured.step.graph.nodes().size());
   EXPECT_EQ(read_file(measured.request.cache), "a file in the way");
 }
 
 TEST(MeasuredCosts, ImitatedRatesCapWhatWasMeasuredAndAreNotKept) {
   Measured measured;
-  measured.request.cache = measured.cache.path();
   measured.request.to_host_rate = 1e6;
   measured.request.to_device_rate = 2e6;
-  const CostModel slow = measure_costs(measured.compiled, measured.request);
+  const CostModel slow = measured.costs();
   EXPECT_EQ(slow.to_host.alone, 1e6);
   EXPECT_EQ(slow.to_host.busy, 1e6);
   EXPECT_EQ(slow.to_device.alone, 2e6);
   EXPECT_EQ(slow.to_device.busy, 2e6);
   measured.request.to_host_rate = measured.request.to_device_rate = 0;
-  EXPECT_GT(measure_costs(measured.compiled, measured.request).to_host.alone, 1e6);
+  EXPECT_GT(measured.costs().to_host.alone, 1e6);
 }
 
 TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
   Measured measured;
+  measured.request.cache.clear();
   const std::vector<std::int64_t>& workspaces = measured.compiled.workspaces();
   const net::Graph& graph = measured.step.graph;
   const std::int64_t keep = make_plan("keep", {&graph, workspaces, {}, {measured.step.loss}}).peak_bytes;
@@ -182,17 +183,14 @@ TEST(MeasuredCosts, AreMeasuredWithinABudgetThatKeepingEverythingExceeds) {
   ASSERT_LT(least, keep);
   measured.request.budget_bytes = least + (keep - least) / 2;
   measured.request.host_budget_bytes = measured.request.disk_budget_bytes = keep;
-  const CostModel costs = measure_costs(measured.compiled, measured.request);
+  const CostModel costs = measured.costs();
   EXPECT_FALSE(test::contains(costs.source, "planner keep"));
   ASSERT_EQ(costs.node_seconds.size(), graph.nodes().size());
-  for (const double seconds : costs.node_seconds) {
-    EXPECT_GT(seconds, 0);
-    EXPECT_LT(seconds, 1);
-  }
+  expect_plausible(costs.node_seconds);
   EXPECT_GT(costs.to_host.busy, 1e6);
 
   measured.request.budget_bytes = least / 2;
-  EXPECT_THROW(measure_costs(measured.compiled, measured.request), Error);
+  EXPECT_THROW(measured.costs(), Error);
 }
 
 TEST(MeasuredLinks, HaveRatesWithAndWithoutADisk) {
