@@ -41,6 +41,7 @@ struct BlockTask {
   Blocks blocks;
   Body body;
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Body own_body = body;  // copies that no store can alias stay in registers
     const Blocks own = blocks;
@@ -49,7 +50,8 @@ struct BlockTask {
       for (std::int64_t x = 0; x < own.width; ++x) {
         const std::int64_t to = coarse + x * own.channels, from = fine + 2 * x * own.channels;
         std::int64_t c = 0;
-        for (; c + 16 <= own.channels; c += 16) own_body.template channels<Floats>(to + c, from + c, own);
+        for (; c + lane_count <= own.channels; c += lane_count)
+          own_body.template channels<Floats>(to + c, from + c, own);
         for (; c < own.channels; ++c) own_body.template channels<float>(to + c, from + c, own);
       }
     }

@@ -33,9 +33,10 @@ struct SumPart {
   const PartSums& to;
   const PlanePart& part;
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t, std::int64_t) const {
     std::int64_t c = 0;
-    for (; c + lanes<Floats> <= part.outputs; c += lanes<Floats>) sum_channels<Floats>(part.first_output + c);
+    for (; c + lane_count <= part.outputs; c += lane_count) sum_channels<Floats>(part.first_output + c);
     for (; c < part.outputs; ++c) sum_channels<float>(part.first_output + c);
   }
 
@@ -47,7 +48,7 @@ struct SumPart {
   template <class V>
   VOXSWAP_INLINE void sum_channels(std::int64_t channel) const {
     const V center = load<V>(voxel(part.row, part.voxel) + channel);
-    double sums[2][lanes<Floats>] = {}, centers[lanes<Floats>] = {};
+    double sums[2][lane_count] = {}, centers[lane_count] = {};
     add_to(centers, center);
     for (std::int64_t row = part.row; row < part.row + part.rows; ++row)
       for (std::int64_t first = 0; first < part.voxels; first += summed_rows) {
@@ -175,7 +176,7 @@ bool makes_moments(const Graph& graph, const Node& node) {
   const bool on_windows = node.operation->inner != nullptr;  // its volume comes last
   const Shape& w = input_shape(graph, node, on_windows ? 0 : 1);
   const ElementType type = graph.value(node.outputs[0]).type;
-  return w.count_from(2) > 1 && w[0] % lanes<Floats> == 0 &&
+  return w.count_from(2) > 1 && w[0] % lane_count == 0 &&
          (type == ElementType::f32 || type == ElementType::bf16);
 }
 

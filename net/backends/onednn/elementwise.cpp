@@ -11,14 +11,14 @@ struct LeakyRelu {
   float slope;
   template <class V>
   VOXSWAP_INLINE V operator()(const V& x) const {
-    return x > 0.0f ? x : x * slope;
+    return choose(x > 0.0f, x, V(x * slope));
   }
 };
 struct LeakyReluGradient {
   float slope;
   template <class V>
   VOXSWAP_INLINE V operator()(const V& y, const V& dy) const {
-    return y > 0.0f ? dy : dy * slope;
+    return choose(y > 0.0f, dy, V(dy * slope));
   }
 };
 struct Sigmoid {

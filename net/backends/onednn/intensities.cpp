@@ -41,8 +41,7 @@ std::unique_ptr<Kernel> make_change(const Graph& graph, const Node& node, int nu
       workspace);
 }
 
-// y = function(x), element by element. Loops over single floats, which the compiler vectorises: its vectors
-// of sixteen have no fast comparisons with AVX2.
+// y = function(x), element by element. Loops over single floats, which the compiler vectorises.
 template <class Function>
 struct Elements {
   const float* x;
@@ -197,7 +196,7 @@ struct Noise {
         for (int lane = 0; lane < blocks_at_once; ++lane) {
           const float radius = square_root(log_of<float>(part(u[lane])) * -2.0f) * deviation;
           float c, s;
-          cos_and_sin_of_turn<float>(part(t[lane]), c, s);
+          cos_and_sin_of_turn(part(t[lane]), c, s);
           cosine[lane] = c * radius;
           sine[lane] = s * radius;
         }

@@ -39,17 +39,19 @@ struct Gaussian {
   }
 
   // to[i] = the weighted sum of rows `at` +- k, of `side` rows of `count` numbers.
+  template <class Floats>
   VOXSWAP_INLINE void across(const float* rows, std::int64_t side, std::int64_t at, std::int64_t count,
                              float* to) const {
     std::int64_t i = 0;
-    for (; i + lanes<Floats> <= count; i += lanes<Floats>) sum_at<Floats>(rows, side, at, count, i, to);
+    for (; i + lane_count <= count; i += lane_count) sum_at<Floats>(rows, side, at, count, i, to);
     for (; i < count; ++i) sum_at<float>(rows, side, at, count, i, to);
   }
   // to[i] = the weighted sum of row[i +- k].
+  template <class Floats>
   VOXSWAP_INLINE void along(const float* row, std::int64_t count, float* to) const {
     std::int64_t i = 0;
     for (; i < count && i < radius; ++i) edge(row, count, i, to);
-    for (; i + lanes<Floats> + radius <= count; i += lanes<Floats>) {
+    for (; i + lane_count + radius <= count; i += lane_count) {
       Floats sum = load<Floats>(row + i) * weight[0];
       for (std::int64_t k = 1; k <= radius; ++k)
         sum += (load<Floats>(row + i - k) + load<Floats>(row + i + k)) * weight[k];
@@ -82,9 +84,10 @@ struct BlurAlongZ {
   const Gaussian& gaussian;
   const float* x;
   float* y;
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t z = begin; z < end; ++z)
-      gaussian.across(x, volume.depth, z, volume.plane(), y + z * volume.plane());
+      gaussian.across<Floats>(x, volume.depth, z, volume.plane(), y + z * volume.plane());
   }
 };
 struct BlurPlanes {
@@ -92,19 +95,21 @@ struct BlurPlanes {
   const Gaussian& gaussian;
   const float* x;
   float *y, *rows;  // a row of scratch per plane
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t z = begin; z < end; ++z)
       for (std::int64_t line = 0; line < volume.height; ++line) {
         float* const row = rows + z * volume.width;
-        gaussian.across(x + z * volume.plane(), volume.height, line, volume.width, row);
-        gaussian.along(row, volume.width, y + z * volume.plane() + line * volume.width);
+        gaussian.across<Floats>(x + z * volume.plane(), volume.height, line, volume.width, row);
+        gaussian.along<Floats>(row, volume.width, y + z * volume.plane() + line * volume.width);
       }
   }
 };
 
+template <class Floats>
 VOXSWAP_INLINE void mix(const float* a, const float* b, float part, std::int64_t count, float* to) {
   std::int64_t i = 0;
-  for (; i + lanes<Floats> <= count; i += lanes<Floats>)
+  for (; i + lane_count <= count; i += lane_count)
     store(to + i, Floats(load<Floats>(a + i) * (1 - part) + load<Floats>(b + i) * part));
   for (; i < count; ++i) to[i] = a[i] * (1 - part) + b[i] * part;
 }
@@ -119,6 +124,7 @@ struct ResamplePlanes {
 
   static std::int64_t scratch_floats(const Volume& fine) { return fine.plane() + 4 * fine.width; }
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const LinearAxis along_x{from.width, to.width}, along_y{from.height, to.height},
         along_z{from.depth, to.depth};
@@ -135,12 +141,12 @@ struct ResamplePlanes {
         part[i] = static_cast<float>(at.of_high);
       }
       const LinearAxis::Between in_z = along_z.between(z);
-      mix(x + in_z.low * from.plane(), x + in_z.high * from.plane(), static_cast<float>(in_z.of_high),
-          from.plane(), plane);
+      mix<Floats>(x + in_z.low * from.plane(), x + in_z.high * from.plane(), static_cast<float>(in_z.of_high),
+                  from.plane(), plane);
       for (std::int64_t line = 0; line < to.height; ++line) {
         const LinearAxis::Between in_y = along_y.between(line);
-        mix(plane + in_y.low * from.width, plane + in_y.high * from.width, static_cast<float>(in_y.of_high),
-            from.width, row);
+        mix<Floats>(plane + in_y.low * from.width, plane + in_y.high * from.width,
+                    static_cast<float>(in_y.of_high), from.width, row);
         float* const out = y + z * to.plane() + line * to.width;
         for (std::int64_t i = 0; i < to.width; ++i)
           out[i] = row[low[i]] * (1 - part[i]) + row[high[i]] * part[i];

@@ -74,8 +74,8 @@ struct Focused {
 
   VOXSWAP_INLINE Focused(const V& x, float focus) {
     const V e = exp_of_negative<V>(-magnitude(x)), log = log_of_one_plus<V>(e);
-    of_true = (x < 0.0f ? -x : V{}) + log;
-    of_false = (x > 0.0f ? x : V{}) + log;
+    of_true = choose(x < 0.0f, V(-x), V{}) + log;
+    of_false = choose(x > 0.0f, x, V{}) + log;
     p = sigmoid_from<V>(x, e);
     complement = sigmoid_from<V>(-x, e);
     true_power = exp_of_negative<V>(of_true * -focus);
@@ -102,7 +102,7 @@ struct Sums {
           products += t * p;
           positives += t;
           probabilities += p;
-          entropies += (x > 0.0f ? x : V{}) - x * t + log_of_one_plus<V>(e);
+          entropies += choose(x > 0.0f, x, V{}) - x * t + log_of_one_plus<V>(e);
         }
         add_to(at.sums + c, products);
         add_to(at.sums + at.stride + c, positives);

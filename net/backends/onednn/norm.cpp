@@ -70,7 +70,7 @@ struct Forward {
         for (std::int64_t row = first; row < last; ++row) {
           const std::int64_t i = at.offset + row * at.wide + c;
           const V z = (load<V>(x + i) - mean) * factor + beta;
-          V result = (z > 0.0f ? z : z * slope) * scale;
+          V result = choose(z > 0.0f, z, V(z * slope)) * scale;
           if constexpr (has_residual) result += load<V>(residual + i);
           if constexpr (streams)
             stream(y + i, result);
@@ -113,7 +113,7 @@ struct Gradient {
         for (std::int64_t row = first; row < last; ++row) {
           const std::int64_t i = at.offset + row * at.wide + c;
           const V difference = load<V>(x + i) - mean, z = difference * factor + beta;
-          const V dz = load<V>(dy + i) * (z > 0.0f ? scale : low);
+          const V dz = load<V>(dy + i) * choose(z > 0.0f, scale, low);
           store(dx + i, V(factor * (dz - constant - difference * rate)));
         }
       }
@@ -241,7 +241,7 @@ struct GradientSums {
           const std::int64_t i = at.offset + row * at.wide + c;
           const V difference = load<V>(x + i) - mean;
           const V z = difference * factor + beta;
-          const V dz = load<V>(dy + i) * (z > 0.0f ? scale : low);
+          const V dz = load<V>(dy + i) * choose(z > 0.0f, scale, low);
           sum += dz;
           products += dz * difference;
         }

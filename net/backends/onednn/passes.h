@@ -84,6 +84,7 @@ struct ChunkTask {
   double* sums;  // [samples, chunks, kinds, wide]
   std::int64_t kinds;
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Body own_body = body;  // a copy that no store can alias stays in registers
     for (std::int64_t index = begin; index < end; ++index) {
@@ -138,10 +139,10 @@ constexpr std::int64_t summed_rows = 64;
 constexpr std::int64_t rows_per_column = 32;
 
 // Calls body.at<Floats>(c) for sixteen channels at a time, then body.at<float>(c) for one.
-template <class Body>
+template <class Floats, class Body>
 VOXSWAP_INLINE void over_channels(std::int64_t channels, const Body& body) {
   std::int64_t c = 0;
-  for (; c + 16 <= channels; c += 16) body.template at<Floats>(c);
+  for (; c + lane_count <= channels; c += lane_count) body.template at<Floats>(c);
   for (; c < channels; ++c) body.template at<float>(c);
 }
 

@@ -21,7 +21,7 @@ struct MaxPool {
     V most = load<V>(x + fine);
     for (int i = 1; i < 8; ++i) {
       const V next = load<V>(x + fine + b.corner[i]);
-      most = next > most ? next : most;
+      most = choose(next > most, next, most);
     }
     store(y + coarse, most);
   }
@@ -36,13 +36,13 @@ struct MaxPoolGradient {
     V most = load<V>(x + fine), first{};  // the corner of the first maximum
     for (int i = 1; i < 8; ++i) {
       const V next = load<V>(x + fine + b.corner[i]), here = all_lanes<V>(static_cast<float>(i));
-      first = next > most ? here : first;
-      most = next > most ? next : most;
+      first = choose(next > most, here, first);
+      most = choose(next > most, next, most);
     }
     const V gradient = load<V>(dy + coarse);
     for (int i = 0; i < 8; ++i) {
       const V here = all_lanes<V>(static_cast<float>(i));
-      store(dx + fine + b.corner[i], V(first == here ? gradient : V{}));
+      store(dx + fine + b.corner[i], choose(first == here, gradient, V{}));
     }
   }
 };
@@ -83,20 +83,16 @@ struct Pool {
 };
 
 using Tap = std::uint8_t;
-VOXSWAP_INLINE void store_taps(Tap* to, const Floats& taps) {
-  for (int lane = 0; lane < 16; ++lane) to[lane] = static_cast<Tap>(taps[lane]);
-}
-VOXSWAP_INLINE void store_taps(Tap* to, float tap) {
-  *to = static_cast<Tap>(tap);
+template <class V>
+VOXSWAP_INLINE void store_taps(Tap* to, const V& taps) {
+  float numbers[lanes<V>];
+  store(numbers, taps);
+  for (std::int64_t lane = 0; lane < lanes<V>; ++lane) to[lane] = static_cast<Tap>(numbers[lane]);
 }
 template <class V>
 VOXSWAP_INLINE V load_taps(const Tap* from) {
-  V taps;
-  if constexpr (lanes<V> == 1)
-    taps = static_cast<float>(*from);
-  else
-    for (int lane = 0; lane < 16; ++lane) taps[lane] = static_cast<float>(from[lane]);
-  return taps;
+  return gathered<V>([&](std::int64_t lane)
+                         __attribute__((always_inline)) { return static_cast<float>(from[lane]); });
 }
 
 template <class T>
@@ -120,21 +116,22 @@ struct Forward {
           for (std::int64_t ix = x; ix < p.x.to(ox); ++ix) {
             const V next = load<V>(of.x + p.in(n, iz, iy, ix) + c);
             const V tap = all_lanes<V>(p.tap(p.z.tap(oz, iz), p.y.tap(oy, iy), p.x.tap(ox, ix)));
-            first = next > most ? tap : first;
-            most = next > most ? next : most;
+            first = choose(next > most, tap, first);
+            most = choose(next > most, next, most);
           }
       const std::int64_t out = p.out(n, oz, oy, ox) + c;
       store(of.y + out, most);
       store_taps(of.taps + out, first);
     }
   };
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Forward own = *this;
     for (std::int64_t row = begin; row < end; ++row) {
       const std::int64_t oy = row % own.pool.y.output, plane = row / own.pool.y.output;
       for (std::int64_t ox = 0; ox < own.pool.x.output; ++ox)
-        over_channels(own.pool.channels,
-                      Place{own, plane / own.pool.z.output, plane % own.pool.z.output, oy, ox});
+        over_channels<Floats>(own.pool.channels,
+                              Place{own, plane / own.pool.z.output, plane % own.pool.z.output, oy, ox});
     }
   }
 };
@@ -160,18 +157,19 @@ struct Backward {
           for (std::int64_t ox = p.x.first_over(ix); ox < p.x.end_over(ix); ++ox) {
             const std::int64_t out = p.out(n, oz, oy, ox) + c;
             const float tap = p.tap(p.z.tap(oz, iz), p.y.tap(oy, iy), p.x.tap(ox, ix));
-            sum += load_taps<V>(of.taps + out) == tap ? load<V>(of.dy + out) : V{};
+            sum += choose(load_taps<V>(of.taps + out) == tap, load<V>(of.dy + out), V{});
           }
       store(of.dx + p.in(n, iz, iy, ix) + c, sum);
     }
   };
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Backward own = *this;
     for (std::int64_t row = begin; row < end; ++row) {
       const std::int64_t iy = row % own.pool.y.input, plane = row / own.pool.y.input;
       for (std::int64_t ix = 0; ix < own.pool.x.input; ++ix)
-        over_channels(own.pool.channels,
-                      Place{own, plane / own.pool.z.input, plane % own.pool.z.input, iy, ix});
+        over_channels<Floats>(own.pool.channels,
+                              Place{own, plane / own.pool.z.input, plane % own.pool.z.input, iy, ix});
     }
   }
 };

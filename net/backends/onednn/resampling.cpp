@@ -106,6 +106,7 @@ struct Forward {
       store(to + c, sum);
     }
   };
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Shape &from = resize.from, &to = resize.to;
     const std::int64_t channels = to[4];
@@ -125,7 +126,7 @@ struct Forward {
           place.weights[i] = (i & 4 ? wz : 1.0f - wz) * (i & 2 ? wy : 1.0f - wy) * (i & 1 ? wx : 1.0f - wx);
         }
         place.to = y + (row * to[3] + ox) * channels;
-        over_channels(channels, place);
+        over_channels<Floats>(channels, place);
       }
     }
   }
@@ -158,12 +159,13 @@ struct Backward {
       store(to + c, sum);
     }
   };
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const Shape& from = resize.from;
     for (std::int64_t row = begin; row < end; ++row)
       for (std::int64_t ix = 0; ix < from[3]; ++ix)
-        over_channels(from[4], Place{*this, row / from[2] / from[1], row / from[2] % from[1], row % from[2],
-                                     ix, dx + (row * from[3] + ix) * from[4]});
+        over_channels<Floats>(from[4], Place{*this, row / from[2] / from[1], row / from[2] % from[1],
+                                             row % from[2], ix, dx + (row * from[3] + ix) * from[4]});
   }
 };
 

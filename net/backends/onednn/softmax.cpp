@@ -2,6 +2,7 @@
 // voxels.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "net/backends/onednn/kernels.h"
 #include "net/backends/onednn/passes.h"
@@ -12,28 +13,61 @@ namespace voxswap::net::onednn {
 
 namespace {
 
-// For the probabilities of a voxel: exp(x_c - largest) / sum.
-struct VoxelSoftmax {
-  float largest, sum;
+// Voxels that are computed at the same time, one per lane.
+struct Group {
+  std::int64_t first, count;
+  const float* p;                              // of channel c in a lane: p[lane_count * c + lane]
+  float largest[lane_count], sum[lane_count];  // of logits, and of exp(logit - largest)
+
+  float probability(std::int64_t c, std::int64_t lane) const { return p[lane_count * c + lane]; }
 };
-template <class T>
-VOXSWAP_INLINE VoxelSoftmax look_at(const T* x, std::int64_t channels) {
-  float largest = load<float>(x), sum = 0;
+
+template <class Floats, class T>
+VOXSWAP_INLINE Group group_at(const T* logits, std::int64_t channels, std::int64_t first, std::int64_t count,
+                              float* p) {
+  // A channel of all voxels; the last voxel fills other lanes.
+  const auto logit = [&](std::int64_t c) __attribute__((always_inline)) {
+    return gathered<Floats>([&](std::int64_t lane) __attribute__((always_inline)) {
+      return load<float>(logits + (first + (lane < count ? lane : count - 1)) * channels + c);
+    });
+  };
+  Floats largest = logit(0), sum{};
+  store(p, largest);
   for (std::int64_t c = 1; c < channels; ++c) {
-    const float value = load<float>(x + c);
-    largest = value > largest ? value : largest;
+    const Floats value = logit(c);
+    store(p + lane_count * c, value);
+    largest = choose(value > largest, value, largest);
   }
-  for (std::int64_t c = 0; c < channels; ++c) sum += exp_of_negative<float>(load<float>(x + c) - largest);
-  return {largest, sum};
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const Floats exponential = exp_of_negative<Floats>(load<Floats>(p + lane_count * c) - largest);
+    store(p + lane_count * c, exponential);
+    sum += exponential;
+  }
+  for (std::int64_t c = 0; c < channels; ++c)
+    store(p + lane_count * c, Floats(load<Floats>(p + lane_count * c) / sum));
+  Group group{first, count, p, {}, {}};
+  store(group.largest, largest);
+  store(group.sum, sum);
+  return group;
 }
-template <class T>
-VOXSWAP_INLINE float probability(const VoxelSoftmax& voxel, const T* x) {
-  return exp_of_negative<float>(load<float>(x) - voxel.largest) / voxel.sum;
+
+// Calls take(group) for the voxels of [begin, end).
+template <class Floats, class T, class Take>
+VOXSWAP_INLINE void for_each_group(const T* logits, std::int64_t channels, std::int64_t begin,
+                                   std::int64_t end, const Take& take) {
+  std::vector<float> p(static_cast<std::size_t>(lane_count * channels));
+  std::int64_t first = begin;
+  for (; first + lane_count <= end; first += lane_count)
+    take(group_at<Floats>(logits, channels, first, lane_count, p.data()));
+  if (first < end) take(group_at<Floats>(logits, channels, first, end - first, p.data()));
 }
 
 // Voxels per block, the unit of work: some thousand exponentials.
 inline std::int64_t block_of(std::int64_t channels) {
   return std::max<std::int64_t>(1, 8192 / channels);
+}
+inline std::int64_t whole_groups(std::int64_t voxels) {
+  return (voxels + lane_count - 1) / lane_count * lane_count;
 }
 
 template <class T>
@@ -41,12 +75,14 @@ struct Softmax {
   const T* x;
   T* y;
   std::int64_t channels;
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t voxel = begin; voxel < end; ++voxel) {
-      const T* from = x + voxel * channels;
-      const VoxelSoftmax v = look_at(from, channels);
-      for (std::int64_t c = 0; c < channels; ++c) store(y + voxel * channels + c, probability(v, from + c));
-    }
+    for_each_group<Floats>(
+        x, channels, begin, end, [&](const Group& group) __attribute__((always_inline)) {
+          for (std::int64_t c = 0; c < channels; ++c)
+            for (std::int64_t lane = 0; lane < group.count; ++lane)
+              store(y + (group.first + lane) * channels + c, group.probability(c, lane));
+        });
   }
 };
 
@@ -57,7 +93,7 @@ std::unique_ptr<Kernel> make_softmax(const Graph& graph, const Node& node) {
   const std::int64_t channels = x[4], voxels = x.count() / channels;
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
-      parallel(voxels, block_of(channels),
+      parallel(voxels, whole_groups(block_of(channels)),
                Softmax<T>{input<T>(arguments, 0), output<T>(arguments), channels});
     });
   });
@@ -136,6 +172,7 @@ struct BlockSums {
   Classes target;
   double* sums;  // [planes][blocks][C][4]
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     const std::int64_t channels = planes.channels;
     for (std::int64_t index = begin; index < end; ++index) {
@@ -144,26 +181,32 @@ struct BlockSums {
       const std::int64_t last = std::min(planes.voxels, first + planes.block);
       double* to = sums + index * planes.sums();
       std::fill_n(to, planes.sums(), 0.0);
-      for (std::int64_t voxel = plane + first; voxel < plane + last; ++voxel) {
-        const std::int64_t of = target.of(voxel);
-        if (of >= channels) continue;
-        const T* x = logits + voxel * channels;
-        const VoxelSoftmax v = look_at(x, channels);
-        for (std::int64_t c = 0; c < channels; ++c)
-          to[kinds * c + 2] += static_cast<double>(probability(v, x + c));
-        double* own = to + kinds * of;
-        own[0] += static_cast<double>(probability(v, x + of));
-        own[1] += 1;
-        const double log_sum = std::log(static_cast<double>(v.sum));
-        if (terms.plain) {
-          own[3] += static_cast<double>(v.largest - load<float>(x + of)) + log_sum;
-          continue;
-        }
-        for (std::int64_t c = 0; c < channels; ++c)
-          to[kinds * c + 3] += terms.entropy(c == of, probability(v, x + c),
-                                             static_cast<double>(v.largest - load<float>(x + c)) + log_sum);
-      }
+      for_each_group<Floats>(
+          logits, channels, plane + first,
+          plane + last, [&](const Group& group) __attribute__((always_inline)) {
+            for (std::int64_t lane = 0; lane < group.count; ++lane) add(group, lane, to);
+          });
     }
+  }
+
+  VOXSWAP_INLINE void add(const Group& group, std::int64_t lane, double* to) const {
+    const std::int64_t channels = planes.channels, voxel = group.first + lane, of = target.of(voxel);
+    if (of >= channels) return;
+    const T* x = logits + voxel * channels;
+    for (std::int64_t c = 0; c < channels; ++c)
+      to[kinds * c + 2] += static_cast<double>(group.probability(c, lane));
+    double* own = to + kinds * of;
+    own[0] += static_cast<double>(group.probability(of, lane));
+    own[1] += 1;
+    const float largest = group.largest[lane];
+    const double log_sum = std::log(static_cast<double>(group.sum[lane]));
+    if (terms.plain) {
+      own[3] += static_cast<double>(largest - load<float>(x + of)) + log_sum;
+      return;
+    }
+    for (std::int64_t c = 0; c < channels; ++c)
+      to[kinds * c + 3] += terms.entropy(c == of, group.probability(c, lane),
+                                         static_cast<double>(largest - load<float>(x + c)) + log_sum);
   }
 };
 
@@ -191,42 +234,45 @@ struct SumsGradient {
   Terms terms;
   std::int64_t channels, of_sample;  // voxels of a sample
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t voxel = begin; voxel < end; ++voxel) {
-      const T* x = logits + voxel * channels;
-      T* to = dlogits + voxel * channels;
-      const std::int64_t of = target.of(voxel);
-      if (of >= channels) {
-        for (std::int64_t c = 0; c < channels; ++c) store(to + c, 0.0f);
-        continue;
-      }
-      const float* d = dsums + voxel / of_sample * channels * kinds;
-      const VoxelSoftmax v = look_at(x, channels);
-      float mean = probability(v, x + of) * d[kinds * of];
-      for (std::int64_t c = 0; c < channels; ++c) mean += probability(v, x + c) * d[kinds * c + 2];
-      if (!terms.plain) {
-        with_terms(x, d, v, of, mean, to);
-        continue;
-      }
-      for (std::int64_t c = 0; c < channels; ++c) {
-        const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
-        store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (p - t));
-      }
+    for_each_group<Floats>(
+        logits, channels, begin, end, [&](const Group& group) __attribute__((always_inline)) {
+          for (std::int64_t lane = 0; lane < group.count; ++lane) write(group, lane);
+        });
+  }
+
+  VOXSWAP_INLINE void write(const Group& group, std::int64_t lane) const {
+    const std::int64_t voxel = group.first + lane, of = target.of(voxel);
+    T* to = dlogits + voxel * channels;
+    if (of >= channels) {
+      for (std::int64_t c = 0; c < channels; ++c) store(to + c, 0.0f);
+      return;
+    }
+    const float* d = dsums + voxel / of_sample * channels * kinds;
+    float mean = group.probability(of, lane) * d[kinds * of];
+    for (std::int64_t c = 0; c < channels; ++c) mean += group.probability(c, lane) * d[kinds * c + 2];
+    if (!terms.plain) return write_with_terms(group, lane, of, d, mean, to);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const float q = group.probability(c, lane), t = c == of ? 1.0f : 0.0f;
+      store(to + c, q * (t * d[kinds * c] + d[kinds * c + 2] - mean) + d[kinds * of + 3] * (q - t));
     }
   }
 
-  VOXSWAP_INLINE void with_terms(const T* x, const float* d, const VoxelSoftmax& v, std::int64_t of,
-                                 float mean, T* to) const {
-    const float log_sum = v.largest + std::log(v.sum);
-    const auto flow = [&](std::int64_t c, float p) {
-      return d[kinds * c + 3] * terms.gradient(c == of, p, log_sum - load<float>(x + c));
+  VOXSWAP_INLINE void write_with_terms(const Group& group, std::int64_t lane, std::int64_t of, const float* d,
+                                       float mean, T* to) const {
+    const T* x = logits + (group.first + lane) * channels;
+    const float log_sum = group.largest[lane] + std::log(group.sum[lane]);
+    const auto flow = [&](std::int64_t c) {
+      return d[kinds * c + 3] *
+             terms.gradient(c == of, group.probability(c, lane), log_sum - load<float>(x + c));
     };
     float all = 0;
-    for (std::int64_t c = 0; c < channels; ++c) all += flow(c, probability(v, x + c));
+    for (std::int64_t c = 0; c < channels; ++c) all += flow(c);
     for (std::int64_t c = 0; c < channels; ++c) {
-      const float p = probability(v, x + c), t = c == of ? 1.0f : 0.0f;
-      const float entropy = flow(c, p) - p * all;  // read before its logit may be overwritten
-      store(to + c, p * (t * d[kinds * c] + d[kinds * c + 2] - mean) + entropy);
+      const float q = group.probability(c, lane), t = c == of ? 1.0f : 0.0f;
+      const float entropy = flow(c) - q * all;  // read before its logit may be overwritten
+      store(to + c, q * (t * d[kinds * c] + d[kinds * c + 2] - mean) + entropy);
     }
   }
 };
@@ -277,7 +323,7 @@ std::unique_ptr<Kernel> make_softmax_loss_sums_gradient(const Graph& graph, cons
   const bool wide = are_wide(graph, node);
   return for_type(input_type(graph, node), node, [&]<class T>(T) {
     return make_pass([=](const KernelArguments& arguments) {
-      parallel(voxels, block_of(channels),
+      parallel(voxels, whole_groups(block_of(channels)),
                SumsGradient<T>{input<T>(arguments, 0), classes_of(arguments, wide),
                                input<float>(arguments, 2), output<T>(arguments), terms, channels, of_sample});
     });

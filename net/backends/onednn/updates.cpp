@@ -81,11 +81,12 @@ struct Update {
     for (std::int64_t i = begin; i < end; i += lanes<V>)
       own.template update<V>(load<V>(gradient + i) * factor, parameter, state, i);
   }
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t first, std::int64_t last) const {
     const Rule own = rule;  // a copy that no store can alias stays in registers
     for (std::int64_t i = first; i < last; ++i) {
       const ParameterRange& range = ranges[static_cast<std::size_t>(i)];
-      const std::int64_t whole = range.end - (range.end - range.begin) % lanes<Floats>;
+      const std::int64_t whole = range.end - (range.end - range.begin) % lane_count;
       go<Floats>(own, range, range.begin, whole);
       go<float>(own, range, whole, range.end);
     }
@@ -124,11 +125,12 @@ struct Squares {
       add_to(to, sum);
     }
   }
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t first, std::int64_t last) const {
     for (std::int64_t index = first; index < last; ++index) {
       const std::int64_t begin = index * block, end = std::min(count, begin + block);
-      const std::int64_t whole = end - (end - begin) % lanes<Floats>;
-      double lane[lanes<Floats>] = {};
+      const std::int64_t whole = end - (end - begin) % lane_count;
+      double lane[lane_count] = {};
       add<Floats>(begin, whole, lane);
       add<float>(whole, end, lane);
       sums[index] = 0;

@@ -28,9 +28,10 @@ struct FoldKernels {
   float* kernels;
   std::int64_t pairs;
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     std::int64_t pair = begin;
-    for (; pair + lanes<Floats> <= end; pair += lanes<Floats>) fold<Floats>(pair);
+    for (; pair + lane_count <= end; pair += lane_count) fold<Floats>(pair);
     for (; pair < end; ++pair) fold<float>(pair);
   }
 
@@ -62,9 +63,10 @@ struct UnfoldKernels {
   float* dw;
   std::int64_t pairs;
 
+  template <class Floats>
   VOXSWAP_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     std::int64_t pair = begin;
-    for (; pair + lanes<Floats> <= end; pair += lanes<Floats>) unfold<Floats>(pair);
+    for (; pair + lane_count <= end; pair += lane_count) unfold<Floats>(pair);
     for (; pair < end; ++pair) unfold<float>(pair);
   }
 
