@@ -6,8 +6,6 @@
 #include "pipeline/cases/patches.h"
 #include "pipeline/cases/windows.h"
 #include "pipeline/predict/predictor.h"
-#include "pipeline/record/checkpoint.h"
-#include "pipeline/record/identity.h"
 #include "tests/folder.h"
 #include "tests/heap.h"
 #include "tests/pipeline/noise_case.h"
@@ -26,13 +24,7 @@ class BoundedPrediction : public test::InAFolder {
  protected:
   void make(const Size3& size, std::optional<Size3> window, std::int64_t outputs) {
     Experiment& experiment = run_.experiment;
-    experiment.memory.device = "reference";
-    experiment.memory.planner = "keep";
-    experiment.memory.budget_bytes = 256 << 20;
-    experiment.training.precision = Precision::f32;
-    experiment.network = {.base_filters = 2, .depth = 2};
-    experiment.preprocess.resolution = size;
-    experiment.training.patch = window;
+    experiment = test::small_network(size, window);
     experiment.training.repeats = 3;
     experiment.output = folder_;
     dataset_.modalities = {"t1", "t2"};
@@ -43,11 +35,7 @@ class BoundedPrediction : public test::InAFolder {
     Session session(experiment, {}, {channels, outputs}, Session::Purpose::inference);
     for (std::int64_t repeat = 1; repeat <= 3; ++repeat) {
       session.initialize(static_cast<std::uint64_t>(repeat));
-      std::map<std::string, std::string> metadata = model_metadata(dataset_, experiment, "", repeat);
-      metadata.merge(normalization_metadata({{0.5, 0}, {2, 1}}));
-      fs::create_directories(checkpoint_folder(experiment, repeat));
-      write_checkpoint(checkpoint_folder(experiment, repeat) / "best.safetensors",
-                       {metadata, session.weights()});
+      test::write_best(experiment, dataset_, repeat, session.weights());
     }
   }
 

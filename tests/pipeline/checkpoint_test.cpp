@@ -7,12 +7,12 @@
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
+#include "tests/safetensors.h"
 #include "tests/swap/disk.h"
 
 namespace voxswap::pipeline {
@@ -93,30 +93,25 @@ TEST_F(CheckpointFile, HasTheSameDigestWhenWrittenReadAndInspected) {
 }
 
 // rewrite() parses a file, lets the test change it, and writes it again with a valid length.
-using Json = nlohmann::ordered_json;
 using Change = std::function<void(Json& header, std::string& data)>;
 
 void rewrite(const fs::path& file, const Change& change) {
-  const std::string bytes = read_file(file);
-  std::uint64_t size = 0;
-  std::memcpy(&size, bytes.data(), sizeof size);
-  Json header = Json::parse(bytes.substr(sizeof size, size));
-  std::string data = bytes.substr(sizeof size + size);
+  auto [header, data] = test::parts_of_safetensors(read_file(file));
   change(header, data);
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  size = text.size();
-  put(file, std::string(reinterpret_cast<const char*>(&size), sizeof size) + text + data);
+  put(file, test::safetensors_of(header, data));
 }
-
-void without_checksums(Json& header) {
-  header.erase("__metadata__");
+// The change of a file that has no checksums.
+Change plain(const Change& change) {
+  return [change](Json& header, std::string& data) {
+    header.erase("__metadata__");
+    change(header, data);
+  };
 }
 
 TEST_F(CheckpointFile, OfAnotherProgramIsReadWithoutADigest) {
   const fs::path file = folder_ / "plain.safetensors";
   write_checkpoint(file, example());
-  rewrite(file, [](Json& header, std::string&) { without_checksums(header); });
+  rewrite(file, plain([](Json&, std::string&) {}));
   const Checkpoint plain = read_checkpoint(file);
   EXPECT_EQ(plain.digest, "");
   EXPECT_EQ(plain.tensor("b", "").values, std::vector<float>{-1});
@@ -145,53 +140,32 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
        [](Json& h, std::string&) { h["c"] = h["b"], h.erase("b"); }},
       {"a value is changed", "tensor 'b' does not match its checksum",
        [&](Json&, std::string& d) { d.back() = static_cast<char>(d.back() ^ 1); }},
-      {"overlap", "overlaps another",
-       [&](Json& h, std::string& d) {
-         without_checksums(h);
+      {"overlap", "overlaps another", plain([&](Json& h, std::string& d) {
          h["b"]["data_offsets"] = {0, 4};
          d.resize(24);
-       }},
-      {"a gap", "there are unused bytes before tensor 'b'",
-       [](Json& h, std::string& d) {
-         without_checksums(h);
+       })},
+      {"a gap", "there are unused bytes before tensor 'b'", plain([](Json& h, std::string& d) {
          h["b"]["data_offsets"] = {28, 32};
          d += "1234";
-       }},
+       })},
       {"bytes behind the end", "4 bytes that belong to no tensor",
-       [](Json& h, std::string& d) {
-         without_checksums(h);
-         d += "1234";
-       }},
-      {"another shape", "length does not match its shape",
-       [&](Json& h, std::string&) {
-         without_checksums(h);
+       plain([](Json& h, std::string& d) { d += "1234"; })},
+      {"another shape", "length does not match its shape", plain([&](Json& h, std::string&) {
          h[conv]["shape"] = {2, 1, 4};
-       }},
-      {"a shape that overflows", "is outside the file",
-       [&](Json& h, std::string&) {
-         without_checksums(h);
+       })},
+      {"a shape that overflows", "is outside the file", plain([&](Json& h, std::string&) {
          h[conv]["shape"] = {std::int64_t{1} << 62, std::int64_t{1} << 62, 6};
-       }},
-      {"a negative shape", "is outside the file",
-       [&](Json& h, std::string&) {
-         without_checksums(h);
+       })},
+      {"a negative shape", "is outside the file", plain([&](Json& h, std::string&) {
          h[conv]["shape"] = {-2, -1, 3};
-       }},
-      {"offsets behind the file", "is outside the file",
-       [&](Json& h, std::string&) {
-         without_checksums(h);
+       })},
+      {"offsets behind the file", "is outside the file", plain([&](Json& h, std::string&) {
          h["b"]["data_offsets"] = {1 << 20, (1 << 20) + 4};
-       }},
+       })},
       {"whole numbers", "tensor 'b' is I32; expected one of F32",
-       [](Json& h, std::string&) {
-         without_checksums(h);
-         h["b"]["dtype"] = "I32";
-       }},
+       plain([](Json& h, std::string&) { h["b"]["dtype"] = "I32"; })},
       {"NaN", "tensor 'b' holds nan at index 0",
-       [&](Json& h, std::string& d) {
-         without_checksums(h);
-         std::memcpy(d.data() + 24, &nan, sizeof nan);
-       }},
+       plain([&](Json& h, std::string& d) { std::memcpy(d.data() + 24, &nan, sizeof nan); })},
       {"a header that is a list", "not a JSON object", [](Json& h, std::string&) { h = Json::array({1}); }},
       {"metadata that is a number", "not a valid safetensors file",
        [](Json& h, std::string&) { h["__metadata__"] = 7; }},

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "pipeline/report/read_runs.h"
 #include "pipeline/report/tables.h"
+#include "tests/pipeline/dice_rows.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -17,19 +18,6 @@ namespace {
 RunInTable run(const std::string& name, const std::string& resolution,
                const std::map<std::string, std::string>& keys = {{"training.epochs", "5"}}) {
   return {name, resolution, keys};
-}
-
-DiceRow score(const std::string& run, const std::string& resolution, const std::string& id, double dice,
-              const std::string& region = "whole", std::int64_t repeat = 1) {
-  DiceRow row;
-  row.run = run;
-  row.resolution = resolution;
-  row.evaluated_at = "native";
-  row.case_id = id;
-  row.region = region;
-  row.repeat = repeat;
-  row.dice = dice;
-  return row;
 }
 
 RunFolder folder_of(const std::string& name, SettingList settings) {

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "base/text.h"
+#include "tests/pipeline/dice_rows.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -26,16 +27,8 @@ class Finding : public testing::Test {
   // Scores of `region` for each case.
   void add_scores(const std::string& run, const std::string& resolution, const std::string& region,
                   const std::vector<double>& scores) {
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      DiceRow row;
-      row.run = run;
-      row.resolution = resolution;
-      row.evaluated_at = "native";
-      row.case_id = format("case_{}", i);
-      row.region = region;
-      row.dice = scores[i];
-      dice_.push_back(row);
-    }
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      dice_.push_back(score(run, resolution, format("case_{}", i), scores[i], region));
   }
   std::string words() const {
     const std::vector<RunGroup> groups = group_runs(members_);

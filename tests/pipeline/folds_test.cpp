@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "tests/expect.h"
+#include "tests/pipeline/dice_rows.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -17,15 +18,7 @@ RunFolder run_of(const std::string& fold, const std::vector<std::pair<std::strin
   run.settings = {{"data.split.folds", "3", Decides::data},
                   {"data.split.fold", fold, Decides::fold},
                   {"training.loss", loss, Decides::model}};
-  for (const auto& [id, value] : dice) {
-    DiceRow& row = run.dice.emplace_back();
-    row.run = run.name;
-    row.resolution = "64";
-    row.evaluated_at = "native";
-    row.case_id = id;
-    row.region = "tumor";
-    row.dice = value;
-  }
+  for (const auto& [id, value] : dice) run.dice.push_back(score(run.name, "64", id, value, "tumor"));
   return run;
 }
 

@@ -104,32 +104,6 @@ TEST_F(Generation, TakesTheBestThatLastNames) {
   EXPECT_EQ(resumed(), Values(1, 10));
 }
 
-TEST_F(Generation, RefusesABestOfAnotherEpochAndReportsAMissingOne) {
-  write(1, 10);
-  fs::copy_file(file("best"), folder_ / "old");
-  write(2, 20);
-  write(3, 0);
-  write(4, 0);
-  fs::copy_file(folder_ / "old", file("best"), fs::copy_options::overwrite_existing);
-  for (const auto& act :
-       {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })})
-    EXPECT_TRUE(contains(refusal(act), "is not the best that belongs to last.safetensors"));
-  fs::remove(file("best"));
-  for (const auto& act :
-       {std::function<void()>([&] { predicted(); }), std::function<void()>([&] { resumed(); })}) {
-    const std::string message = refusal(act);
-    EXPECT_TRUE(contains(message, "best.safetensors: is missing", "remove " + folder_.string()));
-  }
-}
-
-TEST_F(Generation, RefusesWhenBothAreDamaged) {
-  write(1, 10);
-  write(2, 0);
-  flip("last");
-  flip("last.previous");
-  EXPECT_TRUE(contains(refusal([&] { resumed(); }), file("last").string()));
-}
-
 TEST_F(Generation, OfAveragedWeightsAreToLastWhatTheBestIs) {
   const auto averaged = [&] {
     return read_best(

@@ -9,6 +9,7 @@
 #include "pipeline/report/plots.h"
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
+#include "tests/environment.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
 
@@ -18,28 +19,18 @@ namespace {
 // A script named gnuplot, first in PATH.
 class FakeGnuplot : public test::InAFolder {
  protected:
-  void SetUp() override {
-    fs::create_directories(folder_ / "bin");
-    path_ = std::getenv("PATH");
-  }
-  void TearDown() override { ::setenv("PATH", path_.c_str(), 1); }
+  FakeGnuplot() { fs::create_directories(folder_ / "bin"); }
   void pretend(const std::string& commands) const {
     const fs::path program = folder_ / "bin" / "gnuplot";
     write_file(program, "#!/bin/sh\n" + commands + "\n");
     fs::permissions(program, fs::perms::owner_all);
-    ::setenv("PATH", ((folder_ / "bin").string() + ":" + path_).c_str(), 1);
   }
   static std::string message() {
-    try {
-      gnuplot("plot x\n");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::failed);
-      return error.what();
-    }
-    return "";
+    return test::error_of([] { gnuplot("plot x\n"); }, Exit::failed);
   }
 
-  std::string path_;
+ private:
+  const test::Environment first_{"PATH", (folder_ / "bin").string() + ":" + std::getenv("PATH")};
 };
 
 TEST_F(FakeGnuplot, ThatIsCutOffOrFailsOrIsKilledGivesNoPicture) {

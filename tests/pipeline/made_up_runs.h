@@ -12,6 +12,7 @@
 #include "pipeline/report/report.h"
 #include "pipeline/report/tables.h"
 #include "tests/folder.h"
+#include "tests/pipeline/dice_rows.h"
 #include "tests/xml.h"
 
 namespace voxswap::pipeline {
@@ -54,6 +55,14 @@ void report_made_up(const std::vector<fs::path>& runs, const fs::path& out, More
   report(runs, out, made_up_settings, std::forward<More>(more)...);
 }
 
+// The page of a report on them.
+inline std::string made_up_page(const std::vector<fs::path>& runs, const fs::path& out) {
+  report_made_up(runs, out);
+  const std::string html = read_file(out / "report.html");
+  expect_well_formed(html);
+  return html;
+}
+
 class MadeUpRuns : public test::InAFolder {
  protected:
   fs::path make_run(const std::string& folder, const std::string& name, const std::string& resolution) const {
@@ -68,14 +77,8 @@ class MadeUpRuns : public test::InAFolder {
       epoch.epoch = i;
       epoch.seconds = 2 + 0.1 * i;
       epoch.train_loss = epoch.validation_loss = -0.2 * i;
-      DiceRow& row = dice.emplace_back();
-      row.run = name;
-      row.resolution = resolution;
-      row.evaluated_at = "native";
-      row.case_id = format("case_{}", i);
-      row.region = "whole_tumor";
-      row.dice = 0.2 * i;
-      row.hd95 = i;
+      dice.push_back(score(name, resolution, format("case_{}", i), 0.2 * i, "whole_tumor"));
+      dice.back().hd95 = i;
     }
     TimingRow timing;
     timing.run = name;
@@ -91,6 +94,8 @@ class MadeUpRuns : public test::InAFolder {
     write_file(run / "experiment.yaml", "training:\n  precision: bf16\n  note: a < b & c\n");
     return run;
   }
+  fs::path first() const { return make_run("a", "first", "64"); }
+  fs::path second() const { return make_run("b", "second", "96"); }
 };
 
 }  // namespace voxswap::pipeline

@@ -30,11 +30,9 @@ std::string downloaded(const std::string& html, const std::string& name) {
 }
 
 TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
   write_file(a / "plan.json", R"({"planner": "keep", "peak_bytes": 1048576})");
-  report_made_up({a, b}, out);
-  const std::string html = read_file(out / "report.html");
+  const std::string html = made_up_page({a, b}, out);
   const std::vector<std::string> headings = all_of(html, "<th[^>]*>([^<]*)</th>");
   EXPECT_GE(headings.size(), 20u);
   for (const std::string& heading : headings) {
@@ -50,18 +48,15 @@ TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
 
 // On a narrow screen every cell shows its own heading.
 TEST_F(Page, FitsNarrowScreens) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
-  report_made_up({a, b}, out);
-  const std::string html = read_file(out / "report.html");
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
+  const std::string html = made_up_page({a, b}, out);
   EXPECT_TRUE(
       test::contains(html, "<td class=\"number\" data-label=\"Mean Dice\">", "content: attr(data-label)"));
   for (const std::string& least : all_of(html, "min-width:(\\d+)px;max-width")) EXPECT_EQ(least, "0");
 }
 
 TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
   for (const fs::path& run : {a, b}) {
     write_file(run / "experiment.yaml",
                "data:\n  root: /scans\nran_with:\n  voxswap: \"9.9\"\n  commit: \"0123abcd\"\n  started: "
@@ -77,9 +72,7 @@ TEST_F(Page, SaysFirstWhichGroupIsBestAndWhenFromWhatAndForHowLongRunsWent) {
     timing[0].epoch_seconds_mean = run == a ? 2 : 5;
     write_csv(run / "timing.csv", csv_of(timing));
   }
-  report_made_up({a, b}, out);
-  const std::string html = read_file(out / "report.html");
-  expect_well_formed(html);
+  const std::string html = made_up_page({a, b}, out);
   const std::size_t first_heading = html.find("<h2>");
   for (const char* fact :
        {"Increasing the resolution from 64 to 96 voxels per side does not change Dice "
@@ -101,8 +94,7 @@ TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
     write_file(runs.back() / "slices" / "case_1.png", format("picture {}", i));
     write_file(runs.back() / "arena.svg", format("<svg viewBox=\"0 0 9 9\"><rect width=\"{}\"/></svg>", i));
   }
-  report_made_up(runs, folder_ / "merged");
-  const std::string html = read_file(folder_ / "merged" / "report.html");
+  const std::string html = made_up_page(runs, folder_ / "merged");
   for (int i = 1; i <= 8; ++i) {
     const std::string name = format("run_{} (resolution {})", i, 32 + i);
     EXPECT_NE(html.find("data-label=\"Group\">" + name), std::string::npos) << name;
@@ -116,10 +108,8 @@ TEST_F(Page, ShowsAllGroupsOrNamesThoseThatItLeavesOut) {
 }
 
 TEST_F(Page, CarriesItsTablesAsLinksThatSaveThem) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
-  report_made_up({a, b}, out);
-  const std::string html = read_file(out / "report.html");
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
+  const std::string html = made_up_page({a, b}, out);
   for (const char* name :
        {"dice.csv", "boxplot.csv", "comparison.csv", "epochs.csv", "validation.csv", "timing.csv"})
     EXPECT_EQ(downloaded(html, name), read_file(out / name)) << name;
@@ -129,15 +119,13 @@ TEST_F(Page, CarriesItsTablesAsLinksThatSaveThem) {
 }
 
 TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
   for (const fs::path& run : {a, b}) {
     fs::create_directories(run / "slices");
     for (int i = 1; i <= 4; ++i)
       write_file(run / "slices" / format("case_{}.png", i), format("{} {}", run.string(), i));
   }
-  report_made_up({a, b}, out);
-  const std::string html = read_file(out / "report.html");
+  const std::string html = made_up_page({a, b}, out);
   for (const char* title : {"Worst case: case_1<", "Median case: case_2<", "Best case: case_4<"})
     EXPECT_NE(html.find(title), std::string::npos) << title;
   for (const int i : {1, 2, 4}) {
@@ -150,12 +138,11 @@ TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
 }
 
 TEST_F(Page, TakesInAnArenaAsAnImageInWhichNothingRuns) {
-  const fs::path run = make_run("a", "first", "64");
+  const fs::path run = first();
   const std::string picture =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><script>alert(1)</script></svg>";
   write_file(run / "arena.svg", picture);
-  report_made_up({run}, run);
-  const std::string html = read_file(run / "report.html");
+  const std::string html = made_up_page({run}, run);
   EXPECT_NE(html.find("src=\"data:image/svg+xml;base64," + base64(picture) + "\""), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
 }
@@ -174,9 +161,7 @@ TEST_F(Page, CarriesTheSlicesInItself) {
   write_slices(run / "slices" / "case_1.png",
                {"case_1", "t1", image, labels, labels, regions, image.geometry});
   EXPECT_EQ(read_file(run / "slices" / "case_1.png").substr(1, 3), "PNG");
-  report_made_up({run}, run);
-  const std::string html = read_file(run / "report.html");
-  expect_well_formed(html);
+  const std::string html = made_up_page({run}, run);
   EXPECT_TRUE(test::contains(html, base64(read_file(run / "slices" / "case_1.png")), "Only case: case_1</h3>",
                              "t1; ground truth left, prediction right; axial slice 3 of 4",
                              "<span>ground truth</span><span>prediction</span>"));
@@ -186,9 +171,7 @@ TEST_F(Page, CollapsesLongTablesAndSecondarySectionsOnNarrowScreensOnly) {
   std::vector<fs::path> runs;
   for (int i = 1; i <= 5; ++i)
     runs.push_back(make_run(format("r{}", i), format("run_{}", i), std::to_string(32 + i)));
-  report_made_up(runs, folder_ / "merged");
-  const std::string html = read_file(folder_ / "merged" / "report.html");
-  expect_well_formed(html);
+  const std::string html = made_up_page(runs, folder_ / "merged");
   EXPECT_TRUE(
       test::contains(html, "<section id=\"runs\"><details class=\"secondary\"><summary><h2>Runs</h2>",
                      "<section id=\"dice\"><h2>Dice</h2>",
@@ -197,11 +180,8 @@ TEST_F(Page, CollapsesLongTablesAndSecondarySectionsOnNarrowScreensOnly) {
 }
 
 TEST_F(Page, HasATableOfContentsWithLinksToEverySection) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
-  report_made_up({a, b}, out);
-  const std::string html = read_file(out / "report.html");
-  expect_well_formed(html);
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
+  const std::string html = made_up_page({a, b}, out);
   const std::string nav = html.substr(html.find("<nav"), html.find("</nav>") - html.find("<nav"));
   const std::vector<std::string> links = all_of(nav, "href=\"#([^\"]*)\"");
   for (const std::string& link : links) EXPECT_EQ(all_of(html, "( id=\"" + link + "\")").size(), 1u) << link;

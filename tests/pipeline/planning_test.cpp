@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "net/backends/cpu/host_device.h"
 #include "pipeline/plan/steps.h"
 #include "swap/planners/planner.h"
 #include "swap/verify/verify.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 // A device that only knows its free memory.
-class FreeMemory : public net::Backend {
+class FreeMemory : public net::HostBackend {
  public:
   FreeMemory(std::int64_t device, std::int64_t host, bool one) : device_(device), host_(host), one_(one) {}
   std::string name() const override { return "fake"; }
@@ -25,12 +26,6 @@ class FreeMemory : public net::Backend {
   bool supports(net::ElementType) const override { return true; }
   net::ElementType fastest_type() const override { return net::ElementType::f32; }
   std::unique_ptr<net::Kernel> compile(const net::Graph&, const net::Node&) override { return nullptr; }
-  std::unique_ptr<net::Memory> allocate(std::int64_t) override { return nullptr; }
-  std::unique_ptr<net::Memory> allocate_host(std::int64_t) override { return nullptr; }
-  std::unique_ptr<net::Stream> make_stream() override { return nullptr; }
-  std::unique_ptr<net::Stream> make_host_stream() override { return nullptr; }
-  std::unique_ptr<net::Event> make_event() override { return nullptr; }
-  double elapsed(const net::Event&, const net::Event&) const override { return 0; }
   std::int64_t free_bytes() const override { return device_; }
   std::int64_t free_host_bytes() const override { return host_; }
   bool computes_on_host() const override { return one_; }
@@ -89,15 +84,24 @@ Experiment tiny() {
   return experiment;
 }
 
+// The training step of an experiment on this machine or on a device that is only named.
+struct StepOn {
+  explicit StepOn(const Experiment& experiment, const std::string& device = "")
+      : target(open_target(experiment, device)),
+        steps(build_steps(experiment, {1, 1}, target, true)),
+        step(plannable(target, experiment.memory, steps.training->graph, {steps.training->loss})) {}
+  Target target;
+  Steps steps;
+  PlannableStep step;
+};
+
 TEST(Estimates, TakeTheLinkOfTheExperimentInPlaceOfADeviceThatIsNotHere) {
   Experiment experiment = tiny();
   experiment.memory.to_host_rate = 64e9;
-  const Target v100 = open_target(experiment, "v100");
+  const StepOn on(experiment, "v100");
+  const auto& [v100, steps, step] = on;
   EXPECT_EQ(v100.budgets.device, 16 * gib);
   EXPECT_EQ(v100.budgets.host, 256 * gib);
-  const Steps steps = build_steps(experiment, {1, 1}, v100, true);
-  const PlannableStep step =
-      plannable(v100, experiment.memory, steps.training->graph, {steps.training->loss});
   EXPECT_EQ(step.problem.workspaces, std::vector<std::int64_t>(step.graph->nodes().size(), 0));
   const swap::CostModel costs = estimate(step, v100, experiment.memory);
   EXPECT_EQ(costs.to_host.alone, 64e9);
@@ -119,11 +123,8 @@ TEST(Estimates, TakeTheLinkOfTheExperimentAsALimitOfTheOneThatIsHere) {
   Experiment experiment = tiny();
   experiment.memory.to_host_rate = 1e15;
   experiment.memory.to_device_rate = 1e6;
-  const Target here = open_target(experiment);
-  const Steps steps = build_steps(experiment, {1, 1}, here, true);
-  const PlannableStep step =
-      plannable(here, experiment.memory, steps.training->graph, {steps.training->loss});
-  const swap::CostModel costs = estimate(step, here, experiment.memory);
+  const StepOn here(experiment);
+  const swap::CostModel costs = estimate(here.step, here.target, experiment.memory);
   EXPECT_LT(costs.to_host.alone, 1e15);
   EXPECT_EQ(costs.to_device.alone, 1e6);
   EXPECT_EQ(costs.to_device.busy, 1e6);
@@ -134,21 +135,16 @@ TEST(Targets, WithPlannerUnifiedAreGpus) {
   experiment.memory.device = "cpu";
   experiment.memory.planner = "unified";
   test::expect_failure([&] { open_target(experiment); }, Exit::usage, {"memory.planner: unified"});
-  const Target h200 = open_target(experiment, "h200");  // a forecast uses keep's plan
-  const Steps steps = build_steps(experiment, {1, 1}, h200, true);
-  const PlannableStep step =
-      plannable(h200, experiment.memory, steps.training->graph, {steps.training->loss});
-  const swap::Plan unified = plan_step("unified", step.problem, experiment);
+  const StepOn h200(experiment, "h200");  // a forecast uses keep's plan
+  const swap::Plan unified = plan_step("unified", h200.step.problem, experiment);
   EXPECT_EQ(unified.planner, "unified");
-  EXPECT_EQ(unified.peak_bytes, plan_step("keep", step.problem, experiment).peak_bytes);
+  EXPECT_EQ(unified.peak_bytes, plan_step("keep", h200.step.problem, experiment).peak_bytes);
 }
 
 TEST(Targets, WithPlannerUnifiedMayHaveAnArenaOfThreeTimesTheBudget) {
   const Experiment experiment = tiny();
-  const Target h200 = open_target(experiment, "h200");
-  const Steps steps = build_steps(experiment, {1, 1}, h200, true);
-  const PlannableStep step =
-      plannable(h200, experiment.memory, steps.training->graph, {steps.training->loss});
+  const StepOn h200(experiment, "h200");
+  const PlannableStep& step = h200.step;
   swap::StepProblem problem = step.problem;
   const std::int64_t all = plan_step("keep", problem, experiment).peak_bytes;
   problem.budgets.device = (all + 2) / 3;

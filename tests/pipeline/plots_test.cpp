@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <regex>
@@ -37,10 +38,14 @@ BoxRow box(const std::string& resolution, const std::string& setting, const std:
 }
 
 bool has_text(const std::string& svg, const std::string& wanted) {
-  for (const test::Text& text : texts_of(svg)) {
-    if (text.text == wanted) return true;
-  }
-  return false;
+  const std::vector<test::Text> texts = texts_of(svg);
+  return std::any_of(texts.begin(), texts.end(), [&](const test::Text& text) { return text.text == wanted; });
+}
+
+// These texts are in the plot, and no text lies on another.
+void expect_texts(const std::string& svg, const std::vector<std::string>& wanted) {
+  for (const std::string& text : wanted) EXPECT_TRUE(has_text(svg, text)) << text;
+  EXPECT_EQ(collisions(svg), std::vector<std::string>());
 }
 
 const std::vector<double> scores{0.7, 0.72, 0.75, 0.78, 0.8, 0.82, 0.85, 0.1};  // the last is an outlier
@@ -58,9 +63,7 @@ TEST(BoxPlot, HasABoxAMeanAndAllCasesOfEveryGroupRegionAndGrid) {
   EXPECT_EQ(points_of(svg, 13), 12u);         // means
   EXPECT_EQ(points_of(svg, 6), 12u);          // outliers
   EXPECT_EQ(points_of(svg, 7), 12u * 7u);     // other cases
-  EXPECT_TRUE(has_text(svg, "on the native grid"));
-  EXPECT_TRUE(has_text(svg, "on the training grid"));
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"on the native grid", "on the training grid"});
 }
 
 // The positions of the axis labels give the scale.
@@ -118,8 +121,7 @@ TEST(BoxPlot, BreaksLongNamesAndShortensThoseOfTheLegend) {
       boxes.push_back(box("240x240x155", setting, "native", region, scores));
   }
   const std::string svg = box_plot(boxes).svg;
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
-  EXPECT_TRUE(has_text(svg, "superior temporal"));
+  expect_texts(svg, {"superior temporal"});
   EXPECT_NE(svg.find("\u2026"), std::string::npos);
 }
 
@@ -175,13 +177,11 @@ TEST(DicePlot, DrawsResolutionsToScaleWithADotPerCaseAndMean) {
   }
   ASSERT_TRUE(x.contains("32") && x.contains("64") && x.contains("128"));
   EXPECT_NEAR((x["128"] - x["64"]) / (x["64"] - x["32"]), 2, 0.02);
-  EXPECT_TRUE(has_text(svg, "tumor core"));
-  EXPECT_TRUE(has_text(svg, "voxels per side"));
   const std::vector<double> columns = test::columns_of_points(svg, 7);
   EXPECT_EQ(
       std::count_if(columns.begin(), columns.end(), [&](double at) { return std::fabs(at - x["64"]) < 0.5; }),
       4);
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"tumor core", "voxels per side"});
 }
 
 TEST(DicePlot, OfSettingsHasTheirNamesAndOfOneGroupIsEmpty) {
@@ -192,9 +192,7 @@ TEST(DicePlot, OfSettingsHasTheirNamesAndOfOneGroupIsEmpty) {
   boxes[0].setting = two[0].setting;
   boxes[1].setting = two[1].setting;
   const std::string svg = dice_plot(boxes, two).svg;
-  EXPECT_TRUE(has_text(svg, "focal"));
-  EXPECT_TRUE(has_text(svg, "Loss"));
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"focal", "Loss"});
   EXPECT_TRUE(dice_plot({boxes[0]}, {two[0]}).svg.empty());
 }
 
@@ -274,9 +272,7 @@ TEST(EpochsPlot, HasALineForEveryRepeatAndANameForEveryGroup) {
   // the NaN.
   EXPECT_EQ(points_of(svg, 7), 12u + 12u + 12u + 8u);
   EXPECT_EQ(points_of(svg, 6), 4u + 1u);  // the best of each, and one in the legend
-  for (const char* name : {"64 (resolution 64)", "96 (resolution 96)", "training", "validation"})
-    EXPECT_TRUE(has_text(svg, name)) << name;
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"64 (resolution 64)", "96 (resolution 96)", "training", "validation"});
 }
 
 // Rings in the panels of loss and Dice mark the epoch with the lowest validation loss.
@@ -296,8 +292,6 @@ TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
   }
   const std::string svg = epochs_plot(rows, validation, group_runs({{"a", "64", {}}})).svg;
   EXPECT_EQ(points_of(svg, 7), 5u * 3u);  // both losses, Dice, learning rate, seconds
-  for (const char* text : {"Mean validation Dice, training grid", "Learning rate", "best epoch"})
-    EXPECT_TRUE(has_text(svg, text)) << text;
   double second = nan;
   for (const test::Text& text : texts_of(svg)) {
     if (text.text == "2") second = text.x;
@@ -306,7 +300,7 @@ TEST(EpochsPlot, MarksTheEpochThatIsKeptAndShowsDiceAndLearningRate) {
   ASSERT_EQ(rings.size(), 3u);  // the last is in the legend
   EXPECT_NEAR(rings[0], second, 0.5);
   EXPECT_NEAR(rings[1], second, 0.5);
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"Mean validation Dice, training grid", "Learning rate", "best epoch"});
 }
 
 TEST(EpochsPlot, ShowsAveragedWeightsWhereARunHasThem) {
@@ -324,10 +318,9 @@ TEST(EpochsPlot, ShowsAveragedWeightsWhereARunHasThem) {
     validation.back().averaged_dice = 0.75;
   }
   const std::string svg = epochs_plot(rows, validation, group_runs({{"a", "64", {}}})).svg;
-  EXPECT_TRUE(has_text(svg, "averaged weights"));
   EXPECT_EQ(points_of(svg, 7), 5u * 3u + 2u * 2u)
       << "both losses, Dice, rate, seconds; loss and Dice of the average";
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"averaged weights"});
 }
 
 TEST(ValidationPlot, HasAPanelForEveryRegion) {
@@ -338,9 +331,7 @@ TEST(ValidationPlot, HasAPanelForEveryRegion) {
   }
   const std::string svg = validation_plot(rows, group_runs({{"a", "64", {}}})).svg;
   EXPECT_EQ(points_of(svg, 7), 8u);
-  for (const char* text : {"whole tumor", "x", "minutes of training"})
-    EXPECT_TRUE(has_text(svg, text)) << text;
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"whole tumor", "x", "minutes of training"});
 }
 
 std::vector<TimingRow> timing(const std::vector<std::pair<std::string, std::string>>& of, double gbps) {
@@ -364,9 +355,7 @@ TEST(TimingPlot, GoesOverVoxelsPerSideWithALineForEveryPlanner) {
       {"64", "keep"}, {"64", "hybrid"}, {"128", "keep"}, {"128", "hybrid"}};
   const std::string svg = timing_plot(timing(cells, 0), groups(cells)).svg;
   EXPECT_EQ(points_of(svg, 7), 3u * 4u + 2u);  // seconds, overhead, utilisation; two in the legend
-  for (const char* text : {"voxels per side", "planner keep", "planner hybrid"})
-    EXPECT_TRUE(has_text(svg, text)) << text;
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"voxels per side", "planner keep", "planner hybrid"});
   const std::string swapping = timing_plot(timing(cells, 9), groups(cells)).svg;
   EXPECT_EQ(points_of(swapping, 7), 5u * 4u + 2u);
 }
@@ -405,8 +394,7 @@ TEST(MemoryPlot, ShowsTheBudgetAndDoesNotEndWithAFall) {
                                  {"a", "64", "keep", 1, 0, 0, 0, 3 << 20}};
   const std::vector<RunGroup> one = group_runs({{"a", "64", {}}});
   const std::string svg = memory_plot(rows, one).svg;
-  EXPECT_TRUE(has_text(svg, "budget 3.00 MiB"));
-  EXPECT_EQ(collisions(svg), std::vector<std::string>());
+  expect_texts(svg, {"budget 3.00 MiB"});
   double axis = nan;
   for (const test::Text& text : texts_of(svg)) {
     if (text.text == "0" && (std::isnan(axis) || text.y < axis)) axis = text.y - 0.325 * 13;  // of bytes

@@ -17,16 +17,6 @@ Sample numbered(std::size_t i, Sample = {}) {
   return sample;
 }
 
-TEST(Prefetching, HandsTheSamplesOnInOrder) {
-  Prefetcher prefetcher(50, numbered, 3);
-  for (std::size_t i = 0; i < 50; ++i) {
-    const Sample sample = prefetcher.next();
-    EXPECT_EQ(sample.case_index, i);
-    EXPECT_EQ(sample.image.back(), static_cast<float>(i));
-  }
-  EXPECT_GE(prefetcher.waited_seconds(), 0);
-}
-
 TEST(Prefetching, StaysAtMostDepthSamplesAhead) {
   std::atomic<std::size_t> taken = 0, furthest = 0;
   {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/formats/raster.h"
 #include "data/phantoms/phantom.h"
 #include "data/volumes/picture.h"
 #include "tests/expect.h"
@@ -21,20 +22,9 @@ class Previews : public test::InAFolder {
     experiment_.preprocess.resolution = {12, 12, 12};
   }
 
-  // Width and height from the PNG's header: big-endian, from byte 16.
-  std::pair<int, int> size_of(const fs::path& png) const {
-    const std::string bytes = read_file(png);
-    EXPECT_EQ(bytes.substr(1, 3), "PNG");
-    const auto number_at = [&](std::size_t at) {
-      int value = 0;
-      for (std::size_t i = 0; i < 4; ++i) value = value * 256 + static_cast<unsigned char>(bytes[at + i]);
-      return value;
-    };
-    return {number_at(16), number_at(20)};
-  }
-  std::pair<int, int> sheet(const PreviewOptions& what, const std::string& name) const {
+  data::PngPixels sheet(const PreviewOptions& what, const std::string& name) const {
     preview(experiment_, what, folder_ / name);
-    return size_of(folder_ / name);
+    return data::read_png(folder_ / name, data::PngPart::header, data::RasterMeaning::brightness);
   }
 
   Experiment experiment_;
@@ -44,9 +34,9 @@ TEST_F(Previews, HaveAColumnPerEpochAndABlockPerCase) {
   const auto small = sheet({.cases = 1, .epochs = 2}, "a.png"),
              wide = sheet({.cases = 1, .epochs = 4}, "b.png"),
              tall = sheet({.cases = 2, .epochs = 2}, "c.png");
-  EXPECT_GT(wide.first, small.first);
-  EXPECT_EQ(tall.first, small.first);
-  EXPECT_GT(tall.second, 3 * small.second / 2);
+  EXPECT_GT(wide.width, small.width);
+  EXPECT_EQ(tall.width, small.width);
+  EXPECT_GT(tall.height, 3 * small.height / 2);
 }
 
 TEST_F(Previews, ShowTheAugmentationOfTheSeed) {

@@ -2,13 +2,11 @@
 #include "pipeline/report/report.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "pipeline/report/html.h"
+#include "tests/environment.h"
 #include "tests/expect.h"
 #include "tests/pipeline/made_up_runs.h"
 
@@ -18,8 +16,7 @@ namespace {
 class Report : public MadeUpRuns {};
 
 TEST_F(Report, OfTwoRunsHasEveryFileAndMergedTables) {
-  const fs::path a = make_run("a", "first_<run>", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = make_run("a", "first_<run>", "64"), b = second(), out = folder_ / "merged";
   report_made_up({a, b}, out);
   EXPECT_EQ(read_csv(out / "epochs.csv").rows.size(), 8u);
   EXPECT_EQ(read_csv(out / "validation.csv").rows.size(), 4u);
@@ -91,10 +88,8 @@ TEST_F(Report, OfARunThatOnlyTrainedHasNoBoxes) {
 
 TEST_F(Report, WithoutGnuplotHasTheTablesAndAPageThatSaysWhatToInstall) {
   const fs::path run = make_run("a", "plotless", "64"), out = folder_ / "out";
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", folder_.c_str(), 1);
+  const test::Environment nothing("PATH", folder_.string());
   EXPECT_NO_THROW(report_made_up({run}, out));
-  ::setenv("PATH", path.c_str(), 1);
   for (const char* name : {"epochs.csv", "dice.csv", "timing.csv", "boxplot.csv"}) {
     EXPECT_TRUE(fs::exists(out / name)) << name;
   }
@@ -103,8 +98,7 @@ TEST_F(Report, WithoutGnuplotHasTheTablesAndAPageThatSaysWhatToInstall) {
 }
 
 TEST_F(Report, OfTwoResolutionsComparesThem) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
   report_made_up({b, a}, out);
   const Csv csv = read_csv(out / "comparison.csv");
   ASSERT_EQ(csv.rows.size(), 2u);  // dice and hd95 of one region
@@ -115,8 +109,7 @@ TEST_F(Report, OfTwoResolutionsComparesThem) {
 }
 
 TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
   std::string dice = read_file(b / "dice.csv");
   dice.replace(dice.find("case_2"), 6, "case_9");
   write_file(b / "dice.csv", dice + "second,1,96,native,case_1,other_region,0.50,nan,nan,nan,1,1\n");
@@ -146,15 +139,13 @@ TEST_F(Report, OfAnUnfinishedRunSaysHowFarItGot) {
   fs::remove(run / "dice.csv");
   fs::remove(run / "timing.csv");
   write_file(run / "experiment.yaml", "training:\n  epochs: 9\n");
-  report_made_up({run}, run);
-  const std::string html = read_file(run / "report.html");
-  expect_well_formed(html);
+  const std::string html = made_up_page({run}, run);
   EXPECT_NE(html.find("cut_off stopped after epoch 4 of 9"), std::string::npos);
   EXPECT_FALSE(fs::exists(run / "timing.csv"));
 }
 
 TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
-  const fs::path a = make_run("a", "first", "64"), b = folder_ / "begun", out = folder_ / "merged";
+  const fs::path a = first(), b = folder_ / "begun", out = folder_ / "merged";
   fs::create_directories(b);
   write_file(b / "experiment.yaml", "name: begun\n");
   report_made_up({a, b}, out);
@@ -164,29 +155,28 @@ TEST_F(Report, LeavesOutARunThatHasNoEpochYetAndSaysSo) {
 }
 
 TEST_F(Report, DoesNotTakeItsOwnFolderForARun) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96"),
-                 out = folder_ / "merged";
+  const fs::path a = first(), b = second(), out = folder_ / "merged";
   report_made_up({a, b}, out);
   report_made_up({a, b, out}, out);  // as `voxswap report runs/* --out runs/merged`, twice
   EXPECT_EQ(read_csv(out / "dice.csv").rows.size(), 8u);
 }
 
 TEST_F(Report, OfSeveralRunsOverwritesTheTablesOfNone) {
-  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "96");
+  const fs::path a = first(), b = second();
   const std::string before = read_file(a / "dice.csv");
   test::expect_failure([&] { report_made_up({a, b}, a); }, Exit::usage);
   EXPECT_EQ(read_file(a / "dice.csv"), before);
 }
 
 TEST_F(Report, WhereNothingCanBeWrittenSaysSo) {
-  const fs::path run = make_run("a", "first", "64");
+  const fs::path run = first();
   write_file(folder_ / "file", "");
   test::expect_failure([&] { report_made_up({run}, folder_ / "file" / "out"); }, Exit::failed,
                        {"this folder cannot be created"});
 }
 
 TEST_F(Report, OfDamagedTablesNamesTheFile) {
-  const fs::path run = make_run("a", "first", "64");
+  const fs::path run = first();
   write_file(run / "dice.csv", "run,repeat\nfirst,1\n");
   test::expect_failure([&] { report_made_up({run}, folder_ / "out"); }, Exit::bad_data, {"a/dice.csv"});
 }

@@ -92,6 +92,23 @@ struct Message {
   }
 };
 
+// A number, text or picture of a file, with its step and its fields.
+struct Logged {
+  std::string name;
+  std::uint64_t step;
+  Message value;
+};
+std::vector<Logged> logged(const fs::path& file) {
+  std::vector<Logged> all;
+  for (const std::string& record : records(read_file(file))) {
+    const Message event(record);
+    if (!event.bytes.contains(5)) continue;
+    const Message value(Message(event.bytes.at(5)).bytes.at(1));
+    all.push_back({value.bytes.at(1), event.numbers.at(2), value});
+  }
+  return all;
+}
+
 EpochRow row_of(std::int64_t epoch) {
   EpochRow row;
   row.epoch = epoch;
@@ -117,14 +134,9 @@ TEST_F(Logs, WriteNumbersOverStepsForTensorBoard) {
   const std::vector<std::string> all = records(read_file(event_files()[0]));
   EXPECT_EQ(Message(all.at(0)).bytes.at(3), "brain.Event:2");
   std::map<std::pair<std::string, std::uint64_t>, float> numbers;
-  for (const std::string& record : all) {
-    const Message event(record);
-    if (!event.bytes.contains(5)) continue;
-    const Message value(Message(event.bytes.at(5)).bytes.at(1));
+  for (const auto& [name, step, value] : logged(event_files()[0]))
     if (value.numbers.contains(2))
-      numbers[{value.bytes.at(1), event.numbers.at(2)}] =
-          std::bit_cast<float>(static_cast<std::uint32_t>(value.numbers.at(2)));
-  }
+      numbers[{name, step}] = std::bit_cast<float>(static_cast<std::uint32_t>(value.numbers.at(2)));
   EXPECT_EQ(numbers.at({"loss/step", 1}), 0.75F);
   EXPECT_EQ(numbers.at({"loss/step", 2}), -0.125F);
   EXPECT_EQ(numbers.at({"loss/train", 2}), -0.5F);
@@ -143,12 +155,9 @@ TEST_F(Logs, HaveTheExperimentAsTextAndPicturesWithTheirSizeAndCaption) {
   std::string text;
   std::map<int, std::uint64_t> picture;
   for (const fs::path& file : event_files())
-    for (const std::string& record : records(read_file(file))) {
-      const Message event(record);
-      if (!event.bytes.contains(5)) continue;
-      const Message value(Message(event.bytes.at(5)).bytes.at(1));
-      if (value.bytes.at(1) == "experiment") text = Message(value.bytes.at(8)).bytes.at(8);
-      if (value.bytes.at(1) != "slices/a") continue;
+    for (const auto& [name, step, value] : logged(file)) {
+      if (name == "experiment") text = Message(value.bytes.at(8)).bytes.at(8);
+      if (name != "slices/a") continue;
       picture = Message(value.bytes.at(4)).numbers;
       EXPECT_EQ(Message(value.bytes.at(9)).bytes.at(3), "Outlines: core orange.");
       EXPECT_EQ(Message(value.bytes.at(4)).bytes.at(4), png);
@@ -172,13 +181,8 @@ TEST_F(Logs, HavePicturesOfAValidationCaseOverSteps) {
   logs.picture("a", 5, "first");
   logs.picture("a", 10, "second");
   std::map<std::uint64_t, std::string> pictures;
-  for (const std::string& record : records(read_file(event_files().at(0)))) {
-    const Message event(record);
-    if (!event.bytes.contains(5)) continue;
-    const Message value(Message(event.bytes.at(5)).bytes.at(1));
-    if (value.bytes.at(1) == "validation/a")
-      pictures[event.numbers.at(2)] = Message(value.bytes.at(4)).bytes.at(4);
-  }
+  for (const auto& [name, step, value] : logged(event_files().at(0)))
+    if (name == "validation/a") pictures[step] = Message(value.bytes.at(4)).bytes.at(4);
   EXPECT_EQ(pictures, (std::map<std::uint64_t, std::string>{{5, "first"}, {10, "second"}}));
 }
 

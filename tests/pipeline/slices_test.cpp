@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/formats/raster.h"
 #include "data/volumes/picture.h"
 #include "pipeline/report/slice_view.h"
 #include "tests/expect.h"
@@ -14,19 +15,13 @@
 namespace voxswap::pipeline {
 namespace {
 
-// Width and height from the PNG's header: big-endian, from byte 16.
-std::pair<int, int> size_of(const data::Image& image, const data::LabelMap& truth,
-                            const data::LabelMap& prediction, const data::Regions& regions) {
+// The width of the picture in pixels.
+std::int64_t width_of(const data::Image& image, const data::LabelMap& truth, const data::LabelMap& prediction,
+                      const data::Regions& regions) {
   const test::TemporaryFolder folder;
   const fs::path png = folder / "slices.png";
   write_slices(png, {"case", "t1", image, truth, prediction, regions, image.geometry});
-  const std::string bytes = read_file(png);
-  const auto number_at = [&](std::size_t at) {
-    int value = 0;
-    for (std::size_t i = 0; i < 4; ++i) value = value * 256 + static_cast<unsigned char>(bytes[at + i]);
-    return value;
-  };
-  return {number_at(16), number_at(20)};
+  return data::read_png(png, data::PngPart::header, data::RasterMeaning::brightness).width;
 }
 
 // A head of 30 voxels in the corner of a grid of 60.
@@ -48,13 +43,13 @@ struct Slices : testing::Test {
 
 // With a margin of one voxel the head has 32 voxels of eight pixels each.
 TEST_F(Slices, LeaveOutWhatIsAroundTheHead) {
-  EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 32 * 8 + 6);
+  EXPECT_EQ(width_of(image, labels, labels, {}), 2 * 32 * 8 + 6);
   image.voxels.back() = 1;  // now the crop has 51 voxels in 288 pixels
-  EXPECT_EQ(size_of(image, labels, labels, {}).first, 2 * 288 + 6);
+  EXPECT_EQ(width_of(image, labels, labels, {}), 2 * 288 + 6);
 }
 
 TEST_F(Slices, WithoutATruthHaveOneColumn) {
-  EXPECT_EQ(size_of(image, no_truth, labels, {}).first, 32 * 8);
+  EXPECT_EQ(width_of(image, no_truth, labels, {}), 32 * 8);
 }
 
 TEST_F(Slices, SayInWordsWhatTheyShow) {
@@ -115,7 +110,7 @@ TEST_F(Slices, ShowBothColoursWhereOutlinesOverlap) {
 TEST_F(Slices, OfDifferentGridsAreRefused) {
   data::LabelMap other = labels;
   other.geometry.spacing = {2, 2, 2};
-  test::expect_failure([&] { size_of(image, labels, other, {}); }, Exit::bad_data);
+  test::expect_failure([&] { width_of(image, labels, other, {}); }, Exit::bad_data);
 }
 
 }  // namespace

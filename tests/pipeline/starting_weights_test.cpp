@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -15,6 +13,7 @@
 #include "tests/expect.h"
 #include "tests/folder.h"
 #include "tests/net/pytorch.h"
+#include "tests/safetensors.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -42,11 +41,7 @@ void write_as_torchvision(const fs::path& path, const Fixture& from) {
       add(plain.substr(0, plain.size() - 11) + "num_batches_tracked", "I64", {}, &batches, sizeof batches);
     }
   }
-  const std::string text = header.dump();
-  const std::uint64_t size = text.size();
-  std::string file(sizeof size, '\0');
-  std::memcpy(file.data(), &size, sizeof size);
-  write_file(path, file + text + data);
+  write_file(path, test::safetensors_of(header, data));
 }
 
 Experiment experiment_for(const std::string& network, const Shape& input) {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "tests/environment.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -121,16 +121,16 @@ TEST(MachineShares, FindTheGpusThatMayBeUsedAndTheirNodes) {
   fs::create_directories(root / "dev");
   for (const char* minor : {"dev/nvidia0", "dev/nvidia2"}) write_file(root / minor, "");  // buses 4 and 2
   write_file(root / "proc/meminfo", "MemAvailable: 10485760 kB\n");
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  test::Environment environment;
+  environment.set("CUDA_VISIBLE_DEVICES", std::nullopt);
   const Machine machine = this_machine(root);
   EXPECT_EQ(machine.host_bytes, 9 * std::int64_t{1024} * mib);  // 10 GiB less a tenth
   ASSERT_EQ(machine.gpus.size(), 2u);
   EXPECT_EQ(machine.gpus[0].id, "0");
   EXPECT_EQ(machine.gpus[0].cores, (std::vector<int>{0, 1, 2, 3, 16}));
   EXPECT_EQ(machine.gpus[1].cores, range(4, 4));
-  ::setenv("CUDA_VISIBLE_DEVICES", "1,GPU-5f,-1,0", 1);
+  environment.set("CUDA_VISIBLE_DEVICES", "1,GPU-5f,-1,0");
   const Machine left = this_machine(root);
-  ::unsetenv("CUDA_VISIBLE_DEVICES");
   ASSERT_EQ(left.gpus.size(), 2u);
   EXPECT_EQ(left.gpus[0].cores, range(4, 4));
   EXPECT_EQ(left.gpus[1].id, "GPU-5f");

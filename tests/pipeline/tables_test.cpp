@@ -9,20 +9,14 @@
 #include "base/error.h"
 #include "pipeline/report/comparison.h"
 #include "tests/expect.h"
+#include "tests/pipeline/dice_rows.h"
 
 namespace voxswap::pipeline {
 namespace {
 
 DiceRow dice_row(std::int64_t repeat, const std::string& id, double value,
                  const std::string& resolution = "64") {
-  DiceRow row;
-  row.run = std::string("a");
-  row.repeat = repeat;
-  row.resolution = resolution;
-  row.evaluated_at = "native";
-  row.case_id = id;
-  row.region = "whole_tumor";
-  row.dice = value;
+  DiceRow row = score("a", resolution, id, value, "whole_tumor", repeat);
   row.hd95 = row.sensitivity = row.specificity = std::nan("");
   return row;
 }
@@ -172,13 +166,7 @@ TEST(Tables, FieldsThatNoRunWritesAreRefused) {
     Csv csv = bad.csv;
     csv.rows[0][csv.column(bad.column, "")] = bad.field;
     const std::string what = std::string(bad.column) + " " + bad.field;
-    std::string message;
-    try {
-      bad.read(csv);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit(), Exit::bad_data) << what;
-      message = error.what();
-    }
+    const std::string message = test::error_of([&] { bad.read(csv); }, Exit::bad_data);
     const std::string expected = *bad.says == '\0'
                                      ? ""
                                      : format("t.csv: record 1: column '{}' should be {}, found '{}'",

@@ -12,10 +12,7 @@ namespace {
 
 class Viewer : public ViewedRuns {
  protected:
-  std::string page(const std::vector<fs::path>& runs) const {
-    report_made_up(runs, folder_ / "out");
-    return read_file(folder_ / "out" / "report.html");
-  }
+  std::string page(const std::vector<fs::path>& runs) const { return made_up_page(runs, folder_ / "out"); }
 };
 
 std::string bytes_of(const Json& volume) {
@@ -79,7 +76,6 @@ TEST_F(Viewer, MakesGreysCoarserUntilTheyFitAndNeverLabels) {
 TEST_F(Viewer, IsInThePageWithEveryVolumeOnce) {
   const std::vector<fs::path> runs = {make_viewed_run("first", 1), make_viewed_run("second", 2)};
   const std::string html = page(runs);
-  expect_well_formed(html);
   EXPECT_EQ(count_of(html, "id=\"viewer-study-"), 4u);
   for (const fs::path& run : runs)
     for (const char* id : {"case_1.json", "case_2.json"}) {
