@@ -81,12 +81,10 @@ Picture intensity_plot(const Fingerprint& fingerprint) {
       for (std::size_t bin = 0; bin < bins; ++bin) mean[bin] += density[bin] / static_cast<double>(of.size());
       if (of.size() == 1 || i % step != 0) continue;
       highest = std::max(highest, *std::max_element(density.begin(), density.end()));
-      panel.elements.push_back(element(figure.add_data(lines_of(density, range)), "1:2",
-                                       format("lines lc rgb '{}' lw 1", plot_line)));
+      figure.add(panel, lines_of(density, range), "1:2", format("lines lc rgb '{}' lw 1", plot_line));
     }
     highest = std::max(highest, *std::max_element(mean.begin(), mean.end()));
-    panel.elements.push_back(element(figure.add_data(lines_of(mean, range)), "1:2",
-                                     format("lines lc rgb '{}' lw 2", plot_color(channel))));
+    figure.add(panel, lines_of(mean, range), "1:2", format("lines lc rgb '{}' lw 2", plot_color(channel)));
     panel.y = axis_from_zero(100 * highest, 4);
     figure.panels.push_back(std::move(panel));
   }

@@ -33,48 +33,28 @@ Columns<ClassRow> with_classes(const std::vector<std::string>& names) {
 
 }  // namespace
 
-template <>
-const Columns<ClassRow>& columns<ClassRow>() {
+Columns<ClassRow> columns_of(const ClassRow*) {
   using Row = ClassRow;
-  static const Columns<Row> list = {
-      run<Row>(),
-      repeat<Row>(),
-      resolution<Row>(),
-      text("case", "name of the image", &Row::case_id),
-      text("truth", "true class", &Row::truth),
-      text("predicted", "class with the highest probability", &Row::predicted),
-      probability("NAME", 0, "probability of the class NAME, a column per class")};
-  return list;
+  return of_repeat<Row>({text("case", "name of the image", &Row::case_id),
+                         text("truth", "true class", &Row::truth),
+                         text("predicted", "class with the highest probability", &Row::predicted),
+                         probability("NAME", 0, "probability of the class NAME, a column per class")});
 }
 
-template <>
-const Columns<AccuracyRow>& columns<AccuracyRow>() {
+Columns<AccuracyRow> columns_of(const AccuracyRow*) {
   using Row = AccuracyRow;
-  static const Columns<Row> list = [] {
-    Columns<Row> all = {
-        run<Row>(),
-        repeat<Row>(),
-        resolution<Row>(),
-        count("epoch", "epoch, counted from 1", &Row::epoch, 1),
-        seconds("trained_seconds", "duration of the epochs so far, in s", &Row::trained_seconds),
-        real("accuracy", "fraction of the validation images with the correct class", &Row::accuracy,
-             known_share)};
-    all[4].write = [](const Row& row) { return format("{:.6f}", row.trained_seconds); };
-    return all;
-  }();
-  return list;
+  Column<Row> time = seconds("trained_seconds", "duration of the epochs so far, in s", &Row::trained_seconds);
+  time.write = [](const Row& row) { return format("{:.6f}", row.trained_seconds); };
+  return of_repeat<Row>({count("epoch", "epoch, counted from 1", &Row::epoch, 1), time,
+                         real("accuracy", "fraction of the validation images with the correct class",
+                              &Row::accuracy, known_share)});
 }
 
-template <>
-const Columns<ConfusionRow>& columns<ConfusionRow>() {
+Columns<ConfusionRow> columns_of(const ConfusionRow*) {
   using Row = ConfusionRow;
-  static const Columns<Row> list = {run<Row>(),
-                                    repeat<Row>(),
-                                    resolution<Row>(),
-                                    text("truth", "true class", &Row::truth),
-                                    text("predicted", "predicted class", &Row::predicted),
-                                    count("images", "number of validation images", &Row::images)};
-  return list;
+  return of_repeat<Row>({text("truth", "true class", &Row::truth),
+                         text("predicted", "predicted class", &Row::predicted),
+                         count("images", "number of validation images", &Row::images)});
 }
 
 template <>
@@ -112,17 +92,15 @@ double Confusion::accuracy() const {
 std::vector<Confusion> confusions(const std::vector<ClassRow>& rows) {
   std::vector<Confusion> all;
   for (const ClassRow& row : rows) {
-    auto found = std::find_if(all.begin(), all.end(), [&](const Confusion& one) {
-      return one.run == row.run && one.repeat == row.repeat && one.resolution == row.resolution;
-    });
+    auto found = std::ranges::find_if(all, [&](const Confusion& one) { return is_same_training(one, row); });
     if (found == all.end()) {
-      Confusion fresh{row.run, row.repeat, row.resolution, {}, {}};
-      for (const auto& [name, value] : row.probabilities) fresh.classes.push_back(name);
-      fresh.counts.assign(fresh.classes.size(), std::vector<std::int64_t>(fresh.classes.size()));
-      found = all.insert(all.end(), std::move(fresh));
+      found = all.insert(found, {row, {}, {}});
+      for (const auto& [name, value] : row.probabilities) found->classes.push_back(name);
+      const std::size_t count = found->classes.size();
+      found->counts.assign(count, std::vector<std::int64_t>(count));
     }
     const auto place = [&](const std::string& name) {
-      const auto at = std::find(found->classes.begin(), found->classes.end(), name);
+      const auto at = std::ranges::find(found->classes, name);
       if (at == found->classes.end())
         fail(Exit::bad_data, "{}: case {}: '{}' is not one of the classes {}", row.run, row.case_id, name,
              join(found->classes, ", "));
@@ -138,8 +116,7 @@ std::vector<ConfusionRow> confusion_rows(const std::vector<Confusion>& confusion
   for (const Confusion& one : confusions)
     for (std::size_t t = 0; t < one.classes.size(); ++t)
       for (std::size_t p = 0; p < one.classes.size(); ++p)
-        rows.push_back(
-            {one.run, one.repeat, one.resolution, one.classes[t], one.classes[p], one.counts[t][p]});
+        rows.push_back({one, one.classes[t], one.classes[p], one.counts[t][p]});
   return rows;
 }
 

@@ -6,22 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/report/columns.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
-struct ClassRow {  // classes.csv: predicted class of an image
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution, case_id, truth, predicted;
+struct ClassRow : RepeatOfRun {  // classes.csv: predicted class of an image
+  std::string case_id, truth, predicted;
   // Of every class, in columns probability_NAME.
   std::vector<std::pair<std::string, double>> probabilities;
 };
 
-struct AccuracyRow {  // accuracy.csv: validation accuracy after an epoch
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution;
+struct AccuracyRow : RepeatOfRun {  // accuracy.csv: validation accuracy after an epoch
   std::int64_t epoch = 1;
   double trained_seconds = 0;  // up to and including this epoch
   double accuracy = 0;
@@ -34,10 +29,7 @@ template <>
 std::vector<ClassRow> rows_of<ClassRow>(const Csv& csv, const std::string& where);
 
 // Confusion matrix of a run and repeat.
-struct Confusion {
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution;
+struct Confusion : RepeatOfRun {
   std::vector<std::string> classes;               // of ground truth and prediction
   std::vector<std::vector<std::int64_t>> counts;  // [truth][predicted]
   std::int64_t right() const;
@@ -46,19 +38,14 @@ struct Confusion {
 };
 std::vector<Confusion> confusions(const std::vector<ClassRow>& rows);
 
-struct ConfusionRow {  // confusion.csv
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution, truth, predicted;
+struct ConfusionRow : RepeatOfRun {  // confusion.csv
+  std::string truth, predicted;
   std::int64_t images = 0;
 };
 std::vector<ConfusionRow> confusion_rows(const std::vector<Confusion>& confusions);
 
-template <>
-const Columns<ClassRow>& columns<ClassRow>();
-template <>
-const Columns<AccuracyRow>& columns<AccuracyRow>();
-template <>
-const Columns<ConfusionRow>& columns<ConfusionRow>();
+Columns<ClassRow> columns_of(const ClassRow*);
+Columns<AccuracyRow> columns_of(const AccuracyRow*);
+Columns<ConfusionRow> columns_of(const ConfusionRow*);
 
 }  // namespace voxswap::pipeline

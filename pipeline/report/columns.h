@@ -33,16 +33,19 @@ struct Column {
 template <class Row>
 using Columns = std::vector<Column<Row>>;
 
-// The columns of a table, specialised for each row type.
+// The columns of a table: a function columns_of(const Row*) lists them for each type of row.
 template <class Row>
-const Columns<Row>& columns();
+const Columns<Row>& columns() {
+  static const Columns<Row> list = columns_of(static_cast<const Row*>(nullptr));
+  return list;
+}
 
 template <class Row>
 Csv csv_of(const std::vector<Row>& rows, const Columns<Row>& list) {
   Csv csv;
   csv.rows.resize(rows.size());
   for (const Column<Row>& column : list) {
-    if (column.has && std::none_of(rows.begin(), rows.end(), column.has)) continue;
+    if (column.has && std::ranges::none_of(rows, column.has)) continue;
     csv.header.push_back(column.name);
     for (std::size_t i = 0; i < rows.size(); ++i) csv.rows[i].push_back(column.write(rows[i]));
   }
@@ -58,8 +61,8 @@ template <class Row>
 std::vector<Row> rows_of(const Csv& csv, const std::string& where, const Columns<Row>& list) {
   std::vector<std::pair<const Column<Row>*, std::size_t>> places;
   for (const Column<Row>& column : list) {
-    const bool there = std::find(csv.header.begin(), csv.header.end(), column.name) != csv.header.end();
-    if (there || column.required) places.emplace_back(&column, csv.column(column.name, where));
+    if (column.required || is_among(column.name, csv.header))
+      places.emplace_back(&column, csv.column(column.name, where));
   }
   std::vector<Row> rows(csv.rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -155,19 +158,23 @@ Column<Row> part(const char* name, const char* meaning, Part Row::*whole, Value 
 // Columns that many tables share.
 template <class Row>
 Column<Row> run() {
-  return text("run", "name of the run", &Row::run);
+  return text<Row>("run", "name of the run", &Row::run);
 }
 template <class Row>
 Column<Row> resolution() {
-  return text("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution);
+  return text<Row>("resolution", "voxels of a prepared volume: 128 or 48x64x48", &Row::resolution);
 }
 template <class Row>
 Column<Row> grid() {
-  return text("evaluated_at", "grid of the scores: native, training or a side", &Row::evaluated_at);
+  return text<Row>("evaluated_at", "grid of the scores: native, training or a side", &Row::evaluated_at);
 }
+// Columns of a repeat of a run, before those of its rows.
 template <class Row>
-Column<Row> repeat() {
-  return count("repeat", "repeat, counted from 1", &Row::repeat, 1);
+Columns<Row> of_repeat(const Columns<Row>& rows) {
+  Columns<Row> list = {run<Row>(), count<Row>("repeat", "repeat, counted from 1", &Row::repeat, 1),
+                       resolution<Row>()};
+  list.insert(list.end(), rows.begin(), rows.end());
+  return list;
 }
 
 }  // namespace column

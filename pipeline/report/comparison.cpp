@@ -1,69 +1,113 @@
 #include "pipeline/report/comparison.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "base/keys.h"
-#include "base/text.h"
+#include "pipeline/report/lists.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-constexpr std::size_t few_groups = 4;
-
-std::vector<std::string> differing(const RunGroup& a, const RunGroup& b,
-                                   const std::vector<std::string>& keys) {
-  std::vector<std::string> names;
-  for (const std::string& key : keys) {
-    if (a.keys.at(key) != b.keys.at(key)) names.push_back(key);
-  }
+// Metrics with a box: dice, sensitivity and specificity always, others if any row has a value.
+std::vector<std::string> boxed_metrics(const std::vector<DiceRow>& rows) {
+  std::vector<std::string> names{"dice", "sensitivity", "specificity"};
+  for (const std::string& name : metrics::metric_names())
+    if (std::ranges::any_of(rows, [&](const DiceRow& row) { return !std::isnan(metric_value(row, name)); }))
+      place_in(names, name);
   return names;
 }
 
-struct Pair {
-  const RunGroup *a, *b;
-  std::vector<std::string> compared, also;
+// The rows of one resolution, setting, grid and region, grouped by case in order of appearance.
+struct Group {
+  BoxRow box;
+  std::vector<std::vector<const DiceRow*>> rows;
 };
 
-std::vector<Pair> pairs_of(const std::vector<RunGroup>& groups) {
-  std::vector<Pair> pairs;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    for (std::size_t j = i + 1; j < groups.size(); ++j) {
-      Pair pair{&groups[i], &groups[j], {}, {}};
-      if (pair.a->resolution != pair.b->resolution) pair.compared.push_back(key::preprocess_resolution);
-      for (const std::string& key : differing(*pair.a, *pair.b, pair.a->distinguishing_keys))
-        pair.compared.push_back(key);
-      if (pair.compared.size() > 1 && groups.size() > few_groups) continue;
-      for (const auto& [key, value] : pair.a->keys) {
-        const bool named = std::find(pair.compared.begin(), pair.compared.end(), key) != pair.compared.end();
-        if (!named && value != pair.b->keys.at(key)) pair.also.push_back(key);
-      }
-      pairs.push_back(std::move(pair));
-    }
+}  // namespace
+
+std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& of) {
+  std::vector<std::string> grids, regions;
+  std::map<std::tuple<double, std::string, std::size_t, std::size_t, std::size_t>, Group> groups;
+  for (const DiceRow& row : rows) {
+    const std::size_t order = of.empty() ? 0 : group_of(of, row.run, row.resolution);
+    Group& group = groups[{resolution_voxels(row.resolution), row.resolution, order,
+                           place_in(grids, row.evaluated_at), place_in(regions, row.region)}];
+    group.box.resolution = row.resolution;
+    group.box.setting = of.empty() ? "" : of[order].setting;
+    group.box.evaluated_at = row.evaluated_at;
+    group.box.region = row.region;
+    const std::size_t at = place_in(group.box.cases, of.empty() ? row.run + "\n" + row.case_id : row.case_id);
+    group.rows.resize(group.box.cases.size());
+    group.rows[at].push_back(&row);
   }
-  return pairs;
+  const std::vector<std::string> names = boxed_metrics(rows);
+  std::vector<BoxRow> boxes;
+  for (const auto& [key, group] : groups)
+    for (const std::string& metric : names) {
+      BoxRow& box = boxes.emplace_back(group.box);
+      box.metric = metric;
+      for (const auto& repeats : group.rows)
+        box.values.push_back(
+            mean_of(repeats, [&](const DiceRow* row) { return metric_value(*row, metric); }));
+      box.statistics = metrics::box_statistics(box.values);
+    }
+  return boxes;
 }
+
+namespace {
+
+constexpr std::size_t few_groups = 4;
 
 // Grid, region and metric of a box; groups are compared per subject.
 using Subject = std::tuple<std::string, std::string, std::string>;
-using Cases = std::map<std::string, double>;  // value by case
+using Cases = std::map<std::string, double>;  // value by case, of those that have one
 
-Cases cases_of(const BoxRow& box) {
-  Cases cases;
-  for (std::size_t i = 0; i < box.cases.size(); ++i)
-    if (!std::isnan(box.values[i])) cases[box.cases[i]] = box.values[i];
-  return cases;
+// The scores of a group, in the order of its boxes.
+struct Scores {
+  std::vector<std::pair<Subject, Cases>> all;
+  const Cases* find(const Subject& subject) const {  // null if there are none
+    const auto found = std::ranges::find(all, subject, &std::pair<Subject, Cases>::first);
+    return found == all.end() ? nullptr : &found->second;
+  }
+};
+
+std::vector<Scores> scores_of(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows) {
+  std::vector<Scores> scores(groups.size());
+  for (const BoxRow& box : box_rows(rows, groups)) {
+    Cases cases;
+    for (std::size_t i = 0; i < box.cases.size(); ++i)
+      if (!std::isnan(box.values[i])) cases[box.cases[i]] = box.values[i];
+    scores[group_with(groups, box.resolution, box.setting)].all.push_back(
+        {{box.evaluated_at, box.region, box.metric}, std::move(cases)});
+  }
+  return scores;
 }
 
-bool belongs(const BoxRow& box, const RunGroup& group) {
-  return box.resolution == group.resolution && box.setting == group.setting;
+struct Pair {
+  std::size_t a, b;                             // groups
+  std::vector<std::string> compared{}, also{};  // keys that differ
+};
+
+std::vector<Pair> pairs_of(const std::vector<RunGroup>& groups) {
+  constexpr std::size_t few_groups = 4;
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (std::size_t j = i + 1; j < groups.size(); ++j) {
+      const RunGroup &a = groups[i], &b = groups[j];
+      Pair pair{i, j};
+      if (a.resolution != b.resolution) pair.compared.push_back(key::preprocess_resolution);
+      for (const auto& [key, value] : a.keys)
+        if (value != b.keys.at(key))
+          (is_among(key, a.distinguishing_keys) ? pair.compared : pair.also).push_back(key);
+      if (pair.compared.size() < 2 || groups.size() <= few_groups) pairs.push_back(std::move(pair));
+    }
+  return pairs;
 }
 
-ComparisonRow compare(const Pair& pair, const Subject& subject, const Cases& a, const Cases& b) {
+ComparisonRow compare(const Subject& subject, const Cases& a, const Cases& b) {
   std::vector<double> differences;
   double sum_a = 0, sum_b = 0;
   for (const auto& [id, value] : a) {
@@ -75,12 +119,6 @@ ComparisonRow compare(const Pair& pair, const Subject& subject, const Cases& a, 
   }
   ComparisonRow row;
   static_cast<Paired&>(row) = Paired(std::move(differences));
-  row.compared = join(pair.compared, "+");
-  row.also_differs = join(pair.also, "+");
-  row.resolution_a = pair.a->resolution;
-  row.setting_a = pair.a->setting;
-  row.resolution_b = pair.b->resolution;
-  row.setting_b = pair.b->setting;
   std::tie(row.evaluated_at, row.region, row.metric) = subject;
   const auto n = static_cast<double>(row.differences.size());
   row.unpaired = a.size() + b.size() - 2 * row.differences.size();
@@ -105,36 +143,34 @@ Paired::Paired(std::vector<double> of)
       test(metrics::signed_rank_test(differences)) {}
 
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows) {
-  const std::vector<BoxRow> boxes = box_rows(rows, groups);
+  const std::vector<Scores> scores = scores_of(groups, rows);
   std::vector<ComparisonRow> result;
   for (const Pair& pair : pairs_of(groups)) {
-    std::map<Subject, const BoxRow*> of_b;
-    for (const BoxRow& box : boxes) {
-      if (belongs(box, *pair.b)) of_b[{box.evaluated_at, box.region, box.metric}] = &box;
+    std::vector<ComparisonRow> of_pair;
+    for (const auto& [subject, cases] : scores[pair.a].all) {
+      const Cases* const other = scores[pair.b].find(subject);
+      if (!other) continue;
+      ComparisonRow row = compare(subject, cases, *other);
+      row.compared = join(pair.compared, "+");
+      row.also_differs = join(pair.also, "+");
+      row.resolution_a = groups[pair.a].resolution;
+      row.setting_a = groups[pair.a].setting;
+      row.resolution_b = groups[pair.b].resolution;
+      row.setting_b = groups[pair.b].setting;
+      if (!row.differences.empty()) of_pair.push_back(std::move(row));
     }
-    for (const BoxRow& box : boxes) {
-      const Subject subject{box.evaluated_at, box.region, box.metric};
-      const auto other = of_b.find(subject);
-      if (!belongs(box, *pair.a) || other == of_b.end()) continue;
-      ComparisonRow row = compare(pair, subject, cases_of(box), cases_of(*other->second));
-      if (!row.differences.empty()) result.push_back(std::move(row));
-    }
+    std::map<std::pair<std::string, std::string>, std::vector<Paired*>> families;
+    for (ComparisonRow& row : of_pair) families[{row.evaluated_at, row.metric}].push_back(&row);
+    for (const auto& [key, family] : families) correct(family);
+    append(result, of_pair);
   }
-  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>,
-           std::vector<Paired*>>
-      families;
-  for (ComparisonRow& row : result)
-    families[{row.resolution_a, row.setting_a, row.resolution_b, row.setting_b, row.evaluated_at, row.metric}]
-        .push_back(&row);
-  for (const auto& [key, family] : families) correct(family);
   return result;
 }
 
-template <>
-const Columns<ComparisonRow>& columns<ComparisonRow>() {
+Columns<ComparisonRow> columns_of(const ComparisonRow*) {
   using Row = ComparisonRow;
   using namespace column;
-  static const Columns<Row> list = {
+  return {
       text("compared", "keys in which groups a and b differ", &Row::compared),
       text("also_differs", "other keys that differ and may explain the difference", &Row::also_differs),
       text("resolution_a", "resolution of group a", &Row::resolution_a),
@@ -165,55 +201,17 @@ const Columns<ComparisonRow>& columns<ComparisonRow>() {
        [](const Row& row) { return row.test.exact ? "exact" : "approximate"; }},
       part<Row, metrics::SignedRankTest>("p", "two-sided p-value", &Row::test, &metrics::SignedRankTest::p),
       real<Row>("p_holm", "p-value, Holm-corrected for the regions of one comparison", &Row::p_holm)};
-  return list;
 }
 
 namespace {
 
-constexpr double worth_an_ensemble = 5e-4;  // in mean Dice
-
-using Regions = std::map<std::string, Cases>;  // scores of one group
-
-std::map<std::size_t, Regions> scores_of(const std::vector<RunGroup>& groups,
-                                         const std::vector<DiceRow>& rows, const std::string& grid) {
-  std::map<std::size_t, Regions> scores;
-  for (const BoxRow& box : box_rows(rows, groups)) {
-    if (box.metric != "dice" || box.evaluated_at != grid) continue;
-    const auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const RunGroup& of) { return belongs(box, of); });
-    scores[static_cast<std::size_t>(group - groups.begin())][box.region] = cases_of(box);
-  }
-  return scores;
-}
-
-// Regions that all groups have, in the order of the table.
-std::vector<std::string> common_regions(const std::map<std::size_t, Regions>& scores,
-                                        const std::vector<DiceRow>& rows) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const DiceRow& row : rows) {
-    const bool everywhere = std::all_of(scores.begin(), scores.end(), [&](const auto& entry) {
-      const auto found = entry.second.find(row.region);
-      return found != entry.second.end() && !found->second.empty();
-    });
-    if (everywhere && seen.insert(row.region).second) names.push_back(row.region);
-  }
-  return names;
-}
-
-double mean_of(const Cases& cases) {
-  double sum = 0;
-  for (const auto& [id, dice] : cases) sum += dice;
-  return sum / static_cast<double>(cases.size());
-}
-
 // Per case that both groups scored, the mean difference over regions.
-std::vector<double> differences_of(const Regions& best, const Regions& other,
-                                   const std::vector<std::string>& regions) {
+std::vector<double> differences_of(const Scores& best, const Scores& other, const Ranking& ranking) {
   std::map<std::string, std::pair<double, int>> sums;
-  for (const std::string& region : regions) {
-    const Cases& cases = other.at(region);
-    for (const auto& [id, dice] : best.at(region)) {
+  for (const std::string& region : ranking.regions) {
+    const Subject subject{ranking.grid, region, "dice"};
+    const Cases& cases = *other.find(subject);
+    for (const auto& [id, dice] : *best.find(subject)) {
       const auto found = cases.find(id);
       if (found == cases.end()) continue;
       sums[id].first += dice - found->second;
@@ -225,43 +223,51 @@ std::vector<double> differences_of(const Regions& best, const Regions& other,
   return differences;
 }
 
-void compare_with_best(std::vector<RankedGroup>& ranked, const std::map<std::size_t, Regions>& scores,
-                       const std::vector<std::string>& regions) {
-  std::vector<Paired*> family;
-  for (std::size_t i = 1; i < ranked.size(); ++i) {
-    Paired& group = ranked[i];
-    group = Paired(differences_of(scores.at(ranked[0].group), scores.at(ranked[i].group), regions));
-    family.push_back(&group);
-  }
-  correct(family);
-}
-
 }  // namespace
 
 Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows, std::size_t ensembles) {
+  constexpr double worth_an_ensemble = 5e-4;  // in mean Dice
   Ranking ranking;
   if (rows.empty()) return ranking;
   ranking.grid = rows.front().evaluated_at;
-  const std::map<std::size_t, Regions> scores = scores_of(groups, rows, ranking.grid);
-  ranking.regions = common_regions(scores, rows);
+  const std::vector<Scores> scores = scores_of(groups, rows);
+  const std::vector<std::string> regions = distinct(rows, &DiceRow::region);
+  const auto cases_of = [&](std::size_t group, const std::string& region) {
+    return scores[group].find({ranking.grid, region, "dice"});
+  };
+  std::vector<std::size_t> scored;  // groups
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (std::ranges::any_of(regions, [&](const std::string& region) { return cases_of(i, region); }))
+      scored.push_back(i);
+  std::ranges::copy_if(regions, std::back_inserter(ranking.regions), [&](const std::string& region) {
+    return std::ranges::all_of(scored, [&](std::size_t group) {
+      const Cases* const cases = cases_of(group, region);
+      return cases && !cases->empty();
+    });
+  });
   if (ranking.regions.empty()) return ranking;
-  for (const auto& [group, regions] : scores) {
+  for (const std::size_t group : scored) {
     RankedGroup& ranked = ranking.groups.emplace_back();
     ranked.group = group;
-    ranked.cases = regions.at(ranking.regions.front()).size();
+    ranked.cases = std::numeric_limits<std::size_t>::max();
     for (const std::string& region : ranking.regions) {
-      ranked.cases = std::min(ranked.cases, regions.at(region).size());
-      ranked.dice += mean_of(regions.at(region)) / static_cast<double>(ranking.regions.size());
+      const Cases& cases = *cases_of(group, region);
+      ranked.cases = std::min(ranked.cases, cases.size());
+      ranked.dice += mean_of(cases, &Cases::value_type::second) / static_cast<double>(ranking.regions.size());
     }
   }
-  std::stable_sort(ranking.groups.begin(), ranking.groups.end(),
-                   [](const RankedGroup& a, const RankedGroup& b) { return a.dice > b.dice; });
-  const auto single = std::find_if(ranking.groups.begin(), ranking.groups.end(), [&](const RankedGroup& one) {
-    return one.group < groups.size() - ensembles;
-  });
+  std::ranges::stable_sort(ranking.groups, std::greater(), &RankedGroup::dice);
+  const auto single = std::ranges::find_if(
+      ranking.groups, [&](const RankedGroup& one) { return one.group < groups.size() - ensembles; });
   if (single != ranking.groups.end() && ranking.groups.front().dice - single->dice < worth_an_ensemble)
     std::rotate(ranking.groups.begin(), single, single + 1);
-  compare_with_best(ranking.groups, scores, ranking.regions);
+  std::vector<Paired*> family;
+  for (std::size_t i = 1; i < ranking.groups.size(); ++i) {
+    Paired& group = ranking.groups[i];
+    group = Paired(differences_of(scores[ranking.groups[0].group], scores[ranking.groups[i].group], ranking));
+    family.push_back(&group);
+  }
+  correct(family);
   return ranking;
 }
 

@@ -37,8 +37,7 @@ struct ComparisonRow : Paired {  // comparison.csv
 // given, is a.
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
 
-template <>
-const Columns<ComparisonRow>& columns<ComparisonRow>();
+Columns<ComparisonRow> columns_of(const ComparisonRow*);
 
 // Ranks groups of runs by Dice. Differences are the Dice of the best group minus that of this one, averaged
 // over regions per case; empty for the best group. Family for Holm's correction: all groups.
@@ -65,10 +64,9 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
 bool is_significant(const Paired& difference, std::size_t family);
 
 // Box statistics of dice.csv per resolution (coarse to fine), grid, region and metric (dice, sensitivity,
-// specificity, then others that have values), over per-case means of the repeats. Cases of different runs are
-// counted separately.
-std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows);
-// Per group, whose runs count as repeats of each other. REQUIRES: every run and resolution is in a group.
-std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups);
+// specificity, then others that have values), over per-case means of the repeats: per group, whose runs count
+// as repeats of each other, or, without groups, with cases of different runs counted separately. REQUIRES:
+// every run and resolution is in a group, if there are any.
+std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups = {});
 
 }  // namespace voxswap::pipeline

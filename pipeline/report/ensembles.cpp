@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "pipeline/report/lists.h"
 
 namespace voxswap::pipeline {
 
@@ -23,8 +24,8 @@ std::vector<RunPair> pairs_of(const std::vector<RunFolder>& runs, const std::vec
   std::vector<RunPair> pairs;
   if (a.size() != b.size()) return {};
   for (const RunFolder* one : a) {
-    const auto other = std::find_if(b.begin(), b.end(),
-                                    [&](const RunFolder* of) { return cases_of(*of) == cases_of(*one); });
+    const auto other =
+        std::ranges::find_if(b, [&](const RunFolder* of) { return cases_of(*of) == cases_of(*one); });
     if (other == b.end()) return {};
     pairs.push_back(
         {static_cast<std::size_t>(one - runs.data()), static_cast<std::size_t>(*other - runs.data())});
@@ -38,32 +39,27 @@ std::string short_name(const RunGroup& group) {
                                 : format("{} and {} more", group.runs[0], group.runs.size() - 1);
 }
 
-// Two groups and the range of their pairs of runs.
-struct Planned {
-  std::size_t a = 0, b = 0, first_pair = 0, pairs = 0;
-};
-
-void add(const Planned& planned, const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups,
-         const std::vector<RunPair>& pairs, std::vector<EnsembleScores>& scores, Ensembles& result) {
-  const RunGroup &a = groups[planned.a], &b = groups[planned.b];
+// Adds the ensemble of two groups, or a note why there is none. `scores`: of `pairs`.
+void add(std::size_t a, std::size_t b, const std::vector<RunFolder>& runs,
+         const std::vector<RunGroup>& groups, std::span<const RunPair> pairs,
+         std::span<const EnsembleScores> scores, Ensembles& result) {
   RunGroup group;
-  group.resolution = a.resolution;
-  group.name = group.setting = format("{} + {} (ensemble)", short_name(a), short_name(b));
+  group.resolution = groups[a].resolution;
+  group.name = group.setting = format("{} + {} (ensemble)", short_name(groups[a]), short_name(groups[b]));
   std::vector<DiceRow> rows;
-  for (std::size_t p = planned.first_pair; p < planned.first_pair + planned.pairs; ++p) {
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (!scores[p].why_not.empty())
       return result.notes.push_back(format("no {}: {}", group.name, scores[p].why_not));
-    const std::string name = runs[pairs[p].first].name + " + " + runs[pairs[p].second].name;
-    group.runs.push_back(name);
-    for (DiceRow& row : scores[p].rows) {
-      row.run = name;
+    group.runs.push_back(runs[pairs[p].first].name + " + " + runs[pairs[p].second].name);
+    for (DiceRow row : scores[p].rows) {
+      row.run = group.runs.back();
       row.resolution = group.resolution;
       rows.push_back(std::move(row));
     }
   }
   result.groups.push_back(std::move(group));
-  result.members.emplace_back(planned.a, planned.b);
-  result.rows.insert(result.rows.end(), rows.begin(), rows.end());
+  result.members.emplace_back(a, b);
+  append(result.rows, rows);
 }
 
 }  // namespace
@@ -79,25 +75,26 @@ std::vector<const RunFolder*> scored_runs(const std::vector<RunFolder>& runs,
 
 Ensembles ensembles_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups,
                        const ScoreEnsembles& score) {
-  std::vector<Planned> all;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<RunPair>> of_groups;
   std::vector<RunPair> pairs;
   for (std::size_t a = 0; a < groups.size(); ++a)
-    for (std::size_t b = a + 1; b < groups.size(); ++b) {
-      const std::vector<RunPair> more =
-          pairs_of(runs, scored_runs(runs, groups, a), scored_runs(runs, groups, b));
-      if (more.empty()) continue;
-      all.push_back({a, b, pairs.size(), more.size()});
-      pairs.insert(pairs.end(), more.begin(), more.end());
-    }
-  if (all.empty())
+    for (std::size_t b = a + 1; b < groups.size(); ++b)
+      append(pairs,
+             of_groups[{a, b}] = pairs_of(runs, scored_runs(runs, groups, a), scored_runs(runs, groups, b)));
+  if (pairs.empty())
     fail(Exit::usage,
          "--ensembles: no two groups of runs have the same validation cases. Train them on one split, like "
          "the cells of a sweep");
   std::vector<fs::path> folders;
   for (const RunFolder& run : runs) folders.push_back(run.path);
-  std::vector<EnsembleScores> scores = score(folders, pairs);
+  const std::vector<EnsembleScores> scores = score(folders, pairs);
   Ensembles result;
-  for (const Planned& planned : all) add(planned, runs, groups, pairs, scores, result);
+  std::span rest(scores);
+  for (const auto& [members, of_pair] : of_groups) {
+    if (of_pair.empty()) continue;
+    add(members.first, members.second, runs, groups, of_pair, rest.first(of_pair.size()), result);
+    rest = rest.subspan(of_pair.size());
+  }
   if (result.groups.empty()) fail(Exit::usage, "--ensembles: {}", join(result.notes, "\n"));
   return result;
 }

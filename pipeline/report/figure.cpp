@@ -123,13 +123,8 @@ Axis number_axis(const Range& range, double most, const std::string& title) {
   return {range, number(tic_step(range.high - range.low, most)), title};
 }
 
-Axis axis_from_zero(double highest, double most) {
-  return number_axis({0, highest > 0 ? 1.12 * highest : 1}, most);
-}
-
-void share_axis(Axis& y, std::size_t column) {
-  y.tics += column == 0 ? " format '%g'" : " format ''";
-  if (column > 0) y.title.clear();
+Axis axis_from_zero(double highest, double most, const std::string& title) {
+  return number_axis({0, highest > 0 ? 1.12 * highest : 1}, most, title);
 }
 
 int pixels_of_names(const std::vector<std::string>& names) {
@@ -158,7 +153,7 @@ Axis name_axis(const std::vector<std::string>& names, double pixels, const std::
 
 std::size_t letters(const std::string& text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+      std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
 }
 
 std::string shortened(const std::string& text, std::size_t most_letters) {
@@ -189,8 +184,13 @@ std::vector<std::string> name_lines(const std::string& name, std::size_t columns
   return lines;
 }
 
-std::string element(const std::string& data, const std::string& columns, const std::string& style) {
-  return format("{} using {} with {} notitle", data, columns, style);
+void Panel::draw(const std::string& data, const std::string& columns, const std::string& style) {
+  elements.push_back(format("{} using {} with {} notitle", data, columns, style));
+}
+
+void Figure::set_columns(std::size_t count, int pixels) {
+  columns = count;
+  width = pixels > 0 ? pixels : columns == 1 ? 420 : 690;
 }
 
 std::string Figure::add_data(const std::string& lines) {
@@ -199,19 +199,34 @@ std::string Figure::add_data(const std::string& lines) {
   return name;
 }
 
+void Figure::add(Panel& panel, const std::string& lines, const std::string& columns,
+                 const std::string& style) {
+  panel.draw(add_data(lines), columns, style);
+}
+
 double Figure::panel_width() const {
-  return static_cast<double>(width) / columns - left_margin - right_margin;
+  return static_cast<double>(width) / static_cast<double>(columns) - left_margin - right_margin;
+}
+
+std::string Figure::fitting(const std::string& title) const {
+  return shortened(title, static_cast<std::size_t>(width) / columns / 8);
+}
+
+Axis Figure::shared(Axis y) const {
+  const bool is_first = panels.size() % columns == 0;
+  y.tics += is_first ? " format '%g'" : " format ''";
+  if (!is_first) y.title.clear();
+  return y;
 }
 
 Picture Figure::draw() const {
   const Legend box(legend, width - 40);
   const int legend_top = heading.empty() ? 8 : 32;
-  const int note_lines = note.empty() ? 0 : 1 + static_cast<int>(std::count(note.begin(), note.end(), '\n'));
+  const int note_lines = note.empty() ? 0 : 1 + static_cast<int>(std::ranges::count(note, '\n'));
   std::vector<int> bottoms;  // bottom edge of each panel's plot area
   int height = legend_top + box.height();
-  for (std::size_t i = 0; i < panels.size(); i += static_cast<std::size_t>(columns)) {
-    const auto row =
-        std::span(panels).subspan(i, std::min(panels.size() - i, static_cast<std::size_t>(columns)));
+  for (std::size_t i = 0; i < panels.size(); i += columns) {
+    const auto row = std::span(panels).subspan(i, std::min(panels.size() - i, columns));
     int under = 0, bottom = 0;
     for (const Panel& panel : row) {
       bottom = std::max(bottom, height + above(panel) + panel.height);
@@ -227,8 +242,7 @@ Picture Figure::draw() const {
                        label(note, (height + 3.0 - 15 * note_lines) / height, "font small") +
                        "set multiplot\n";
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const double left =
-        left_margin + static_cast<double>(i % static_cast<std::size_t>(columns)) * width / columns;
+    const double left = left_margin + static_cast<double>(i % columns) * width / static_cast<double>(columns);
     script += format(
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
         "{}\n",

@@ -29,13 +29,10 @@ struct Axis {
 double tic_step(double range, double tics);
 // An axis with at most `most` tics.
 Axis number_axis(const Range& range, double most, const std::string& title = "");
-Axis axis_from_zero(double highest, double most);
+Axis axis_from_zero(double highest, double most, const std::string& title = "");
 // Tic labels with `pixels` of space each: wrapped, or slanted if they would overlap.
 Axis name_axis(const std::vector<std::string>& names, double pixels, const std::string& title = "");
 int pixels_of_names(const std::vector<std::string>& names);  // required width per upright label
-
-// In a row of panels with equal y axes, only the first column labels it.
-void share_axis(Axis& y, std::size_t column);
 
 struct Panel {
   std::string title{};
@@ -43,7 +40,12 @@ struct Panel {
   int height = 190;                     // height of the plot area
   std::vector<std::string> elements{};  // of gnuplot's plot command
   std::string labels{};                 // gnuplot commands
+
+  // Draws columns of a data block in a style.
+  void draw(const std::string& data, const std::string& columns, const std::string& style);
 };
+// gnuplot needs an element even if every value is NaN.
+inline constexpr const char* empty_element = "-1 notitle";
 
 // `sample`: what gnuplot draws beside the name, such as "lines lc …".
 struct LegendEntry {
@@ -57,18 +59,23 @@ struct Figure {
   std::string heading{}, note{};  // above and below all panels
   std::vector<LegendEntry> legend{};
   std::vector<Panel> panels{};
-  int columns = 1;
+  std::size_t columns = 1;
   std::string data{};  // gnuplot data blocks from add_data()
   int blocks = 0;      // number of data blocks
 
+  // Sets the columns, and the width: the natural one if it is 0.
+  void set_columns(std::size_t count, int pixels);
   // Defines a data block and returns its name.
   std::string add_data(const std::string& lines);
+  // Defines a data block and draws it on a panel.
+  void add(Panel& panel, const std::string& lines, const std::string& columns, const std::string& style);
   double panel_width() const;  // width of the plot area
+  // The title, shortened to the width of a panel.
+  std::string fitting(const std::string& title) const;
+  // An equal y axis for the next panel: only the first column labels it.
+  Axis shared(Axis y) const;
   Picture draw() const;
 };
-
-// An element of a panel: columns of a data block, drawn in a style.
-std::string element(const std::string& data, const std::string& columns, const std::string& style);
 
 // Wraps a name at `columns` characters, preferably after '_', '-', ',' or ' '.
 std::vector<std::string> name_lines(const std::string& name, std::size_t columns);

@@ -6,20 +6,13 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "pipeline/report/group_colors.h"
+#include "pipeline/report/lists.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
 using RegionRows = std::vector<const ComparisonRow*>;  // a row per region, of one pair of groups
-
-std::size_t index_of(const std::vector<RunGroup>& groups, const std::string& resolution,
-                     const std::string& setting) {
-  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
-    return group.resolution == resolution && group.setting == setting;
-  });
-  return static_cast<std::size_t>(found - groups.begin());
-}
 
 double ratio_of_sides(const ComparisonRow& row) {
   return voxels_per_side(row.resolution_b) / voxels_per_side(row.resolution_a);
@@ -85,10 +78,8 @@ std::string dice_words(const RegionRows& rows) {
     if (const ComparisonRow* row = largest(rows, direction))
       effects.push_back(effect_words(*row, rows.size() > 1));
   if (!effects.empty()) return join(effects, " and ");
-  const ComparisonRow& row =
-      **std::max_element(rows.begin(), rows.end(), [](const ComparisonRow* a, const ComparisonRow* b) {
-        return std::fabs(a->difference) < std::fabs(b->difference);
-      });
+  const ComparisonRow& row = **std::ranges::max_element(
+      rows, {}, [](const ComparisonRow* one) { return std::fabs(one->difference); });
   const std::string region = with_spaces(row.region);
   const std::size_t n = row.differences.size();
   return format(
@@ -99,22 +90,14 @@ std::string dice_words(const RegionRows& rows) {
 
 }  // namespace
 
-double mean_timing(const std::vector<TimingRow>& timing, const std::vector<RunGroup>& groups,
-                   std::size_t group, const std::function<double(const TimingRow&)>& value) {
-  double sum = 0, count = 0;
-  for (const TimingRow& row : timing)
-    if (group_of(groups, row.run, row.resolution) == group) sum += value(row), ++count;
-  return count > 0 ? sum / count : std::nan("");
-}
-
 std::string finding(const std::vector<RunGroup>& groups, const std::vector<ComparisonRow>& comparisons,
                     const std::vector<TimingRow>& timing, const std::string& grid) {
   const RegionRows rows = main_pair(groups, comparisons, grid);
   if (rows.empty()) return {};
   const ComparisonRow& pair = *rows[0];
+  const auto of_groups = by_group(groups, timing);
   const auto epoch = [&](const std::string& resolution, const std::string& setting) {
-    return mean_timing(timing, groups, index_of(groups, resolution, setting),
-                       [](const TimingRow& row) { return row.epoch_seconds_mean; });
+    return mean_of(of_groups[group_with(groups, resolution, setting)], &TimingRow::epoch_seconds_mean);
   };
   const double times = epoch(pair.resolution_b, pair.setting_b) / epoch(pair.resolution_a, pair.setting_a);
   return format("{} {}{}.", change_words(groups, pair), dice_words(rows),

@@ -2,7 +2,6 @@
 // an epoch.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,9 +19,5 @@ namespace voxswap::pipeline {
 // none, says so with the largest difference. `grid`: of the scores. Empty if no comparison is of that kind.
 std::string finding(const std::vector<RunGroup>& groups, const std::vector<ComparisonRow>& comparisons,
                     const std::vector<TimingRow>& timing, const std::string& grid);
-
-// Mean over the repeats of a group; NaN without timings.
-double mean_timing(const std::vector<TimingRow>& timing, const std::vector<RunGroup>& groups,
-                   std::size_t group, const std::function<double(const TimingRow&)>& value);
 
 }  // namespace voxswap::pipeline

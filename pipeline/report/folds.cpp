@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/keys.h"
-#include "base/text.h"
-#include "base/units.h"
 #include "pipeline/report/comparison.h"
+#include "pipeline/report/ensembles.h"
+#include "pipeline/report/lists.h"
 
 namespace voxswap::pipeline {
 
@@ -14,22 +14,18 @@ namespace {
 
 using RunsByFold = std::map<std::int64_t, std::vector<const RunFolder*>>;
 
-RunsByFold by_fold(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups,
-                   const RunGroup& group) {
+RunsByFold by_fold(const std::vector<const RunFolder*>& runs) {
   RunsByFold folds;
-  for (const RunFolder& run : runs) {
-    const auto fold = parse_number<std::int64_t>(run.setting(key::data_split_fold));
-    if (!fold || run.dice.empty()) continue;
-    const std::size_t at = group_of(groups, run.dice.front().run, run.dice.front().resolution);
-    if (&groups[at] == &group) folds[*fold].push_back(&run);
-  }
+  for (const RunFolder* run : runs)
+    if (const auto fold = parse_number<std::int64_t>(run->setting(key::data_split_fold)))
+      folds[*fold].push_back(run);
   return folds;
 }
 
 void add_rows(const std::vector<const RunFolder*>& runs, const std::vector<RunGroup>& groups,
               const std::string& fold, std::vector<FoldRow>& rows) {
   std::vector<DiceRow> dice;
-  for (const RunFolder* run : runs) dice.insert(dice.end(), run->dice.begin(), run->dice.end());
+  for (const RunFolder* run : runs) append(dice, run->dice);
   for (const BoxRow& box : box_rows(dice, groups))
     if (box.statistics.n > 0)
       rows.push_back({box.resolution, box.setting, box.evaluated_at, box.region, box.metric, fold,
@@ -60,34 +56,31 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
 
 Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups) {
   Folds result;
-  for (const RunGroup& group : groups) {
-    const RunsByFold folds = by_fold(runs, groups, group);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const RunsByFold folds = by_fold(scored_runs(runs, groups, group));
     if (folds.size() < 2) continue;
     std::vector<const RunFolder*> all;
     for (const auto& [fold, of_fold] : folds) {
       add_rows(of_fold, groups, std::to_string(fold), result.rows);
-      all.insert(all.end(), of_fold.begin(), of_fold.end());
+      append(all, of_fold);
     }
     add_rows(all, groups, "all", result.rows);
-    add_notes(folds, group, result.notes);
+    add_notes(folds, groups[group], result.notes);
   }
   return result;
 }
 
-template <>
-const Columns<FoldRow>& columns<FoldRow>() {
+Columns<FoldRow> columns_of(const FoldRow*) {
   using Row = FoldRow;
-  static const Columns<Row> list = {
-      column::resolution<Row>(),
-      column::text("setting", "values of the keys in which groups of runs differ", &Row::setting),
-      column::grid<Row>(),
-      column::text("region", "label or region", &Row::region),
-      column::text("metric", "name of the metric", &Row::metric),
-      column::text("fold", "fold, counted from 0, or all", &Row::fold),
-      column::count("cases", "cases with a score", &Row::cases),
-      column::real("mean", "mean over the cases, in the metric's unit", &Row::mean),
-      column::real("sd", "standard deviation over the cases", &Row::sd)};
-  return list;
+  return {column::resolution<Row>(),
+          column::text("setting", "values of the keys in which groups of runs differ", &Row::setting),
+          column::grid<Row>(),
+          column::text("region", "label or region", &Row::region),
+          column::text("metric", "name of the metric", &Row::metric),
+          column::text("fold", "fold, counted from 0, or all", &Row::fold),
+          column::count("cases", "cases with a score", &Row::cases),
+          column::real("mean", "mean over the cases, in the metric's unit", &Row::mean),
+          column::real("sd", "standard deviation over the cases", &Row::sd)};
 }
 
 }  // namespace voxswap::pipeline

@@ -25,7 +25,6 @@ struct Folds {
 // Repeats are averaged per case, as in boxplot.csv. Empty if no group has runs of several folds.
 Folds folds_of(const std::vector<RunFolder>& runs, const std::vector<RunGroup>& groups);
 
-template <>
-const Columns<FoldRow>& columns<FoldRow>();
+Columns<FoldRow> columns_of(const FoldRow*);
 
 }  // namespace voxswap::pipeline

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -52,33 +53,25 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Runs a program and returns its status as in waitpid(2).
-int run(std::vector<std::string> command, const std::string& hint, const MemoryFile& input,
-        const MemoryFile& output, const MemoryFile& messages) {
+// Runs a program with these files as its standard streams and describes its failure; empty on success.
+std::string run(std::vector<std::string> command, const std::string& hint,
+                const std::array<const MemoryFile*, 3>& streams) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input.descriptor(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDERR_FILENO);
+  for (int i = 0; const MemoryFile* stream : streams)
+    posix_spawn_file_actions_adddup2(&actions, stream->descriptor(), i++);
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
   const int trouble = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (trouble != 0) {
+  if (trouble != 0)
     throw NoGnuplot(Exit::failed, format("no plots: {} cannot be started ({}). {}", command[0],
                                          std::strerror(trouble), hint));
-  }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
+  while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) fail(Exit::failed, "cannot wait for {}: {}", command[0], std::strerror(errno));
-  }
-  return status;
-}
-
-// Describes a failure; empty on success.
-std::string trouble_of(int status) {
   if (WIFSIGNALED(status)) return format("it was ended by signal {}", WTERMSIG(status));
   return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
 }
@@ -88,13 +81,23 @@ std::string picture_by(const std::vector<std::string>& command, const std::strin
                        const std::string& content) {
   MemoryFile input("plot input"), output("picture"), messages("plot messages");
   input.write(content);
-  const std::string trouble = trouble_of(run(command, hint, input, output, messages));
+  const std::string trouble = run(command, hint, {&input, &output, &messages});
   std::string picture = output.content();
   if (trouble.empty() && is_whole_picture(picture)) return picture;
   const std::string said = trim(messages.content());
   fail(Exit::failed, "{} drew no complete picture: {}{}{}", command[0],
        trouble.empty() ? format("its output ends after {}", counted(picture.size(), "byte")) : trouble,
        said.empty() ? "" : ": ", said);
+}
+
+// Fixes gnuplot's SVG: replaces its titles "Gnuplot" and "gnuplot_plot_1", which browsers show as tooltips,
+// and escapes "]]>" in texts, which is invalid XML.
+std::string tidied(std::string svg, const std::string& title) {
+  replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", xml_escaped(title)));
+  for (std::size_t at = 0; (at = svg.find("<title>gnuplot_plot_", at)) != svg.npos;)
+    svg.erase(at, svg.find("</title>", at) + 8 - at);
+  replace_all(svg, "]]>", "]]&gt;");
+  return svg;
 }
 
 }  // namespace
@@ -115,39 +118,23 @@ bool is_whole_picture(std::string_view bytes) {
 std::string gnuplot_text(std::string_view text) {
   std::string literal = "\"";
   for (const char c : as_utf8(text)) {
-    if (c == '\n') {
+    if (c == '\n')
       literal += "\\n";
-    } else if (c == '\\' || c == '"') {
-      literal += '\\';
-      literal += c;
-    } else if (c == '`') {
+    else if (c == '\\' || c == '"')
+      literal += {'\\', c};
+    else if (c == '`')
       literal += "\\140";  // gnuplot executes text in backquotes even inside double quotes
-    } else {
+    else
       literal += c == '\t' ? ' ' : c;
-    }
   }
   return literal + "\"";
 }
 
 std::string gnuplot_tic(std::string_view text) {
-  std::string doubled;
-  for (const char c : text) doubled += c == '%' ? "%%" : std::string(1, c);
+  std::string doubled(text);
+  replace_all(doubled, "%", "%%");
   return gnuplot_text(doubled);
 }
-
-namespace {
-
-// Fixes gnuplot's SVG: replaces its titles "Gnuplot" and "gnuplot_plot_1", which browsers show as tooltips,
-// and escapes "]]>" in texts, which is invalid XML.
-std::string tidied(std::string svg, const std::string& title) {
-  replace_all(svg, "<title>Gnuplot</title>", format("<title>{}</title>", xml_escaped(title)));
-  for (std::size_t at = 0; (at = svg.find("<title>gnuplot_plot_", at)) != svg.npos;)
-    svg.erase(at, svg.find("</title>", at) + 8 - at);
-  replace_all(svg, "]]>", "]]&gt;");
-  return svg;
-}
-
-}  // namespace
 
 Picture draw(const std::string& plot, int width, int height, const std::string& title) {
   const std::string script = format(

@@ -11,9 +11,10 @@
 namespace voxswap::pipeline {
 
 struct Picture {
-  std::string svg, png;       // contents of the files
+  std::string svg, png;       // contents of the files; empty: nothing to draw
   std::string script;         // that drew them, without terminal
   int width = 0, height = 0;  // of the layout, pixels
+  std::string name{};         // base name of its files in a report, such as "boxplot"
 };
 inline constexpr double letter_height = 13;  // of the layout, pixels
 

@@ -11,9 +11,8 @@
 namespace voxswap::pipeline {
 
 bool differ_in_resolution_only(const std::vector<RunGroup>& groups) {
-  for (std::size_t i = 1; i < groups.size(); ++i)
-    if (groups[i].resolution == groups[i - 1].resolution) return false;  // sorted by resolution
-  return groups.size() > 1;
+  return groups.size() > 1 &&
+         std::ranges::adjacent_find(groups, {}, &RunGroup::resolution) == groups.end();  // they are sorted
 }
 
 std::string group_color(const std::vector<RunGroup>& groups, std::size_t index) {
@@ -31,7 +30,7 @@ double voxels_per_side(const std::string& resolution) {
   return std::pow(resolution_voxels(resolution), flat ? 1.0 / 2 : 1.0 / 3);
 }
 
-GroupLabels::GroupLabels(const std::vector<RunGroup>& groups) {
+GroupLabels::GroupLabels(const std::vector<RunGroup>& groups) : groups_(groups) {
   const bool resolutions = differ_in_resolution_only(groups);
   const std::vector<std::string>& keys = groups.front().distinguishing_keys;
   const bool one_key = groups.front().resolution == groups.back().resolution && keys.size() == 1 &&
@@ -40,16 +39,21 @@ GroupLabels::GroupLabels(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups) {
     cubes = cubes && group.resolution.find('x') == group.resolution.npos;
     names.push_back(resolutions ? group.resolution : one_key ? group.keys.at(keys[0]) : group.name);
-    groups_.emplace_back(group.resolution, group.setting);
   }
   heading = heading_of(resolutions ? key::preprocess_resolution : one_key ? keys[0] : "group");
   axis = resolutions ? (cubes ? "voxels per side" : "voxels") : one_key ? heading : "";
 }
 
 std::string GroupLabels::name(const std::string& resolution, const std::string& setting) const {
-  const auto found = std::find(groups_.begin(), groups_.end(), std::pair(resolution, setting));
-  return found == groups_.end() ? group_label(resolution, setting)
-                                : names[static_cast<std::size_t>(found - groups_.begin())];
+  const std::size_t group = group_with(groups_, resolution, setting);
+  return group == groups_.size() ? group_label(resolution, setting) : names[group];
+}
+
+std::vector<LegendEntry> group_legend(const std::vector<RunGroup>& groups) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i)
+    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", group_color(groups, i))});
+  return entries;
 }
 
 }  // namespace voxswap::pipeline

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "pipeline/report/figure.h"
 #include "pipeline/report/run_groups.h"
 
 namespace voxswap::pipeline {
@@ -35,7 +35,10 @@ struct GroupLabels {
   std::string name(const std::string& resolution, const std::string& setting) const;
 
  private:
-  std::vector<std::pair<std::string, std::string>> groups_;  // resolution, setting
+  std::vector<RunGroup> groups_;
 };
+
+// The legend of lines in the colours of groups; empty for a single group.
+std::vector<LegendEntry> group_legend(const std::vector<RunGroup>& groups);
 
 }  // namespace voxswap::pipeline

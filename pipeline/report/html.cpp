@@ -1,6 +1,5 @@
 #include "pipeline/report/html.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <set>
@@ -15,7 +14,8 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// gnuplot writes "#444444" as rgb( 68,  68,  68) for lines and rgb(68,68,68) for text.
+// gnuplot writes "#444444" as rgb( 68,  68,  68) for lines and rgb(68,68,68)
+// for text.
 void repaint(std::string& svg, std::string_view color, std::string_view variable) {
   int rgb[3];
   for (std::size_t i = 0; i < 3; ++i)
@@ -51,7 +51,8 @@ bool numeric_column(const std::vector<std::vector<std::string>>& rows, std::size
   return any;
 }
 
-// Wide plots keep a minimum width for readable text and scroll; others scale to the screen.
+// Wide plots keep a minimum width for readable text and scroll; others scale to
+// the screen.
 std::string style_of_width(const std::string& svg) {
   constexpr int narrow = 700;
   const std::size_t box = svg.find("viewBox=\"0 0 ");
@@ -62,11 +63,14 @@ std::string style_of_width(const std::string& svg) {
 }
 
 std::string figure(const std::string& picture, const std::string& caption) {
-  return format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", picture,
-                xml_escaped(caption));
+  return format(
+      "<figure><div "
+      "class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n",
+      picture, xml_escaped(caption));
 }
 
-// Text between `begin` and `end`, starting at `at`, which is set to the position of `end`.
+// Text between `begin` and `end`, starting at `at`, which is set to the
+// position of `end`.
 std::string between(const std::string& text, std::string_view begin, std::string_view end, std::size_t& at) {
   const std::size_t from = text.find(begin, at) + begin.size();
   at = text.find(end, from);
@@ -102,7 +106,8 @@ std::string base64(std::string_view bytes) {
 }
 
 std::string html_table(const std::vector<std::vector<std::string>>& rows) {
-  // On a narrow screen, each row of a wide table becomes a card with labelled lines.
+  // On a narrow screen, each row of a wide table becomes a card with labelled
+  // lines.
   const bool wide = rows.front().size() > 3;
   std::string html = format("<div class=\"wide\"><table{}>\n", wide ? " class=\"cards\"" : "");
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -118,6 +123,12 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
   return html + "</table></div>\n";
 }
 
+std::string html_notes(const std::vector<std::string>& notes) {
+  std::string html;
+  for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
+  return html;
+}
+
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts) {
   std::string html = "<dl class=\"facts\">\n";
   for (const auto& [name, value] : facts)
@@ -126,8 +137,10 @@ std::string html_facts(const std::vector<std::pair<std::string, std::string>>& f
 }
 
 std::string html_download(const std::string& name, std::string_view content) {
-  return format("<a download=\"{0}\" href=\"data:text/csv;charset=utf-8;base64,{1}\">{0}</a>",
-                xml_escaped(name), base64(content));
+  return format(
+      "<a download=\"{0}\" "
+      "href=\"data:text/csv;charset=utf-8;base64,{1}\">{0}</a>",
+      xml_escaped(name), base64(content));
 }
 
 std::string html_figure(const std::string& svg, const std::string& caption) {
@@ -179,8 +192,10 @@ std::string html_beside(const std::string& left, const std::string& right) {
 std::string html_page(const std::string& title, const std::string& body) {
   return format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}<main id=\"top\">\n{}</main>\n</body>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\"/>\n"
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}<main "
+      "id=\"top\">\n{}</main>\n</body>\n"
       "</html>\n",
       xml_escaped(title), page_css, viewer_css, contents_of(body), body);
 }

@@ -14,6 +14,9 @@ std::string base64(std::string_view bytes);
 // stacked and each line is labelled.
 std::string html_table(const std::vector<std::vector<std::string>>& rows);
 
+// Notes, each a marked paragraph of plain text.
+std::string html_notes(const std::vector<std::string>& notes);
+
 // A list of names and values.
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 

@@ -1,15 +1,13 @@
-// The section with example cases: the worst, median and best one of every group of runs.
-
+// The sections on cases: examples (the worst, median and best one of every group of runs), and warnings about
+// their data.
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
 #include "base/xml.h"
 #include "data/volumes/picture.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/page.h"
 #include "pipeline/report/palette.h"
 
@@ -28,25 +26,21 @@ std::vector<std::string> ranked(const std::vector<ShownRun>& runs) {
     double sum = 0;
     for (const ShownRun& run : runs) {
       const auto found = run.cases.find(id);
-      sum += found == run.cases.end() ? std::nan("") : mean_dice(found->second);
+      sum += found == run.cases.end() ? std::nan("") : mean_of(found->second, &DiceRow::dice);
     }
     if (!std::isnan(sum)) order.emplace_back(sum, id);
   }
-  std::sort(order.begin(), order.end());
-  std::vector<std::string> cases;
-  for (const auto& [sum, id] : order) cases.push_back(id);
-  return cases;
+  return in_order(std::move(order));
 }
 
 // "whole_tumor 0.871", with a colour swatch if the picture uses colours.
-std::string scores_of(const std::vector<const DiceRow*>& rows, const std::vector<std::string>& regions,
+std::string scores_of(const std::vector<const DiceRow*>& rows, std::vector<std::string> regions,
                       bool has_colors) {
   std::string html;
   for (const DiceRow* row : rows) {
-    const auto place = std::find(regions.begin(), regions.end(), row->region) - regions.begin();
     html += format("<span class=\"score\">{}{} {}</span>\n",
                    has_colors ? format("<span class=\"swatch\" style=\"background:{}\"></span> ",
-                                       plot_color(static_cast<std::size_t>(place)))
+                                       plot_color(place_in(regions, row->region)))
                               : "",
                    xml_escaped(with_spaces(row->region)), decimals(row->dice));
   }
@@ -68,7 +62,7 @@ std::string view(const ShownRun& shown, const std::string& case_id, bool has_nam
       "src=\"data:image/png;base64,{}\"/><figcaption>{}{}<br/>{}</figcaption></figure>\n",
       labels_of(description), xml_escaped(case_id), base64(png),
       has_name ? format("<b>{}</b>\n", xml_escaped(shown.group)) : "",
-      scores_of(shown.cases.at(case_id), region_names(shown.run->dice), has_colors),
+      scores_of(shown.cases.at(case_id), distinct(shown.run->dice, &DiceRow::region), has_colors),
       xml_escaped(description));
 }
 
@@ -110,8 +104,8 @@ std::string cases_section(const ReportParts& parts) {
   }
   if (html.empty()) return html;
   if (!left_out.empty())
-    html += format("<p class=\"note\">Not shown here: {}. See the folder slices of each run.</p>\n",
-                   xml_escaped(join(left_out, "; ")));
+    html +=
+        html_notes({format("Not shown here: {}. See the folder slices of each run.", join(left_out, "; "))});
   return html_section("cases", "Cases",
                       "<p>Worst, median and best case by mean Dice over the regions, in the slices with the "
                       "most ground truth "
@@ -121,11 +115,10 @@ std::string cases_section(const ReportParts& parts) {
                           html);
 }
 
-// The section with data warnings: those of `voxswap check` for the cases of the runs.
-
 namespace {
 
-// Runs on the same data set share warnings; each is listed once.
+// Warnings of `voxswap check` for the cases of the runs. Runs on the same data set share warnings; each is
+// listed once.
 void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen, Rows& rows) {
   error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return;  // written by an earlier version
@@ -154,8 +147,7 @@ std::string data_section(const ReportParts& parts) {
   const std::string words =
       format("<p><code>voxswap check</code> reports {} for the cases of these runs.</p>\n",
              counted(rows.size() - 1, "warning"));
-  Csv csv{rows.front(), {rows.begin() + 1, rows.end()}};
-  return html_secondary_section("warnings", "Data warnings", words + table_section(rows, warnings_file, csv));
+  return html_secondary_section("warnings", "Data warnings", words + table_section(rows, warnings_file));
 }
 
 }  // namespace voxswap::pipeline

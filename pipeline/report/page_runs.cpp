@@ -1,18 +1,14 @@
 // The section with runs: versions, devices, progress and experiment files.
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/keys.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
@@ -32,17 +28,7 @@ constexpr Trait traits[] = {
     {"Loss", key::training_loss, false},   {"Optimiser", key::training_optimizer_name, false}};
 
 bool common(const std::vector<RunFolder>& runs, const Trait& trait) {
-  return std::all_of(runs.begin(), runs.end(), [&](const RunFolder& run) {
-    return run.setting(trait.key) == runs.front().setting(trait.key);
-  });
-}
-
-double seconds_of(const RunFolder& run, const std::string& phase = "") {
-  double seconds = 0;
-  for (const PhaseRow& row : run.phases) {
-    if (phase.empty() || row.phase == phase) seconds += row.seconds;
-  }
-  return seconds;
+  return distinct(runs, [&](const RunFolder& run) { return run.setting(trait.key); }).size() == 1;
 }
 
 std::string cases_words(const RunFolder& run) {
@@ -53,9 +39,8 @@ std::string cases_words(const RunFolder& run) {
 std::string runs_table(const ReportParts& parts) {
   Rows rows(1, {"Run", "Resolution, voxels", "Setting", "State", "Started", "Cases", "Epochs", "Best epoch",
                 "Best validation loss", "Total time"});
-  for (const Trait& trait : traits) {
+  for (const Trait& trait : traits)
     if (!common(parts.runs, trait)) rows[0].push_back(trait.name);
-  }
   for (const RunFolder& run : parts.runs) {
     std::int64_t epochs = 0;
     for (const EpochRow& row : run.epochs) epochs = std::max(epochs, row.epoch);
@@ -64,42 +49,45 @@ std::string runs_table(const ReportParts& parts) {
       best.push_back(std::to_string(row.epoch));
       losses.push_back(format("{:.4f}", row.validation_loss));
     }
-    const std::vector<RunInTable> members = run.in_tables();
-    const RunGroup& group = parts.groups[group_of(parts.groups, members[0].run, members[0].resolution)];
+    const RunGroup& group = parts.groups[run.group_in(parts.groups)];
+    double seconds = 0;
+    for (const PhaseRow& row : run.phases) seconds += row.seconds;
     rows.push_back({run.name, group.resolution, group.setting, run.state(), run.setting("ran_with.started"),
                     cases_words(run), std::to_string(epochs), join(best, ", "), join(losses, ", "),
-                    run.phases.empty() ? "" : format_seconds(seconds_of(run))});
-    for (const Trait& trait : traits) {
+                    run.phases.empty() ? "" : format_seconds(seconds)});
+    for (const Trait& trait : traits)
       if (!common(parts.runs, trait)) rows.back().push_back(run.setting(trait.key));
-    }
   }
   return table_section(without_empty_columns(rows), "runs.csv");
 }
 
-// Distinct values in the order of the runs.
-std::vector<std::string> different(const std::vector<RunFolder>& runs,
-                                   const std::function<std::string(const RunFolder&)>& of) {
-  std::vector<std::string> values;
-  for (const RunFolder& run : runs) {
-    const std::string value = of(run);
-    if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
-      values.push_back(value);
-  }
-  return values;
+// The different values in the order of the runs, without empty ones.
+template <class Of>
+std::vector<std::string> values(const std::vector<RunFolder>& runs, const Of& of) {
+  std::vector<std::string> all = distinct(runs, of);
+  std::erase(all, "");
+  return all;
+}
+
+std::vector<std::string> values(const std::vector<RunFolder>& runs, const char* key) {
+  return values(runs, [&](const RunFolder& run) { return run.setting(key); });
 }
 
 std::string time_words(const std::vector<RunFolder>& runs) {
   double all = 0;
   std::map<std::string, double> of;
   for (const RunFolder& run : runs) {
-    all += seconds_of(run);
-    for (const PhaseRow& row : run.phases) of[row.phase] += row.seconds;
+    double seconds = 0;
+    for (const PhaseRow& row : run.phases) {
+      seconds += row.seconds;
+      of[row.phase] += row.seconds;
+    }
+    all += seconds;
   }
   if (of.empty()) return {};
   std::vector<std::string> phases;
-  for (const char* phase : {"planning", "preparing", "training", "predicting"}) {
+  for (const char* phase : {"planning", "preparing", "training", "predicting"})
     if (of.contains(phase)) phases.push_back(format("{} {}", phase, format_seconds(of[phase])));
-  }
   return format("{}: {}", format_seconds(all), join(phases, ", "));
 }
 
@@ -122,20 +110,15 @@ std::string plan_table(const RunFolder& run) {
 }
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
-constexpr std::size_t most_values = 3;  // listed per property
 
 void add(Facts& facts, const char* name, const std::string& value) {
   if (!value.empty()) facts.emplace_back(name, value);
 }
 
-std::vector<std::string> values(const std::vector<RunFolder>& runs, const std::string& key) {
-  return different(runs, [&](const RunFolder& run) { return run.setting(key); });
-}
-
 void add_traits(Facts& facts, const std::vector<RunFolder>& runs, bool first) {
-  for (const Trait& trait : traits) {
+  constexpr std::size_t most_values = 3;  // listed per property
+  for (const Trait& trait : traits)
     if (trait.first == first) add(facts, trait.name, listed(values(runs, trait.key), most_values));
-  }
 }
 
 }  // namespace
@@ -153,7 +136,7 @@ std::string facts_section(const ReportParts& parts) {
     add(facts, "Started",
         started.size() == 1 ? started[0] : format("{} to {}", started.front(), started.back()));
   add(facts, "Total time", time_words(parts.runs));
-  add(facts, "Cases", join(different(parts.runs, cases_words), "; "));
+  add(facts, "Cases", join(values(parts.runs, cases_words), "; "));
   add_traits(facts, parts.runs, true);
   return facts.empty() ? "" : html_facts(facts);
 }

@@ -1,21 +1,35 @@
-// The sections on scores: the answer, the ranking, comparisons of groups, and image classification.
-
+// The sections on scores: the answer, the ranking, scores of regions, comparisons of groups, and image
+// classification.
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "base/keys.h"
-#include "base/text.h"
 #include "base/xml.h"
 #include "pipeline/report/finding.h"
 #include "pipeline/report/group_colors.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
 namespace {
+
+std::string signed_decimals(double value) {
+  return std::isnan(value) ? "-" : format("{:+.3f}", value);
+}
+
+std::string p_text(double p) {
+  if (std::isnan(p)) return "-";
+  return p < 1e-4 ? "< 0.0001" : format("{:.4f}", p);
+}
+
+std::string grid_words(const std::string& evaluated_at) {
+  if (evaluated_at == "native") return "the cases' own grids";
+  return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;
+}
 
 std::string interval_text(const metrics::Interval& interval) {
   if (std::isnan(interval.low)) return "-";  // of a single case
@@ -82,14 +96,14 @@ std::string ranking_table(const ReportParts& parts) {
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     const RankedGroup& group = ranked[i];
     const bool compared = i > 0 && !group.differences.empty();
-    rows.push_back({ranked_group(parts, group).name, decimals(group.dice), "",
+    rows.push_back({ranked_group(parts, group).name, decimals(group.dice),
+                    compared ? format("{:.3f}", group.difference) : "",
                     compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
                     i == 0                                     ? "reference"
                     : !compared                                ? "no common cases"
                     : is_significant(group, ranked.size() - 1) ? "significantly worse"
                                                                : "not significant",
                     compared ? std::to_string(group.differences.size()) : ""});
-    if (compared) rows.back()[2] = format("{:.3f}", group.difference);
   }
   return table_section(rows, "ranking.csv");
 }
@@ -97,14 +111,12 @@ std::string ranking_table(const ReportParts& parts) {
 // A note on cases that only some groups have.
 std::string unshared_note(const std::vector<ComparisonRow>& rows) {
   std::size_t most = 0;
-  for (const ComparisonRow& row : rows) {
+  for (const ComparisonRow& row : rows)
     if (row.metric == "dice") most = std::max(most, row.unpaired);
-  }
   if (most == 0) return {};
-  return format(
-      "<p class=\"note\">Comparisons exclude up to {} with a score in only one group (column unpaired of "
-      "comparison.csv).</p>\n",
-      counted(most, "case"));
+  return html_notes({format(
+      "Comparisons exclude up to {} with a score in only one group (column unpaired of comparison.csv).",
+      counted(most, "case"))});
 }
 
 // "preprocess.resolution+memory.planner" -> "resolution and planner"
@@ -142,8 +154,7 @@ BestModel best_model(const ReportParts& parts) {
     members = {a, b};
   }
   std::vector<const RunFolder*> runs;
-  for (const std::size_t group : members)
-    for (const RunFolder* run : scored_runs(parts.runs, parts.groups, group)) runs.push_back(run);
+  for (const std::size_t group : members) append(runs, scored_runs(parts.runs, parts.groups, group));
   for (const RunFolder* run : runs) best.runs.push_back(run->path.string());
   best.command = predict_command(runs);
   return best;
@@ -174,9 +185,90 @@ std::string ranking_section(const ReportParts& parts) {
         "<p>An ensemble averages the probabilities of two groups. It takes twice as long to predict, so it "
         "is ranked first only if its Dice is higher by 0.0005 or more.</p>\n";
   if (const std::size_t without = parts.groups.size() + ensembles - ranked.size(); without > 0)
-    html += format("<p class=\"note\">{} not ranked, because no score is available.</p>\n",
-                   without == 1 ? "One group is" : format("{} are", counted(without, "group")));
+    html += html_notes({format("{} not ranked, because no score is available.",
+                               without == 1 ? "One group is" : format("{} are", counted(without, "group")))});
   return html;
+}
+
+namespace {
+
+// HD95 of the predictions of a group, grid and region. A missed region has no distance: rules for empty
+// regions give it a penalty, which would hide in a mean. It is left out of the mean, and counted.
+struct Distances {
+  std::map<std::string, std::pair<double, int>> sums;  // by case, over the repeats
+  std::size_t predictions = 0, missed = 0, spurious = 0;
+
+  void add(const DiceRow& row) {
+    ++predictions;
+    const bool is_missed = row.truth_voxels > 0 && row.predicted_voxels == 0,
+               is_spurious = row.truth_voxels == 0 && row.predicted_voxels > 0;
+    missed += is_missed;
+    spurious += is_spurious;
+    if (is_missed || is_spurious || std::isnan(row.hd95)) return;
+    auto& [sum, count] = sums[row.case_id];
+    sum += row.hd95;
+    ++count;
+  }
+  std::string mean() const {
+    double total = 0;
+    for (const auto& [id, sum] : sums) total += sum.first / sum.second;
+    return sums.empty() ? "" : format("{:.2f}", total / static_cast<double>(sums.size()));
+  }
+  std::string of_all(std::size_t count) const {
+    return count == 0 ? "" : format("{} of {}", count, predictions);
+  }
+};
+
+using DistancesOf = std::map<std::tuple<std::size_t, std::string, std::string>, Distances>;
+
+// By group, grid and region.
+DistancesOf distances_of(const ReportParts& parts) {
+  DistancesOf all;
+  for (const DiceRow& row : parts.dice)
+    all[{group_of(parts.groups, row.run, row.resolution), row.evaluated_at, row.region}].add(row);
+  return all;
+}
+
+std::string scores_table(const ReportParts& parts) {
+  const GroupLabels names(parts.groups);
+  Rows rows(1, {names.heading, "Scoring grid", "Region", "Mean Dice", "Median", "SD", "Lowest", "Cases",
+                "Mean HD95, mm", "Missed", "Spurious"});
+  const DistancesOf distances = distances_of(parts);
+  bool counts = false;
+  for (const BoxRow& box : parts.boxes) {
+    if (box.metric != "dice") continue;
+    const metrics::BoxStatistics& of = box.statistics;
+    const Distances& found =
+        distances.at({group_with(parts.groups, box.resolution, box.setting), box.evaluated_at, box.region});
+    counts = counts || found.missed + found.spurious > 0;
+    rows.push_back({names.name(box.resolution, box.setting), box.evaluated_at, with_spaces(box.region),
+                    decimals(of.mean), decimals(of.median), decimals(of.sd), decimals(of.minimum),
+                    std::to_string(of.n), found.mean(), found.of_all(found.missed),
+                    found.of_all(found.spurious)});
+  }
+  if (parts.groups.size() == 1) take_out_common(rows, names.heading);
+  take_out_common(rows, "Scoring grid");
+  std::string html =
+      table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
+      "<p>A case predicted by several repeats counts once: with the mean of their scores, or with the score "
+      "of their averaged prediction if they form an ensemble.</p>\n";
+  if (counts)
+    html +=
+        "<p>Missed: predictions without a region that the ground truth has; spurious: the reverse. Neither "
+        "has a distance, so the mean HD95 excludes them. boxplot.csv includes their penalty.</p>\n";
+  return html;
+}
+
+}  // namespace
+
+std::string dice_section(const ReportParts& parts) {
+  if (parts.dice.empty() && !parts.classes.empty()) return {};
+  if (parts.dice.empty())
+    return html_section("dice", "Dice",
+                        "<p>These runs were only trained: there are no predictions and scores.</p>\n");
+  const std::string plot =
+      picture_section(parts, "boxplot", "Dice per region. Click a dot to open its case in the viewer.");
+  return html_section("dice", "Dice", html_beside(plot, scores_table(parts)));
 }
 
 std::string comparison_section(const ReportParts& parts) {
@@ -204,10 +296,9 @@ std::string comparison_section(const ReportParts& parts) {
       "test, Holm-corrected for the regions of a comparison; exact up to 50 differences without zeros and "
       "ties, otherwise the normal approximation; - where no case differs. comparison.csv has the other "
       "metrics.</p>\n";
-  if (!also.empty()) {
-    html += format("<p class=\"note\">Some of these groups also differ in {}.</p>\n",
-                   xml_escaped(join({also.begin(), also.end()}, "; ")));
-  }
+  if (!also.empty())
+    html += html_notes(
+        {format("Some of these groups also differ in {}.", join({also.begin(), also.end()}, "; "))});
   return html_section("differences", "Differences", html + unshared_note(parts.comparisons));
 }
 
@@ -225,8 +316,7 @@ std::string interval_of(std::int64_t right, std::int64_t all) {
 double accuracy_of_last_epoch(const std::vector<AccuracyRow>& rows, const Confusion& one) {
   double accuracy = std::nan("");
   for (const AccuracyRow& row : rows)
-    if (row.run == one.run && row.repeat == one.repeat && row.resolution == one.resolution)
-      accuracy = row.accuracy;
+    if (is_same_training(row, one)) accuracy = row.accuracy;
   return accuracy;
 }
 

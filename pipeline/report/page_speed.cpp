@@ -2,8 +2,6 @@
 #include <cmath>
 #include <map>
 
-#include "base/file.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
 #include "pipeline/report/group_colors.h"
@@ -24,15 +22,6 @@ std::string rate_or_nothing(double gbps) {
   return gbps > 0 ? format("{:.1f}", gbps) : "";
 }
 
-// Numbers the repeats: rows of the same run, in order.
-class Repeats {
- public:
-  std::string next(const TimingRow& row) { return std::to_string(++counts_[{row.run, row.resolution}]); }
-
- private:
-  std::map<std::pair<std::string, std::string>, int> counts_;
-};
-
 std::string name_of(const ReportParts& parts, const TimingRow& row) {
   if (parts.groups.size() == 1) return row.run;
   return GroupLabels(parts.groups).names[group_of(parts.groups, row.run, row.resolution)];
@@ -45,13 +34,14 @@ std::string heading_of_names(const ReportParts& parts) {
 std::string timing_table(const ReportParts& parts) {
   Rows rows(1, {heading_of_names(parts), "Run", "Repeat", "Epoch", "Step, median", "Step, predicted",
                 "Step, lower bound", "Overhead", "Utilisation, %"});
-  Repeats repeats;
+  std::map<std::pair<std::string, std::string>, int> repeats;  // of each run: its rows, in order
   bool all_are_bounded = true;
   for (const TimingRow& row : parts.timing) {
     const bool is_bounded = !std::isnan(row.bound_step_seconds);
     all_are_bounded = all_are_bounded && is_bounded;
-    rows.push_back({name_of(parts, row), row.run, repeats.next(row), format_seconds(row.epoch_seconds_mean),
-                    format_seconds(row.step_seconds_median), format_seconds(row.predicted_step_seconds),
+    rows.push_back({name_of(parts, row), row.run, std::to_string(++repeats[{row.run, row.resolution}]),
+                    format_seconds(row.epoch_seconds_mean), format_seconds(row.step_seconds_median),
+                    format_seconds(row.predicted_step_seconds),
                     is_bounded ? format_seconds(row.bound_step_seconds) : "-",
                     is_bounded ? format("{:.2f}", row.overhead) : "-",
                     format("{:.1f}", 100 * row.utilization)});
@@ -69,10 +59,10 @@ std::string timing_table(const ReportParts& parts) {
 std::string transfers_table(const ReportParts& parts) {
   Rows rows(1, {heading_of_names(parts), "Repeat", "Device", "Planner", "Budget", "Device memory",
                 "Swapped out per step", "Swapped in per step", "Out, GB/s", "In, GB/s"});
-  Repeats repeats;
+  std::map<std::pair<std::string, std::string>, int> repeats;  // of each run: its rows, in order
   for (const TimingRow& row : parts.timing) {
-    rows.push_back({name_of(parts, row), repeats.next(row), row.device, row.planner,
-                    bytes_or_nothing(row.budget_bytes), format_bytes(row.device_peak_bytes),
+    rows.push_back({name_of(parts, row), std::to_string(++repeats[{row.run, row.resolution}]), row.device,
+                    row.planner, bytes_or_nothing(row.budget_bytes), format_bytes(row.device_peak_bytes),
                     bytes_or_nothing(row.swapped_out_bytes), bytes_or_nothing(row.swapped_in_bytes),
                     rate_or_nothing(row.to_host_gbps), rate_or_nothing(row.to_device_gbps)});
   }
@@ -112,9 +102,8 @@ std::string memory_section(const ReportParts& parts) {
     first = false;
   }
   if (!left_out.empty())
-    html +=
-        format("<p class=\"note\">Arenas not shown here: {}. See arena.svg in the folder of each run.</p>\n",
-               xml_escaped(join(left_out, "; ")));
+    html += html_notes({format("Arenas not shown here: {}. See arena.svg in the folder of each run.",
+                               join(left_out, "; "))});
   return html.empty() ? html : html_secondary_section("memory", "Memory", html);
 }
 

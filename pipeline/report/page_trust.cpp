@@ -1,16 +1,9 @@
-#include <algorithm>
-#include <map>
-#include <tuple>
-
-#include "base/error.h"
-#include "base/file.h"
+// The sections that say how far scores can be trusted: folds, post-processing and calibration.
 #include "base/json.h"
-#include "base/text.h"
-#include "base/xml.h"
 #include "pipeline/report/group_colors.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/page.h"
-#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
@@ -59,19 +52,15 @@ std::string folds_section(const ReportParts& parts) {
                       row.fold, decimals(row.mean), decimals(row.sd), std::to_string(row.cases)});
   if (parts.groups.size() == 1) take_out_common(rows, names.heading);
   take_out_common(rows, "Scoring grid");
-  std::string html = table_section(rows, "folds.csv", csv_of(parts.folds.rows)) +
-                     "<p>Fold \"all\": each case once, scored by the fold that held it out.</p>\n";
-  for (const std::string& note : parts.folds.notes)
-    html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
-  return html_secondary_section("folds", "Folds", html);
+  const std::string html = table_section(rows, "folds.csv", csv_of(parts.folds.rows)) +
+                           "<p>Fold \"all\": each case once, scored by the fold that held it out.</p>\n";
+  return html_secondary_section("folds", "Folds", html + html_notes(parts.folds.notes));
 }
 
-std::string postprocessing_section(const ReportParts& parts, const fs::path& out) {
+std::string postprocessing_section(const ReportParts& parts) {
   Rows rows(1, {"Run", "Region", "Removed", "Below, mm³", "Gain in mean Dice", "Cases"});
   for (const RunFolder& run : parts.runs) add_postprocessing(run.name, run.path / postprocessing_file, rows);
-  const bool in_place =
-      parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
-  if (!in_place) add_postprocessing("all runs together", out / postprocessing_file, rows);
+  if (!parts.in_place) add_postprocessing("all runs together", parts.out / postprocessing_file, rows);
   if (rows.size() == 1) return {};
   return html_secondary_section(
       "postprocessing", "Post-processing",
@@ -83,30 +72,26 @@ std::string postprocessing_section(const ReportParts& parts, const fs::path& out
 }
 
 std::string calibration_section(const ReportParts& parts) {
-  struct Means {
-    double expected_error = 0, brier = 0, log_loss = 0, cases = 0;
-  };
-  std::map<std::tuple<std::size_t, std::string>, Means> found;
-  std::vector<std::tuple<std::size_t, std::string>> order;
-  for (const CalibrationRow& row : parts.calibration) {
-    const std::tuple key{group_of(parts.groups, row.run, row.resolution), row.output};
-    if (!found.contains(key)) order.push_back(key);
-    Means& means = found[key];
-    means.expected_error += row.expected_error;
-    means.brier += row.brier;
-    means.log_loss += row.log_loss;
-    ++means.cases;
-  }
-  if (order.empty()) return {};
+  if (parts.calibration.empty()) return {};
   const GroupLabels names(parts.groups);
   Rows rows(
       1, {names.heading, "Output", "Expected calibration error", "Brier score", "Log loss", "Predictions"});
-  for (const auto& key : order) {
-    const Means& means = found[key];
-    const auto mean = [&](double sum) { return format("{:.4f}", sum / means.cases); };
-    rows.push_back({names.names[std::get<0>(key)], with_spaces(std::get<1>(key)), mean(means.expected_error),
-                    mean(means.brier), mean(means.log_loss),
-                    std::to_string(static_cast<std::int64_t>(means.cases))});
+  using Key = std::pair<std::size_t, std::string>;  // group, output
+  const auto key_of = [&](const CalibrationRow& row) {
+    return Key(group_of(parts.groups, row.run, row.resolution), row.output);
+  };
+  for (const Key& key : distinct(parts.calibration, key_of)) {
+    std::vector<const CalibrationRow*> of;
+    for (const CalibrationRow& row : parts.calibration)
+      if (key_of(row) == key) of.push_back(&row);
+    const auto mean = [&](double CalibrationRow::*score) {
+      double sum = 0;
+      for (const CalibrationRow* row : of) sum += row->*score;
+      return format("{:.4f}", sum / static_cast<double>(of.size()));
+    };
+    rows.push_back({names.names[key.first], with_spaces(key.second), mean(&CalibrationRow::expected_error),
+                    mean(&CalibrationRow::brier), mean(&CalibrationRow::log_loss),
+                    std::to_string(of.size())});
   }
   if (parts.groups.size() == 1) take_out_common(rows, names.heading);
   const std::string diagrams =

@@ -1,16 +1,12 @@
+// The section with the slice viewer: its cases, and as many of their volumes as there is room for.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <vector>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/keys.h"
-#include "base/text.h"
 #include "base/units.h"
-#include "base/xml.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/page.h"
 #include "pipeline/report/palette.h"
 #include "pipeline/report/viewer_case.h"
@@ -38,16 +34,13 @@ std::vector<std::string> cases_from_worst(const std::vector<ShownRun>& shown) {
   std::map<std::string, double> worst;
   for (const ShownRun& one : shown)
     for (const auto& [id, rows] : one.cases) {
-      const double mean = mean_dice(rows), dice = std::isnan(mean) ? 2 : mean;  // last
+      const double mean = mean_of(rows, &DiceRow::dice), dice = std::isnan(mean) ? 2 : mean;  // last
       const auto [place, is_new] = worst.try_emplace(id, dice);
       if (!is_new) place->second = std::min(place->second, dice);
     }
   std::vector<std::pair<double, std::string>> order;
   for (const auto& [id, dice] : worst) order.emplace_back(dice, id);
-  std::sort(order.begin(), order.end());
-  std::vector<std::string> cases;
-  for (auto& [dice, id] : order) cases.push_back(std::move(id));
-  return cases;
+  return in_order(std::move(order));
 }
 
 // Metrics with a value in any case.
@@ -55,13 +48,12 @@ std::vector<std::string> metrics_of(const std::vector<ShownRun>& shown) {
   std::vector<std::string> names = {"dice", "hd95", "sensitivity", "specificity"};
   std::vector<const DiceRow*> rows;
   for (const ShownRun& one : shown)
-    for (const auto& [id, of_case] : one.cases) rows.insert(rows.end(), of_case.begin(), of_case.end());
+    for (const auto& [id, of_case] : one.cases) append(rows, of_case);
   for (const DiceRow* row : rows)
-    for (const auto& [name, value] : row->further)
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    for (const auto& [name, value] : row->further) place_in(names, name);
   std::erase_if(names, [&](const std::string& name) {
-    return std::all_of(rows.begin(), rows.end(),
-                       [&](const DiceRow* row) { return std::isnan(metric_value(*row, name)); });
+    return std::ranges::all_of(rows,
+                               [&](const DiceRow* row) { return std::isnan(metric_value(*row, name)); });
   });
   return names;
 }
@@ -118,8 +110,8 @@ Json index_of(const std::vector<ShownRun>& shown, const Taken& taken) {
     groups.push_back({{"name", one.group}, {"cases", cases}});
   }
   std::vector<DiceRow> rows;
-  for (const ShownRun& one : shown) rows.insert(rows.end(), one.run->dice.begin(), one.run->dice.end());
-  const std::vector<std::string> regions = region_names(rows);
+  for (const ShownRun& one : shown) append(rows, one.run->dice);
+  const std::vector<std::string> regions = distinct(rows, &DiceRow::region);
   Json colors = Json::array();
   for (std::size_t i = 0; i < regions.size(); ++i) colors.push_back(hex(palette_color(i)));
   return {{"metrics", metrics},
@@ -133,9 +125,7 @@ std::string notes(const Taken& taken, std::int64_t room) {
   if (taken.without_room > 0)
     notes.push_back(format("The volumes of {} are not in this page: {} limits them to {}.",
                            counted(taken.without_room, "case"), key::output_viewer, format_bytes(room)));
-  std::string html;
-  for (const std::string& note : notes) html += format("<p class=\"note\">{}</p>\n", xml_escaped(note));
-  return html;
+  return html_notes(notes);
 }
 
 struct Key {

@@ -37,10 +37,7 @@ std::string folder_name(const fs::path& folder) {
 // Names in the run columns of a folder; several if the folder is a merged report.
 std::set<std::string> names_in(const RunFolder& run) {
   std::set<std::string> names;
-  for (const EpochRow& row : run.epochs) names.insert(row.run);
-  for (const DiceRow& row : run.dice) names.insert(row.run);
-  for (const ClassRow& row : run.classes) names.insert(row.run);
-  for (const TimingRow& row : run.timing) names.insert(row.run);
+  for (const RunInTable& one : run.in_tables()) names.insert(one.run);
   return names;
 }
 
@@ -61,19 +58,11 @@ void make_names_unique(std::vector<RunFolder>& runs) {
   for (RunFolder& run : runs) {
     const std::set<std::string> names = names_in(run);
     const std::string folder = folder_name(run.path);
-    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return uses[name] > 1; })) {
+    if (std::ranges::any_of(names, [&](const std::string& name) { return uses[name] > 1; }))
       rename(run, format(" ({})", folders[folder] > 1 ? fs::weakly_canonical(run.path).string() : folder));
-    }
-    const std::set<std::string> final_names = names_in(run);
-    run.name = final_names.empty()
-                   ? folder
-                   : join(std::vector<std::string>(final_names.begin(), final_names.end()), ", ");
+    const std::set<std::string> renamed = names_in(run);
+    run.name = renamed.empty() ? folder : join({renamed.begin(), renamed.end()}, ", ");
   }
-}
-
-// 0 if the text is not a number, as in experiments of other versions.
-std::int64_t whole_number(const std::string& text) {
-  return parse_number<std::int64_t>(text).value_or(0);
 }
 
 // Warnings about files that were modified after the run.
@@ -126,19 +115,21 @@ std::vector<RunInTable> RunFolder::in_tables() const {
   std::map<std::string, std::string> keys;
   for (const Setting& one : settings)
     if (distinguishes_models(one.decides)) keys[one.key] = one.value;
-  const auto add = [&](const std::string& run, const std::string& resolution) {
-    if (seen.insert({run, resolution}).second) result.push_back({run, resolution, keys});
-  };
   each_table([&](const char*, auto table) {
     for (const auto& row : this->*table)
-      if constexpr (requires { row.resolution; }) add(row.run, row.resolution);
+      if constexpr (requires { row.resolution; })
+        if (seen.insert({row.run, row.resolution}).second) result.push_back({row.run, row.resolution, keys});
   });
   return result;
 }
 
+std::size_t RunFolder::group_in(const std::vector<RunGroup>& groups) const {
+  const RunInTable first = in_tables().front();
+  return group_of(groups, first.run, first.resolution);
+}
+
 std::string RunFolder::setting(const std::string& key) const {
-  const auto found =
-      std::find_if(settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
+  const auto found = std::ranges::find(settings, key, &Setting::key);
   return found == settings.end() ? "" : found->value;
 }
 
@@ -151,8 +142,10 @@ std::string RunFolder::state() const {
     repeat = std::max(repeat, row.repeat);
     if (row.repeat == repeat) epoch = std::max(epoch, row.epoch);
   }
-  const std::int64_t all = whole_number(setting(key::training_epochs)),
-                     repeats = std::max<std::int64_t>(1, whole_number(setting(key::training_repeats)));
+  // In experiments of other versions, these may be no numbers.
+  const auto all = parse_number<std::int64_t>(setting(key::training_epochs)).value_or(0),
+             repeats = std::max<std::int64_t>(
+                 1, parse_number<std::int64_t>(setting(key::training_repeats)).value_or(0));
   if (static_cast<std::int64_t>(timing.size()) >= repeats) return "trained, not scored";
   std::string text = format("stopped after epoch {}", epoch);
   if (all > 0) text += format(" of {}", all);

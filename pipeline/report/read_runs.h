@@ -51,7 +51,8 @@ struct RunFolder : RunTables {
   std::size_t training_cases = 0, validation_cases = 0;  // in split.csv; 0: missing
   std::string stopped;                                   // by its sweep: stopped_text(); empty: not stopped
 
-  std::vector<RunInTable> in_tables() const;          // a name may have several resolutions
+  std::vector<RunInTable> in_tables() const;                        // a name may have several resolutions
+  std::size_t group_in(const std::vector<RunGroup>& groups) const;  // of its first rows
   std::string state() const;                          // "finished", "stopped after epoch 3 of 20"
   std::string setting(const std::string& key) const;  // empty if unknown
 };

@@ -6,22 +6,19 @@
 #include <vector>
 
 #include "metrics/calibration.h"
-#include "pipeline/report/columns.h"
 #include "pipeline/report/gnuplot.h"
 #include "pipeline/report/run_groups.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
-struct ReliabilityRow {
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution, output;
+struct ReliabilityRow : RepeatOfRun {
+  std::string output;
   std::int64_t bin = 1, voxels = 0, belonging = 0;
   double probability = 0;  // mean over the voxels; NaN without voxels
 };
 
-template <>
-const Columns<ReliabilityRow>& columns<ReliabilityRow>();
+Columns<ReliabilityRow> columns_of(const ReliabilityRow*);
 
 // One row per bin, in the other columns as `like`.
 std::vector<ReliabilityRow> reliability_rows(const ReliabilityRow& like, const metrics::Calibration& of);

@@ -1,74 +1,86 @@
 #include "pipeline/report/report.h"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
 
-#include "base/csv.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/own_folder.h"
-#include "pipeline/report/comparison.h"
-#include "pipeline/report/gnuplot.h"
-#include "pipeline/report/page.h"
+#include "pipeline/report/lists.h"
+#include "pipeline/report/plots.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-void rank_all(ReportParts& parts) {
-  std::vector<RunGroup> groups = parts.groups;
-  const std::vector<RunGroup>& ensembles = parts.ensembles.groups;
-  groups.insert(groups.end(), ensembles.begin(), ensembles.end());
-  std::vector<DiceRow> rows = parts.dice;
-  rows.insert(rows.end(), parts.ensembles.rows.begin(), parts.ensembles.rows.end());
-  parts.ranking = rank(groups, rows, ensembles.size());
-}
-
 ReportParts gather(RunFolders folders, const ScoreEnsembles& score_ensembles) {
   ReportParts parts;
   parts.runs = std::move(folders.runs);
   parts.notes = std::move(folders.notes);
-  for (const RunFolder& run : parts.runs)
-    each_table([&](const char*, auto table) {
-      (parts.*table).insert((parts.*table).end(), (run.*table).begin(), (run.*table).end());
-    });
   std::vector<RunInTable> members;
   for (const RunFolder& run : parts.runs) {
-    for (RunInTable& member : run.in_tables()) members.push_back(std::move(member));
+    each_table([&](const char*, auto table) { append(parts.*table, run.*table); });
+    append(members, run.in_tables());
   }
   parts.groups = group_runs(members);
   parts.boxes = box_rows(parts.dice, parts.groups);
   parts.comparisons = compare(parts.groups, parts.dice);
   if (score_ensembles) parts.ensembles = ensembles_of(parts.runs, parts.groups, score_ensembles);
-  rank_all(parts);
+  std::vector<RunGroup> ranked = parts.groups;
+  append(ranked, parts.ensembles.groups);
+  std::vector<DiceRow> scores = parts.dice;
+  append(scores, parts.ensembles.rows);
+  parts.ranking = rank(ranked, scores, parts.ensembles.groups.size());
   parts.folds = folds_of(parts.runs, parts.groups);
   return parts;
 }
 
-bool is_in_place(const ReportParts& parts, const fs::path& out) {
-  return parts.runs.size() == 1 && fs::weakly_canonical(parts.runs[0].path) == fs::weakly_canonical(out);
+// All plots of a report. `width`: of their layout in pixels (plots.h).
+std::vector<Picture> draw_pictures(const ReportParts& parts, int width = 0) {
+  std::vector<Picture> pictures;
+  const auto add = [&](const char* name, Picture picture) {
+    if (picture.svg.empty()) return;
+    pictures.push_back(std::move(picture));
+    pictures.back().name = name;
+  };
+  if (!parts.dice.empty()) add("dice", dice_plot(parts.boxes, parts.groups, width));
+  add("pareto", pareto_plot(parts.ranking, parts.timing, parts.groups, width));
+  if (!parts.dice.empty()) add("boxplot", box_plot(parts.boxes, parts.groups, width));
+  if (!parts.epochs.empty()) add("epochs", epochs_plot(parts.epochs, parts.validation, parts.groups, width));
+  if (!parts.validation.empty()) add("validation", validation_plot(parts.validation, parts.groups, width));
+  add("reliability", reliability_plot(parts.reliability, parts.groups, width));
+  add("timing", timing_plot(parts.timing, parts.groups, width));
+  if (!parts.memory.empty()) add("memory", memory_plot(parts.memory, parts.groups, width));
+  return pictures;
 }
 
-using Write =
-    std::function<void(const std::string& name, const std::function<void(const fs::path&)>& produce)>;
-
-// In place, merged tables would replace those of the run, which may still be appending rows.
-void write_tables(const ReportParts& parts, bool in_place, const Write& write) {
-  for (const ReportTable& table : report_tables(parts))
-    if (!in_place || !table.merged)
-      write(table.file, [&](const fs::path& file) { write_csv(file, table.csv); });
+void write_paper(const ReportParts& parts, const Paper& paper, const Outputs& outputs) {
+  constexpr double points_per_millimetre = 72 / 25.4, letters_points = 7, least_points = 5;
+  make_writable_directory(paper.folder);
+  const auto write = [&](const std::string& name, const std::string& content) {
+    const fs::path file = paper.folder / name;
+    outputs.write(file, [&] { write_file(file, content); });
+  };
+  const double points = paper.width_millimetres * points_per_millimetre;
+  const int width = static_cast<int>(std::lround(points / letters_points * letter_height));
+  for (const Picture& picture : draw_pictures(parts, width)) {
+    const PaperPicture drawn = draw_for_paper(picture, points);
+    write(picture.name + ".svg", drawn.svg);
+    write(picture.name + ".pdf", drawn.pdf);
+    if (const double height = points / picture.width * letter_height; height < least_points)
+      log::warn("{}.pdf: its text is {:.1f} points high at this width. Set a larger --width", picture.name,
+                height);
+  }
+  write("methods.md", paper.methods(parts.runs));
 }
 
 // Removes the plots of an earlier report; outside a run's folder, only files that `outputs` allows to
 // overwrite.
-void remove_pictures(const fs::path& out, bool in_place, const Outputs& outputs) {
+void remove_pictures(const ReportParts& parts, const Outputs& outputs) {
   for (const char* name :
        {"dice", "pareto", "boxplot", "reliability", "epochs", "validation", "timing", "memory"}) {
     for (const char* extension : {".svg", ".png"}) {
-      const fs::path file = out / (std::string(name) + extension);
-      if (!in_place) outputs.check(file);
+      const fs::path file = parts.out / (std::string(name) + extension);
+      if (!parts.in_place) outputs.check(file);
       remove_own(file);
     }
   }
@@ -81,28 +93,32 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
                  const Paper& paper) {
   ReportParts parts = gather(read_runs(folders, out, read_settings), score_ensembles);
   parts.frame = frame;
-  const std::vector<std::string>& left_out = parts.ensembles.notes;
-  parts.notes.insert(parts.notes.end(), left_out.begin(), left_out.end());
+  parts.out = out;
+  const auto is_out = [&](const RunFolder& run) {
+    return fs::weakly_canonical(run.path) == fs::weakly_canonical(out);
+  };
+  parts.in_place = parts.runs.size() == 1 && is_out(parts.runs[0]);
+  append(parts.notes, parts.ensembles.notes);
   for (const std::string& note : parts.notes) log::warn("{}", note);
   if (const std::string note = stopped_note(parts); !note.empty()) log::info("{}", note);
   for (const std::string& note : parts.folds.notes) log::warn("{}", note);
-  for (const RunFolder& run : parts.runs) {
-    if (parts.runs.size() > 1 && fs::weakly_canonical(run.path) == fs::weakly_canonical(out))
-      fail(Exit::usage,
-           "{}: is one of the runs, and the report would overwrite its tables. Choose another --out",
-           out.string());
-  }
+  if (!parts.in_place && std::ranges::any_of(parts.runs, is_out))
+    fail(Exit::usage,
+         "{}: is one of the runs, and the report would overwrite its tables. Choose another --out",
+         out.string());
   make_writable_directory(out);
-  const bool in_place = is_in_place(parts, out);
-  const Write write = [&](const std::string& name, const std::function<void(const fs::path&)>& produce) {
+  const auto write = [&](const std::string& name, const auto& produce) {
     const fs::path file = out / name;
-    if (in_place)
+    if (parts.in_place)
       produce(file);
     else
       outputs.write(file, [&] { produce(file); });
   };
-  if (!in_place) outputs.check(out / "report.html");
-  write_tables(parts, in_place, write);
+  if (!parts.in_place) outputs.check(out / "report.html");
+  // In place, merged tables would replace those of the run, which may still be appending rows.
+  for (const ReportTable& table : report_tables(parts))
+    if (!parts.in_place || !table.merged)
+      write(table.file, [&](const fs::path& file) { write_csv(file, table.csv); });
 
   // Without plots, tables and page are still useful; errors are thrown at the end.
   Exit problem = Exit::done;
@@ -115,12 +131,15 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
     parts.plot_problem = error.what();
     problem = error.exit();
   }
-  remove_pictures(out, in_place, outputs);
-  for (const auto& [name, picture] : parts.pictures) {
-    write(name + ".svg", [&](const fs::path& file) { write_file(file, picture.svg); });
-    write(name + ".png", [&](const fs::path& file) { write_file(file, picture.png); });
+  remove_pictures(parts, outputs);
+  const auto write_text = [&](const std::string& name, const std::string& text) {
+    write(name, [&](const fs::path& file) { write_file(file, text); });
+  };
+  for (const Picture& picture : parts.pictures) {
+    write_text(picture.name + ".svg", picture.svg);
+    write_text(picture.name + ".png", picture.png);
   }
-  write("report.html", [&](const fs::path& file) { write_file(file, report_page(parts, out)); });
+  write_text("report.html", report_page(parts));
   if (!paper.folder.empty()) write_paper(parts, paper, outputs);
   if (problem != Exit::done) throw Error(problem, parts.plot_problem);
   return best_model(parts);

@@ -6,16 +6,17 @@
 
 #include "base/keys.h"
 #include "base/text.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-const char* const unknown = "run";  // key for runs without a known experiment
+const char* const name_as_key = "run";  // key for runs without a known experiment
 
 std::string value_of(const RunInTable& run, const std::string& key) {
-  if (run.keys.empty()) return key == unknown ? run.run : "";
+  if (run.keys.empty()) return key == name_as_key ? run.run : "";
   const auto found = run.keys.find(key);
   return found == run.keys.end() ? "" : found->second;
 }
@@ -23,16 +24,14 @@ std::string value_of(const RunInTable& run, const std::string& key) {
 std::vector<std::string> differing_keys(const std::vector<RunInTable>& runs) {
   std::set<std::string> names;
   for (const RunInTable& run : runs) {
-    if (run.keys.empty()) names.insert(unknown);
+    if (run.keys.empty()) names.insert(name_as_key);
     for (const auto& [key, value] : run.keys) names.insert(key);
   }
   std::vector<std::string> differing;
-  for (const std::string& key : names) {
-    const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunInTable& run) {
-      return value_of(run, key) != value_of(runs.front(), key);
-    });
-    if (differs) differing.push_back(key);
-  }
+  std::ranges::copy_if(names, std::back_inserter(differing), [&](const std::string& key) {
+    return std::ranges::any_of(
+        runs, [&](const RunInTable& run) { return value_of(run, key) != value_of(runs.front(), key); });
+  });
   return differing;
 }
 
@@ -57,11 +56,10 @@ std::vector<std::string> enough(const std::vector<RunInTable>& runs, std::vector
   for (std::size_t i = 0; i < keys.size();) {
     std::vector<std::string> without = keys;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
-    if (groups_by(runs, without) == groups) {
+    if (groups_by(runs, without) == groups)
       keys = without;
-    } else {
+    else
       ++i;
-    }
   }
   return keys;
 }
@@ -78,7 +76,7 @@ std::string part_of_setting(const std::string& key, std::string value) {
     const std::string section = key.substr(0, key.rfind('.'));
     name = section.substr(section.rfind('.') + 1);
   }
-  return name == unknown ? value : format("{} {}", name, value);
+  return name == name_as_key ? value : format("{} {}", name, value);
 }
 
 // All keys that distinguish the group, distinguishing_keys first. For data sets, the folder is sufficient.
@@ -87,33 +85,27 @@ std::string full_setting(const RunGroup& group) {
   std::vector<std::string> parts;
   const auto add = [&](const std::string& key) {
     const std::string& value = group.keys.at(key);
-    if (!value.empty() && key != unknown) parts.push_back(part_of_setting(key, value));
+    if (!value.empty() && key != name_as_key) parts.push_back(part_of_setting(key, value));
   };
   for (const std::string& key : group.distinguishing_keys) add(key);
-  for (const auto& [key, value] : group.keys) {
-    const bool added = std::find(group.distinguishing_keys.begin(), group.distinguishing_keys.end(), key) !=
-                       group.distinguishing_keys.end();
-    if (!added && !key.starts_with(key::data_section)) add(key);
-  }
-  if (parts.size() <= most_keys) return join(parts, ", ");
-  const std::size_t more = parts.size() - most_keys;
-  parts.resize(most_keys);
-  return format("{} and {} more", join(parts, ", "), more);
+  for (const auto& [key, value] : group.keys)
+    if (!is_among(key, group.distinguishing_keys) && !key.starts_with(key::data_section)) add(key);
+  return listed(parts, most_keys);
 }
 
 // True if the run's name is made from its setting, as for cells of a sweep ("resolution-64_planner-tflms").
 bool is_named_by_its_setting(const RunGroup& group, const std::string& run) {
   if (group.distinguishing_keys.empty()) return run == "resolution-" + group.resolution;
-  return std::all_of(
-      group.distinguishing_keys.begin(), group.distinguishing_keys.end(),
-      [&](const std::string& key) { return run.find(key.substr(key.rfind('.') + 1) + "-") != run.npos; });
+  return std::ranges::all_of(group.distinguishing_keys, [&](const std::string& key) {
+    return run.find(key.substr(key.rfind('.') + 1) + "-") != run.npos;
+  });
 }
 
 std::string full_name(const RunGroup& group, bool resolutions_differ) {
   std::string setting = full_setting(group);
   if (resolutions_differ) setting = group_label("resolution " + group.resolution, setting);
-  const bool named = std::all_of(group.runs.begin(), group.runs.end(),
-                                 [&](const std::string& run) { return is_named_by_its_setting(group, run); });
+  const bool named = std::ranges::all_of(
+      group.runs, [&](const std::string& run) { return is_named_by_its_setting(group, run); });
   if (named && !setting.empty()) return setting;
   constexpr std::size_t most_names = 2;
   std::vector<std::string> names = group.runs;
@@ -137,16 +129,12 @@ std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
       for (const std::string& key : differing) group.keys[key] = value_of(run, key);
       group.setting = setting_text(group);
     }
-    std::vector<std::string>& members = groups[found->second].runs;
-    if (std::find(members.begin(), members.end(), run.run) == members.end()) members.push_back(run.run);
+    place_in(groups[found->second].runs, run.run);
   }
-  const bool resolutions_differ = std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
-    return group.resolution != groups[0].resolution;
-  });
+  const bool resolutions_differ = distinct(groups, &RunGroup::resolution).size() > 1;
   for (RunGroup& group : groups) group.name = full_name(group, resolutions_differ);
-  std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
-    return resolution_voxels(a.resolution) < resolution_voxels(b.resolution);
-  });
+  std::ranges::stable_sort(groups, {},
+                           [](const RunGroup& group) { return resolution_voxels(group.resolution); });
   return groups;
 }
 
@@ -161,20 +149,19 @@ std::string setting_text(const RunGroup& group, const std::string& without) {
 
 std::size_t group_of(const std::vector<RunGroup>& groups, const std::string& run,
                      const std::string& resolution) {
-  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
-    return group.resolution == resolution &&
-           std::find(group.runs.begin(), group.runs.end(), run) != group.runs.end();
+  const auto found = std::ranges::find_if(groups, [&](const RunGroup& group) {
+    return group.resolution == resolution && is_among(run, group.runs);
   });
   assert(found != groups.end());
   return static_cast<std::size_t>(found - groups.begin());
 }
 
-std::string group_name(const std::vector<RunGroup>& groups, const std::string& resolution,
+std::size_t group_with(const std::vector<RunGroup>& groups, const std::string& resolution,
                        const std::string& setting) {
-  const auto found = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& group) {
+  const auto found = std::ranges::find_if(groups, [&](const RunGroup& group) {
     return group.resolution == resolution && group.setting == setting;
   });
-  return found == groups.end() ? group_label(resolution, setting) : found->name;
+  return static_cast<std::size_t>(found - groups.begin());
 }
 
 std::string group_label(const std::string& resolution, const std::string& setting) {

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <sstream>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "base/folder_lock.h"
 #include "base/keys.h"
 #include "base/terminal.h"
 #include "base/units.h"
+#include "pipeline/report/figure.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/read_runs.h"
 
 namespace voxswap::pipeline {
@@ -32,42 +31,29 @@ std::optional<std::int64_t> resident_bytes(const fs::path& folder) {
 
 void take_epochs(RunProgress& progress, const std::vector<EpochRow>& rows) {
   if (rows.empty()) return;
-  const EpochRow& last = rows.back();
+  const EpochRow& last = progress.last = rows.back();
   progress.name = last.run;
-  progress.resolution = last.resolution;
   progress.repeat = last.repeat;
   progress.epoch = last.epoch;
-  progress.learning_rate = last.learning_rate;
-  progress.megavoxels_per_second = last.megavoxels_per_second;
-  progress.wait_share = last.seconds > 0 ? last.wait_seconds / last.seconds : 0;
-  progress.stall_share = last.seconds > 0 ? last.stall_seconds / last.seconds : 0;
   progress.planned_bytes = last.device_peak_bytes + last.host_peak_bytes;
-  double seconds = 0, best = 0;
+  progress.epoch_seconds = mean_of(rows, &EpochRow::seconds);
   for (const EpochRow& row : rows) {
-    seconds += row.seconds;
     if (row.repeat != last.repeat) continue;
     progress.train_losses.push_back(row.train_loss);
     progress.validation_losses.push_back(row.validation_loss);
-    if (progress.best_epoch == 0 || row.validation_loss < best) {
-      progress.best_epoch = row.epoch;
-      best = row.validation_loss;
-    }
   }
-  progress.epoch_seconds = seconds / static_cast<double>(rows.size());
+  for (const EpochRow& best : best_epochs(rows))
+    if (best.repeat == last.repeat) progress.best_epoch = best.epoch;
 }
 
 void take_dice(RunProgress& progress, const std::vector<ValidationRow>& rows) {
-  std::vector<double> sums, counts;
-  for (const ValidationRow& row : rows) {
-    if (row.repeat != progress.repeat || row.epoch < 1 || row.epoch > progress.epoch) continue;
-    const auto at = static_cast<std::size_t>(row.epoch - 1);
-    sums.resize(std::max(sums.size(), at + 1), 0);
-    counts.resize(sums.size(), 0);
-    sums[at] += row.dice;
-    ++counts[at];
-    if (row.epoch == progress.epoch) progress.regions.emplace_back(row.region, row.dice);
-  }
-  for (std::size_t i = 0; i < sums.size(); ++i) progress.dice.push_back(sums[i] / counts[i]);
+  const auto counts = [&](const ValidationRow& row) {
+    return row.repeat == progress.repeat && row.epoch <= progress.epoch;
+  };
+  for (const ValidationRow& mean : means_over_regions(rows))
+    if (counts(mean)) progress.dice.push_back(mean.dice);
+  for (const ValidationRow& row : rows)
+    if (counts(row) && row.epoch == progress.epoch) progress.regions.emplace_back(row.region, row.dice);
 }
 
 RunProgress::State state_of(const RunProgress& progress, const fs::path& folder, std::size_t timed) {
@@ -83,8 +69,9 @@ const char* word_of(RunProgress::State state) {
   return words[static_cast<std::size_t>(state)];
 }
 
-std::string percent(double share) {
-  return format("{:.0f} %", 100 * share);
+// Part of the last epoch.
+std::string percent(double seconds, const EpochRow& last) {
+  return format("{:.0f} %", last.seconds > 0 ? 100 * (seconds / last.seconds) : 0);
 }
 
 // "train loss      -0.7590  ▁▂▃"; the curve is cut to the line's width.
@@ -137,15 +124,11 @@ std::optional<double> seconds_left(const RunProgress& progress) {
 std::string sparkline(const std::vector<double>& values, std::size_t columns) {
   static constexpr const char* bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const std::size_t first = values.size() > columns ? values.size() - columns : 0;
-  double low = INFINITY, high = -INFINITY;
-  for (std::size_t i = first; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) continue;
-    low = std::min(low, values[i]);
-    high = std::max(high, values[i]);
-  }
+  Range range;
+  for (std::size_t i = first; i < values.size(); ++i) range.include(values[i]);
   std::string text;
   for (std::size_t i = first; i < values.size(); ++i) {
-    const double part = high > low ? (values[i] - low) / (high - low) : 0;
+    const double part = range.high > range.low ? (values[i] - range.low) / (range.high - range.low) : 0;
     text += std::isfinite(values[i]) ? bars[static_cast<std::size_t>(std::lround(7 * part))] : " ";
   }
   return text;
@@ -170,8 +153,10 @@ std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t
       for (const auto& [region, dice] : progress.regions)
         lines.push_back(format("  {:.3f}  {}", dice, region));
     lines.push_back(format("{:<16} {:.2f} million voxels/s, {} per epoch; waited {} for data, {} for copies",
-                           "speed", progress.megavoxels_per_second, format_seconds(progress.epoch_seconds),
-                           percent(progress.wait_share), percent(progress.stall_share)));
+                           "speed", progress.last.megavoxels_per_second,
+                           format_seconds(progress.epoch_seconds),
+                           percent(progress.last.wait_seconds, progress.last),
+                           percent(progress.last.stall_seconds, progress.last)));
     lines.push_back(memory_line(progress));
   }
   for (std::string& line : lines) line = cut_to_width(line, columns);
@@ -191,9 +176,9 @@ Json progress_json(const RunProgress& progress) {
                {"validation_losses", progress.validation_losses},
                {"dice", progress.dice},
                {"regions", Json::object()},
-               {"learning_rate", progress.learning_rate},
+               {"learning_rate", progress.last.learning_rate},
                {"epoch_seconds", progress.epoch_seconds},
-               {"megavoxels_per_second", progress.megavoxels_per_second},
+               {"megavoxels_per_second", progress.last.megavoxels_per_second},
                {"seconds_left", known(seconds_left(progress))},
                {"planned_bytes", progress.planned_bytes},
                {"budget_bytes", progress.budget_bytes},

@@ -10,13 +10,14 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "pipeline/report/setting.h"
+#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
 struct RunProgress {
   enum class State { running, stopped, trained, finished };
 
-  std::string name, resolution;
+  std::string name;
   State state = State::stopped;
   std::int64_t epoch = 0, epochs = 0;  // finished, and their maximum; 0: unknown
   std::int64_t repeat = 1, repeats = 1;
@@ -24,8 +25,8 @@ struct RunProgress {
       dice;                                             // per epoch of the repeat; dice: mean over regions
   std::vector<std::pair<std::string, double>> regions;  // Dice after the last epoch
   std::int64_t best_epoch = 0;                          // epoch with the lowest validation loss; 0: none yet
-  double learning_rate = 0, epoch_seconds = 0, megavoxels_per_second = 0;
-  double wait_share = 0, stall_share = 0;     // in the last epoch
+  EpochRow last;                                        // epoch; all 0 before the first
+  double epoch_seconds = 0;                             // mean
   std::optional<double> seconds_since_epoch;  // since the end of the last epoch; nullopt before the first
   // Bytes of device and host memory planned for steps, and the device's budget; 0: unknown.
   std::int64_t planned_bytes = 0, budget_bytes = 0;

@@ -34,7 +34,11 @@ struct Setting {
 using SettingList = std::vector<Setting>;
 
 // True if runs that differ in this are different models instead of repeats.
-bool distinguishes_models(Decides decides);
+constexpr bool distinguishes_models(Decides decides) {
+  using enum Decides;
+  return decides != nothing && decides != name && decides != fold && decides != resolution &&
+         decides != chance && decides != shown;
+}
 
 // Reads the settings from a run's experiment.yaml, including `ran_with`, which describes the run and decides
 // nothing. Throws Exit::usage for invalid YAML. A callback, since the keys are defined elsewhere.

@@ -1,12 +1,8 @@
 #include "pipeline/report/slice_view.h"
 
-#include <algorithm>
-#include <cmath>
 #include <span>
-#include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "data/volumes/picture.h"
@@ -27,26 +23,18 @@ std::int64_t fullest_slice(const data::LabelMap& labels, std::size_t axis) {
       }
     }
   }
-  const auto most = std::max_element(counts.begin(), counts.end());
+  const auto most = std::ranges::max_element(counts);
   return *most > 0 ? most - counts.begin() : static_cast<std::int64_t>(counts.size()) / 2;
 }
 
-double finest(const data::Geometry& geometry) {
-  return *std::min_element(geometry.spacing.begin(), geometry.spacing.end());
-}
-
-// Length of the longest side in units of the finest spacing.
-double longest_side(const data::Geometry& geometry) {
-  double longest = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    longest = std::max(longest,
-                       static_cast<double>(geometry.size[axis]) * geometry.spacing[axis] / finest(geometry));
-  return longest;
+// Length of a side, with `scale` pixels per voxel of the finest spacing.
+double pixels_of(const data::Geometry& geometry, std::size_t axis, double scale = 1) {
+  const double millimetres = static_cast<double>(geometry.size[axis]) * geometry.spacing[axis];
+  return millimetres * scale / std::ranges::min(geometry.spacing);
 }
 
 std::int64_t extent(const data::Geometry& geometry, std::size_t axis, double scale) {
-  const double millimetres = static_cast<double>(geometry.size[axis]) * geometry.spacing[axis];
-  return std::max<std::int64_t>(1, std::llround(millimetres * scale / finest(geometry)));
+  return std::max<std::int64_t>(1, std::llround(pixels_of(geometry, axis, scale)));
 }
 
 // Pixel to voxel coordinates, aligned at centres as in resampling and clamped at the edges.
@@ -56,20 +44,19 @@ double coordinate(std::int64_t at, std::int64_t pixels, std::int64_t voxels) {
 }
 
 bool belongs(const std::pair<std::string, std::vector<int>>& region, std::int16_t label) {
-  return std::find(region.second.begin(), region.second.end(), label) != region.second.end();
+  return std::ranges::find(region.second, label) != region.second.end();
 }
 
 }  // namespace
 
 double to_fit(const data::Geometry& geometry, double pixels) {
-  return std::min(8.0, pixels / longest_side(geometry));
+  return std::min(
+      8.0, pixels / std::max({pixels_of(geometry, 0), pixels_of(geometry, 1), pixels_of(geometry, 2)}));
 }
 
 Window window_of(const data::Image& image) {
-  std::vector<float> values;
-  for (float value : image.voxels) {
-    if (value != image.voxels.front()) values.push_back(value);
-  }
+  std::vector<float> values = image.voxels;
+  std::erase(values, image.voxels.front());
   if (values.empty()) return {image.voxels.front() - 1, image.voxels.front() + 1};
   const auto percentile = [&](double part) {
     const auto at =
@@ -228,8 +215,7 @@ Scene cropped(const CasePicture& what) {
 
 // One plane per view, through the slice with the most labels.
 std::vector<Plane> planes_of(const CasePicture& what, const Scene& scene) {
-  const bool has_labels =
-      std::any_of(scene.truth.voxels.begin(), scene.truth.voxels.end(), [](auto v) { return v != 0; });
+  const bool has_labels = std::ranges::any_of(scene.truth.voxels, [](auto v) { return v != 0; });
   std::vector<Plane> planes;
   for (const View& view : views_of(what.stored))
     planes.emplace_back(scene.image.geometry, view, has_labels ? scene.truth : scene.prediction,

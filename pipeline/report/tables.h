@@ -15,11 +15,28 @@
 
 namespace voxswap::pipeline {
 
-// Rows of the tables.
-struct EpochRow {  // epochs.csv
+// A repeat of a run at a resolution, to which a row belongs.
+struct RepeatOfRun {
   std::string run;
   std::int64_t repeat = 1;
   std::string resolution;  // "128" for a cube, "48x64x48" (x, y, z) for a box
+};
+
+// True for rows of the same run and repeat; of the same run, if they have no repeat.
+template <class A, class B>
+bool is_same_training(const A& a, const B& b) {
+  if constexpr (requires { a.repeat; })
+    if (a.repeat != b.repeat) return false;
+  return a.run == b.run && a.resolution == b.resolution;
+}
+
+template <class A, class B>
+bool is_same_epoch(const A& a, const B& b) {
+  return is_same_training(a, b) && a.epoch == b.epoch;
+}
+
+// Rows of the tables.
+struct EpochRow : RepeatOfRun {  // epochs.csv
   std::int64_t epoch = 1;
   double seconds = 0, train_loss = 0, validation_loss = 0, learning_rate = 0, megavoxels_per_second = 0;
   double wait_seconds = 0, stall_seconds = 0, validation_seconds = 0;
@@ -34,10 +51,7 @@ struct EpochRow {  // epochs.csv
 // training.
 std::vector<EpochRow> best_epochs(const std::vector<EpochRow>& rows);
 
-struct ValidationRow {  // validation.csv: Dice after an epoch
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution;
+struct ValidationRow : RepeatOfRun {  // validation.csv: Dice after an epoch
   std::int64_t epoch = 1;
   double trained_seconds = 0;  // up to and including this epoch
   std::string region;
@@ -46,10 +60,11 @@ struct ValidationRow {  // validation.csv: Dice after an epoch
                                                                     // column if any row has a value
 };
 
-struct DiceRow {  // dice.csv
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution, evaluated_at, case_id, region;
+// Means over the regions with a number (NaN if there are none), a row per epoch, in the order of epochs.
+std::vector<ValidationRow> means_over_regions(const std::vector<ValidationRow>& rows);
+
+struct DiceRow : RepeatOfRun {  // dice.csv
+  std::string evaluated_at, case_id, region;
   static constexpr double not_asked_for = std::numeric_limits<double>::quiet_NaN();
   double dice = not_asked_for, hd95 = not_asked_for, sensitivity = not_asked_for, specificity = not_asked_for;
   std::int64_t truth_voxels = 0, predicted_voxels = 0;
@@ -101,32 +116,22 @@ double resolution_voxels(const std::string& resolution);  // number of voxels; i
 
 // calibration.csv: calibration of probabilities on the training grid, per validation case
 // (metrics/calibration.h).
-struct CalibrationRow {
-  std::string run;
-  std::int64_t repeat = 1;
-  std::string resolution, case_id, output;
+struct CalibrationRow : RepeatOfRun {
+  std::string case_id, output;
   std::int64_t voxels = 0;
   double expected_error = 0, maximum_error = 0, brier = 0, log_loss = 0;
 };
 
 void set_scores(CalibrationRow& row, const metrics::Calibration& found);
 
-template <>
-const Columns<EpochRow>& columns<EpochRow>();
-template <>
-const Columns<ValidationRow>& columns<ValidationRow>();
-template <>
-const Columns<DiceRow>& columns<DiceRow>();
-template <>
-const Columns<BoxRow>& columns<BoxRow>();
-template <>
-const Columns<TimingRow>& columns<TimingRow>();
-template <>
-const Columns<MemoryRow>& columns<MemoryRow>();
-template <>
-const Columns<PhaseRow>& columns<PhaseRow>();
-template <>
-const Columns<CalibrationRow>& columns<CalibrationRow>();
+Columns<EpochRow> columns_of(const EpochRow*);
+Columns<ValidationRow> columns_of(const ValidationRow*);
+Columns<DiceRow> columns_of(const DiceRow*);
+Columns<BoxRow> columns_of(const BoxRow*);
+Columns<TimingRow> columns_of(const TimingRow*);
+Columns<MemoryRow> columns_of(const MemoryRow*);
+Columns<PhaseRow> columns_of(const PhaseRow*);
+Columns<CalibrationRow> columns_of(const CalibrationRow*);
 
 // Readable headings of columns and keys, with units: "epoch_seconds_mean" -> "Epoch, s",
 // "preprocess.resolution" -> "Resolution, voxels", "dice_core" -> "Dice, core". Unknown names are derived:

@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <map>
-#include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "data/volumes/gzip.h"
 #include "data/volumes/transforms.h"
@@ -62,29 +57,6 @@ Bytes places(const data::LabelMap& labels, const data::Labels& names) {
   return bytes;
 }
 
-// Means over blocks of `step` voxels; the last block may be smaller.
-data::Image means(const data::Image& image, const Size3& step) {
-  const Size3& from = image.geometry.size;
-  data::Image small;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    small.geometry.size[axis] = (from[axis] + step[axis] - 1) / step[axis];
-  const auto count = static_cast<std::size_t>(small.geometry.count());
-  std::vector<double> sums(count, 0);
-  std::vector<int> counts(count, 0);
-  const Size3& to = small.geometry.size;
-  std::size_t i = 0;
-  for (std::int64_t z = 0; z < from[2]; ++z)
-    for (std::int64_t y = 0; y < from[1]; ++y)
-      for (std::int64_t x = 0; x < from[0]; ++x) {
-        const auto at = static_cast<std::size_t>((z / step[2] * to[1] + y / step[1]) * to[0] + x / step[0]);
-        sums[at] += static_cast<double>(image.voxels[i++]);
-        ++counts[at];
-      }
-  small.voxels.resize(count);
-  for (std::size_t k = 0; k < count; ++k) small.voxels[k] = static_cast<float>(sums[k] / counts[k]);
-  return small;
-}
-
 // Doubles the block length along the axis where blocks are shortest in millimetres; returns false if all have
 // the maximum length of 8.
 bool coarsen(Size3& step, const data::Geometry& geometry) {
@@ -113,16 +85,26 @@ Window range_of(const Window& shown) {
   return {shown.low - margin, shown.high + margin};
 }
 
-Json greys(const std::vector<Channel>& channels, const Size3& step) {
-  Json list = Json::array();
-  for (const Channel& channel : channels) {
-    const data::Image small = means(channel.image, step);
-    Bytes bytes;
-    bytes.reserve(small.voxels.size());
-    for (const float value : small.voxels) bytes.push_back(channel.range.grey(static_cast<double>(value)));
-    list.push_back(packed(bytes));
-  }
-  return list;
+// Means over blocks of `step` voxels as greys; the last block may be smaller.
+Json greys(const Channel& channel, const Size3& step) {
+  const Size3& from = channel.image.geometry.size;
+  Size3 to;
+  for (std::size_t axis = 0; axis < 3; ++axis) to[axis] = (from[axis] + step[axis] - 1) / step[axis];
+  const auto count = static_cast<std::size_t>(to[0] * to[1] * to[2]);
+  std::vector<double> sums(count, 0);
+  std::vector<int> counts(count, 0);
+  std::size_t i = 0;
+  for (std::int64_t z = 0; z < from[2]; ++z)
+    for (std::int64_t y = 0; y < from[1]; ++y)
+      for (std::int64_t x = 0; x < from[0]; ++x) {
+        const auto at = static_cast<std::size_t>((z / step[2] * to[1] + y / step[1]) * to[0] + x / step[0]);
+        sums[at] += static_cast<double>(channel.image.voxels[i++]);
+        ++counts[at];
+      }
+  Bytes bytes(count);
+  for (std::size_t k = 0; k < count; ++k)
+    bytes[k] = channel.range.grey(static_cast<float>(sums[k] / counts[k]));
+  return packed(bytes);
 }
 
 // Slice numbering of each axis in the case's file: {first of the crop, +1 or -1, total}.
@@ -141,8 +123,7 @@ Json regions_of(const ViewedCase& what) {
   for (const auto& [name, values] : what.regions) {
     Json members = Json::array();
     for (std::size_t i = 0; i < what.labels.size(); ++i)
-      if (std::find(values.begin(), values.end(), what.labels[i].second) != values.end())
-        members.push_back(i + 1);
+      if (std::ranges::find(values, what.labels[i].second) != values.end()) members.push_back(i + 1);
     regions.push_back({{"name", name}, {"labels", members}});
   }
   return regions;
@@ -175,7 +156,8 @@ std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes) {
   Size3 step = {1, 1, 1};
   do {
     json["step"] = step;
-    json["greys"] = greys(channels, step);
+    json["greys"] = Json::array();
+    for (const Channel& channel : channels) json["greys"].push_back(greys(channel, step));
   } while (static_cast<std::int64_t>(json.dump().size()) > most_bytes && coarsen(step, grid));
   return json.dump() + "\n";
 }
@@ -183,7 +165,7 @@ std::string viewed_case(const ViewedCase& what, std::int64_t most_bytes) {
 namespace {
 
 bool is_base64(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+  return std::ranges::all_of(text, [](unsigned char c) {
     return (c < 0x80 && std::isalnum(c)) || c == '+' || c == '/' || c == '=';
   });
 }

@@ -4,38 +4,34 @@
 
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 
 namespace voxswap::pipeline {
 
 namespace {
 
-using Notes =
-    std::vector<std::pair<std::string, std::vector<std::string>>>;  // file name; hashes, newest first
-
 fs::path notes_file(const fs::path& folder) {
   return folder / "checksums.json";
 }
 
-Notes read_notes(const fs::path& folder) {
+// For each file the hashes of its valid versions, newest first.
+Json read_notes(const fs::path& folder) {
   const fs::path file = notes_file(folder);
-  Notes notes;
-  if (!fs::exists(file)) return notes;
-  const auto json = parse_json(read_file(file));
-  try {
-    for (const auto& [name, hashes] : json.items())
-      notes.emplace_back(name, hashes.get<std::vector<std::string>>());
-  } catch (const Json::exception&) {
+  if (!fs::exists(file)) return Json::object();
+  Json notes = parse_json(read_file(file));
+  if (notes.empty()) return Json::object();
+  const bool is_whole =
+      notes.is_object() && std::all_of(notes.begin(), notes.end(), [](const Json& hashes) {
+        return hashes.is_array() &&
+               std::all_of(hashes.begin(), hashes.end(), [](const Json& hash) { return hash.is_string(); });
+      });
+  if (!is_whole)
     fail(Exit::bad_data, "{}: is damaged, so changes to the run's tables cannot be detected", file.string());
-  }
   return notes;
 }
 
-void write_notes(const fs::path& folder, const Notes& notes) {
-  Json json = Json::object();
-  for (const auto& [name, hashes] : notes) json[name] = hashes;
-  write_file(notes_file(folder), json.dump(2) + "\n");
+void write_notes(const fs::path& folder, const Json& notes) {
+  write_file(notes_file(folder), notes.dump(2) + "\n");
 }
 
 std::string hash_of(const std::string& content) {
@@ -57,45 +53,37 @@ std::string hash_of_file(const fs::path& file) {
 }  // namespace
 
 void write_noted(const fs::path& folder, const std::vector<NamedContent>& files) {
-  Notes notes = read_notes(folder);
+  Json notes = read_notes(folder);
   for (const auto& [name, content] : files) {
-    const std::string hash = hash_of(content);
-    const auto found =
-        std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == name; });
+    const std::string hash = hash_of(content), before = hash_of_file(folder / name);
+    notes[name] = Json::array({hash});
     // The current file is also valid: it remains if the process is killed before renaming the new one.
-    std::vector<std::string> hashes = {hash};
-    if (const std::string before = hash_of_file(folder / name); before != hash) hashes.push_back(before);
-    if (found == notes.end())
-      notes.emplace_back(name, std::move(hashes));
-    else
-      found->second = std::move(hashes);
+    if (before != hash) notes[name].push_back(before);
   }
   write_notes(folder, notes);
   for (const auto& [name, content] : files) write_file(folder / name, content);
 }
 
 void settle_files(const fs::path& folder) {
-  Notes notes = read_notes(folder);
-  for (auto& [name, hashes] : notes) hashes.resize(1);
+  Json notes = read_notes(folder);
+  for (Json& hashes : notes) hashes = Json::array({hashes.at(0)});
   write_notes(folder, notes);
 }
 
 std::vector<std::string> tables_without_note(const fs::path& folder) {
-  const Notes notes = read_notes(folder);
+  const Json notes = read_notes(folder);
   std::vector<std::string> names = {"epochs.csv", "validation.csv", "accuracy.csv", "timing.csv"};
-  std::erase_if(names, [&](const std::string& name) {
-    return !fs::exists(folder / name) ||
-           std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.first == name; });
-  });
+  std::erase_if(names,
+                [&](const std::string& name) { return !fs::exists(folder / name) || notes.contains(name); });
   return names;
 }
 
 std::vector<std::string> changed_files(const fs::path& folder) {
   std::vector<std::string> changed;
-  for (const auto& [name, hashes] : read_notes(folder)) {
-    const std::string now = hash_of_file(folder / name);
-    if (std::find(hashes.begin(), hashes.end(), now) == hashes.end()) changed.push_back(name);
-  }
+  const Json notes = read_notes(folder);
+  for (const auto& [name, hashes] : notes.items())
+    if (std::find(hashes.begin(), hashes.end(), hash_of_file(folder / name)) == hashes.end())
+      changed.push_back(name);
   return changed;
 }
 

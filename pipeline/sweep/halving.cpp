@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "pipeline/report/class_tables.h"
-#include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
 
@@ -30,31 +29,22 @@ Scores validation_scores(const fs::path& run, std::int64_t repeat) {
   Scores scores;
   for (const AccuracyRow& row : rows_in<AccuracyRow>(run / "accuracy.csv"))
     if (row.repeat == repeat) scores.own[row.epoch] = row.accuracy;
-  std::map<std::int64_t, std::vector<double>> own, averaged;  // of the regions
-  for (const ValidationRow& row : rows_in<ValidationRow>(run / "validation.csv")) {
+  for (const ValidationRow& row : means_over_regions(rows_in<ValidationRow>(run / "validation.csv"))) {
     if (row.repeat != repeat) continue;
-    own[row.epoch].push_back(row.dice);
-    averaged[row.epoch].push_back(row.averaged_dice);
+    scores.own[row.epoch] = row.dice;
+    scores.averaged[row.epoch] = row.averaged_dice;
   }
-  for (const auto& [epoch, dice] : own) scores.own[epoch] = mean(dice);
-  for (const auto& [epoch, dice] : averaged) scores.averaged[epoch] = mean(dice);
   return scores;
 }
 
 // The score of the epoch with the lowest loss so far, the first among equals, as training chooses its
 // weights.
-class BestSoFar {
- public:
-  void add(double loss, double score) {
-    if (!(loss < loss_)) return;
-    loss_ = loss;
-    score_ = score;
-  }
-  bool has_any() const { return loss_ < std::numeric_limits<double>::infinity(); }
-  double score() const { return score_; }
+struct BestSoFar {
+  double loss = std::numeric_limits<double>::infinity(), score = unknown;
 
- private:
-  double loss_ = std::numeric_limits<double>::infinity(), score_ = unknown;
+  void add(double new_loss, double new_score) {
+    if (new_loss < loss) *this = {new_loss, new_score};
+  }
 };
 
 std::vector<double> scores_of_repeat(const fs::path& run, const std::vector<EpochRow>& rows,
@@ -68,7 +58,7 @@ std::vector<double> scores_of_repeat(const fs::path& run, const std::vector<Epoc
     own.add(row.validation_loss, at->second);
     if (const auto average = found.averaged.find(row.epoch); average != found.averaged.end())
       averaged.add(row.averaged_validation_loss, average->second);
-    scores.push_back(averaged.has_any() ? averaged.score() : own.score());
+    scores.push_back(std::isfinite(averaged.loss) ? averaged.score : own.score);
   }
   return scores;
 }
@@ -94,8 +84,7 @@ std::vector<std::size_t> ranking(const std::vector<double>& scores) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   std::erase_if(order, [&](std::size_t setting) { return std::isnan(scores[setting]); });
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t setting) { return scores[setting]; });
   return order;
 }
 
@@ -147,8 +136,7 @@ RecordedScores recorded_scores(const fs::path& run, std::int64_t repeats) {
   std::vector<std::vector<double>> all;
   for (std::int64_t repeat = 1; repeat <= repeats; ++repeat)
     all.push_back(scores_of_repeat(run, rows, repeat));
-  const auto [least, most] = std::minmax_element(
-      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const auto [least, most] = std::ranges::minmax_element(all, {}, &std::vector<double>::size);
   RecordedScores result{{}, static_cast<std::int64_t>(least->size())};
   for (std::size_t i = 0; i < most->size() && !least->empty(); ++i) {
     std::vector<double> scores;
@@ -167,9 +155,8 @@ HalvedSweep halve(const std::vector<CellRecord>& cells, const std::vector<Rung>&
   for (std::size_t i = 0;; ++i, ++result.round) {
     const Rung* const next = i < rungs.size() ? &rungs[i] : nullptr;
     result.cells = round_cells(cells, remains, i > 0 ? &rungs[i - 1] : nullptr, next);
-    const bool is_open = std::any_of(result.cells.begin(), result.cells.end(), [&](const RoundCell& at) {
-      return !at.settled && !cells[at.cell].failed;
-    });
+    const bool is_open = std::ranges::any_of(
+        result.cells, [&](const RoundCell& at) { return !at.settled && !cells[at.cell].failed; });
     if (!next || is_open) return result;
     const std::vector<double> scores = setting_scores(cells, result.cells, settings);
     const std::vector<std::size_t> best = ranking(scores);
@@ -190,8 +177,7 @@ HalvedSweep halve(const std::vector<CellRecord>& cells, const std::vector<Rung>&
 
 double most_cost(std::vector<std::vector<double>> costs, const std::vector<Rung>& rungs) {
   // A setting that costs most in total is assumed to be kept.
-  std::stable_sort(costs.begin(), costs.end(),
-                   [](const auto& a, const auto& b) { return a.back() > b.back(); });
+  std::ranges::stable_sort(costs, std::greater(), [](const auto& of) { return of.back(); });
   double sum = 0;
   for (std::size_t setting = 0; setting < costs.size(); ++setting) {
     std::size_t rung = 0;
@@ -201,19 +187,16 @@ double most_cost(std::vector<std::vector<double>> costs, const std::vector<Rung>
   return sum;
 }
 
-template <>
-const Columns<HalvingRow>& columns<HalvingRow>() {
+Columns<HalvingRow> columns_of(const HalvingRow*) {
   using Row = HalvingRow;
-  static const Columns<Row> list = {
-      column::count("round", "round, counted from 1", &Row::round, 1),
-      column::text("cell", "name of the cell", &Row::cell),
-      column::count("epoch", "epoch of the decision", &Row::epoch, 1),
-      column::real("score", "validation Dice (or accuracy) of the best weights until then", &Row::score),
-      column::real("setting_score", "mean over the cells of the setting", &Row::setting_score),
-      column::count("rank", "rank of the setting in the round", &Row::rank, 1),
-      column::text("decision", "kept, stopped, finished (early stopping, not kept) or failed",
-                   &Row::decision)};
-  return list;
+  return {column::count("round", "round, counted from 1", &Row::round, 1),
+          column::text("cell", "name of the cell", &Row::cell),
+          column::count("epoch", "epoch of the decision", &Row::epoch, 1),
+          column::real("score", "validation Dice (or accuracy) of the best weights until then", &Row::score),
+          column::real("setting_score", "mean over the cells of the setting", &Row::setting_score),
+          column::count("rank", "rank of the setting in the round", &Row::rank, 1),
+          column::text("decision", "kept, stopped, finished (early stopping, not kept) or failed",
+                       &Row::decision)};
 }
 
 }  // namespace voxswap::pipeline

@@ -82,7 +82,6 @@ HalvedSweep halve(const std::vector<CellRecord>& cells, const std::vector<Rung>&
 // The largest sum that training may cost. `costs`: of each setting up to each rung and, last, to the end.
 double most_cost(std::vector<std::vector<double>> costs, const std::vector<Rung>& rungs);
 
-template <>
-const Columns<HalvingRow>& columns<HalvingRow>();
+Columns<HalvingRow> columns_of(const HalvingRow*);
 
 }  // namespace voxswap::pipeline

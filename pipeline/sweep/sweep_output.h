@@ -20,11 +20,6 @@ void write_sweep_results(const SweepResults& results, const fs::path& out, const
 // Writes OUT/halving.csv with the decisions of successive halving, if there are any.
 void write_halving(const SweepResults& results, const fs::path& out);
 
-// A sweep's section of the report: its plot, its table, decisions of successive halving, and published
-// results for comparison.
-std::string sweep_section(const SweepResults& results, const Csv& figures, const Picture& plot);  // HTML
-std::string sweep_page(const SweepResults& results, const std::string& section);  // if there are no runs
-
 // The plot of a sweep's table; empty if no row has a number in y. Throws Exit::usage for an unknown column,
 // NoGnuplot.
 Picture sweep_plot(const Csv& figures, const ChartColumns& plot);

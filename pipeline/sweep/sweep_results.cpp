@@ -1,15 +1,10 @@
 #include "pipeline/sweep/sweep_results.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
-#include "base/units.h"
 #include "pipeline/report/comparison.h"
-#include "pipeline/report/tables.h"
+#include "pipeline/report/lists.h"
 
 namespace voxswap::pipeline {
 
@@ -40,25 +35,19 @@ Figures figures_of_file(const fs::path& folder) {
   return figures;
 }
 
-std::vector<BoxRow> dice_boxes(const fs::path& folder) {
-  std::vector<BoxRow> boxes = box_rows(rows_in<DiceRow>(folder / "dice.csv"));
+std::vector<BoxRow> dice_boxes(const std::vector<DiceRow>& rows) {
+  std::vector<BoxRow> boxes = box_rows(rows);
   std::erase_if(boxes, [](const BoxRow& box) { return box.metric != "dice"; });
   return boxes;
 }
 
-// The first grid of the experiment; dice.csv keeps their order, box_rows() does not.
-std::string first_grid(const fs::path& folder) {
-  const std::vector<DiceRow> rows = rows_in<DiceRow>(folder / "dice.csv");
-  return rows.empty() ? "" : rows[0].evaluated_at;
-}
-
-// On the first grid: mean Dice over regions of the mean over cases, and each region.
+// On the first grid of the experiment: mean Dice over regions of the mean over cases, and each region.
 Figures dice_figures(const fs::path& folder) {
-  const std::string grid = first_grid(folder);
+  const std::vector<DiceRow> rows = rows_in<DiceRow>(folder / "dice.csv");
   Figures figures;
   double sum = 0;
-  for (const BoxRow& box : dice_boxes(folder)) {
-    if (box.evaluated_at != grid) continue;
+  for (const BoxRow& box : dice_boxes(rows)) {
+    if (box.evaluated_at != rows[0].evaluated_at) continue;
     figures.emplace_back("dice_" + box.region, number(box.statistics.mean));
     sum += box.statistics.mean;
   }
@@ -96,27 +85,26 @@ Figures epoch_figures(const Figures& of_step, double steps) {
 
 Figures figures_of(const SweepResults& results, const CellResult& cell) {
   Figures figures = {{"megavoxels", number(cell.megavoxels)}};
-  const auto add = [&](const Figures& more) { figures.insert(figures.end(), more.begin(), more.end()); };
   if (cell.stopped) return figures;
   if (results.command == "run") {
-    add(dice_figures(cell.folder));
-    add(timing_figures(cell.folder));
+    append(figures, dice_figures(cell.folder));
+    append(figures, timing_figures(cell.folder));
   } else if (cell.fits) {
-    add(figures_of_file(cell.folder));
-    add(epoch_figures(figures, cell.steps_per_epoch));
+    append(figures, figures_of_file(cell.folder));
+    append(figures, epoch_figures(figures, cell.steps_per_epoch));
   }
   return figures;
 }
 
 std::vector<std::string> first_columns(const SweepResults& results) {
   std::vector<std::string> header = {"cell"};
-  header.insert(header.end(), results.columns.begin(), results.columns.end());
+  append(header, results.columns);
   return header;
 }
 
 std::vector<std::string> first_fields(const CellResult& cell) {
   std::vector<std::string> fields = {cell.name};
-  fields.insert(fields.end(), cell.values.begin(), cell.values.end());
+  append(fields, cell.values);
   return fields;
 }
 
@@ -130,9 +118,7 @@ Csv result_table(const SweepResults& results) {
   std::vector<Figures> all;
   for (const CellResult& cell : results.cells) {
     all.push_back(figures_of(results, cell));
-    for (const auto& [name, value] : all.back())
-      if (std::find(csv.header.begin(), csv.header.end(), name) == csv.header.end())
-        csv.header.push_back(name);
+    for (const auto& [name, value] : all.back()) place_in(csv.header, name);
   }
   csv.header.push_back("why_not");
   for (std::size_t i = 0; i < results.cells.size(); ++i) {
@@ -168,13 +154,11 @@ Csv dice_table_of_cells(const SweepResults& results) {
   const std::vector<std::string> scores = header_of(cell_columns());
   csv.header.insert(csv.header.end(), scores.begin() + 1, scores.end());
   for (const CellResult& cell : results.cells) {
-    for (const BoxRow& box : dice_boxes(cell.folder)) {
+    for (const BoxRow& box : dice_boxes(rows_in<DiceRow>(cell.folder / "dice.csv"))) {
       const metrics::BoxStatistics& of = box.statistics;
-      std::vector<std::string> fields = first_fields(cell);
-      for (const std::string& field : {box.evaluated_at, box.region, std::to_string(of.n), number(of.mean),
-                                       number(of.sd), number(of.median)})
-        fields.push_back(field);
-      csv.rows.push_back(std::move(fields));
+      csv.rows.push_back(first_fields(cell));
+      append(csv.rows.back(), {box.evaluated_at, box.region, std::to_string(of.n), number(of.mean),
+                               number(of.sd), number(of.median)});
     }
   }
   return csv;

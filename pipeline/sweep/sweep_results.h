@@ -1,7 +1,6 @@
 // The results of the cells of a sweep, and their tables.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

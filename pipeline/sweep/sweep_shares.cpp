@@ -19,24 +19,21 @@ namespace voxswap::pipeline {
 
 namespace {
 
-std::vector<int> usable_cores() {
+// The cores that a process may use (0: this one); empty if unknown.
+std::vector<int> usable_cores(pid_t process) {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
+  if (sched_getaffinity(process, sizeof set, &set) == 0)
     for (int core = 0; core < CPU_SETSIZE; ++core)
       if (CPU_ISSET(core, &set)) cores.push_back(core);
-  if (cores.empty()) cores.push_back(0);
   return cores;
 }
 
 // Parses the kernel's list format, "0-3,8"; empty if invalid.
 std::vector<int> core_list(const fs::path& file) {
-  std::istringstream stream(read_if_possible(file));
-  std::string line;
-  std::getline(stream, line);
   std::vector<int> cores;
-  for (const std::string& range : split(trim(line), ',')) {
+  for (const std::string& range : split(trim(read_if_possible(file)), ',')) {
     const std::size_t dash = range.find('-');
     const auto first = parse_number<int>(range.substr(0, dash));
     const auto last = dash == range.npos ? first : parse_number<int>(range.substr(dash + 1));
@@ -77,7 +74,7 @@ std::vector<Gpu> visible_gpus(const fs::path& root) {
   std::vector<Gpu> left;
   for (const std::string& entry : split(visible, ',')) {
     const std::string id = trim(entry);
-    const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.id == id; });
+    const auto found = std::ranges::find(gpus, id, &Gpu::id);
     if (id.empty() || id.starts_with('-')) break;  // like CUDA: ignores all entries after an invalid one
     left.push_back(found == gpus.end() ? Gpu{id, {}} : *found);
   }
@@ -96,9 +93,8 @@ std::vector<int> part(const std::vector<int>& cores, std::size_t i, std::size_t 
 // Usable cores on the GPU's NUMA node; all if unknown.
 std::vector<int> near(const Gpu& gpu, const std::vector<int>& usable) {
   std::vector<int> cores;
-  std::copy_if(usable.begin(), usable.end(), std::back_inserter(cores), [&](int core) {
-    return std::find(gpu.cores.begin(), gpu.cores.end(), core) != gpu.cores.end();
-  });
+  std::ranges::copy_if(usable, std::back_inserter(cores),
+                       [&](int core) { return std::ranges::find(gpu.cores, core) != gpu.cores.end(); });
   return cores.empty() ? usable : cores;
 }
 
@@ -106,9 +102,8 @@ std::vector<MachineShare> shares_of_gpus(const Machine& machine, std::size_t cou
   std::vector<MachineShare> shares(count);
   std::vector<std::vector<int>> nodes;
   for (std::size_t i = 0; i < count; ++i) {
-    const Gpu& gpu =
-        machine
-            .gpus[i * machine.gpus.size() / count];  // spread out, since neighbouring GPUs may share a link
+    // Spread out, since neighbouring GPUs may share a link.
+    const Gpu& gpu = machine.gpus[i * machine.gpus.size() / count];
     shares[i].gpu = gpu.id;
     nodes.push_back(near(gpu, machine.cores));
   }
@@ -126,7 +121,9 @@ std::vector<MachineShare> shares_of_gpus(const Machine& machine, std::size_t cou
 Machine this_machine(const fs::path& root) {
   Machine machine;
   machine.host_bytes = without_reserve(net::free_host_bytes(root));
-  machine.cores = by_node(usable_cores(), root);
+  std::vector<int> cores = usable_cores(0);
+  if (cores.empty()) cores = {0};
+  machine.cores = by_node(std::move(cores), root);
   machine.gpus = visible_gpus(root);
   return machine;
 }
@@ -139,7 +136,7 @@ std::vector<int> by_node(std::vector<int> cores, const fs::path& root) {
     if (!fs::exists(file, ignored)) break;
     for (const int core : core_list(file)) node_of[core] = node;
   }
-  std::stable_sort(cores.begin(), cores.end(), [&](int a, int b) { return node_of[a] < node_of[b]; });
+  std::ranges::stable_sort(cores, {}, [&](int core) { return node_of[core]; });
   return cores;
 }
 
@@ -174,18 +171,12 @@ std::vector<int> cores_of_rank(const Machine& machine, std::size_t index, std::s
 }
 
 std::string this_kernel() {
-  std::istringstream stream(read_if_possible("/proc/sys/kernel/random/boot_id"));
-  std::string id;
-  std::getline(stream, id);
-  return id;
+  return trim(read_if_possible("/proc/sys/kernel/random/boot_id"));
 }
 
 bool was_bound() {
-  cpu_set_t mine, of_parent;
-  CPU_ZERO(&mine);
-  CPU_ZERO(&of_parent);
-  return sched_getaffinity(0, sizeof mine, &mine) == 0 &&
-         sched_getaffinity(getppid(), sizeof of_parent, &of_parent) == 0 && !CPU_EQUAL(&mine, &of_parent);
+  const std::vector<int> mine = usable_cores(0), of_parent = usable_cores(getppid());
+  return !mine.empty() && !of_parent.empty() && mine != of_parent;
 }
 
 MemoryOptions within_share(MemoryOptions memory, const MachineShare& share, bool on_gpu) {

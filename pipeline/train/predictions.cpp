@@ -170,10 +170,7 @@ class CasePredictor {
       row.case_id = id;
       row.output = outputs_[c];
       set_scores(row, reliability.outputs()[c]);
-      move_into(scores.reliability,
-                reliability_rows(
-                    {.run = row.run, .repeat = repeat, .resolution = row.resolution, .output = row.output},
-                    reliability.outputs()[c]));
+      move_into(scores.reliability, reliability_rows({row, row.output}, reliability.outputs()[c]));
     }
   }
 

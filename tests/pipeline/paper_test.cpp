@@ -1,11 +1,10 @@
 // Tests figures for a paper: their size and fonts as poppler reads them, and that methods are written.
-#include "pipeline/report/paper.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <regex>
 
+#include "pipeline/report/report.h"
 #include "tests/pipeline/made_up_runs.h"
 
 namespace voxswap::pipeline {

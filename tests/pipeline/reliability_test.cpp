@@ -21,7 +21,7 @@ TEST(Reliability, OfCasesIsThatOfAllTheirVoxels) {
                                              b = {{0.05, false}, {0.5, true}};
   std::vector<std::pair<double, bool>> both = a;
   both.insert(both.end(), b.begin(), b.end());
-  const ReliabilityRow like{.run = "r", .resolution = "64", .output = "core"};
+  const ReliabilityRow like{{.run = "r", .resolution = "64"}, "core"};
   std::vector<ReliabilityRow> rows = reliability_rows(like, calibration_of(a));
   for (ReliabilityRow& row : reliability_rows(like, calibration_of(b))) rows.push_back(row);
   const std::vector<ReliabilityRow> sums = summed(rows), all = reliability_rows(like, calibration_of(both));
@@ -44,9 +44,8 @@ TEST(ReliabilityPlot, HasAPanelForEveryOutputAndAPointForEveryBinWithVoxels) {
   std::vector<ReliabilityRow> rows;
   for (const char* resolution : {"64", "96"})
     for (const char* output : {"tumor_core", "edema"})
-      for (ReliabilityRow& row :
-           reliability_rows({.run = resolution, .resolution = resolution, .output = output},
-                            calibration_of({{0.1, false}, {0.5, true}, {0.9, true}})))
+      for (ReliabilityRow& row : reliability_rows({{.run = resolution, .resolution = resolution}, output},
+                                                  calibration_of({{0.1, false}, {0.5, true}, {0.9, true}})))
         rows.push_back(row);
   const std::string svg = reliability_plot(rows, group_runs({{"64", "64", {}}, {"96", "96", {}}})).svg;
   EXPECT_EQ(test::points_of(svg, 7), 3u * 4u);
