@@ -4,11 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/keys.h"
 #include "base/text.h"
@@ -33,14 +31,6 @@ std::string checksum(std::string_view bytes) {
 
 std::string_view bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float)};
-}
-
-// Index of the first NaN or infinity; nullopt if all values are finite.
-std::optional<std::size_t> not_finite(const Tensor& tensor) {
-  const auto found = std::find_if_not(tensor.values.begin(), tensor.values.end(),
-                                      [](float value) { return std::isfinite(value); });
-  if (found == tensor.values.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - tensor.values.begin());
 }
 
 // Position of the header's own checksum in its text. Inside a JSON string the key's quotes would be escaped,
@@ -82,17 +72,13 @@ std::string header_text(const Checkpoint& checkpoint, std::string& digest) {
 // another program.
 std::map<std::string, std::string> take_checksums(Checkpoint& checkpoint, std::string_view header) {
   std::map<std::string, std::string> checksums;
-  for (auto entry = checkpoint.metadata.begin(); entry != checkpoint.metadata.end();) {
-    const auto [key, value] = *entry;
-    const bool of_tensor = key.starts_with(tensor_checksum_key);
-    if (!of_tensor && key != checksum_key) {
-      ++entry;
-      continue;
-    }
+  std::erase_if(checkpoint.metadata, [&](const auto& entry) {
+    const auto& [key, value] = entry;
+    const bool of_tensor = key.starts_with(tensor_checksum_key), of_header = key == checksum_key;
     if (of_tensor) checksums[key.substr(tensor_checksum_key.size())] = value;
-    if (!of_tensor) checkpoint.digest = value;
-    entry = checkpoint.metadata.erase(entry);
-  }
+    if (of_header) checkpoint.digest = value;
+    return of_tensor || of_header;
+  });
   if (checksums.empty() && checkpoint.digest.empty()) return {};
   const std::size_t place = place_of_digest(header);
   if (place == header.npos || digest_of_header(std::string(header), place) != checkpoint.digest)
@@ -116,6 +102,13 @@ struct TensorRange {  // byte range of a tensor's data
   std::string name;
 };
 
+TensorRange range_of(const std::string& name, const Json& entry, std::string_view data, std::size_t bytes) {
+  const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
+  if (end > data.size() || begin > end || end - begin != bytes)
+    throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
+  return {begin, end, name};
+}
+
 Tensor read_tensor(const std::string& name, const Json& entry, std::string_view data,
                    std::vector<TensorRange>& ranges) {
   const auto type = entry.at("dtype").get<std::string>();
@@ -123,12 +116,9 @@ Tensor read_tensor(const std::string& name, const Json& entry, std::string_view 
   if (!of_number)
     throw Unreadable("tensor '" + name + "' is " + type + "; expected one of F32, F64, F16, BF16");
   Tensor tensor{name, Shape(entry.at("shape").get<std::vector<std::int64_t>>()), {}};
-  const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
   const std::size_t bytes = bytes_of_shape(name, tensor.shape, *of_number, data.size());
-  if (end > data.size() || begin > end || end - begin != bytes)
-    throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
-  tensor.values = read_numbers(type, data.substr(begin, bytes));
-  ranges.push_back({begin, end, name});
+  ranges.push_back(range_of(name, entry, data, bytes));
+  tensor.values = read_numbers(type, data.substr(ranges.back().begin, bytes));
   return tensor;
 }
 
@@ -137,18 +127,9 @@ bool is_counter(const std::string& name, const Json& entry) {
   return ends_with(name, "num_batches_tracked") && entry.at("dtype").get<std::string>() == "I64";
 }
 
-TensorRange place_of(const std::string& name, const Json& entry, std::string_view data) {
-  const auto [begin, end] = entry.at("data_offsets").get<std::pair<std::size_t, std::size_t>>();
-  if (end > data.size() || end - begin != sizeof(std::int64_t))
-    throw Unreadable("tensor '" + name + "' is outside the file, or its length does not match its shape");
-  return {begin, end, name};
-}
-
 // The format allows neither gaps nor overlapping tensors.
 void check_coverage(std::vector<TensorRange> ranges, std::size_t size) {
-  std::sort(ranges.begin(), ranges.end(), [](const TensorRange& a, const TensorRange& b) {
-    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
-  });
+  std::ranges::sort(ranges, {}, [](const TensorRange& range) { return std::tie(range.begin, range.end); });
   std::size_t reached = 0;
   for (const TensorRange& range : ranges) {
     if (range.begin < reached) throw Unreadable("tensor '" + range.name + "' overlaps another");
@@ -165,7 +146,7 @@ void check_values(const Checkpoint& checkpoint, const std::map<std::string, std:
     if (!checkpoint.digest.empty() &&
         (found == checksums.end() || found->second != checksum(bytes_of(tensor))))
       throw Unreadable("it is damaged: tensor '" + tensor.name + "' does not match its checksum");
-    if (const auto at = not_finite(tensor))
+    if (const auto at = not_finite(tensor.values))
       throw Unreadable(format("tensor '{}' holds {} at index {}; weights must be finite", tensor.name,
                               tensor.values[*at], *at));
   }
@@ -205,10 +186,15 @@ Checkpoint reading(const fs::path& path, const Read& read) {
 
 }  // namespace
 
+std::optional<std::size_t> not_finite(const std::vector<float>& values) {
+  const auto found = std::ranges::find_if_not(values, [](float value) { return std::isfinite(value); });
+  if (found == values.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - values.begin());
+}
+
 const Tensor& Checkpoint::tensor(const std::string& name, const std::string& where) const {
-  for (const Tensor& candidate : tensors) {
-    if (candidate.name == name) return candidate;
-  }
+  if (const auto found = std::ranges::find(tensors, name, &Tensor::name); found != tensors.end())
+    return *found;
   fail(Exit::bad_data, "{}: has no tensor '{}', so it belongs to another network", where, name);
 }
 
@@ -219,9 +205,14 @@ const std::string& Checkpoint::text(const std::string& key, const std::string& w
   return found->second;
 }
 
+std::string Checkpoint::entry(const std::string& key) const {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? "" : found->second;
+}
+
 std::string write_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
   for (const Tensor& tensor : checkpoint.tensors) {
-    if (const auto at = not_finite(tensor))
+    if (const auto at = not_finite(tensor.values))
       fail(Exit::failed,
            "{}: not written, because '{}' became {}. The previous one is kept. Try a lower {}, or precision "
            "f32",
@@ -252,7 +243,7 @@ Checkpoint read_checkpoint(const fs::path& path) {
     for (const auto& [name, entry] : header.items()) {
       if (name == "__metadata__") continue;
       if (is_counter(name, entry))
-        ranges.push_back(place_of(name, entry, data));
+        ranges.push_back(range_of(name, entry, data, sizeof(std::int64_t)));
       else
         checkpoint.tensors.push_back(read_tensor(name, entry, data, ranges));
     }

@@ -34,6 +34,7 @@ struct Checkpoint {
 
   const Tensor& tensor(const std::string& name, const std::string& where) const;    // throws Exit::bad_data
   const std::string& text(const std::string& key, const std::string& where) const;  // throws Exit::bad_data
+  std::string entry(const std::string& key) const;  // of the metadata; empty if there is none
 };
 
 // Returns the digest. Throws Exit::failed without writing if a value is NaN or infinite.
@@ -54,6 +55,9 @@ std::optional<std::size_t> stored_bytes(std::string_view type);
 
 // REQUIRES: a supported type, and bytes of complete numbers.
 std::vector<float> read_numbers(std::string_view type, std::string_view bytes);
+
+// Index of the first NaN or infinity; nullopt if all values are finite.
+std::optional<std::size_t> not_finite(const std::vector<float>& values);
 
 // Lists of numbers in a checkpoint's metadata. Throws Exit::bad_data that names `key` and `where` if an entry
 // is not a number.

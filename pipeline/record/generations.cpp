@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/own_folder.h"
 
@@ -78,19 +77,13 @@ struct Usable {
   std::array<fs::path, kept_names.size()> files;  // empty path if there is none yet
 };
 
-// Empty if the metadata has no such digest.
-std::string digest_in(const Checkpoint& last, const char* name) {
-  const auto entry = last.metadata.find(name);
-  return entry == last.metadata.end() ? "" : entry->second;
-}
-
 Usable read_generation(const fs::path& folder, const fs::path& file, const Generations::Check& check_last,
                        const Generations::Check& check_best) {
   Usable usable{read_checkpoint(file), {}};
   check_last(usable.last, file.string());
   usable.last.text(best_weights_name, file.string());  // required
   for (std::size_t i = 0; i < kept_names.size(); ++i) {
-    const std::string digest = digest_in(usable.last, kept_names[i]);
+    const std::string digest = usable.last.entry(kept_names[i]);
     if (digest.empty()) continue;
     usable.files[i] = find_kept(folder, kept_names[i], digest);
     check_best(read_checkpoint(usable.files[i]), usable.files[i].string());
@@ -122,8 +115,8 @@ std::optional<Checkpoint> Generations::resume(const Check& check_last, const Che
         const fs::path named = kept(folder_, kept_names[i]);
         if (!usable.files[i].empty() && usable.files[i] != named) give_name(usable.files[i], named);
       }
-      best_digest_ = digest_in(usable.last, best_weights_name);
-      averaged_digest_ = digest_in(usable.last, averaged_weights_name);
+      best_digest_ = usable.last.entry(best_weights_name);
+      averaged_digest_ = usable.last.entry(averaged_weights_name);
       return std::move(usable.last);
     } catch (const Error& error) {
       if (error.exit() != Exit::bad_data) throw;
@@ -171,8 +164,7 @@ std::optional<Checkpoint> newest_last(const fs::path& folder, std::string& troub
 bool has_averaged(const fs::path& folder) {
   std::string trouble;
   const std::optional<Checkpoint> last = newest_last(folder, trouble);
-  return last ? !digest_in(*last, averaged_weights_name).empty()
-              : is_there(kept(folder, averaged_weights_name));
+  return last ? !last->entry(averaged_weights_name).empty() : is_there(kept(folder, averaged_weights_name));
 }
 
 Checkpoint read_best(const fs::path& folder, const Generations::Check& check, const char* name) {

@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/keys.h"
-#include "base/text.h"
 #include "net/networks/networks.h"
 #include "pipeline/record/starting_weights.h"
+#include "pipeline/report/lists.h"
 
 namespace voxswap::pipeline {
 
@@ -46,14 +45,9 @@ std::string run_of(const RunIdentity& identity) {
   return hasher.add(identity.split).digest();
 }
 
-// Formats "3 cases are gone: a, b, c", with at most three names.
+// Adds "cases are missing: a, b, c and 2 more".
 void add_change(std::vector<std::string>& changes, const char* what, const std::vector<std::string>& ids) {
-  if (ids.empty()) return;
-  const std::vector<std::string> named(ids.begin(),
-                                       ids.begin() + std::min<std::ptrdiff_t>(3, std::ssize(ids)));
-  changes.push_back(
-      format("{}: {}{}", what, join(named, ", "),
-             ids.size() > named.size() ? format(" and {} more", ids.size() - named.size()) : ""));
+  if (!ids.empty()) changes.push_back(format("{}: {}", what, listed(ids, 3)));
 }
 
 [[noreturn]] void refuse_data(const fs::path& root, const std::vector<std::string>& changes) {
@@ -118,18 +112,9 @@ bool may_change(Decides decides, const Experiment& experiment) {
   const bool by_length = training.schedule.name == Schedule::poly ||
                          training.schedule.name == Schedule::cosine ||
                          (training.averaging.name == Averaging::swa && training.averaging.start == 0);
-  switch (decides) {
-    case Decides::nothing:
-    case Decides::stop:
-    case Decides::memory:
-    case Decides::scores:
-    case Decides::shown:
-      return true;
-    case Decides::epochs:
-      return !by_length;
-    default:
-      return false;
-  }
+  using enum Decides;
+  return decides == nothing || decides == stop || decides == memory || decides == scores ||
+         decides == shown || (decides == epochs && !by_length);
 }
 
 void check_experiment(const RunIdentity& identity, const Experiment& experiment, const SettingList& settings,
@@ -138,8 +123,8 @@ void check_experiment(const RunIdentity& identity, const Experiment& experiment,
   std::vector<std::string> changes;
   for (const auto& [key, value] : identity.experiment) {
     const auto found = now.find(key);  // ignores keys that this version does not have
-    const bool asked = std::any_of(sections.begin(), sections.end(),
-                                   [&](const std::string& section) { return key.starts_with(section); });
+    const bool asked =
+        std::ranges::any_of(sections, [&](const std::string& section) { return key.starts_with(section); });
     if (asked && found != now.end() && found->second != value)
       changes.push_back(format("{} was {}, now {}", key, value, found->second));
   }
@@ -171,10 +156,10 @@ void check_case_list(const RunIdentity& identity, const data::Dataset& dataset) 
   std::vector<std::string> before, now, gone, added, changes;
   for (const auto& [id, content] : identity.cases) before.push_back(id);
   for (const data::CaseFiles& files : dataset.cases) now.push_back(files.id);
-  std::sort(before.begin(), before.end());
-  std::sort(now.begin(), now.end());
-  std::set_difference(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(gone));
-  std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
+  std::ranges::sort(before);
+  std::ranges::sort(now);
+  std::ranges::set_difference(before, now, std::back_inserter(gone));
+  std::ranges::set_difference(now, before, std::back_inserter(added));
   add_change(changes, "cases are missing", gone);
   add_change(changes, "cases are new", added);
   if (!changes.empty()) refuse_data(dataset.root, changes);

@@ -68,8 +68,10 @@ class PickleMachine {
     for (;;) {
       const auto opcode = static_cast<unsigned char>(take(1)[0]);
       if (opcode == '.') break;
-      if (!simple(opcode) && !sized(opcode) && !container(opcode) && !object(opcode))
+      const auto found = actions().find(opcode);
+      if (found == actions().end())
         unreadable(format("it has the opcode {}, which files of tensors do not have", opcode));
+      found->second(*this);
     }
     into_.root_ = pop();
   }
@@ -152,90 +154,76 @@ class PickleMachine {
     push_integer(static_cast<std::int64_t>(number));
   }
 
-  // Opcodes of fixed size.
-  bool simple(unsigned char opcode) {
-    switch (opcode) {
-      case 0x80:
-        return take(1), true;  // PROTO
-      case 0x95:
-        return take(8), true;  // FRAME
-      case '(':
-        return marks_.push_back(stack_.size()), true;  // MARK
-      case '0':
-        return pop(), true;  // POP
-      case '1':
-        return pop_to_mark(), true;  // POP_MARK
-      case 'N':
-        return push({}), true;  // NONE
-      case 0x88:
-        return push({Kind::boolean, 1}), true;  // NEWTRUE
-      case 0x89:
-        return push({Kind::boolean, 0}), true;  // NEWFALSE
-      case 'J':
-        return push_integer(number<std::int32_t>()), true;  // BININT
-      case 'K':
-        return push_integer(number<std::uint8_t>()), true;  // BININT1
-      case 'M':
-        return push_integer(number<std::uint16_t>()), true;  // BININT2
-      case 'G':
-        return push_real(), true;  // BINFLOAT
-      case 'h':
-        return recall(number<std::uint8_t>()), true;  // BINGET
-      case 'j':
-        return recall(number<std::uint32_t>()), true;  // LONG_BINGET
-      case 'q':
-        return remember(number<std::uint8_t>()), true;  // BINPUT
-      case 'r':
-        return remember(number<std::uint32_t>()), true;  // LONG_BINPUT
-      case 0x94:
-        return remember(memo_.size()), true;  // MEMOIZE
-      default:
-        return false;
-    }
+  // What each opcode does. Bytes count as text.
+  static const std::unordered_map<int, void (*)(PickleMachine&)>& actions() {
+    using M = PickleMachine;
+    static const std::unordered_map<int, void (*)(M&)> table = {
+        {0x80, [](M& m) { m.take(1); }},                           // PROTO
+        {0x95, [](M& m) { m.take(8); }},                           // FRAME
+        {'(', [](M& m) { m.marks_.push_back(m.stack_.size()); }},  // MARK
+        {'0', [](M& m) { m.pop(); }},                              // POP
+        {'1', [](M& m) { m.pop_to_mark(); }},                      // POP_MARK
+        {'N', [](M& m) { m.push({}); }},                           // NONE
+        {0x88,
+         [](M& m) {
+           m.push({Kind::boolean, 1});
+         }},  // NEWTRUE
+        {0x89,
+         [](M& m) {
+           m.push({Kind::boolean, 0});
+         }},                                                               // NEWFALSE
+        {'J', [](M& m) { m.push_integer(m.number<std::int32_t>()); }},     // BININT
+        {'K', [](M& m) { m.push_integer(m.number<std::uint8_t>()); }},     // BININT1
+        {'M', [](M& m) { m.push_integer(m.number<std::uint16_t>()); }},    // BININT2
+        {0x8a, [](M& m) { m.push_long(m.number<std::uint8_t>()); }},       // LONG1
+        {0x8b, [](M& m) { m.push_long(m.number<std::uint32_t>()); }},      // LONG4
+        {'G', [](M& m) { m.push_real(); }},                                // BINFLOAT
+        {'X', [](M& m) { m.push_text(m.number<std::uint32_t>()); }},       // BINUNICODE
+        {'T', [](M& m) { m.push_text(m.number<std::uint32_t>()); }},       // BINSTRING
+        {'B', [](M& m) { m.push_text(m.number<std::uint32_t>()); }},       // BINBYTES
+        {0x8c, [](M& m) { m.push_text(m.number<std::uint8_t>()); }},       // SHORT_BINUNICODE
+        {'U', [](M& m) { m.push_text(m.number<std::uint8_t>()); }},        // SHORT_BINSTRING
+        {'C', [](M& m) { m.push_text(m.number<std::uint8_t>()); }},        // SHORT_BINBYTES
+        {0x8d, [](M& m) { m.push_text(m.number<std::uint64_t>()); }},      // BINUNICODE8
+        {0x8e, [](M& m) { m.push_text(m.number<std::uint64_t>()); }},      // BINBYTES8
+        {'h', [](M& m) { m.recall(m.number<std::uint8_t>()); }},           // BINGET
+        {'j', [](M& m) { m.recall(m.number<std::uint32_t>()); }},          // LONG_BINGET
+        {'q', [](M& m) { m.remember(m.number<std::uint8_t>()); }},         // BINPUT
+        {'r', [](M& m) { m.remember(m.number<std::uint32_t>()); }},        // LONG_BINPUT
+        {0x94, [](M& m) { m.remember(m.memo_.size()); }},                  // MEMOIZE
+        {']', [](M& m) { m.push_all(Kind::list, {}); }},                   // EMPTY_LIST
+        {')', [](M& m) { m.push_all(Kind::list, {}); }},                   // EMPTY_TUPLE
+        {'l', [](M& m) { m.push_all(Kind::list, m.pop_to_mark()); }},      // LIST
+        {'t', [](M& m) { m.push_all(Kind::list, m.pop_to_mark()); }},      // TUPLE
+        {0x85, [](M& m) { m.push_all(Kind::list, m.last(1)); }},           // TUPLE1
+        {0x86, [](M& m) { m.push_all(Kind::list, m.last(2)); }},           // TUPLE2
+        {0x87, [](M& m) { m.push_all(Kind::list, m.last(3)); }},           // TUPLE3
+        {'}', [](M& m) { m.push_all(Kind::dictionary, {}); }},             // EMPTY_DICT
+        {'a', [](M& m) { m.append(Kind::list, m.last(1)); }},              // APPEND
+        {'e', [](M& m) { m.append(Kind::list, m.pop_to_mark()); }},        // APPENDS
+        {'s', [](M& m) { m.append(Kind::dictionary, m.last(2)); }},        // SETITEM
+        {'u', [](M& m) { m.append(Kind::dictionary, m.pop_to_mark()); }},  // SETITEMS
+        {'c', [](M& m) { m.push_global(); }},                              // GLOBAL
+        {0x93, [](M& m) { m.push_stacked_global(); }},                     // STACK_GLOBAL
+        {'R', [](M& m) { m.call(); }},                                     // REDUCE
+        {'b', [](M& m) { m.set_state(); }},                                // BUILD
+        {'Q', [](M& m) { m.push_storage(); }},                             // BINPERSID
+    };
+    return table;
   }
+
   void push_real() {  // big-endian
     std::uint64_t bits = 0;
     for (const char c : take(8)) bits = bits << 8U | static_cast<unsigned char>(c);
     push({Kind::real, 0, std::bit_cast<double>(bits)});
   }
 
-  // Opcodes with a length. Bytes count as text.
-  bool sized(unsigned char opcode) {
-    switch (opcode) {
-      case 0x8a:
-        return push_long(number<std::uint8_t>()), true;  // LONG1
-      case 0x8b:
-        return push_long(number<std::uint32_t>()), true;  // LONG4
-      case 'X':
-      case 'T':
-      case 'B':  // BINUNICODE, -STRING, -BYTES
-        return push_text(number<std::uint32_t>()), true;
-      case 0x8c:
-      case 'U':
-      case 'C':  // the same, short
-        return push_text(number<std::uint8_t>()), true;
-      case 0x8d:
-      case 0x8e:
-        return push_text(number<std::uint64_t>()), true;  // the same, long
-      default:
-        return false;
-    }
-  }
-
-  void push_list(std::vector<Index> items) {
-    PickledValue list{Kind::list};
-    list.items = std::move(items);
-    push(std::move(list));
-  }
-  void push_last(std::size_t count) {
+  void push_all(Kind kind, std::vector<Index> items) { push({kind, 0, 0, {}, std::move(items)}); }
+  // The last values of the stack, in their order.
+  std::vector<Index> last(std::size_t count) {
     std::vector<Index> items(count);
     for (std::size_t i = count; i-- > 0;) items[i] = pop();
-    push_list(std::move(items));
-  }
-  void push_dictionary(std::vector<Index> items) {
-    PickledValue dictionary{Kind::dictionary};
-    dictionary.items = std::move(items);
-    push(std::move(dictionary));
+    return items;
   }
   void append(Kind kind, const std::vector<Index>& added) {
     if (kind == Kind::dictionary && added.size() % 2 != 0)
@@ -244,43 +232,10 @@ class PickleMachine {
     std::vector<Index>& items = top(kind).items;
     items.insert(items.end(), added.begin(), added.end());
   }
-  void set_item() {
-    const Index item = pop(), key = pop();
-    append(Kind::dictionary, {key, item});
-  }
-
-  bool container(unsigned char opcode) {
-    switch (opcode) {
-      case ']':
-      case ')':
-        return push_list({}), true;  // EMPTY_LIST, EMPTY_TUPLE
-      case 'l':
-      case 't':
-        return push_list(pop_to_mark()), true;  // LIST, TUPLE
-      case 0x85:
-      case 0x86:
-      case 0x87:
-        return push_last(opcode - 0x84U), true;  // TUPLE1 to TUPLE3
-      case '}':
-        return push_dictionary({}), true;  // EMPTY_DICT
-      case 'a': {
-        const Index item = pop();
-        return append(Kind::list, {item}), true;
-      }  // APPEND
-      case 'e':
-        return append(Kind::list, pop_to_mark()), true;  // APPENDS
-      case 's':
-        return set_item(), true;  // SETITEM
-      case 'u':
-        return append(Kind::dictionary, pop_to_mark()), true;  // SETITEMS
-      default:
-        return false;
-    }
-  }
 
   void push_name(std::string_view module, std::string_view name) {
     std::string joined = std::string(module) + " " + std::string(name);
-    if (!is_known(joined) && std::find(allowed_.begin(), allowed_.end(), joined) == allowed_.end())
+    if (!is_known(joined) && !is_among(joined, allowed_))
       unreadable(format("it names {}.{}, which could run code. Only tensors, numbers and text are read",
                         shown_name(module), shown_name(name)));
     const auto found = std::find(into_.names_.begin(), into_.names_.end(), joined);
@@ -294,27 +249,14 @@ class PickleMachine {
     return into_.name(callee);
   }
 
-  bool object(unsigned char opcode) {
-    switch (opcode) {
-      case 'c': {  // GLOBAL
-        const std::string_view module = line();
-        return push_name(module, line()), true;
-      }
-      case 0x93: {  // STACK_GLOBAL
-        const Index name = pop(), module = pop();
-        if (value(name).kind != Kind::text || value(module).kind != Kind::text)
-          unreadable("a name is no text");
-        return push_name(value(module).text, value(name).text), true;
-      }
-      case 'R':
-        return call(), true;  // REDUCE
-      case 'b':
-        return set_state(), true;  // BUILD
-      case 'Q':
-        return push_storage(), true;  // BINPERSID
-      default:
-        return false;
-    }
+  void push_global() {
+    const std::string_view module = line();
+    push_name(module, line());
+  }
+  void push_stacked_global() {
+    const Index name = pop(), module = pop();
+    if (value(name).kind != Kind::text || value(module).kind != Kind::text) unreadable("a name is no text");
+    push_name(value(module).text, value(name).text);
   }
 
   // The result of a known function, without calling it.
@@ -325,7 +267,7 @@ class PickleMachine {
     const std::vector<Index>& all = value(arguments).items;
     const std::vector<Index> given(all.begin(), all.begin() + std::min<std::ptrdiff_t>(4, std::ssize(all)));
     if (name == rebuild_tensor) return push_tensor(given);
-    if (name == ordered_dictionary && given.empty()) return push_dictionary({});
+    if (name == ordered_dictionary && given.empty()) return push_all(Kind::dictionary, {});
     if ((name == rebuild_parameter || name == torch_size) && !given.empty())
       return stack_.push_back(given[0]);
     if (!is_one_of(name, opaque_functions))
@@ -336,9 +278,7 @@ class PickleMachine {
     if (given.size() < 4 || value(given[0]).kind != Kind::storage || value(given[1]).kind != Kind::integer ||
         value(given[2]).kind != Kind::list || value(given[3]).kind != Kind::list)
       unreadable("a tensor lacks its storage, offset, shape or strides");
-    PickledValue tensor{Kind::tensor};
-    tensor.items.assign(given.begin(), given.begin() + 4);
-    push(std::move(tensor));
+    push_all(Kind::tensor, {given.begin(), given.begin() + 4});
   }
 
   // The state of a known object is not used, for example the versions in a state_dict.
@@ -359,9 +299,7 @@ class PickleMachine {
         value(given[1]).kind != Kind::name || value(given[2]).kind != Kind::text ||
         value(given[4]).kind != Kind::integer)
       unreadable("a storage lacks its type, key or size");
-    PickledValue storage{Kind::storage, value(given[4]).integer, 0, value(given[2]).text};
-    storage.items = {given[1]};
-    push(std::move(storage));
+    push({Kind::storage, value(given[4]).integer, 0, value(given[2]).text, {given[1]}});
   }
 
   std::string_view rest_;

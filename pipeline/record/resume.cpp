@@ -1,17 +1,13 @@
 #include "pipeline/record/resume.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/keys.h"
 #include "base/log.h"
 #include "base/parallel.h"
-#include "base/text.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/open_dataset.h"
 #include "pipeline/cases/split.h"
-#include "pipeline/record/checkpoint.h"
 #include "pipeline/record/generations.h"
-#include "pipeline/record/identity.h"
 #include "pipeline/report/written_files.h"
 
 namespace voxswap::pipeline {

@@ -4,11 +4,8 @@
 
 #include "base/checksummed_file.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "net/backends/backend.h"
-#include "pipeline/record/checkpoint.h"
 #include "pipeline/record/resume.h"
 
 namespace voxswap::pipeline {
@@ -27,9 +24,7 @@ std::string chosen(const net::Backend& backend) {
 std::string of_checkpoint(const fs::path& file) {
   if (!fs::exists(file)) return "";
   try {
-    const Checkpoint checkpoint = read_checkpoint_header(file);
-    const auto found = checkpoint.metadata.find(metadata_key);
-    return found == checkpoint.metadata.end() ? "" : found->second;
+    return read_checkpoint_header(file).entry(metadata_key);
   } catch (const Error&) {
     return "";
   }

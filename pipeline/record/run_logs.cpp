@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "pipeline/report/slice_view.h"
 

@@ -63,16 +63,14 @@ class Source {
 // help: the file has none, shares none, or has the same order.
 std::vector<std::int64_t> channels_by_name(const Checkpoint& checkpoint, std::int64_t count,
                                            const std::vector<std::string>& ours) {
-  const auto found = checkpoint.metadata.find("modalities");
-  if (found == checkpoint.metadata.end()) return {};
-  const std::vector<std::string> theirs = split(found->second, ' ');
+  const std::vector<std::string> theirs = split(checkpoint.entry("modalities"), ' ');
   if (theirs == ours || std::ssize(theirs) != count) return {};
   std::vector<std::int64_t> places;
   for (const std::string& name : ours) {
-    const auto at = std::find(theirs.begin(), theirs.end(), name);
+    const auto at = std::ranges::find(theirs, name);
     places.push_back(at == theirs.end() ? -1 : at - theirs.begin());
   }
-  if (std::all_of(places.begin(), places.end(), [](std::int64_t place) { return place < 0; })) return {};
+  if (std::ranges::max(places) < 0) return {};
   return places;
 }
 
@@ -131,8 +129,8 @@ StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> rando
   const Checkpoint checkpoint = read_checkpoint(file);
   Source source(checkpoint);
   // The first 5-D weight belongs to the convolution that reads the images.
-  const auto first = std::find_if(random.begin(), random.end(),
-                                  [](const Tensor& tensor) { return tensor.shape.rank() == 5; });
+  const auto first =
+      std::ranges::find_if(random, [](const Tensor& tensor) { return tensor.shape.rank() == 5; });
   StartingWeights weights{file, {}, {}};
   for (auto tensor = random.begin(); tensor != random.end(); ++tensor) {
     const Tensor* const found = source.take(tensor->name);
@@ -166,8 +164,7 @@ StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> rando
 }
 
 std::size_t StartingWeights::count(Fate fate) const {
-  return static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.fate == fate; }));
+  return static_cast<std::size_t>(std::ranges::count(rows, fate, &Row::fate));
 }
 
 std::string StartingWeights::table() const {

@@ -83,7 +83,7 @@ data::Normalization normalization_from(const Checkpoint& checkpoint, std::size_t
   }
   for (const std::vector<double>* list : lists) {
     if (list->size() != channels ||
-        !std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
+        !std::ranges::all_of(*list, [](double value) { return std::isfinite(value); }))
       fail(Exit::bad_data, "{}: its normalization is not a finite number for each of the {}", where,
            counted(channels, "channel"));
   }

@@ -1,7 +1,6 @@
 #include "pipeline/record/torch_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -77,15 +76,6 @@ std::vector<float> gathered(const std::vector<float>& storage, const Strided& ho
   return values;
 }
 
-bool is_contiguous(const Strided& how) {
-  std::int64_t stride = 1;
-  for (std::size_t axis = how.shape.size(); axis-- > 0;) {
-    if (how.shape[axis] > 1 && how.strides[axis] != stride) return false;
-    stride *= how.shape[axis];
-  }
-  return true;
-}
-
 }  // namespace
 
 TorchFile::TorchFile(const fs::path& path) : path_(path), content_(read_file(path)) {
@@ -94,7 +84,7 @@ TorchFile::TorchFile(const fs::path& path) : path_(path), content_(read_file(pat
       throw std::runtime_error(
           "it is no zip archive, as torch.save writes since PyTorch 1.6. Save it again with a newer PyTorch");
     entries_ = zip_entries(content_);
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+    const auto found = std::ranges::find_if(entries_, [](const auto& entry) {
       return entry.first == "data.pkl" || ends_with(entry.first, "/data.pkl");
     });
     if (found == entries_.end()) throw std::runtime_error("it has no data.pkl");
@@ -123,14 +113,12 @@ Tensor TorchFile::read(std::string_view name, const PickledValue& tensor) const 
   if (how.count == 0) return result;
   if (offset < 0 || offset > there || how.last >= there - offset || how.count > there)
     throw std::runtime_error("it is outside of its content, or its shape is larger than that");
-  result.values = read_numbers(type, entry->second.substr(static_cast<std::size_t>(offset) * bytes,
-                                                          static_cast<std::size_t>(how.last + 1) * bytes));
-  if (!is_contiguous(how)) result.values = gathered(result.values, how);
-  const auto wrong = std::find_if_not(result.values.begin(), result.values.end(),
-                                      [](float value) { return std::isfinite(value); });
-  if (wrong != result.values.end())
+  const std::string_view used = entry->second.substr(static_cast<std::size_t>(offset) * bytes,
+                                                     static_cast<std::size_t>(how.last + 1) * bytes);
+  result.values = gathered(read_numbers(type, used), how);
+  if (const auto at = not_finite(result.values))
     throw std::runtime_error(
-        format("it holds {} at index {}. Weights must be finite", *wrong, wrong - result.values.begin()));
+        format("it holds {} at index {}. Weights must be finite", result.values[*at], *at));
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/record/zip_entries.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -18,18 +19,17 @@ constexpr std::uint32_t in_zip64 = 0xffffffff;
   throw std::runtime_error(what);
 }
 
-// A little-endian number at `at`.
-template <class T>
-T number_at(std::string_view bytes, std::uint64_t at) {
-  if (at > bytes.size() || bytes.size() - at < sizeof(T)) damaged("it is truncated");
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
 std::string_view part(std::string_view bytes, std::uint64_t at, std::uint64_t size) {
   if (at > bytes.size() || bytes.size() - at < size) damaged("it is truncated");
   return bytes.substr(at, size);
+}
+
+// A little-endian number at `at`.
+template <class T>
+T number_at(std::string_view bytes, std::uint64_t at) {
+  T value;
+  std::memcpy(&value, part(bytes, at, sizeof value).data(), sizeof value);
+  return value;
 }
 
 struct Directory {

@@ -1,7 +1,6 @@
 // Reads uncompressed zip archives, the container of PyTorch's files (APPNOTE.TXT of PKWARE, with zip64).
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
