@@ -56,7 +56,7 @@ constexpr Kind training{"training", "'-'", 1.2, 4}, validated{"validation", "1",
     averaged_weights{"averaged weights", "'.'", 1.8, 6};
 constexpr const char* ring = "points pt 6 ps 1.1 lw 1.6";  // at the epoch whose weights are kept
 
-// Only the lowest panel.labels the epochs.
+// Only the lowest panel labels the epochs.
 void set_axes(std::vector<Panel>& panels, const Range& epochs) {
   const Range shown{epochs.low - 0.5, epochs.high + 0.5};
   const std::string step = number(std::max(1.0, tic_step(shown.high - shown.low, 10)));

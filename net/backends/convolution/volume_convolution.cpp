@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t arranged_together = 16;  // words of weights per channel
 constexpr std::int64_t most_stride = 2;
+constexpr std::int64_t most_lanes = 32;  // of a tile: two registers
 
 std::int64_t slots(const VolumeSizes& s) {
   return s.depth.kernel * s.height.kernel;
@@ -127,6 +128,9 @@ class VolumeConvolution final : public ObservableKernel {
   }
 
  private:
+  using Words =
+      std::uint32_t[most_taps * most_taps * most_taps][most_lanes];  // of each tap and lane of a tile
+
   // Arranges some words from `first` on for the lanes of a tile, from O,I,D,H,W (for a gradient, the outputs
   // are I).
   void arrange(const float* w, std::int64_t first_output, std::int64_t first, std::uint32_t* all) const {
@@ -134,14 +138,12 @@ class VolumeConvolution final : public ObservableKernel {
                        outputs = std::min(cut_.tile, sizes_.outputs - first_output),
                        lanes = whole_parts(outputs, maker_.lanes), taps = taps_of(sizes_);
     std::uint32_t* const weights = all + first_output * words_ * taps;
+    Words words = {};
     for (std::int64_t word = first; word < end; ++word) {
-      std::uint32_t* to[most_taps * most_taps * most_taps];
-      for (std::int64_t tap = 0; tap < taps; ++tap) to[tap] = weights + place_of(tap, word) * lanes;
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        std::uint32_t words[most_taps * most_taps * most_taps] = {};
-        if (lane < outputs) read_words(w, first_output + lane, word * maker_.step, words);
-        for (std::int64_t tap = 0; tap < taps; ++tap) to[tap][lane] = words[tap];
-      }
+      for (std::int64_t lane = 0; lane < outputs; ++lane)
+        read_words(w, first_output + lane, word * maker_.step, lane, words);
+      for (std::int64_t tap = 0; tap < taps; ++tap)
+        std::copy_n(words[tap], lanes, weights + place_of(tap, word) * lanes);
     }
   }
   // Position in words of one lane of a tap and a word of channels.
@@ -155,21 +157,23 @@ class VolumeConvolution final : public ObservableKernel {
     return 0;  // not reached: every tap belongs to a phase
   }
   // Reads all taps of the channel and, if pairs are multiplied, of the next one.
-  void read_words(const float* w, std::int64_t output, std::int64_t channel, std::uint32_t* words) const {
+  void read_words(const float* w, std::int64_t output, std::int64_t channel, std::int64_t lane,
+                  Words& words) const {
     const std::int64_t taps = taps_of(sizes_), next = sizes_.gradient ? sizes_.outputs * taps : taps;
     const float* const from =
         w + (sizes_.gradient ? channel * sizes_.outputs + output : output * sizes_.inputs + channel) * taps;
-    if (!rounded_) {
-      __builtin_memcpy(words, from, static_cast<std::size_t>(4 * taps));
-      return;
-    }
     for (std::int64_t tap = 0; tap < taps; ++tap) {
+      std::uint32_t& word = words[tap][lane];
+      if (!rounded_) {
+        __builtin_memcpy(&word, from + tap, sizeof word);
+        continue;
+      }
       Bf16 low, high;
       round_to(&low, from[tap]);
-      words[tap] = static_cast<std::uint32_t>(low.bits) << 16;  // widened again
+      word = static_cast<std::uint32_t>(low.bits) << 16;  // widened again
       if (maker_.step == 1) continue;
       round_to(&high, from[next + tap]);
-      words[tap] = low.bits | static_cast<std::uint32_t>(high.bits) << 16;
+      word = low.bits | static_cast<std::uint32_t>(high.bits) << 16;
     }
   }
 
