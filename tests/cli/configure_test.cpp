@@ -244,8 +244,9 @@ TEST_F(Configure, SweepsTheCoarserGridBesideTheFinestOne) {
 
 TEST_F(Configure, KeepsTheGridWhereLabelsAreSmall) {
   const Outcome outcome = configured({"--hours", "0.001", "network.base_filters=32", "--json"});
-  for (const Json& one : Json::parse(outcome.output).at("candidates"))
-    EXPECT_EQ(one.at("spacing"), Json::parse(outcome.output).at("candidates").at(0).at("spacing"));
+  const Json json = Json::parse(outcome.output);
+  for (const Json& one : json.at("candidates"))
+    EXPECT_EQ(one.at("spacing"), json.at("candidates").at(0).at("spacing"));
 }
 
 TEST_F(Configure, SaysWhereTheHoursAllowNextToNoTraining) {
