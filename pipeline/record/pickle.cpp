@@ -154,7 +154,7 @@ class PickleMachine {
     push_integer(static_cast<std::int64_t>(number));
   }
 
-  // What each opcode does. Bytes count as text.
+  // The action of each opcode. Byte strings are read as text.
   static const std::unordered_map<int, void (*)(PickleMachine&)>& actions() {
     using M = PickleMachine;
     static const std::unordered_map<int, void (*)(M&)> table = {

@@ -26,7 +26,7 @@ using Floats4 = float __attribute__((vector_size(16)));
 using Floats8 = float __attribute__((vector_size(32)));
 using Floats16 = float __attribute__((vector_size(64)));
 
-// What Floats is.
+// The type Floats of each instruction set.
 using BaselineFloats = Pair<Pair<Floats4>>;
 using Avx2Floats = Pair<Floats8>;
 using Avx512Floats = Floats16;
