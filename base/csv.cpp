@@ -112,6 +112,7 @@ std::string csv_text(const Csv& csv) {
       if (i > 0) text += ',';
       text += written(fields[i]);
     }
+    if (fields == std::vector<std::string>{""}) text += "\"\"";  // an empty line is no record
     text += '\n';
   };
   line(csv.header);

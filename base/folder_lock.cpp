@@ -89,11 +89,15 @@ void FolderLock::remove_made() {
 }
 
 bool is_held(const fs::path& folder) {
-  const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  return is_locked(folder / ".lock");
+}
+
+bool is_locked(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return false;
-  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(descriptor);
-  return held;
+  return locked;
 }
 
 bool holds_anything(const fs::path& folder) {

@@ -28,6 +28,7 @@ class FolderLock {
 };
 
 bool is_held(const fs::path& folder);  // by a FolderLock of any process
+bool is_locked(const fs::path& file);  // exclusively, by flock() of any process
 
 // Ignores locks and temporary files of killed processes, whose names begin with a dot.
 bool holds_anything(const fs::path& folder);

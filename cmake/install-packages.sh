@@ -1,7 +1,7 @@
 # Sourced by ./test and ./quickstart: installs the missing Debian packages that the build needs.
 install_packages() {
   local wanted=(cmake ninja-build g++ libfmt-dev libspdlog-dev libxxhash-dev libboost-filesystem-dev libinsighttoolkit5-dev libdcmtk-dev libdnnl-dev coinor-libclp-dev
-    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev libbenchmark-dev gnuplot-nox poppler-utils python3 clang-format codespell
+    ocl-icd-opencl-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libdeflate-dev libpng-dev pkg-config libopenmpi-dev openmpi-bin libonnx-dev libprotobuf-dev libgtest-dev librapidcheck-dev libbenchmark-dev gnuplot-nox poppler-utils python3 clang-format codespell
     python3-numpy python3-pandas python3-nibabel python3-matplotlib)
   local missing=()
   local package

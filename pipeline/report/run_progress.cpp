@@ -94,8 +94,8 @@ std::string memory_line(const RunProgress& progress) {
 RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settings) {
   const fs::path experiment = folder / "experiment.yaml";
   if (!fs::exists(experiment))
-    fail(Exit::bad_data, "{}: {}. Expected the folder of a run, with experiment.yaml in it", folder.string(),
-         fs::exists(folder) ? "contains no experiment.yaml" : no_such_folder(folder));
+    fail(Exit::bad_data, "{}: {}. Expected the folder of a run, with experiment.yaml in it, or of a sweep",
+         folder.string(), fs::exists(folder) ? "contains no experiment.yaml" : no_such_folder(folder));
   RunProgress progress;
   progress.name = fs::weakly_canonical(folder).filename().string();
   const RunFolder run = read_run(folder, read_settings);
@@ -134,14 +134,22 @@ std::string sparkline(const std::vector<double>& values, std::size_t columns) {
   return text;
 }
 
-std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t columns) {
+std::string progress_head(const RunProgress& progress) {
+  const bool running = progress.state == RunProgress::State::running;
   std::string head = format("{}: {}", progress.name, word_of(progress.state));
   if (progress.epoch > 0) head += format(", epoch {}", progress.epoch);
   if (progress.epoch > 0 && progress.epochs > 0) head += format(" of {}", progress.epochs);
   if (progress.repeats > 1) head += format(", repeat {} of {}", progress.repeat, progress.repeats);
+  const auto best = static_cast<std::size_t>(progress.best_epoch);
+  if (!running && best > 0 && best <= progress.dice.size())
+    head += format(", best Dice {:.3f}", progress.dice[best - 1]);
   if (const auto left = seconds_left(progress))
     head += format(", about {} of training left", format_seconds(*left));
-  std::vector<std::string> lines = {head};
+  return head;
+}
+
+std::vector<std::string> progress_lines(const RunProgress& progress, std::size_t columns) {
+  std::vector<std::string> lines = {progress_head(progress)};
   if (progress.epoch == 0) {
     lines.push_back("no epoch is finished yet");
   } else {

@@ -1,6 +1,7 @@
 // Sweeps from a user's view: real processes, killed and restarted, several at once, failing, rejected.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/file.h>
 
 #include <cctype>
 #include <map>
@@ -101,6 +102,23 @@ TEST_F(SweepCommand, RunsWhatIsFinishedNoSecondTimeAndAddsCells) {
   done(sweep_into("s", {"training.seed=1,2,3"}));
   EXPECT_EQ(fs::last_write_time(folder_ / "s/seed-1/dice.csv"), made);
   EXPECT_EQ(by_cell("s/sweep.csv", "seed").size(), 3u);
+}
+
+TEST_F(SweepCommand, IsWatchedWithALineForEachRun) {
+  done(sweep_into("s", {"training.seed=1,2"}));
+  const std::string ended = "finished, epoch 2 of 2, best Dice ";
+  const std::string shown = done({"watch", path("s")}).output;
+  EXPECT_TRUE(contains(shown, "s: not running, 2 runs started\n", "seed-1: " + ended, "seed-2: " + ended))
+      << shown;
+  const int lock = ::open(path("s/.sweep.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);  // as a sweep between two of its runs
+  EXPECT_TRUE(contains(done({"watch", path("s"), "--once"}).output, "s: running, 2 runs started\n"));
+  const Json watched = parse_json(done({"watch", path("s"), "--json"}).output);
+  ::close(lock);
+  EXPECT_EQ(watched["state"], "running");
+  ASSERT_EQ(watched["runs"].size(), 2u);
+  EXPECT_EQ(watched["runs"][1]["name"], "seed-2");
+  EXPECT_EQ(watched["runs"][1]["state"], "finished");
 }
 
 TEST_F(SweepCommand, RefusesACellThatWasRunWithOtherValues) {
