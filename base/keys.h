@@ -56,6 +56,7 @@
   X(training_deep_supervision, "training.deep_supervision")               \
   X(training_freeze, "training.freeze")                                   \
   X(training_epochs, "training.epochs")                                   \
+  X(training_growth, "training.growth")                                   \
   X(training_loader_threads, "training.loader_threads")                   \
   X(training_loss, "training.loss")                                       \
   X(training_optimizer_learning_rate, "training.optimizer.learning_rate") \

@@ -132,7 +132,8 @@ std::string two_columns(const Pairs& rows) {
   return text;
 }
 
-std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast) {
+std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
+                           const Growth& growth) {
   const pipeline::DataShape& data = forecast.data;
   Pairs rows = {
       {"device", forecast.device},
@@ -176,29 +177,44 @@ std::string forecast_table(const pipeline::Experiment& experiment, const pipelin
            format("about {} for {}", format_seconds(pipeline::validation_seconds(forecast, experiment)),
                   counted(data.validation_cases, "case"))});
     const auto epochs = static_cast<double>(experiment.training.epochs * experiment.training.repeats);
-    rows.push_back(
-        {"total time", "about " + format_seconds(epoch * epochs) + " for all epochs, without validation"});
+    for (const experiments::StageForecast& stage : growth)
+      rows.push_back(
+          {"growth", format("{} at {}, about {} in {}", counted(stage.experiment.training.epochs, "epoch"),
+                            pipeline::resolution_text(pipeline::input_size(stage.experiment)),
+                            format_seconds(stage.seconds()), format_bytes(stage.memory_bytes))});
+    const bool left_out = growth.empty() && !experiment.training.growth.empty();
+    rows.push_back({"total time", format("about {} for all epochs, without validation{}",
+                                         format_seconds(epoch * epochs + experiments::seconds_of(growth)),
+                                         left_out ? " and training.growth" : "")});
   }
   return two_columns(rows);
 }
 
-Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast) {
+Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
+                       const Growth& growth) {
   const pipeline::DataShape& data = forecast.data;
   Json json = step_figures(forecast);
   json.update(Json{{"budget_bytes", forecast.budgets.device}, {"free_bytes", forecast.free_bytes}});
   if (!data.found) return json;
   const double epoch = pipeline::epoch_seconds(forecast, experiment);
-  json.update(Json{
-      {"training_cases", data.training_cases},
-      {"validation_cases", data.validation_cases},
-      {"cache_bytes", forecast.cache_bytes},
-      {"case_bytes", forecast.case_bytes},
-      {"cases_bytes", forecast.cases_bytes},
-      {"device_cases_bytes", forecast.device_cases_bytes},
-      {"output_bytes", forecast.output_bytes},
-      {"epoch_seconds", epoch},
-      {"validation_seconds", pipeline::validation_seconds(forecast, experiment)},
-      {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats)}});
+  json.update(
+      Json{{"training_cases", data.training_cases},
+           {"validation_cases", data.validation_cases},
+           {"cache_bytes", forecast.cache_bytes},
+           {"case_bytes", forecast.case_bytes},
+           {"cases_bytes", forecast.cases_bytes},
+           {"device_cases_bytes", forecast.device_cases_bytes},
+           {"output_bytes", forecast.output_bytes},
+           {"epoch_seconds", epoch},
+           {"validation_seconds", pipeline::validation_seconds(forecast, experiment)},
+           {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats) +
+                           experiments::seconds_of(growth)}});
+  for (const experiments::StageForecast& stage : growth)
+    json["growth"].push_back({{"input", pipeline::resolution_text(pipeline::input_size(stage.experiment))},
+                              {"epochs", stage.experiment.training.epochs},
+                              {"epoch_seconds", stage.epoch_seconds},
+                              {"seconds", stage.seconds()},
+                              {"arena_bytes", stage.memory_bytes}});
   return json;
 }
 

@@ -23,8 +23,8 @@ struct CellForecast {
 };
 
 // The cell's experiment as its process will run it: within its share, and with the split not yet made.
-pipeline::Experiment as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
-                            const SweepShares& shares) {
+experiments::LoadedExperiment as_run(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
+                                     const SweepShares& shares) {
   experiments::LoadedExperiment experiment = cell.experiment;
   experiments::resolve_grid(experiment);
   if (!sweep.draws_splits) experiment.split = sweep.base.split;
@@ -35,19 +35,22 @@ pipeline::Experiment as_run(const experiments::Sweep& sweep, const experiments::
 
 CellForecast forecast_cell(const experiments::Sweep& sweep, const experiments::SweepCell& cell,
                            const SweepShares& shares, bool estimate) {
-  const pipeline::Experiment experiment = as_run(sweep, cell, shares);
+  const experiments::LoadedExperiment experiment = as_run(sweep, cell, shares);
   const pipeline::DataShape data = pipeline::data_shape(experiment);
   CellForecast result;
   try {
-    const pipeline::StepForecast step(experiment, data, {.estimate = estimate, .as = "", .remember = false});
+    const pipeline::ForecastOptions how{.estimate = estimate, .as = "", .remember = false};
+    const pipeline::StepForecast step(experiment, data, how);
     const pipeline::Forecast forecast = pipeline::forecast(step, data, experiment);
     const bool runs = sweep.command == "run";
     result.memory = forecast.arena_bytes;
     result.host = forecast.plan.host_bytes;
     result.disk = forecast.plan.disk_bytes + (runs ? forecast.output_bytes : 0);
-    result.seconds = runs ? pipeline::epoch_seconds(forecast, experiment) *
-                                static_cast<double>(experiment.training.epochs * experiment.training.repeats)
-                          : forecast.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
+    result.seconds =
+        runs ? pipeline::epoch_seconds(forecast, experiment) *
+                       static_cast<double>(experiment.training.epochs * experiment.training.repeats) +
+                   experiments::seconds_of(experiments::forecast_growth(experiment, data, how))
+             : forecast.plan.predicted_seconds * static_cast<double>(cell.question.steps + 1);
   } catch (const Error& error) {
     if (error.exit() != Exit::does_not_fit) throw;
     result.fits = false;

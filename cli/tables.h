@@ -13,6 +13,7 @@
 #include "cli/cell_shares.h"
 #include "cli/sweep_cell.h"
 #include "data/cases/check.h"
+#include "experiments/growth.h"
 #include "experiments/sweep.h"
 #include "pipeline/device/benchmark.h"
 #include "pipeline/plan/forecast.h"
@@ -35,9 +36,13 @@ std::string largest_json(const std::vector<pipeline::Largest>& all);
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 std::string exact_seconds(double seconds);  // in ms, s or min; infinity: "none"
 
-std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast);
+// `growth`: the stages before the experiment's own epochs, whose time is part of the total; empty: left out.
+using Growth = std::vector<experiments::StageForecast>;
+std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
+                           const Growth& growth = {});
 // The forecast as JSON: plan, memory, disk and time.
-Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast);
+Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
+                       const Growth& growth = {});
 // plan_json() with the forecast added.
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
                           const std::optional<pipeline::RanksForecast>& ranks = {});

@@ -105,6 +105,33 @@ Key patch() {
           allowed::any_of({allowed::choice({"none"}), allowed_size()})};
 }
 
+Key growth() {
+  const std::string path = "training.growth";
+  const Range factors{1, 64, true}, epochs{1, 1e9};
+  const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
+    o.training.growth.clear();
+    if (is_word(value, "none")) return;
+    if (value.kind != Yaml::Kind::map || value.entries.empty())
+      wrong(value, path, "none, or a map of factor: epochs, such as {4: 40, 2: 20}");
+    for (const auto& [factor, entry] : value.entries)
+      o.training.growth.push_back({read_number(parse_yaml_value(factor, entry.where), path, factors),
+                                   read_whole(entry, path + "." + factor, epochs)});
+  };
+  const auto print = [](const pipeline::Experiment& o) {
+    std::string text;
+    for (const pipeline::GrowthStage& stage : o.training.growth)
+      text += format("{}{}: {}", text.empty() ? "" : ", ", number(stage.coarser), stage.epochs);
+    return text.empty() ? "none" : "{" + text + "}";
+  };
+  return {path,
+          "none | a map of factor: epochs",
+          "Earlier epochs on grids that are coarser by these factors",
+          read,
+          print,
+          Key::Shape::map,
+          allowed::any_of({allowed::choice({"none"}), allowed::map_of(allowed::whole(epochs), 1)})};
+}
+
 Key frozen() {
   const std::string path = "training.freeze";
   const auto read = [=](const Yaml& value, pipeline::Experiment& o) {

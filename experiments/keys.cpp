@@ -289,8 +289,9 @@ void add_loss_and_samples(std::vector<Key>& table) {
               AT(training.precision))});
   add(table, Decides::model, augment_keys());
   add(table, Decides::model,
-      {patch(), real("training.foreground", "Fraction of patches centred on a labelled voxel",
-                     AT(training.foreground), {0, 1})});
+      {growth(), patch(),
+       real("training.foreground", "Fraction of patches centred on a labelled voxel", AT(training.foreground),
+            {0, 1})});
   add(table, Decides::nothing,
       {whole("training.loader_threads",
              "Number of data loading threads (0: as many cores as the device leaves free)",

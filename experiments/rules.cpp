@@ -1,6 +1,7 @@
 #include "experiments/rules.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -89,6 +90,14 @@ void check_patch(const pipeline::Experiment& experiment, const Where& where) {
       fail(Exit::usage, "{}: training.patch: {} along {} exceed preprocess.resolution ({})",
            where("training.patch"), counted(side, "voxel"), "xyz"[axis], whole);
   }
+}
+
+void check_growth(const pipeline::Experiment& experiment, const Where& where) {
+  const std::vector<pipeline::GrowthStage>& growth = experiment.training.growth;
+  const auto is_finer = [](const auto& before, const auto& after) { return before.coarser > after.coarser; };
+  if (std::adjacent_find(growth.begin(), growth.end(), std::not_fn(is_finer)) != growth.end())
+    fail(Exit::usage, "{}: training.growth: each stage must be finer than the one before it: {}",
+         where("training.growth"), find_key("training.growth")->print(experiment));
 }
 
 void check_files(const pipeline::Experiment& experiment, const Where& where) {
@@ -286,6 +295,7 @@ void check_rules(const pipeline::Experiment& experiment, const Where& where, con
   check_sides(experiment, where);
   check_spacing(experiment, where, given);
   check_patch(experiment, where);
+  check_growth(experiment, where);
   check_files(experiment, where);
   check_table(experiment, where);
   check_fold(experiment, where, given);

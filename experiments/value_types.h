@@ -170,6 +170,7 @@ Key clip();             // preprocess.clip
 Key patch();            // training.patch
 Key evaluated_at();     // evaluate.at
 Key frozen();           // training.freeze
+Key growth();           // training.growth
 Key logs();             // training.log
 Key scored_metrics();   // evaluate.metrics
 

@@ -1,13 +1,19 @@
 #include "voxswap/run.h"
 
+#include <optional>
+
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/own_folder.h"
 #include "base/run_log.h"
+#include "base/text.h"
 #include "commit.h"
+#include "experiments/growth.h"
 #include "experiments/training_grid.h"
 #include "library/content.h"
 #include "library/run_folder.h"
 #include "net/collective/launched.h"
+#include "pipeline/report/tables.h"
 #include "pipeline/train/train.h"
 
 namespace voxswap {
@@ -16,8 +22,21 @@ namespace {
 
 using Work = void (*)(const pipeline::Experiment& experiment, const pipeline::RunContext& context);
 
-bool in_its_folder(const Experiment& given, const RunOptions& options, Work work) {
-  experiments::LoadedExperiment experiment = given.content().experiment;
+bool in_its_folder(experiments::LoadedExperiment experiment, const RunOptions& options, Work work);
+
+// Trains what the run begins with, unless the run has begun already.
+void train_stage(const experiments::LoadedExperiment& experiment, bool resume) {
+  const std::optional<experiments::LoadedExperiment> stage = experiments::growth_stage(experiment);
+  if (!stage || fs::exists(experiment.output / "experiment.yaml")) return;
+  RunOptions options;
+  options.resume = resume;
+  options.record = format("voxswap {}: growth of {}", VOXSWAP_VERSION, experiment.name);
+  log::info("{}: training on a grid of {} first", key::training_growth,
+            pipeline::resolution_text(stage->preprocess.resolution));
+  in_its_folder(*stage, options, pipeline::train);
+}
+
+bool in_its_folder(experiments::LoadedExperiment experiment, const RunOptions& options, Work work) {
   experiments::resolve_grid(experiment);
   net::Ranks& ranks = net::launched_ranks();
   pipeline::RunContext context{.ranks = {ranks, experiment.slabs},
@@ -30,12 +49,14 @@ bool in_its_folder(const Experiment& given, const RunOptions& options, Work work
   net::agree(ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
   const OwnFolder own(experiment.output, fs::exists(experiment.output / "experiment.yaml"));
   if (!ranks.is_first()) {
+    train_stage(experiment, options.resume);
     work(experiment, context);
     return false;
   }
-  if (!options.record.empty()) log::begin_record(options.record);
   const auto lock = library::lock_run(experiment.output);
   library::check_run_folder(experiment, options.resume);
+  train_stage(experiment, options.resume);
+  if (!options.record.empty()) log::begin_record(options.record);
   context.resolved += library::ran_with(experiment);
   work(experiment, context);
   return true;
@@ -44,14 +65,14 @@ bool in_its_folder(const Experiment& given, const RunOptions& options, Work work
 }  // namespace
 
 bool run(const Experiment& experiment, const RunOptions& options) {
-  return in_its_folder(experiment, options,
+  return in_its_folder(experiment.content().experiment, options,
                        [](const pipeline::Experiment& settings, const pipeline::RunContext& context) {
                          pipeline::run(settings, context, experiments::read_settings_of_run);
                        });
 }
 
 bool train(const Experiment& experiment, const RunOptions& options) {
-  return in_its_folder(experiment, options, pipeline::train);
+  return in_its_folder(experiment.content().experiment, options, pipeline::train);
 }
 
 }  // namespace voxswap

@@ -35,7 +35,8 @@ bool has_only_remains(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") ||
-           name == "checksums.json";  // written before the files whose checksums it contains
+           name == "checksums.json" ||  // written before the files whose checksums it contains
+           name == pipeline::growth_folder("").string();  // trained before them
   });
 }
 

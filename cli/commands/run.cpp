@@ -36,15 +36,17 @@ void print_json(const Json& json) {
 // Prints the resolved experiment and its forecast; writes nothing.
 void print_dry_run(const experiments::LoadedExperiment& experiment, bool json) {
   const pipeline::DataShape data = pipeline::data_shape(experiment);
-  const pipeline::StepForecast step(experiment, data, {.estimate = false, .as = "", .remember = false});
+  const pipeline::ForecastOptions how{.estimate = false, .as = "", .remember = false};
+  const pipeline::StepForecast step(experiment, data, how);
   const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment);
+  const Growth growth = experiments::forecast_growth(experiment, data, how);
   if (json) {
     Json settings = Json::object();
     for (const pipeline::Setting& setting : experiment.settings) settings[setting.key] = setting.value;
-    print_json({{"experiment", settings}, {"forecast", run_forecast_json(experiment, prediction)}});
+    print_json({{"experiment", settings}, {"forecast", run_forecast_json(experiment, prediction, growth)}});
     return;
   }
-  print("{}\n{}", experiment.resolved, forecast_table(experiment, prediction));
+  print("{}\n{}", experiment.resolved, forecast_table(experiment, prediction, growth));
 }
 
 // A run can be resumed by its folder's name, which contains the experiment.

@@ -46,8 +46,11 @@ Watched look(const fs::path& folder) {
   for (const fs::path& cell : library::cells_in(folder))
     if (fs::exists(cell / "experiment.yaml")) watched.runs.push_back(progress_of(cell));
   if (watched.runs.empty()) {
-    watched.runs.push_back(progress_of(folder));
-    watched.running = watched.runs.front().state == RunProgress::State::running;
+    fs::path run = folder;  // or what it trains first
+    while (!fs::exists(run / "experiment.yaml") && fs::exists(pipeline::growth_folder(run)))
+      run = pipeline::growth_folder(run);
+    watched.runs.push_back(progress_of(run));
+    watched.running = is_held(folder);
   } else {
     watched.sweep = fs::weakly_canonical(folder).filename().string();
     watched.running = is_sweeping(folder);

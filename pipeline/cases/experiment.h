@@ -108,6 +108,13 @@ struct ClassWeights {
   bool operator==(const ClassWeights&) const = default;
 };
 
+// Epochs on a coarser grid, before those on the experiment's grid.
+struct GrowthStage {
+  double coarser = 2;  // how many times as coarse along each axis
+  std::int64_t epochs = 1;
+  bool operator==(const GrowthStage&) const = default;
+};
+
 struct TrainingOptions {
   Preset preset = Preset::none;
   std::int64_t epochs = 500;
@@ -127,6 +134,7 @@ struct TrainingOptions {
   Precision precision = Precision::automatic;
   data::AugmentOptions augment;
   std::optional<Size3> patch;       // patch size in voxels of the training grid; nullopt: whole volumes
+  std::vector<GrowthStage> growth;  // coarsest first; empty: none
   double foreground = 1.0 / 3;      // fraction of patches that are centred on a labelled voxel
   std::int64_t loader_threads = 0;  // threads that load samples in advance; 0: chosen by the device
   std::uint64_t seed = 1;
@@ -203,5 +211,10 @@ struct Experiment {
   std::int64_t slabs = 1;
   bool operator==(const Experiment&) const = default;
 };
+
+// Folder, in that of a run, of the run on a coarser grid whose weights it begins with (training.growth).
+inline fs::path growth_folder(const fs::path& run) {
+  return run / "growth";
+}
 
 }  // namespace voxswap::pipeline

@@ -85,14 +85,20 @@ class Trainer {
     if (!context_.resume || !resume()) begin_from_others();
     if (ranks_.is_first() && !is_over())
       logs_ = RunLogs(experiment_, context_.resolved, repeat_, position_.epoch, position_.total_steps + 1);
+    if (!training_.growth.empty()) mine_.earlier_seconds = growth_seconds(experiment_.output, repeat_);
     saved_ = Clock::now();
   }
 
-  // Loads initial weights of another run or program, if configured.
+  // Loads the weights of the same repeat on the coarser grid, or those of another run or program, if
+  // configured.
   void begin_from_others() {
-    if (training_.init.empty()) return;
+    const bool grows = !training_.growth.empty();
+    if (!grows && training_.init.empty()) return;
+    Experiment coarser = experiment_;
+    coarser.output = growth_folder(experiment_.output);
     const StartingWeights begun =
-        session_.start_from(weights_file(training_.init), cases_.dataset().modalities);
+        session_.start_from(grows ? predicting_file(coarser, repeat_) : weights_file(training_.init),
+                            cases_.dataset().modalities);
     if (repeat_ == 1) log::info("{}", begun.table());
   }
 

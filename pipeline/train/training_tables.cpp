@@ -48,7 +48,7 @@ void TrainingTables::replace(std::int64_t repeat, const TrainingTables& rows) {
 void TrainingTables::add(const EpochRow& row, const Validation& found,
                          const std::optional<Validation>& averaged) {
   epochs.push_back(row);
-  double seconds = 0;
+  double seconds = earlier_seconds;
   for (const EpochRow& one : epochs) seconds += one.seconds;
   const auto scores = found.scores(), of_average = averaged ? averaged->scores() : scores;
   if (found.of_classes()) {
@@ -60,6 +60,14 @@ void TrainingTables::add(const EpochRow& row, const Validation& found,
         {row.run, row.repeat, row.resolution, row.epoch, seconds, scores[i].first, scores[i].second});
     if (averaged) validation.back().averaged_dice = of_average[i].second;
   }
+}
+
+double growth_seconds(const fs::path& run, std::int64_t repeat) {
+  double seconds = 0;
+  for (fs::path stage = growth_folder(run); fs::exists(stage); stage = growth_folder(stage))
+    for (const EpochRow& row : rows_in<EpochRow>(stage / "epochs.csv"))
+      if (row.repeat == repeat) seconds += row.seconds;
+  return seconds;
 }
 
 EpochRow epoch_row(const Experiment& experiment, std::int64_t repeat, const Position& position,

@@ -18,12 +18,16 @@ struct TrainingTables {
   std::vector<EpochRow> epochs;           // epochs.csv
   std::vector<ValidationRow> validation;  // validation.csv
   std::vector<AccuracyRow> accuracy;      // accuracy.csv, for image classification
+  double earlier_seconds = 0;             // of training before the first epoch: growth_seconds()
 
   // Replaces the rows of a repeat; repeats are in order.
   void replace(std::int64_t repeat, const TrainingTables& rows);
   // Adds the results of a finished epoch. `averaged`: validation with the averaged weights, if any.
   void add(const EpochRow& row, const Validation& validation, const std::optional<Validation>& averaged);
 };
+
+// Time that a repeat of the run has trained on coarser grids (growth_folder()).
+double growth_seconds(const fs::path& run, std::int64_t repeat);
 
 // The row of an epoch of `steps` steps, from the position at its end and its use of the device.
 EpochRow epoch_row(const Experiment& experiment, std::int64_t repeat, const Position& position,

@@ -1,0 +1,94 @@
+// training.growth as a user sees it: the same bits as runs one after the other, also when it is killed
+// between.
+#include <gtest/gtest.h>
+
+#include "tests/cli/program.h"
+
+namespace voxswap::cli {
+namespace {
+
+class Growth : public ProgramInASharedFolder<Growth> {
+ public:
+  void make_for_all() const {
+    phantoms("5", "24");
+    write("experiment.yaml",
+          "data: {root: data}\npreprocess: {resolution: 16}\nnetwork: {name: unet3d, base_filters: 2, depth: "
+          "2}\n"
+          "training: {epochs: 2, precision: f32, repeats: 2}\nevaluate: {metrics: [dice]}\n"
+          "output: {viewer: none}\n");
+  }
+
+ protected:
+  Words grown(const std::string& out, const Words& more = {}) const {
+    return into(out, Words{"training.growth={4: 3, 2: 2}"} + more);
+  }
+  std::string best(const std::string& run, int repeat) const {
+    return tensors(run, format("repeat_{}/best", repeat));
+  }
+};
+
+TEST_F(Growth, IsARunThatBeginsWithTheWeightsOfACoarserOneThatBeganWithThoseOfACoarserOne) {
+  done(grown("grown", {"name=n"}));
+  const Words one = {"training.repeats=1", "training.seed=1"};  // init takes the weights of a first repeat
+  done(into("four", one + Words{"preprocess.resolution=4", "training.epochs=3"}, "train"));
+  done(into("two", one + Words{"preprocess.resolution=8", "network.init=" + path("four")}, "train"));
+  done(into("whole", one + Words{"network.init=" + path("two")}, "train"));
+  EXPECT_EQ(best("grown", 1), tensors("whole", "best"));
+  EXPECT_EQ(best("grown/growth", 1), tensors("two", "best"));
+  EXPECT_EQ(best("grown/growth/growth", 1), tensors("four", "best"));
+  EXPECT_NE(best("grown/growth/growth", 2), tensors("four", "best"));
+  EXPECT_EQ(column("grown/growth/epochs.csv", "resolution")[0], "8");
+
+  // Time of training counts from the first stage on.
+  const double coarse = std::stod(column("grown/growth/validation.csv", "trained_seconds")[0]),
+               coarser = std::stod(column("grown/growth/growth/epochs.csv", "seconds")[0]);
+  EXPECT_GT(coarse, coarser);
+  EXPECT_GT(std::stod(column("grown/validation.csv", "trained_seconds")[0]), coarse);
+
+  const Json watched = parse_json(done({"watch", path("grown"), "--json"}).output);
+  EXPECT_EQ(watched["epochs"], 2);
+  failed(program(grown("grown", {"--resume", "name=n", "training.growth={2: 2}"})), 2, {"training.growth"});
+}
+
+TEST_F(Growth, ThatIsKilledInAnyStageGoesOnToTheSameBits) {
+  done(grown("uncut"));
+  int kills = 0;
+  for (const char* stage : {"cut/growth/growth", "cut/growth", "cut"}) {
+    const pid_t child = start(grown("cut", {"--resume"}), {.log = log_});
+    while (!fs::exists(folder_ / stage / "epochs.csv") && kill(child, 0) == 0) {
+      siginfo_t info{};
+      waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+      if (info.si_pid == child) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    kill(child, SIGKILL);
+    kills += finish(child, {.log = log_}).code == 128 + SIGKILL;
+  }
+  EXPECT_GE(kills, 2);
+  done(grown("cut", {"--resume"}));
+  EXPECT_EQ(best("cut", 1), best("uncut", 1));
+  EXPECT_EQ(best("cut", 2), best("uncut", 2));
+  EXPECT_EQ(bytes("cut/dice.csv"), bytes("uncut/dice.csv"));
+}
+
+TEST_F(Growth, IsForecastWithTheTimeOfEachStage) {
+  const std::string shown = done(grown("none", {"--dry-run"})).output;
+  EXPECT_TRUE(contains(shown, "3 epochs at 4, about ", "2 epochs at 8, about ", "total time"));
+  const Json forecast =
+      parse_json(done(grown("none", {"--dry-run", "--json", "--quiet"})).output)["forecast"];
+  ASSERT_EQ(forecast["growth"].size(), 2u);
+  EXPECT_EQ(forecast["growth"][0]["input"], "4");
+  EXPECT_GT(forecast["seconds"].get<double>(), 4 * forecast["epoch_seconds"].get<double>());
+  EXPECT_FALSE(fs::exists(folder_ / "none"));
+  EXPECT_TRUE(
+      contains(done(grown("none", {"training.growth=none", "--dry-run"})).output, "without validation\n"));
+}
+
+TEST_F(Growth, RefusesStagesThatAreNotFinerThanTheOneBefore) {
+  for (const char* bad : {"{2: 1, 4: 1}", "{1: 3}", "{2: 0}", "{two: 1}", "[2, 1]", "{2: 1, 2.0: 1}"})
+    failed(program(into("refused", {format("training.growth={}", bad)})), 2, {"training.growth"});
+  EXPECT_FALSE(fs::exists(folder_ / "refused"));
+}
+
+}  // namespace
+}  // namespace voxswap::cli
