@@ -28,6 +28,9 @@ bool in_its_folder(experiments::LoadedExperiment experiment, const RunOptions& o
 void train_stage(const experiments::LoadedExperiment& experiment, bool resume) {
   const std::optional<experiments::LoadedExperiment> stage = experiments::growth_stage(experiment);
   if (!stage || fs::exists(experiment.output / "experiment.yaml")) return;
+  if (net::launched_ranks().is_alone())  // fails now, and not after hours, if the finest grid does not fit
+    pipeline::StepForecast(experiment, pipeline::data_shape(experiment), {.estimate = true, .as = ""})
+        .plan(experiment.memory.planner, /*quick=*/true);
   RunOptions options;
   options.resume = resume;
   options.record = format("voxswap {}: growth of {}", VOXSWAP_VERSION, experiment.name);

@@ -70,6 +70,9 @@ std::vector<std::string> lines_of(const Watched& watched, std::size_t columns) {
       for (std::string& line : pipeline::progress_lines(run, columns)) lines.push_back(std::move(line));
     } else {
       lines.push_back(pipeline::progress_head(run));
+      const auto best = static_cast<std::size_t>(run.best_epoch);
+      if (best > 0 && best <= run.dice.size())
+        lines.back() += format(", best Dice {:.3f}", run.dice[best - 1]);
     }
   }
   for (std::string& line : lines) line = cut_to_width(line, columns);

@@ -135,14 +135,10 @@ std::string sparkline(const std::vector<double>& values, std::size_t columns) {
 }
 
 std::string progress_head(const RunProgress& progress) {
-  const bool running = progress.state == RunProgress::State::running;
   std::string head = format("{}: {}", progress.name, word_of(progress.state));
   if (progress.epoch > 0) head += format(", epoch {}", progress.epoch);
   if (progress.epoch > 0 && progress.epochs > 0) head += format(" of {}", progress.epochs);
   if (progress.repeats > 1) head += format(", repeat {} of {}", progress.repeat, progress.repeats);
-  const auto best = static_cast<std::size_t>(progress.best_epoch);
-  if (!running && best > 0 && best <= progress.dice.size())
-    head += format(", best Dice {:.3f}", progress.dice[best - 1]);
   if (const auto left = seconds_left(progress))
     head += format(", about {} of training left", format_seconds(*left));
   return head;

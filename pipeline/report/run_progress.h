@@ -39,7 +39,7 @@ RunProgress run_progress(const fs::path& folder, const ReadSettings& read_settin
 // Estimated time to the end of the last epoch; nullopt if unknown.
 std::optional<double> seconds_left(const RunProgress& progress);
 
-// State, epoch and time left on one line; with Dice if the run does not run.
+// State, epoch and time left on one line.
 std::string progress_head(const RunProgress& progress);
 
 // Text lines of at most `columns` columns; the first is progress_head().

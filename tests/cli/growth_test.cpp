@@ -84,6 +84,11 @@ TEST_F(Growth, IsForecastWithTheTimeOfEachStage) {
       contains(done(grown("none", {"training.growth=none", "--dry-run"})).output, "without validation\n"));
 }
 
+TEST_F(Growth, EndsBeforeTheFirstStageIfTheFinestGridDoesNotFit) {
+  failed(program(grown("large", {"memory.budget=100KiB", "memory.slabs=none", "memory.planner=keep"})), 4);
+  EXPECT_FALSE(fs::exists(folder_ / "large/growth"));
+}
+
 TEST_F(Growth, RefusesStagesThatAreNotFinerThanTheOneBefore) {
   for (const char* bad : {"{2: 1, 4: 1}", "{1: 3}", "{2: 0}", "{two: 1}", "[2, 1]", "{2: 1, 2.0: 1}"})
     failed(program(into("refused", {format("training.growth={}", bad)})), 2, {"training.growth"});
