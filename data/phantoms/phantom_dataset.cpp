@@ -6,9 +6,11 @@
 // from the .voxswap of other commands, because phantoms are their input, which they never overwrite.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/folder_lock.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -113,18 +115,20 @@ bool write_phantoms(const PhantomOptions& options) {
   check_phantom_size(options.size);
   if (options.cases < 1) fail(Exit::usage, "--cases {}: expected at least 1", options.cases);
   const fs::path manifest = options.out / "phantom.json";
-  WrittenFiles written(options.out / ".voxswap_phantoms");
-  if (fs::exists(manifest)) {
-    const std::string present = read_file(manifest);
-    if (present == manifest_text(options, true) && all_there(options, layout)) {
-      log::info("{}: keeping {}, which were made with the same options", options.out.string(),
-                counted(options.cases, "phantom"));
-      return false;
-    }
-    remove_earlier(options.out, manifest, written);
+  const auto is_complete = [&] {
+    return fs::exists(manifest) && read_file(manifest) == manifest_text(options, true) &&
+           all_there(options, layout);
+  };
+  std::optional<FolderLock> lock;
+  if (!is_complete()) lock.emplace(options.out);
+  if (is_complete()) {  // perhaps made by another process meanwhile
+    log::info("{}: keeping {}, which were made with the same options", options.out.string(),
+              counted(options.cases, "phantom"));
+    return false;
   }
+  WrittenFiles written(options.out / ".voxswap_phantoms");
+  if (fs::exists(manifest)) remove_earlier(options.out, manifest, written);
   refuse_to_overwrite(options, layout);
-  make_writable_directory(options.out);
   const auto write = [&](const fs::path& file, const std::string& text) {
     written.write({file}, [&] { write_file(file, text); });
   };
