@@ -27,7 +27,7 @@ struct StageForecast {
     return epoch_seconds * static_cast<double>(experiment.training.epochs * experiment.training.repeats);
   }
 };
-// Of all stages, coarsest first.
+// Forecasts of all stages, the coarsest first.
 std::vector<StageForecast> forecast_growth(const LoadedExperiment& experiment,
                                            const pipeline::DataShape& data,
                                            const pipeline::ForecastOptions& how);

@@ -1,4 +1,4 @@
-// What is written is read back as it was, for text and numbers of any kind.
+// Round trips: text and numbers of any kind are read back as they were written.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
