@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/folder_lock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/tables.h"
@@ -197,7 +198,10 @@ bool run_cells(const experiments::Sweep& sweep, const std::vector<pipeline::Roun
   return Jobs(sweep, round, places).run();
 }
 
-SweepLock::SweepLock(const fs::path& folder, const std::string& name, bool waits) : file_(folder / name) {
+constexpr const char *lock_prefix = ".sweep", *lock_suffix = ".lock";
+
+SweepLock::SweepLock(const fs::path& folder, const std::string& part, bool waits)
+    : file_(folder / (lock_prefix + (part.empty() ? "" : "-" + part) + lock_suffix)) {
   constexpr int patience = 1200;  // tenths of a second
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT, 0666);
   if (descriptor_ < 0) fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
@@ -223,6 +227,14 @@ SweepLock::~SweepLock() {
 bool SweepLock::holder_is_alive() const {
   const pid_t holder = std::atoi(read_file(file_).c_str());
   return holder > 0 && (::kill(holder, 0) == 0 || errno == EPERM);
+}
+
+bool is_sweeping(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(lock_prefix) && name.ends_with(lock_suffix) && is_locked(entry.path())) return true;
+  }
+  return false;
 }
 
 }  // namespace voxswap::cli

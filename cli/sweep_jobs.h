@@ -32,9 +32,9 @@ bool run_cells(const experiments::Sweep& sweep, const std::vector<pipeline::Roun
 // processes, so that the next sweep waits until cells of a killed sweep have ended.
 class SweepLock {
  public:
-  // Locks the file `name` in the folder. If a living process holds it: waits if `waits` is set, since it is
-  // only held briefly, otherwise throws Exit::failed.
-  SweepLock(const fs::path& folder, const std::string& name, bool waits);
+  // `part`: the name of a part of the cells; empty: the whole sweep. If a living process holds the lock:
+  // waits if `waits` is set, since it is only held briefly, otherwise throws Exit::failed.
+  SweepLock(const fs::path& folder, const std::string& part, bool waits);
   ~SweepLock();
   SweepLock(const SweepLock&) = delete;
   SweepLock& operator=(const SweepLock&) = delete;
@@ -45,5 +45,7 @@ class SweepLock {
   fs::path file_;
   int descriptor_ = -1;
 };
+// True while any process holds such a lock, also between two cells.
+bool is_sweeping(const fs::path& folder);
 
 }  // namespace voxswap::cli

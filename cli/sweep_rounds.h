@@ -17,8 +17,7 @@ struct Part {
   std::size_t number = 1, of = 1;
 
   bool is_whole() const { return of == 1; }
-  std::string lock() const { return is_whole() ? whole_lock : format(".sweep-{}-of-{}.lock", number, of); }
-  static constexpr const char* whole_lock = ".sweep.lock";
+  std::string name() const { return is_whole() ? "" : format("{}-of-{}", number, of); }
 };
 Part part_of(const std::string& text);  // "2/8"; throws Exit::usage
 

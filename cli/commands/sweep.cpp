@@ -180,7 +180,7 @@ void merge(const experiments::Sweep& sweep, bool json) {
 template <class Work>
 void together(const experiments::Sweep& sweep, const Part& part, Work work) {
   std::optional<SweepLock> lock;
-  if (!part.is_whole()) lock.emplace(sweep.base.output, Part::whole_lock, true);
+  if (!part.is_whole()) lock.emplace(sweep.base.output, "", true);
   work(sweep);
 }
 
@@ -194,7 +194,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
   }
   for (const experiments::SweepCell& cell : items_of(sweep.cells, part)) check_cell(cell, sweep.command);
   make_writable_directory(sweep.base.output);
-  const SweepLock lock(sweep.base.output, part.lock(), false);
+  const SweepLock lock(sweep.base.output, part.name(), false);
   const OwnFolder own(sweep.base.output, !library::cells_in(sweep.base.output).empty());
   together(sweep, part, fix_split);
   if (!run_rounds(sweep, part, places)) {

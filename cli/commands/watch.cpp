@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "cli/sweep_jobs.h"
 #include "experiments/experiment.h"
 #include "library/run_folder.h"
 #include "pipeline/report/run_progress.h"
@@ -28,15 +29,6 @@ struct Watched {
   bool running = false;
   std::vector<RunProgress> runs{};
 };
-
-// True while a process works on the sweep, also between two of its runs.
-bool is_sweeping(const fs::path& folder) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(".sweep") && name.ends_with(".lock") && is_locked(entry.path())) return true;
-  }
-  return false;
-}
 
 Watched look(const fs::path& folder) {
   const auto progress_of = [](const fs::path& run) {
