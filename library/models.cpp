@@ -88,8 +88,12 @@ fs::path run_or_model(const std::string& text, const fs::path& own) {
   error_code ignored;
   if (!is_name(text) || fs::exists(text, ignored)) return text;
   const std::map<std::string, fs::path> found = folders(own);
-  const auto model = found.find(text);
-  return model == found.end() ? fs::path(text) : model->second;
+  if (const auto model = found.find(text); model != found.end()) return model->second;
+  std::vector<std::string> names;
+  for (const auto& [name, folder] : found) names.push_back(name);
+  if (const std::string meant = nearest(text, names); !meant.empty())
+    fail(Exit::bad_data, "{}: no such folder or model (did you mean '{}'?)", text, meant);
+  return text;
 }
 
 }  // namespace voxswap::library

@@ -27,7 +27,8 @@ std::vector<InstalledModel> installed_models(const fs::path& own);
 // Throws Exit::usage if there is one already.
 fs::path install_model(const fs::path& file, std::string name, const fs::path& own);
 
-// `text` if such a path exists or no model has this name, otherwise the folder of the model.
+// `text` if such a path exists, otherwise the folder of the model with this name; `text` if no model has a
+// similar one. Throws Exit::bad_data that names the model with a similar name.
 fs::path run_or_model(const std::string& text, const fs::path& own);
 
 }  // namespace voxswap::library

@@ -82,10 +82,13 @@ TEST_F(Models, OfOtherFilesAreRefused) {
   EXPECT_FALSE(fs::exists(folder_ / "empty/x"));
 }
 
-TEST_F(Models, ThatAreNotInstalledAreReportedAsMissingFolders) {
-  failed(program({"predict", "nothing", "--models", path("models"), "--input", path("data"), "--out",
-                  path("out")}),
-         3, {"nothing"});
+TEST_F(Models, ThatAreNotInstalledAreReportedAsMissingFoldersOrWithASimilarName) {
+  const auto predict = [&](const char* name) {
+    return program(
+        {"predict", name, "--models", path("models"), "--input", path("data"), "--out", path("out")});
+  };
+  failed(predict("nothing"), 3, {"nothing: no such folder"});
+  failed(predict("tinny"), 3, {"tinny: no such folder or model (did you mean 'tiny'?)"});
 }
 
 TEST_F(Models, OutWithTheNameOfAnImageIsALabelMap) {
