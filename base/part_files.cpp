@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/filesystem.hpp>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -84,10 +85,11 @@ void for_entries(const std::string& folder, int flags, See see) {
   }
 }
 
-void remove_unlocked(const std::string& file, const std::string& writer) {
+// True if it was unlocked and was removed.
+bool remove_unlocked(const std::string& file, const std::string& writer) {
   const Descriptor open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-  if (open.is_open() && (writer == machine() || sees_all_locks(open.number())) && lock_part(open))
-    ::unlink(file.c_str());
+  return open.is_open() && (writer == machine() || sees_all_locks(open.number())) && lock_part(open) &&
+         ::unlink(file.c_str()) == 0;
 }
 
 }  // namespace
@@ -112,10 +114,12 @@ void remove_abandoned(const std::string& folder, int levels) {
     const std::string path = folder + "/" + name;
     if (const std::string writer = writer_of(name); !writer.empty()) {
       remove_unlocked(path, writer);
+      bool abandoned = false;
       for_entries(path, O_NOFOLLOW, [&](const std::string& file, bool) {
-        if (file.starts_with(part_content)) remove_unlocked(path + "/" + file, writer);
+        if (file.starts_with(part_content)) abandoned |= remove_unlocked(path + "/" + file, writer);
       });
-      ::rmdir(path.c_str());  // when it is empty
+      boost::system::error_code ignored;
+      if (::rmdir(path.c_str()) != 0 && abandoned) boost::filesystem::remove_all(path, ignored);
     } else if (may_be_folder && levels > 0) {
       remove_abandoned(path, levels - 1);
     }

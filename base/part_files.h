@@ -13,8 +13,9 @@
 
 namespace voxswap {
 
-std::string
-new_part_name();  // a file, or a folder with a file `content.EXTENSION` for libraries that need the extension
+// Of a file, or of a folder with a file `content.EXTENSION` for libraries that need the extension. Such a
+// folder is removed with all that it contains.
+std::string new_part_name();
 constexpr std::string_view part_content = "content";
 
 // True if the lock was acquired. Without support for locks, no file is ever considered abandoned.

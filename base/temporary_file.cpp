@@ -48,7 +48,10 @@ bool TemporaryFile::try_to_make(const std::string& extension) {
   path_ = folder_of(target_) / new_part_name();
   folder_ = extension.empty() ? fs::path() : path_;
   if (!folder_.empty()) {
-    if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) fail_writing(target_, errno);
+    if (::mkdir(folder_.c_str(), 0777) != 0) {
+      if (errno == EEXIST) return false;
+      fail_writing(target_, errno);
+    }
     path_ /= std::string(part_content) + extension;
   }
   file_ = Descriptor(path_.string(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
@@ -70,7 +73,8 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::remove_folder() {
-  if (!folder_.empty()) ::rmdir(folder_.c_str());
+  error_code ignored;
+  if (!folder_.empty() && ::rmdir(folder_.c_str()) != 0) fs::remove_all(folder_, ignored);
 }
 
 void TemporaryFile::append(const void* bytes, std::size_t size) {

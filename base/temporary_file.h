@@ -10,7 +10,7 @@ namespace voxswap {
 class TemporaryFile {
  public:
   // `with_extension`: for libraries that need the target's extension; the temporary name is then a folder
-  // that contains a file with this extension.
+  // that contains a file with this extension. Whatever else it contains at the end is removed.
   explicit TemporaryFile(const fs::path& target, bool with_extension = false);
   ~TemporaryFile();  // removes the file unless committed
   TemporaryFile(const TemporaryFile&) = delete;

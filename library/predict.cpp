@@ -1,16 +1,14 @@
 #include "voxswap/predict.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <set>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/temporary_file.h"
 #include "base/text.h"
 #include "data/volumes/orientation.h"
 #include "experiments/experiment.h"
@@ -26,10 +24,19 @@ namespace voxswap {
 
 namespace {
 
+// A run with the one before it in a cascade.
+pipeline::TrainedRun with_previous(const std::string& folder, const experiments::LoadedExperiment& run) {
+  pipeline::TrainedRun result{run, run.settings};
+  if (!run.preprocess.cascade) return result;
+  const std::string previous = (fs::path(folder) / pipeline::previous_stage).string();
+  result.previous.push_back(with_previous(previous, experiments::load_run(previous)));
+  return result;
+}
+
 // A run for prediction. Only overrides that describe the new images are allowed.
 pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string> overrides) {
   experiments::LoadedExperiment run = experiments::load_run(folder);
-  if (overrides.empty()) return {run, run.settings};
+  if (overrides.empty()) return with_previous(folder, run);
   const auto given = [&](const std::string& key) {
     return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
       return one.starts_with(key + "=") || one.starts_with(key + ".");
@@ -53,7 +60,7 @@ pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string>
       experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).data;
   if (!modalities) data.modalities = run.data.modalities;
   run.data = std::move(data);
-  return {run, run.settings};
+  return with_previous(folder, run);
 }
 
 // The runs in a sweep's folder, one per trained cell that the sweep did not stop; for a run's folder, the run
@@ -135,33 +142,22 @@ struct Network::State {
 
 namespace {
 
-// Runs made of results folders of nnU-Net, until their weights are in memory.
+// Runs made of results folders of nnU-Net, until their weights are in memory. They are in the folder of a
+// temporary file, with which they are removed, also after a kill (base/part_files.h).
 class TemporaryRuns {
  public:
-  TemporaryRuns() = default;
-  ~TemporaryRuns() {
-    error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
-  }
-  TemporaryRuns(const TemporaryRuns&) = delete;
-  TemporaryRuns& operator=(const TemporaryRuns&) = delete;
-
   // The folder of a run: that of a new one, or `given` itself.
   std::string of(const std::string& given) {
     if (!experiments::is_nnunet_results(given)) return given;
-    if (folder_.empty()) {
-      std::string pattern = (fs::temp_directory_path() / "voxswap-import-XXXXXX").string();
-      if (::mkdtemp(pattern.data()) == nullptr)
-        fail(exit_of(errno), "{}: cannot be created: {}", pattern, std::strerror(errno));
-      folder_ = pattern;
-    }
-    const fs::path run = folder_ / std::to_string(++count_);
+    if (!file_) file_.emplace(fs::temp_directory_path() / "voxswap.import", true);
+    const fs::path folder = file_->path().parent_path(), run = folder / std::to_string(++count_);
+    fs::permissions(folder, fs::owner_all);
     experiments::import_nnunet_results(given, run);
     return run.string();
   }
 
  private:
-  fs::path folder_;
+  std::optional<TemporaryFile> file_;
   int count_ = 0;
 };
 

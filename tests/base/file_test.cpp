@@ -87,6 +87,7 @@ TEST_F(File, MayHaveTheLongestNameThatThereIs) {
 
 TEST_F(File, IsMadeUnderANameThatNoOtherProgramTakesForAnImage) {
   write_through(folder_ / "case.nii.nii.gz", [&](const fs::path& temporary) {
+    fs::ofstream(temporary.parent_path() / "more.txt") << "x";
     EXPECT_EQ(temporary.filename(), "content.nii.gz") << "libraries go by the extension";
     EXPECT_EQ(names().size(), 1U);
     EXPECT_EQ(temporary.parent_path().filename(), names()[0]);
@@ -97,7 +98,8 @@ TEST_F(File, IsMadeUnderANameThatNoOtherProgramTakesForAnImage) {
   EXPECT_EQ(names(), std::vector<std::string>{"case.nii.nii.gz"});
 }
 
-// A process that has two unfinished files in a folder: one for a library and one of its own.
+// A process that has two unfinished files in a folder: one for a library, which wrote more beside it, and one
+// of its own.
 class Writer {
  public:
   explicit Writer(const fs::path& folder) {
@@ -106,6 +108,7 @@ class Writer {
     process_ = ::fork();
     if (process_ == 0) {
       const TemporaryFile plain(folder / "a.csv"), image(folder / "case.nii.gz", true);
+      write_file(image.path().parent_path() / "more.txt", "x");
       if (::write(ready[1], "", 1) == 1) ::pause();
       ::_exit(1);
     }
