@@ -48,10 +48,10 @@ Model described(const fs::path& bundle) {
   } catch (const Json::exception&) {
     fail(Exit::bad_data, "{}: is damaged. Export the bundle again", file.string());
   }
-  for (const char* needed : {experiment_file, pipeline::description_file, pipeline::identity_file})
-    if (!model.files.contains(needed) || model.weights.size() != 1)
-      fail(Exit::bad_data, "{}: does not describe a run with {}. Export the bundle again", file.string(),
-           needed);
+  const std::string missing = model.weights.size() > 1 ? "a single repeat" : missing_in(model);
+  if (!missing.empty())
+    fail(Exit::bad_data, "{}: does not describe a run with {}. Export the bundle again", file.string(),
+         missing);
   return model;
 }
 

@@ -52,6 +52,7 @@ experiments::LoadedExperiment experiment_for_others(const experiments::LoadedExp
 Model model_of(const fs::path& folder, const std::string& readme, std::optional<std::int64_t> only) {
   const experiments::LoadedExperiment loaded = experiments::load_run(folder);
   const pipeline::TrainedRun run = pipeline::confirmed_for_prediction({loaded, loaded.settings});
+  pipeline::check_no_cascade(run);
   data::Dataset dataset = pipeline::trained_on(run.experiment);
   dataset.root = "/data";
   dataset.recognised.clear();  // names a case
@@ -102,6 +103,12 @@ void check_model_path(const std::string& path, const fs::path& file) {
          path.substr(0, 80));
 }
 
+std::string missing_in(const Model& model) {
+  for (const char* needed : {"experiment.yaml", pipeline::description_file, pipeline::identity_file})
+    if (!model.files.contains(needed)) return needed;
+  return model.weights.empty() ? "weights" : "";
+}
+
 Model read_model(const fs::path& file) {
   const auto refuse = [&](const std::string& what) {
     fail(Exit::bad_data, "{}: {}. Expected a file of `voxswap export --to model`", file.string(), what);
@@ -133,9 +140,7 @@ Model read_model(const fs::path& file) {
       refuse("has a tensor '" + tensor.name.substr(0, 80) + "', which is not of its weights");
     found->second.tensors.push_back({tensor.name.substr(colon + 1), tensor.shape, std::move(tensor.values)});
   }
-  for (const char* needed : {"experiment.yaml", pipeline::description_file, pipeline::identity_file})
-    if (!model.files.contains(needed)) refuse(std::string("has no ") + needed);
-  if (model.weights.empty()) refuse("has no weights");
+  if (const std::string missing = missing_in(model); !missing.empty()) refuse("has no " + missing);
   return model;
 }
 

@@ -34,6 +34,9 @@ void write_model(const fs::path& file, const Model& model);
 // Throws Exit::bad_data if the file is damaged or is not a model.
 Model read_model(const fs::path& file);
 
+// The first thing that prediction needs and the model lacks, for messages; empty if it is complete.
+std::string missing_in(const Model& model);
+
 // Throws Exit::bad_data for paths that model_of() does not give.
 void check_model_path(const std::string& path, const fs::path& file);
 
