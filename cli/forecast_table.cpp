@@ -182,10 +182,8 @@ std::string forecast_table(const pipeline::Experiment& experiment, const pipelin
           {"growth", format("{} at {}, about {} in {}", counted(stage.experiment.training.epochs, "epoch"),
                             pipeline::resolution_text(pipeline::input_size(stage.experiment)),
                             format_seconds(stage.seconds()), format_bytes(stage.memory_bytes))});
-    const bool left_out = growth.empty() && !experiment.training.growth.empty();
-    rows.push_back({"total time", format("about {} for all epochs, without validation{}",
-                                         format_seconds(epoch * epochs + experiments::seconds_of(growth)),
-                                         left_out ? " and training.growth" : "")});
+    rows.push_back({"total time", format("about {} for all epochs, without validation",
+                                         format_seconds(epoch * epochs + experiments::seconds_of(growth)))});
   }
   return two_columns(rows);
 }

@@ -36,13 +36,13 @@ std::string largest_json(const std::vector<pipeline::Largest>& all);
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 std::string exact_seconds(double seconds);  // in ms, s or min; infinity: "none"
 
-// `growth`: the stages before the experiment's own epochs, whose time is part of the total; empty: left out.
+// `growth`: the stages before the experiment's own epochs, whose time is part of the total.
 using Growth = std::vector<experiments::StageForecast>;
 std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
-                           const Growth& growth = {});
+                           const Growth& growth);
 // The forecast as JSON: plan, memory, disk and time.
 Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
-                       const Growth& growth = {});
+                       const Growth& growth);
 // plan_json() with the forecast added.
 std::string forecast_json(const std::string& plan, const pipeline::Forecast& forecast,
                           const std::optional<pipeline::RanksForecast>& ranks = {});

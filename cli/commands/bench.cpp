@@ -66,16 +66,17 @@ Results measure(const BenchArguments& arguments, const pipeline::Experiment& exp
 }
 
 // Measures an epoch's parts for a device that need not be in this machine.
-Results measure_for_device(const BenchArguments& arguments, const pipeline::Experiment& experiment) {
+Results measure_for_device(const BenchArguments& arguments, const experiments::LoadedExperiment& experiment) {
   const pipeline::DataShape data = pipeline::data_shape(experiment);
-  const pipeline::StepForecast step(experiment, data, {.estimate = false, .as = arguments.as});
+  const pipeline::ForecastOptions how{.estimate = false, .as = arguments.as};
+  const pipeline::StepForecast step(experiment, data, how);
   const pipeline::Forecast prediction = pipeline::forecast(step, data, experiment);
   const double step_seconds = prediction.plan.predicted_seconds;
   const double sample_seconds =
       pipeline::sample_seconds(experiment, data, swap::find_device_rates(arguments.as));
   const pipeline::EpochBenchmark epoch = pipeline::benchmark_epoch(
       experiment, arguments.as, {step_seconds, sample_seconds}, data, arguments.steps);
-  Json json = run_forecast_json(experiment, prediction);
+  Json json = run_forecast_json(experiment, prediction, experiments::forecast_growth(experiment, data, how));
   json["epoch"] = epoch_figures(epoch);
   return {two_columns({{"device", prediction.device},
                        {"precision", prediction.precision},
@@ -109,7 +110,7 @@ Exit bench_command(const Arguments& words) {
   if (!arguments.out.empty()) outputs.check(figures);
   if (!arguments.out.empty()) outputs.check(plan);
   if (arguments.trace) outputs.check(timeline);
-  const pipeline::Experiment experiment = load(arguments.where);
+  const experiments::LoadedExperiment experiment = load(arguments.where);
   const Results results = arguments.as.empty() ? measure(arguments, experiment, ranks)
                                                : measure_for_device(arguments, experiment);
   if (!ranks.is_first()) return Exit::done;

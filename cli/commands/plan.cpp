@@ -159,16 +159,17 @@ void print_comparison(const PlanArguments& arguments, const pipeline::StepForeca
   print(comparison_table(rows, bound));
 }
 
-void print_plan(const PlanArguments& arguments, const pipeline::Experiment& experiment,
+void print_plan(const PlanArguments& arguments, const experiments::LoadedExperiment& experiment,
                 const pipeline::StepForecast& step, const pipeline::Forecast& prediction,
                 const std::optional<pipeline::RanksForecast>& ranks) {
   if (arguments.common.json)
-    print_exactly(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction, ranks));
-  else
-    print("{}\n{}", swap::plan_text(step.graph(), prediction.plan), forecast_table(experiment, prediction));
-  if (arguments.sharing.devices > 1 && !arguments.common.json)
+    return print_exactly(forecast_json(swap::plan_json(step.graph(), prediction.plan), prediction, ranks));
+  const Growth growth = experiments::forecast_growth(experiment, prediction.data, arguments.how);
+  print("{}\n{}", swap::plan_text(step.graph(), prediction.plan),
+        forecast_table(experiment, prediction, growth));
+  if (arguments.sharing.devices > 1)
     print(sharing_text(swap::simulate(prediction.plan, step.costs(), arguments.sharing), arguments.sharing));
-  if (ranks && !arguments.common.json) print(ranks_text(*ranks));
+  if (ranks) print(ranks_text(*ranks));
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ Exit plan_command(const Arguments& words) {
   outputs.protect(arguments.where.file);
   for (const fs::path& file : files) outputs.check(file);
   if (arguments.slabs > 0) arguments.where.overrides.push_back(format("ranks.slabs={}", arguments.slabs));
-  const pipeline::Experiment experiment = load(arguments.where);
+  const experiments::LoadedExperiment experiment = load(arguments.where);
   if (arguments.ranks == 0) arguments.ranks = static_cast<int>(std::max<std::int64_t>(experiment.slabs, 1));
   arguments.how.network = network_of(arguments);
   const std::unique_ptr<net::Ranks> planned =

@@ -18,8 +18,8 @@ class Growth : public ProgramInASharedFolder<Growth> {
   }
 
  protected:
-  Words grown(const std::string& out, const Words& more = {}) const {
-    return into(out, Words{"training.growth={4: 3, 2: 2}"} + more);
+  Words grown(const std::string& out, const Words& more = {}, const std::string& command = "run") const {
+    return into(out, Words{"training.growth={4: 3, 2: 2}"} + more, command);
   }
   std::string best(const std::string& run, int repeat) const {
     return tensors(run, format("repeat_{}/best", repeat));
@@ -79,6 +79,15 @@ TEST_F(Growth, IsForecastWithTheTimeOfEachStage) {
   EXPECT_FALSE(fs::exists(folder_ / "none"));
   EXPECT_TRUE(
       contains(done(grown("none", {"training.growth=none", "--dry-run"})).output, "without validation\n"));
+}
+
+TEST_F(Growth, IsPartOfTheTimeThatPlanAndBenchForecast) {
+  EXPECT_TRUE(contains(done(grown("none", {"--estimate"}, "plan")).output, "3 epochs at 4, about ",
+                       "2 epochs at 8, about ", "without validation\n"));
+  const Words on_a_card = {"--epoch", "--as", "h100", "--steps", "1", "--json", "--quiet"};
+  const Json bench = parse_json(done(grown("none", on_a_card, "bench")).output);
+  EXPECT_EQ(bench["growth"].size(), 2u);
+  EXPECT_GT(bench["seconds"].get<double>(), 4 * bench["epoch_seconds"].get<double>());
 }
 
 TEST_F(Growth, EndsBeforeTheFirstStageIfTheFinestGridDoesNotFit) {
