@@ -24,15 +24,17 @@ using Work = void (*)(const pipeline::Experiment& experiment, const pipeline::Ru
 
 bool in_its_folder(experiments::LoadedExperiment experiment, const RunOptions& options, Work work);
 
-// Trains what the run begins with, unless the run has begun already.
-void train_stage(const experiments::LoadedExperiment& experiment, bool resume) {
+// Collective. Trains what the run begins with, unless the run has begun already.
+void train_stage(const experiments::LoadedExperiment& experiment, const pipeline::RunContext& context) {
   const std::optional<experiments::LoadedExperiment> stage = experiments::growth_stage(experiment);
   if (!stage || fs::exists(experiment.output / "experiment.yaml")) return;
-  if (net::launched_ranks().is_alone())  // fails now, and not after hours, if the finest grid does not fit
-    pipeline::StepForecast(experiment, pipeline::data_shape(experiment), {.estimate = true, .as = ""})
-        .plan(experiment.memory.planner, /*quick=*/true);
+  // Fails now, and not after hours, if the finest grid does not fit.
+  pipeline::check_ranks(experiment, context.ranks);
+  pipeline::StepForecast(experiment, pipeline::data_shape(experiment),
+                         {.estimate = true, .as = "", .ranks = context.ranks})
+      .plan(experiment.memory.planner, /*quick=*/true);
   RunOptions options;
-  options.resume = resume;
+  options.resume = context.resume;
   options.record = format("voxswap {}: growth of {}", VOXSWAP_VERSION, experiment.name);
   log::info("{}: training on a grid of {} first", key::training_growth,
             pipeline::resolution_text(stage->preprocess.resolution));
@@ -52,13 +54,13 @@ bool in_its_folder(experiments::LoadedExperiment experiment, const RunOptions& o
   net::agree(ranks, "voxswap", format("{} of commit {}", VOXSWAP_VERSION, VOXSWAP_COMMIT));
   const OwnFolder own(experiment.output, fs::exists(experiment.output / "experiment.yaml"));
   if (!ranks.is_first()) {
-    train_stage(experiment, options.resume);
+    train_stage(experiment, context);
     work(experiment, context);
     return false;
   }
   const auto lock = library::lock_run(experiment.output);
   library::check_run_folder(experiment, options.resume);
-  train_stage(experiment, options.resume);
+  train_stage(experiment, context);
   if (!options.record.empty()) log::begin_record(options.record);
   context.resolved += library::ran_with(experiment);
   work(experiment, context);

@@ -79,6 +79,13 @@ TEST_F(RanksOfMpi, RefuseWhatTheyCannotShareAndNameTheNearestBatch) {
   EXPECT_TRUE(contains(command.output, "Start voxswap check without mpirun"));
 }
 
+TEST_F(RanksOfMpi, EndBeforeTheFirstStageOfGrowthIfTheFinestGridDoesNotFit) {
+  const Words more = {"training.growth={2: 1}", "memory.budget=100KiB", "memory.slabs=none",
+                      "memory.planner=keep"};
+  failed(on(2, into("large", more)), 4, {"memory.budget"});
+  EXPECT_FALSE(fs::exists(folder_ / "large/growth"));
+}
+
 // Also for settings that a resumed run may change, and before anything is done.
 TEST_F(RanksOfMpi, RefuseCommandLinesAndFilesThatDiffer) {
   const auto both = [&](const Words& first, const Words& second) {
