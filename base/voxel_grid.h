@@ -10,6 +10,13 @@ namespace voxswap {
 using Size3 = std::array<std::int64_t, 3>;  // voxels along x, y, z: a size, an index or an offset
 using Spacing = std::array<double, 3>;      // mm from voxel to voxel along the grid's axes x, y, z
 
+inline std::int64_t voxels_in(const Size3& size) {
+  return size[0] * size[1] * size[2];
+}
+inline double voxel_volume(const Spacing& spacing) {  // in mm^3
+  return spacing[0] * spacing[1] * spacing[2];
+}
+
 // A box of whole voxels in a grid. `start` is its first voxel; it is negative for a box that extends beyond
 // the grid (padding).
 struct VoxelBox {

@@ -89,11 +89,11 @@ Candidate candidate_of(const pipeline::Fingerprint& fingerprint, const TrainingG
 }
 
 double Candidate::voxels() const {
-  return static_cast<double>(size[0] * size[1] * size[2]);
+  return static_cast<double>(voxels_in(size));
 }
 
 double Candidate::median_voxels() const {
-  return static_cast<double>(median[0] * median[1] * median[2]);
+  return static_cast<double>(voxels_in(median));
 }
 
 double Candidate::seconds_per_voxel() const {

@@ -53,10 +53,6 @@ bool is_on_gpu(const ConfigureRequest& request, const Settings& asked_for) {
   return std::string(backend->name()).starts_with("cuda");
 }
 
-double volume(const Spacing& side) {
-  return side[0] * side[1] * side[2];
-}
-
 bool has_key(const std::vector<Choice>& choices, const std::string& key) {
   return std::any_of(choices.begin(), choices.end(), [&](const Choice& one) { return one.key == key; });
 }
@@ -246,7 +242,7 @@ class Chooser {
     const std::vector<Spacing> spacings = coarser_spacings(fingerprint_, finest);
     for (const Spacing& spacing : spacings) {
       // A step takes time in proportion to its voxels: grids that are far too fine are not planned.
-      const double steps = fine_steps * volume(spacing) / volume(finest);
+      const double steps = fine_steps * voxel_volume(spacing) / voxel_volume(finest);
       if (&spacing != &spacings.back() && steps < worth_planning * enough_steps) continue;
       experiment.preprocess.spacing = spacing;
       const std::size_t first = result_.candidates.size();

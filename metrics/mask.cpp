@@ -25,7 +25,7 @@ Mask cut(std::span<const std::int16_t> labels, const Size3& size, const VoxelBox
          std::span<const int> region) {
   Mask mask;
   mask.size = box.size;
-  mask.voxels.reserve(static_cast<std::size_t>(box.size[0] * box.size[1] * box.size[2]));
+  mask.voxels.reserve(static_cast<std::size_t>(voxels_in(box.size)));
   for (std::int64_t z = box.start[2]; z < box.end()[2]; ++z) {
     for (std::int64_t y = box.start[1]; y < box.end()[1]; ++y) {
       const auto row = static_cast<std::size_t>((z * size[1] + y) * size[0] + box.start[0]);

@@ -11,8 +11,8 @@ namespace voxswap::metrics {
 namespace {
 
 double volume_difference(const MetricInput& input) {
-  const double voxel = input.spacing[0] * input.spacing[1] * input.spacing[2];
-  return static_cast<double>(input.overlap.prediction - input.overlap.truth) * voxel / 1000;
+  const auto voxels = static_cast<double>(input.overlap.prediction - input.overlap.truth);
+  return voxels * voxel_volume(input.spacing) / 1000;
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ std::vector<RegionScores> score_regions(std::span<const std::int16_t> given_trut
   for (const std::vector<int>& region : regions) {
     MetricInput input;
     input.overlap = overlap(pairs, region);
-    input.voxels = size[0] * size[1] * size[2] - left_out;
+    input.voxels = voxels_in(size) - left_out;
     input.spacing = spacing;
     input.options = options;
     if (surfaces || lesions || boundaries || instances) {

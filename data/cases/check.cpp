@@ -69,11 +69,8 @@ void check_labels(CheckReport& report) {
 // A case with a very different voxel size was often exported wrongly.
 void check_voxel_sizes(CheckReport& report) {
   std::vector<double> sizes;
-  const auto size_of = [](const Geometry& grid) {
-    return grid.spacing[0] * grid.spacing[1] * grid.spacing[2];
-  };
   for (const CaseFacts& facts : report.cases) {
-    if (facts.grid) sizes.push_back(size_of(*facts.grid));
+    if (facts.grid) sizes.push_back(voxel_volume(facts.grid->spacing));
   }
   if (sizes.size() < 3) return;
   std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
@@ -81,11 +78,11 @@ void check_voxel_sizes(CheckReport& report) {
   constexpr double noticeable = 4;
   for (const CaseFacts& facts : report.cases) {
     if (!facts.grid) continue;
-    const double ratio = size_of(*facts.grid) / median;
+    const double ratio = voxel_volume(facts.grid->spacing) / median;
     if (ratio < noticeable && ratio > 1 / noticeable) continue;
     report.problems.push_back({facts.id, "warning",
                                format("case {}: voxel volume {:.3g} mm^3, while the median is {:.3g} mm^3",
-                                      facts.id, size_of(*facts.grid), median),
+                                      facts.id, voxel_volume(facts.grid->spacing), median),
                                "check the spacing in its header"});
   }
 }

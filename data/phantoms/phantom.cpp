@@ -180,7 +180,7 @@ Volume phantom(std::uint64_t seed, int index, const Size3& size) {
   const Appearance look = draw_appearance(seed, index);
   const Philox noise(seed, static_cast<std::uint64_t>(index), voxel_noise);
   const auto& spacing = geometry.spacing;
-  const double edge = std::max(1.0, 0.5 * std::cbrt(spacing[0] * spacing[1] * spacing[2]));
+  const double edge = std::max(1.0, 0.5 * std::cbrt(voxel_volume(spacing)));
   Fields fields(seed, index, geometry);
   NearestVoxels nearest;
 

@@ -77,7 +77,7 @@ void along_slices(const float* voxels, std::size_t slice, const Band& band, floa
 
 std::vector<float> filtered(const std::vector<float>& voxels, const Size3& size, const Band& x, const Band& y,
                             const Band& z) {
-  assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2]);
+  assert(static_cast<std::int64_t>(voxels.size()) == voxels_in(size));
   assert(x.inputs == size[0] && y.inputs == size[1] && z.inputs == size[2]);
   const std::size_t width = index(x.outputs()), height = index(y.outputs()),
                     in_slice = index(size[0] * size[1]);

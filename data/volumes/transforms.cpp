@@ -190,8 +190,7 @@ Image resample_linear(const Image& image, const Size3& size) {
   const Size3& from = image.geometry.size;
   const std::array<LinearAxis, 3> axes{linear_axis(from[0], size[0]), linear_axis(from[1], size[1]),
                                        linear_axis(from[2], size[2])};
-  Image result{resample_geometry(image.geometry, size),
-               std::vector<float>(index(size[0] * size[1] * size[2]))};
+  Image result{resample_geometry(image.geometry, size), std::vector<float>(index(voxels_in(size)))};
   const LinearAxis& along_x = axes[0];
   std::vector<double> blend;
   float* target = result.voxels.data();
@@ -274,7 +273,7 @@ std::vector<int> allowed_symmetries(const Size3& size) {
 template <class T>
 std::vector<T> apply(const Symmetry& symmetry, const std::vector<T>& voxels, const Size3& size,
                      std::int64_t channels) {
-  assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
+  assert(static_cast<std::int64_t>(voxels.size()) == voxels_in(size) * channels);
   const Size3 strides{channels, size[0] * channels, size[0] * size[1] * channels};
   Size3 extent, step;
   std::int64_t start = 0;  // offset in the input of the output's first voxel

@@ -215,7 +215,7 @@ Intensities Fingerprint::median_intensities(std::size_t channel) const {
 double Fingerprint::cropped_away() const {
   return median(cases, [](const CaseFingerprint& one) {
     const Size3& box = one.foreground;
-    return 1 - static_cast<double>(box[0] * box[1] * box[2]) / static_cast<double>(one.grid.count());
+    return 1 - static_cast<double>(voxels_in(box)) / static_cast<double>(one.grid.count());
   });
 }
 

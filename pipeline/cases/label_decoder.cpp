@@ -124,7 +124,7 @@ LabelCounts::LabelCounts(const net::LabelOptions& labels, int ignore_label)
 
 std::vector<std::int16_t> LabelCounts::truth(const std::vector<std::int16_t>& truth, const Size3& size,
                                              const VoxelBox& box) const {
-  std::vector<std::int16_t> result(static_cast<std::size_t>(box.size[0] * box.size[1] * box.size[2]), -1);
+  std::vector<std::int16_t> result(static_cast<std::size_t>(voxels_in(box.size)), -1);
   auto from = truth.begin();
   for (std::int64_t z = 0; z < size[2]; ++z)
     for (std::int64_t y = 0; y < size[1]; ++y, from += size[0])

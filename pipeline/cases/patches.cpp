@@ -13,10 +13,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-std::int64_t voxels(const Size3& size) {
-  return size[0] * size[1] * size[2];
-}
-
 // Index of the number-th voxel with this label, in storage order. `planes`: of the label.
 std::int64_t find_voxel(const std::vector<std::int64_t>& planes, const std::vector<std::int16_t>& truth,
                         std::int64_t plane, std::int16_t label, std::int64_t number) {
@@ -43,8 +39,9 @@ VoxelBox without_padding(const VoxelBox& box, const Size3& size) {
 }
 
 std::int64_t patches_per_case(const Experiment& experiment) {
-  const double whole = static_cast<double>(voxels(experiment.preprocess.resolution));
-  return std::max<std::int64_t>(1, std::llround(whole / static_cast<double>(voxels(input_size(experiment)))));
+  const double whole = static_cast<double>(voxels_in(experiment.preprocess.resolution));
+  return std::max<std::int64_t>(1,
+                                std::llround(whole / static_cast<double>(voxels_in(input_size(experiment)))));
 }
 
 LabelPlanes label_planes(const std::vector<std::int16_t>& truth, const Size3& size, int ignored) {
@@ -116,7 +113,7 @@ std::vector<T> padded(const std::vector<T>& voxels, const VoxelBox& part, const 
                       const std::vector<T>& values) {
   const auto channels = static_cast<std::int64_t>(values.size());
   std::vector<T> result;
-  result.reserve(index(box.size[0] * box.size[1] * box.size[2] * channels));
+  result.reserve(index(voxels_in(box.size) * channels));
   while (result.size() < result.capacity()) result.insert(result.end(), values.begin(), values.end());
   auto row = voxels.begin();
   for (std::int64_t z = 0; z < part.size[2]; ++z) {
@@ -169,9 +166,9 @@ data::PreparedCase cut_case(const data::PreparedCase& whole, const VoxelBox& box
 template <class T>
 std::vector<T> cut(const std::vector<T>& voxels, const Size3& size, const VoxelBox& box,
                    std::int64_t channels) {
-  assert(static_cast<std::int64_t>(voxels.size()) == size[0] * size[1] * size[2] * channels);
+  assert(static_cast<std::int64_t>(voxels.size()) == voxels_in(size) * channels);
   std::vector<T> part;
-  part.reserve(index(box.size[0] * box.size[1] * box.size[2] * channels));
+  part.reserve(index(voxels_in(box.size) * channels));
   for (std::int64_t z = 0; z < box.size[2]; ++z) {
     for (std::int64_t y = 0; y < box.size[1]; ++y) {
       const std::int64_t row = ((box.start[2] + z) * size[1] + box.start[1] + y) * size[0] + box.start[0];

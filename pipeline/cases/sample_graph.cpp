@@ -137,7 +137,7 @@ SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int
 }
 
 std::int64_t sample_bytes(const SampleShape& shape, std::int64_t batch_size) {
-  const SampleNodes nodes = sample_nodes(shape, shape.size[0] * shape.size[1] * shape.size[2], 0);
+  const SampleNodes nodes = sample_nodes(shape, voxels_in(shape.size), 0);
   const auto bytes = [&](net::ValueId id) { return id == net::none ? 0 : nodes.graph.value(id).bytes(); };
   std::int64_t sum = bytes(nodes.image) + bytes(nodes.labels) + bytes(nodes.table) +
                      batch_size * (bytes(nodes.result) + bytes(nodes.target));
@@ -204,7 +204,7 @@ struct SampleGraph::State {
 
 SampleGraph::SampleGraph(const data::AugmentOptions& options, const Size3& size, std::int64_t channels)
     : state_(std::make_unique<State>(State{{options, size, channels}})) {
-  state_->build(size[0] * size[1] * size[2], 0);
+  state_->build(voxels_in(size), 0);
 }
 SampleGraph::~SampleGraph() = default;
 SampleGraph::SampleGraph(SampleGraph&&) noexcept = default;
@@ -217,7 +217,7 @@ bool SampleGraph::suits(const data::AugmentOptions& options, const Size3& size, 
 data::NormalizedCase SampleGraph::make(const data::Augmentation& drawn, const data::NormalizedCase& whole,
                                        const VoxelBox& box) {
   data::NormalizedCase part{box.size, whole.spacing, whole.channels, {}, {}, whole.background};
-  part.image.resize(static_cast<std::size_t>(box.size[0] * box.size[1] * box.size[2] * whole.channels));
+  part.image.resize(static_cast<std::size_t>(voxels_in(box.size) * whole.channels));
   part.truth = make(drawn, whole, box, part.image);
   return part;
 }
@@ -230,8 +230,7 @@ std::vector<std::int16_t> SampleGraph::make(const data::Augmentation& augmentati
   if (data::changes_nothing(augmentation)) return unchanged(given, box, to);
   if (!is_inside(box, given.size)) return make(augmentation, cut_case(given, box), {{0, 0, 0}, box.size}, to);
   SampleNumbers numbers = sample_numbers(augmentation, given, box);
-  const std::int64_t voxels = given.size[0] * given.size[1] * given.size[2],
-                     needed = std::ssize(numbers.controls) / 3;
+  const std::int64_t voxels = voxels_in(given.size), needed = std::ssize(numbers.controls) / 3;
   if (voxels > state.most_voxels || needed > state.most_controls)
     state.build(std::max(voxels, state.most_voxels), std::max(needed, state.most_controls));
   std::vector<float> controls(static_cast<std::size_t>(3 * state.most_controls));

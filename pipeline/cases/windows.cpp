@@ -120,7 +120,7 @@ std::vector<float> stitch(const Windows& windows, std::int64_t channels,
                           const std::function<std::vector<float>(const VoxelBox&)>& compute) {
   if (windows.count() == 1) return compute(windows.box(0));
   std::vector<float> whole;
-  whole.reserve(index(windows.volume[0] * windows.volume[1] * windows.volume[2] * channels));
+  whole.reserve(index(voxels_in(windows.volume) * channels));
   stitch(windows, channels, compute,
          [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });
   return whole;

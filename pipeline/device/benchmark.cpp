@@ -27,7 +27,7 @@ struct RandomBatch {
 RandomBatch random_batch(const Experiment& experiment, const RankGroups& ranks, const DataShape& data) {
   const Size3 side = input_size(experiment);
   const std::int64_t samples = experiment.training.batch_size / ranks.replicas();
-  const auto voxels = static_cast<std::size_t>(samples * side[0] * side[1] * side[2]);
+  const auto voxels = static_cast<std::size_t>(samples * voxels_in(side));
   const Philox random(experiment.training.seed, 0xf0e);
   RandomBatch batch;
   batch.images.resize(voxels * static_cast<std::size_t>(data.channels));

@@ -16,10 +16,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-std::int64_t voxels_of(const Size3& size) {
-  return size[0] * size[1] * size[2];
-}
-
 // Places in a block of memory, one after the other.
 struct Layout {
   std::int64_t bytes = 0;
@@ -272,7 +268,7 @@ DeviceSamples::DeviceSamples(net::Backend& backend, const SampleShape& shape, st
   const std::int64_t samples = image[0].value.shape[0] * image[0].turns,
                      always = std::max(shape.target_bytes, of_a_class);
   state_ = std::make_unique<State>(State{backend, shape, std::move(image), std::move(target), table, samples,
-                                         always, CaseMemory(shape.channels, voxels_of(shape.size))});
+                                         always, CaseMemory(shape.channels, voxels_in(shape.size))});
   State& s = *state_;
   s.stream = backend.make_stream();
   s.cases.bytes_for(0);
@@ -295,7 +291,7 @@ DeviceSamples::~DeviceSamples() {
 
 bool DeviceSamples::hold(std::size_t index, const data::NormalizedCase& whole) {
   State& s = *state_;
-  const std::optional<std::int64_t> first = s.cases.add(index, voxels_of(whole.size));
+  const std::optional<std::int64_t> first = s.cases.add(index, voxels_in(whole.size));
   if (!first) return false;
   s.cases.put(*s.stream, *first, whole.image, whole.truth);
   s.stream->synchronize();

@@ -82,7 +82,7 @@ void Inference::add_window(const VoxelBox& window) {
 
 std::span<const float> Inference::mirrored_mean(const std::vector<float>& image, const Size3& size) {
   const Size3 found = options_.of_images ? Size3{1, 1, 1} : size;
-  mean_.resize(index(found[0] * found[1] * found[2] * outputs_));
+  mean_.resize(index(voxels_in(found) * outputs_));
   float count = 0;
   for (int flips = 0; flips < 8; ++flips) {
     const data::Symmetry mirror = data::symmetry(flips);

@@ -90,7 +90,7 @@ Json greys(const Channel& channel, const Size3& step) {
   const Size3& from = channel.image.geometry.size;
   Size3 to;
   for (std::size_t axis = 0; axis < 3; ++axis) to[axis] = (from[axis] + step[axis] - 1) / step[axis];
-  const auto count = static_cast<std::size_t>(to[0] * to[1] * to[2]);
+  const auto count = static_cast<std::size_t>(voxels_in(to));
   std::vector<double> sums(count, 0);
   std::vector<int> counts(count, 0);
   std::size_t i = 0;

@@ -80,9 +80,8 @@ EpochRow epoch_row(const Experiment& experiment, std::int64_t repeat, const Posi
   row.seconds = position.train_seconds + use.validation;
   row.train_loss = position.loss_sum / static_cast<double>(steps);
   const Size3 side = input_size(experiment);
-  row.megavoxels_per_second =
-      static_cast<double>(side[0] * side[1] * side[2] * steps * experiment.training.batch_size) / 1e6 /
-      std::max(position.train_seconds, 1e-9);
+  row.megavoxels_per_second = static_cast<double>(voxels_in(side) * steps * experiment.training.batch_size) /
+                              1e6 / std::max(position.train_seconds, 1e-9);
   row.wait_seconds = position.wait_seconds;
   row.stall_seconds = position.stall_seconds;
   row.validation_seconds = use.validation;
