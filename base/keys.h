@@ -25,6 +25,7 @@
   X(preprocess_section, "preprocess.")                                    \
   X(preprocess_background, "preprocess.background")                       \
   X(preprocess_bias_correction, "preprocess.bias_correction")             \
+  X(preprocess_cascade, "preprocess.cascade")                             \
   X(preprocess_resolution, "preprocess.resolution")                       \
   X(preprocess_slices, "preprocess.slices")                               \
   X(preprocess_normalize, "preprocess.normalize")                         \

@@ -43,6 +43,16 @@ SETS = {
 }
 
 
+CASCADE = "3d_cascade_fullres"
+
+
+def add_cascade(configurations):
+    """The two networks that nnU-Net plans for volumes much larger than a patch."""
+    coarse = [1.5 * side for side in configurations["3d_fullres"]["spacing"]]
+    configurations["3d_lowres"] = {"inherits_from": "3d_fullres", "spacing": coarse, "next_stage": CASCADE}
+    configurations[CASCADE] = {"inherits_from": "3d_fullres", "previous_stage": "3d_lowres"}
+
+
 def smooth(rng, shape, scale):
     field = torch.from_numpy(rng.standard_normal([max(2, s // scale) for s in shape]))[None, None]
     return torch.nn.functional.interpolate(field, size=shape, mode="trilinear", align_corners=False)[0, 0].numpy()
@@ -152,54 +162,57 @@ class NnUNet:
                 configuration["batch_size"] = 2
                 if SETS.get(name, {}).get("masked"):
                     configuration["use_mask_for_norm"] = [True] * len(SETS[name]["channels"])
+        add_cascade(text["configurations"])
         file.write_text(json.dumps(text, indent=1))
         return file
 
-    def results(self, name, planner, trainer):
-        return self.folders["nnUNet_results"] / name / f"{trainer}__{self.plans(name, planner).stem}__3d_fullres"
+    def results(self, name, planner, trainer, configuration):
+        plans = self.plans(name, planner).stem
+        return self.folders["nnUNet_results"] / name / f"{trainer}__{plans}__{configuration}"
 
-    def random(self, name, planner, folds):
+    def random(self, name, planner, folds, configuration="3d_fullres"):
         """A results folder with random weights, as the trainer would write it."""
         from nnunetv2.utilities.get_network_from_plans import get_network_from_plans
         from nnunetv2.utilities.label_handling.label_handling import determine_num_input_channels
         from nnunetv2.utilities.plans_handling.plans_handler import PlansManager
-        folder = self.results(name, planner, "nnUNetTrainer")
+        if configuration == CASCADE:
+            self.random(name, planner, folds, "3d_lowres")
+        folder = self.results(name, planner, "nnUNetTrainer", configuration)
         if folder.is_dir():
             return folder
         plans = json.loads(self.plans(name, planner).read_text())
         dataset = json.loads((self.folders["nnUNet_raw"] / name / "dataset.json").read_text())
         manager = PlansManager(plans)
-        configuration = manager.get_configuration("3d_fullres")
+        used = manager.get_configuration(configuration)
         for fold in range(folds):
             torch.manual_seed(fold)
             network = get_network_from_plans(
-                configuration.network_arch_class_name, configuration.network_arch_init_kwargs,
-                configuration.network_arch_init_kwargs_req_import,
-                determine_num_input_channels(manager, configuration, dataset),
+                used.network_arch_class_name, used.network_arch_init_kwargs, used.network_arch_init_kwargs_req_import,
+                determine_num_input_channels(manager, used, dataset),
                 manager.get_label_manager(dataset).num_segmentation_heads, deep_supervision=True)
             for parameter in network.parameters():  # norms and biases that matter
                 if parameter.ndim == 1:
                     parameter.data += 0.1 * torch.randn_like(parameter)
             (folder / f"fold_{fold}").mkdir(parents=True)
             torch.save({"network_weights": network.state_dict(), "trainer_name": "nnUNetTrainer",
-                        "init_args": {"configuration": "3d_fullres", "fold": fold, "device": torch.device("cpu")},
-                        "inference_allowed_mirroring_axes": (0, 1, 2), "current_epoch": 1,
+                        "init_args": {"configuration": configuration, "fold": fold, "device": torch.device("cpu")},
+                        "inference_allowed_mirroring_axes": tuple(range(len(used.patch_size))), "current_epoch": 1,
                         "_best_ema": np.float64(0.5)}, folder / f"fold_{fold}" / "checkpoint_final.pth")
         (folder / "plans.json").write_text(json.dumps(plans))
         (folder / "dataset.json").write_text(json.dumps(dataset))
         return folder
 
-    def trained(self, name, planner, folds):
+    def trained(self, name, planner, folds, configuration="3d_fullres"):
         """Trains with nnU-Net's trainer, for few and short epochs."""
         trainer = "nnUNetTrainerShort"
         self.install(trainer)
-        folder = self.results(name, planner, trainer)
+        folder = self.results(name, planner, trainer, configuration)
         number, plans = int(name[7:10]), self.plans(name, planner).stem
-        if not (self.folders["nnUNet_preprocessed"] / name / f"{plans}_3d_fullres").is_dir():
-            self.call("nnUNetv2_preprocess", "-d", number, "-c", "3d_fullres", "-plans_name", plans, "-np", 2)
+        if not (self.folders["nnUNet_preprocessed"] / name / f"{plans}_{configuration}").is_dir():
+            self.call("nnUNetv2_preprocess", "-d", number, "-c", configuration, "-plans_name", plans, "-np", 2)
         for fold in range(folds):
             if not (folder / f"fold_{fold}" / "checkpoint_final.pth").is_file():
-                self.call("nnUNetv2_train", number, "3d_fullres", fold, "-tr", trainer, "-p", plans, "-device", "cpu")
+                self.call("nnUNetv2_train", number, configuration, fold, "-tr", trainer, "-p", plans, "-device", "cpu")
         return folder
 
     @staticmethod
@@ -222,9 +235,18 @@ def compare(voxswap, work, folder, images, folds):
     theirs, run, ours = work / "theirs" / key, work / "runs" / key, work / "ours" / key
     for path in (theirs, run, ours):
         shutil.rmtree(path, ignore_errors=True)
-    their_seconds, _, their_peak = measured(
-        [Path(sys.executable).with_name("nnUNetv2_predict_from_modelfolder"), "-i", images, "-o", theirs, "-m", folder,
-         "-device", "cpu", "-f", *range(folds), "-npp", 1, "-nps", 1])
+    stages = [(folder, theirs)]
+    if folder.name.endswith(CASCADE):
+        first = work / "theirs" / f"{key}_first"
+        shutil.rmtree(first, ignore_errors=True)
+        stages = [(folder.with_name(folder.name.replace(CASCADE, "3d_lowres")), first),
+                  (folder, theirs, "-prev_stage_predictions", first)]
+    their_seconds, their_peak = 0, 0
+    for model, out, *previous in stages:
+        seconds, _, peak = measured(
+            [Path(sys.executable).with_name("nnUNetv2_predict_from_modelfolder"), "-i", images, "-o", out, "-m", model,
+             "-device", "cpu", "-f", *range(folds), "-npp", 1, "-nps", 1, *previous])
+        their_seconds, their_peak = their_seconds + seconds, max(their_peak, peak)
     subprocess.run([voxswap, "import", folder, "--out", run, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     our_seconds, _, our_peak = measured([voxswap, "predict", run, "--input", images, "--out", ours, "--quiet"])
     equal = voxels = 0
@@ -238,7 +260,8 @@ def compare(voxswap, work, folder, images, folds):
         equal, voxels, values = equal + same, voxels + a.size, values | set(np.unique(a).tolist())
     network = "residual" if "ResEnc" in folder.name else "plain"
     weights = "trained" if "Short" in folder.name else "random"
-    print(f"| {name[11:]}, {network}, {weights}, {folds} folds | {100 * equal / voxels:.4f} % | {100 * worst:.4f} % "
+    kind = {"2d": ", 2d", CASCADE: ", cascade"}.get(folder.name.split("__")[2], "")
+    print(f"| {name[11:]}, {network}{kind}, {weights}, {folds} folds | {100 * equal / voxels:.4f} % | {100 * worst:.4f} % "
           f"| {len(values)} | {their_seconds:.1f} s, {their_peak / 2**20:,.0f} MiB | {our_seconds:.1f} s, {our_peak / 2**20:,.0f} MiB "
           f"| {their_seconds / our_seconds:.1f} |", flush=True)
 
@@ -248,20 +271,28 @@ def main():
     parser.add_argument("--voxswap", required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--hippocampus", type=Path)
+    parser.add_argument("--only", nargs="+", metavar="WORD", help="data sets and configurations with one of these words")
     parser.add_argument("--prepare", action="store_true", help="make the results folders only")
     arguments = parser.parse_args()
     nnunet, raw = NnUNet(arguments.work), arguments.work / "nnUNet_raw"
     for name, what in SETS.items():
         make_dataset(raw, name, what, cases=6, new=3)
-    jobs = [(name, what["planner"], "random", what.get("folds", 2)) for name, what in SETS.items()]
-    jobs.append(("Dataset902_Anisotropic", "ExperimentPlanner", "trained", 2))
+    plain = "ExperimentPlanner"
+    jobs = [(name, what["planner"], "random", what.get("folds", 2), "3d_fullres") for name, what in SETS.items()]
+    jobs += [("Dataset902_Anisotropic", plain, "trained", 2, "3d_fullres"),
+             ("Dataset902_Anisotropic", plain, "trained", 2, "2d"), ("Dataset903_CT", plain, "random", 2, "2d"),
+             ("Dataset904_Residual", "nnUNetPlannerResEncM", "random", 2, "2d"),
+             ("Dataset902_Anisotropic", plain, "random", 2, CASCADE), ("Dataset903_CT", plain, "random", 2, CASCADE),
+             ("Dataset906_Masked", plain, "random", 2, CASCADE)]
     if arguments.hippocampus:
-        jobs.insert(0, (copy_hippocampus(raw, arguments.hippocampus, 40, 20), "ExperimentPlanner", "trained", 2))
+        hippocampus = copy_hippocampus(raw, arguments.hippocampus, 40, 20)
+        jobs = [(hippocampus, plain, "trained", 2, what) for what in ("3d_fullres", "2d")] + jobs
+    jobs = [job for job in jobs if not arguments.only or any(word in " ".join(map(str, job)) for word in arguments.only)]
     if not arguments.prepare:
         print("| network | equal voxels | worst case | labels | nnU-Net | voxswap | times as fast |")
         print("|---|---|---|---|---|---|---|")
-    for name, planner, kind, folds in jobs:
-        folder = getattr(nnunet, kind)(name, planner, folds)
+    for name, planner, kind, folds, configuration in jobs:
+        folder = getattr(nnunet, kind)(name, planner, folds, configuration)
         if not arguments.prepare:
             compare(arguments.voxswap, arguments.work, folder, raw / name / "imagesTs", folds)
 

@@ -40,6 +40,7 @@ FileGroup run_files() {
        {"checkpoints/best.safetensors", "weights of the epoch with the lowest validation loss"},
        {"checkpoints/averaged.safetensors", "averaged weights; only with weight averaging"},
        {"checkpoints/*.previous.safetensors", "previous generation, used if the newest is damaged"},
+       {"previous_stage/", "the first run of a cascade imported from nnU-Net"},
        {"growth/", "the run on a coarser grid that was trained first; only with training.growth"},
        {"predictions/CASE.nii.gz", "label map of a validation case on its own grid"},
        {"dice.csv", "scores, one row per case and region", described<DiceRow>()},

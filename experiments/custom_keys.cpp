@@ -36,7 +36,8 @@ std::string print_size(const Size3& size) {
 }  // namespace
 
 std::string spacing_text(const Spacing& spacing) {
-  return format("[{}, {}, {}]", number(spacing[0]), number(spacing[1]), number(spacing[2]));
+  return format("[{}, {}, {}]", number(spacing[0]), number(spacing[1]),
+                spacing[2] > 0 ? number(spacing[2]) : "own");
 }
 
 Key resolution() {
@@ -60,7 +61,8 @@ Key resolution() {
 }
 
 Key spacing() {
-  const std::string path = "preprocess.spacing", expected = "none, auto or [x, y, z] in mm";
+  const std::string path = "preprocess.spacing",
+                    expected = "none, auto or [x, y, z] in mm, where z may be own";
   const Range side{0, 1e6, true};
   const auto read = [=](const Yaml& value, pipeline::Experiment& o) {
     o.preprocess.spacing = {0, 0, 0};
@@ -68,20 +70,22 @@ Key spacing() {
     if (o.preprocess.automatic_spacing || is_word(value, "none")) return;
     if (value.kind != Yaml::Kind::list || value.items.size() != 3) wrong(value, path, expected);
     for (std::size_t axis = 0; axis < 3; ++axis)
-      o.preprocess.spacing[axis] = read_number(value.items[axis], path, side);
+      if (axis < 2 || !is_word(value.items[axis], "own"))
+        o.preprocess.spacing[axis] = read_number(value.items[axis], path, side);
   };
   const auto print = [](const pipeline::Experiment& o) {
     if (o.preprocess.automatic_spacing) return std::string("auto");
     return o.preprocess.by_spacing() ? spacing_text(o.preprocess.spacing) : "none";
   };
-  return {
-      path,
-      "none | auto | [x, y, z]",
-      "Voxel size in mm to resample cases to (auto: the median, as in nnU-Net)",
-      read,
-      print,
-      Key::Shape::value,
-      allowed::any_of({allowed::choice({"none", "auto"}), allowed::list_of(allowed::number(side), 3, 3)})};
+  return {path,
+          "none | auto | [x, y, z] | [x, y, own]",
+          "Voxel size in mm to resample to (auto: the median, own: each case's)",
+          read,
+          print,
+          Key::Shape::value,
+          allowed::any_of(
+              {allowed::choice({"none", "auto"}),
+               allowed::list_of(allowed::any_of({allowed::number(side), allowed::choice({"own"})}), 3, 3)})};
 }
 
 Key patch() {

@@ -15,10 +15,12 @@ std::int64_t coarser_side(std::int64_t side, double factor, std::int64_t multipl
   return multiple * std::max<std::int64_t>(1, std::llround(std::ceil(parts - 1e-9)));
 }
 
-// Voxel sizes become multiples of the smallest one; axes with larger voxels keep them.
+// Voxel sizes become multiples of the smallest one; axes with larger voxels keep them, as do those with each
+// case's own.
 Spacing coarser_spacing(Spacing spacing, double factor) {
-  const double finest = std::min({spacing[0], spacing[1], spacing[2]});
-  for (double& side : spacing) side = std::max(side, factor * finest);
+  const double finest = std::min({spacing[0], spacing[1], spacing[2] > 0 ? spacing[2] : spacing[0]});
+  for (double& side : spacing)
+    if (side > 0) side = std::max(side, factor * finest);
   return spacing;
 }
 
@@ -41,9 +43,10 @@ std::optional<LoadedExperiment> growth_stage(const LoadedExperiment& experiment)
   if (preprocess.by_spacing()) preprocess.spacing = coarser_spacing(preprocess.spacing, last.coarser);
   const net::Along multiples = net::side_multiples(stage.network);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double factor = preprocess.by_spacing()
-                              ? preprocess.spacing[axis] / experiment.preprocess.spacing[axis]
-                              : last.coarser;
+    const double finer = experiment.preprocess.spacing[axis];
+    const double factor = !preprocess.by_spacing() ? last.coarser
+                          : finer > 0              ? preprocess.spacing[axis] / finer
+                                                   : 1;
     const auto shrink = [&](std::int64_t& side) { side = coarser_side(side, factor, multiples[axis]); };
     shrink(preprocess.resolution[axis]);
     if (stage.training.patch) shrink((*stage.training.patch)[axis]);

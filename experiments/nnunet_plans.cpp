@@ -77,11 +77,11 @@ class Entry {
     for (const Entry& item : items()) numbers.push_back(item.whole(least, most));
     return numbers;
   }
-  // x, y, z from z, y, x.
-  std::array<std::int64_t, 3> axes(std::int64_t least, std::int64_t most) const {
+  // x, y, z from z, y, x, or x, y, 1 from y, x.
+  std::array<std::int64_t, 3> axes(std::size_t count, std::int64_t least, std::int64_t most) const {
     const std::vector<std::int64_t> numbers = wholes(least, most);
-    if (numbers.size() != 3) wrong("three whole numbers");
-    return {numbers[2], numbers[1], numbers[0]};
+    if (numbers.size() != count) wrong(format("{} whole numbers", count));
+    return {numbers[count - 1], numbers[count - 2], count == 3 ? numbers[0] : 1};
   }
   // Fails unless the text is one of these; `why` says what voxswap has.
   std::string one_of(const Words& words) const {
@@ -120,21 +120,30 @@ class PlansReader {
     name_ = configuration;
   }
 
+  std::size_t axes() const { return axes_; }
+  const std::string& previous() const { return previous_; }
+
   Settings read(const data::Dataset& dataset) {
     const Entry configuration(file_, "configurations." + name_, configuration_);
     check_supported(configuration);
+    axes_ = configuration.at("patch_size").items().size() == 2 ? 2 : 3;
+    if (configuration.is_set("previous_stage")) {
+      previous_ = configuration.at("previous_stage").text();
+      set("preprocess.cascade", "true");
+    }
     set("preprocess.recipe", "nnunet");
-    set("preprocess.spacing", reals(configuration.at("spacing")));
+    set("preprocess.spacing", spacing(configuration.at("spacing")));
     set("preprocess.transpose", list(plans_.at("transpose_forward").wholes(0, 2)));
     set("preprocess.schemes", schemes(configuration, dataset));
     if (configuration.is_set("median_image_size_in_voxels")) {
       Words sides;
       for (const Entry& side : configuration.at("median_image_size_in_voxels").items())
         sides.insert(sides.begin(), std::to_string(std::max<std::int64_t>(1, std::llround(side.real()))));
+      if (axes_ == 2) sides.emplace_back("1");
       set("preprocess.resolution", "[" + join(sides, ", ") + "]");
     }
     set("training.preset", "nnunet");
-    set("training.patch", list(configuration.at("patch_size").axes(1, 4096)));
+    set("training.patch", list(configuration.at("patch_size").axes(axes_, 1, 4096)));
     set("training.batch_size", std::to_string(configuration.at("batch_size").whole(1, 4096)));
     set("training.precision", "f32");
     set("evaluate.average", "nnunet");
@@ -153,9 +162,11 @@ class PlansReader {
     for (const std::int64_t one : numbers) words.push_back(std::to_string(one));
     return "[" + join(words, ", ") + "]";
   }
-  static std::string reals(const Entry& entry) {
+  std::string spacing(const Entry& entry) const {
     Words words;
     for (const Entry& item : entry.items()) words.insert(words.begin(), number(item.real()));
+    if (words.size() != axes_) entry.wrong(format("{} numbers", axes_));
+    if (axes_ == 2) words.emplace_back("own");
     return "[" + join(words, ", ") + "]";
   }
 
@@ -168,10 +179,6 @@ class PlansReader {
   }
 
   void check_supported(const Entry& configuration) const {
-    if (configuration.is_set("previous_stage"))
-      configuration.at("previous_stage").wrong("a network of its own: voxswap has no cascade; here");
-    const std::size_t axes = configuration.at("patch_size").items().size();
-    if (axes != 3) configuration.at("patch_size").wrong("a 3D configuration: voxswap imports no 2D U-Net;");
     configuration.at("preprocessor_name").one_of({"DefaultPreprocessor"});
     plans_.at("image_reader_writer").one_of({"SimpleITKIO", "NibabelIO"});
     if (plans_.is_set("label_manager")) plans_.at("label_manager").one_of({"LabelManager"});
@@ -271,8 +278,9 @@ class PlansReader {
                          "deep_supervision"};
     for (const std::string& key : kwargs.keys())
       if (!is_among(key, known)) kwargs.at(key).wrong("no such argument: voxswap's U-Nets have none;");
-    kwargs.at("conv_op").one_of({"torch.nn.modules.conv.Conv3d", "torch.nn.Conv3d"});
-    kwargs.at("norm_op").one_of({"torch.nn.modules.instancenorm.InstanceNorm3d", "torch.nn.InstanceNorm3d"});
+    const std::string conv = format("Conv{}d", axes_), norm_op = format("InstanceNorm{}d", axes_);
+    kwargs.at("conv_op").one_of({"torch.nn.modules.conv." + conv, "torch.nn." + conv});
+    kwargs.at("norm_op").one_of({"torch.nn.modules.instancenorm." + norm_op, "torch.nn." + norm_op});
     kwargs.at("nonlin").one_of({"torch.nn.LeakyReLU", "torch.nn.modules.activation.LeakyReLU"});
     if (!kwargs.at("conv_bias").boolean()) kwargs.at("conv_bias").wrong("true");
     if (kwargs.is_set("dropout_op")) kwargs.at("dropout_op").wrong("null");
@@ -289,7 +297,7 @@ class PlansReader {
 
   std::string levels(const Entry& entry, std::size_t depth, std::int64_t most) const {
     Words words;
-    for (const Entry& level : entry.items()) words.push_back(list(level.axes(1, most)));
+    for (const Entry& level : entry.items()) words.push_back(list(level.axes(axes_, 1, most)));
     if (words.size() != depth) entry.wrong(counted(static_cast<std::int64_t>(depth), "level"));
     return "[" + join(words, ", ") + "]";
   }
@@ -320,7 +328,8 @@ class PlansReader {
     set("training.deep_supervision", "[" + join(weights, ", ") + "]");
   }
 
-  std::string file_, name_;
+  std::string file_, name_, previous_;
+  std::size_t axes_ = 3;
   Json json_, configuration_;
   Entry plans_;
   Settings settings_;
@@ -378,7 +387,10 @@ data::Dataset described(const fs::path& folder) {
 NnunetPlans read_nnunet_plans(const fs::path& folder, const std::string& configuration) {
   NnunetPlans result;
   result.dataset = described(folder);
-  result.settings = PlansReader(folder, configuration).read(result.dataset);
+  PlansReader reader(folder, configuration);
+  result.settings = reader.read(result.dataset);
+  result.axes = reader.axes();
+  result.previous = reader.previous();
   const std::optional<data::DatasetJson> json = data::read_dataset_json(folder);
   const bool of_regions = std::any_of(json->labels.begin(), json->labels.end(),
                                       [](const auto& label) { return label.second.size() > 1; });

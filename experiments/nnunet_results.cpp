@@ -1,6 +1,8 @@
 #include "experiments/nnunet_results.h"
 
 #include <algorithm>
+#include <set>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/folder_lock.h"
@@ -8,6 +10,7 @@
 #include "base/text.h"
 #include "experiments/experiment.h"
 #include "experiments/nnunet_plans.h"
+#include "pipeline/predict/postprocessing.h"
 #include "pipeline/record/torch_file.h"
 
 namespace voxswap::experiments {
@@ -55,12 +58,59 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
   return files;
 }
 
-// nnUNetv2_predict does not apply it either.
-void warn_of_postprocessing(const fs::path& folder) {
+// Post-processing that nnUNetv2_find_best_configuration chose for the ensemble of these folds; no path if it
+// chose none.
+fs::path postprocessing_for(const fs::path& folder, const std::vector<fs::path>& checkpoints) {
+  std::string name = "crossval_results_folds";
+  for (const fs::path& file : checkpoints) name += file.parent_path().filename().string().substr(4);
+  fs::path chosen = folder / name / "postprocessing.pkl";
   for (const fs::path& one : folders_in(folder))
-    if (const fs::path file = one / "postprocessing.pkl"; fs::exists(file))
-      log::warn("{}: post-processing is not imported. nnUNetv2_apply_postprocessing applies it to label maps",
-                file.string());
+    if (const fs::path file = one / "postprocessing.pkl"; fs::exists(file) && file != chosen)
+      log::warn("{}: not imported, because it is not for the folds of this run", file.string());
+  return fs::exists(chosen) ? chosen : fs::path();
+}
+
+// The labels of a label, a region (a list of labels) or a list of both. nnU-Net treats them as one.
+void add_labels(const Pickle& pickle, const PickledValue& value, int nesting, std::set<int>& labels) {
+  if (value.kind == Kind::integer && value.integer > 0 && value.integer < 32768)
+    labels.insert(static_cast<int>(value.integer));
+  else if (value.kind == Kind::list && nesting < 2)
+    for (const std::size_t item : value.items) add_labels(pickle, pickle.at(item), nesting + 1, labels);
+  else
+    throw std::runtime_error("has a step for something other than labels");
+}
+
+pipeline::Postprocessing read_pickled_steps(const fs::path& file, const data::Dataset& dataset) {
+  constexpr const char* function =
+      "nnunetv2.postprocessing.remove_connected_components "
+      "remove_all_but_largest_component_from_segmentation";
+  const std::string content = read_file(file);
+  pipeline::Postprocessing result;
+  try {
+    const Pickle pickle(content, {function});
+    const std::vector<std::size_t>& both = pickle.root().items;
+    if (pickle.root().kind != Kind::list || both.size() != 2 ||
+        pickle.at(both[0]).items.size() != pickle.at(both[1]).items.size())
+      throw std::runtime_error("is not a list of functions and one of their arguments");
+    for (const std::size_t item : pickle.at(both[0]).items)
+      if (pickle.at(item).kind != Kind::name || pickle.name(pickle.at(item)) != function)
+        throw std::runtime_error("has another step than one that keeps the largest components");
+    for (const std::size_t item : pickle.at(both[1]).items) {
+      const PickledValue* labels = pickle.find(pickle.at(item), "labels_or_regions");
+      if (labels == nullptr) throw std::runtime_error("has a step without labels_or_regions");
+      std::set<int> together;
+      add_labels(pickle, *labels, 0, together);
+      pipeline::PostStep& step = result.steps.emplace_back();
+      step.labels.assign(together.begin(), together.end());
+      std::vector<std::string> names;
+      for (const auto& [name, value] : dataset.labels)
+        if (together.contains(value)) names.push_back(name);
+      step.region = join(names, " and ");
+    }
+  } catch (const std::runtime_error& error) {
+    fail(Exit::bad_data, "{}: {}", file.string(), error.what());
+  }
+  return result;
 }
 
 void check_folder(const fs::path& folder) {
@@ -84,7 +134,7 @@ void check_folder(const fs::path& folder) {
 // What a checkpoint says of its training.
 struct Training {
   std::string trainer, configuration;
-  std::array<bool, 3> mirrored{};  // x, y, z
+  std::vector<std::size_t> mirrored;  // of the axes z, y, x, or y, x
 };
 
 Training training_of(const TorchFile& file, const fs::path& path) {
@@ -106,7 +156,7 @@ Training training_of(const TorchFile& file, const fs::path& path) {
     if (axis.kind != Kind::integer || axis.integer < 0 || axis.integer > 2)
       fail(Exit::bad_data, "{}: inference_allowed_mirroring_axes: expected numbers from 0 to 2",
            path.string());
-    training.mirrored[static_cast<std::size_t>(2 - axis.integer)] = true;
+    training.mirrored.push_back(static_cast<std::size_t>(axis.integer));
   }
   return training;
 }
@@ -123,13 +173,25 @@ LoadedExperiment experiment_of(const NnunetPlans& plans, const Training& trainin
   set("name", std::isalnum(static_cast<unsigned char>(name[0])) != 0 ? name : "nnunet");
   set("data.root", fs::absolute(folder).string());
   set("data.layout", "nnunet");
-  const auto probability = [&](std::size_t axis) { return training.mirrored[axis] ? 0.5 : 0.0; };
-  set("training.augment.flip", format("[{}, {}, {}]", probability(0), probability(1), probability(2)));
+  std::array<double, 3> mirrored{};  // x, y, z
+  for (const std::size_t axis : training.mirrored)
+    if (axis < plans.axes) mirrored[plans.axes - 1 - axis] = 0.5;
+  set("training.augment.flip", format("[{}, {}, {}]", mirrored[0], mirrored[1], mirrored[2]));
   set("training.repeats", std::to_string(folds));
   set("evaluate.ensemble", folds > 1 ? "true" : "false");
-  set("evaluate.tta", training.mirrored == std::array<bool, 3>{} ? "false" : "true");
+  set("evaluate.tta", training.mirrored.empty() ? "false" : "true");
   set("output.dir", fs::absolute(out).string());
   return make_experiment(out / "experiment.yaml", settings);
+}
+
+// The folder of the first network of a cascade, which has the same trainer and plans.
+fs::path folder_of_stage(const fs::path& cascade, const std::string& configuration) {
+  const std::string name = cascade.filename().string();
+  const fs::path folder = cascade.parent_path() / (name.substr(0, name.rfind("__") + 2) + configuration);
+  if (!fs::is_directory(folder))
+    fail(Exit::bad_data, "{}: is the second network of a cascade, and the first one is not at {}",
+         cascade.string(), folder.string());
+  return folder;
 }
 
 }  // namespace
@@ -162,10 +224,15 @@ void import_nnunet_results(const fs::path& given, const fs::path& out) {
         file.tensors(*found, [](std::string_view name) { return !pipeline::is_nnunet_copy(name); }),
         path.string(), network);
   };
+  const fs::path previous = plans.previous.empty() ? fs::path() : folder_of_stage(folder, plans.previous);
   pipeline::write_imported_run(
       {experiment, experiment.settings, experiment.resolved, plans.dataset, folder.filename().string()},
-      weights);
-  warn_of_postprocessing(folder);
+      weights, [&] {
+        if (!previous.empty()) import_nnunet_results(previous, out / pipeline::previous_stage);
+        if (const fs::path file = postprocessing_for(folder, files); !file.empty())
+          write_file(out / pipeline::postprocessing_file,
+                     pipeline::postprocessing_json(read_pickled_steps(file, plans.dataset)));
+      });
   log::info("{}: {} of {}, {}", out.string(), counted(std::ssize(files), "fold"), training.trainer,
             training.configuration);
 }

@@ -90,7 +90,13 @@ Key transpose() {
 }  // namespace
 
 std::vector<Key> recipe_keys() {
-  return {schemes(), transpose()};
+  const auto cascade = [](auto& o) -> auto& {
+    return o.preprocess.cascade;
+  };
+  return {
+      schemes(), transpose(),
+      on_off("preprocess.cascade",
+             "Further channels: labels that the run in previous_stage predicts (recipe nnunet)", cascade)};
 }
 
 }  // namespace voxswap::experiments::value_types

@@ -236,7 +236,15 @@ void check_recipe(const pipeline::Experiment& experiment, const Where& where) {
   if (experiment.evaluate.average == pipeline::Average::nnunet && images)
     fail(Exit::usage, "{}: evaluate.average: nnunet is for volumes, but {} takes 2D images. Leave it out",
          where("evaluate.average"), experiment.network.name);
-  if (preprocess.recipe == data::Recipe::voxswap) return;
+  if (preprocess.recipe == data::Recipe::voxswap) {
+    if (preprocess.by_spacing() && preprocess.spacing[2] == 0)
+      fail(Exit::usage, "{}: preprocess.spacing: own is for the recipe nnunet. Give z in mm",
+           where("preprocess.spacing"));
+    if (preprocess.cascade)
+      fail(Exit::usage, "{}: preprocess.cascade: needs preprocess.recipe: nnunet",
+           where("preprocess.cascade"));
+    return;
+  }
   if (images)
     fail(Exit::usage, "{}: preprocess.recipe: nnunet is for volumes, but {} takes 2D images. Leave it out",
          where("preprocess.recipe"), experiment.network.name);

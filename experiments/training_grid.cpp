@@ -20,7 +20,7 @@ namespace {
 CaseSizes sizes_of(const std::vector<data::Geometry>& boxes, const Spacing& spacing) {
   std::array<std::vector<std::int64_t>, 3> sides;
   for (const data::Geometry& box : boxes) {
-    const Size3 size = data::size_at(box, spacing);
+    const Size3 size = data::size_at(box, data::spacing_for(spacing, box.spacing));
     for (std::size_t axis = 0; axis < 3; ++axis) sides[axis].push_back(size[axis]);
   }
   CaseSizes sizes;

@@ -52,6 +52,7 @@ experiments::LoadedExperiment experiment_for_others(const experiments::LoadedExp
 Model model_of(const fs::path& folder, const std::string& readme, std::optional<std::int64_t> only) {
   const experiments::LoadedExperiment loaded = experiments::load_run(folder);
   const pipeline::TrainedRun run = pipeline::confirmed_for_prediction({loaded, loaded.settings});
+  pipeline::check_no_cascade(run);
   data::Dataset dataset = pipeline::trained_on(run.experiment);
   dataset.root = "/data";
   dataset.recognised.clear();  // names a case

@@ -24,10 +24,19 @@ namespace voxswap {
 
 namespace {
 
+// A run with the one before it in a cascade.
+pipeline::TrainedRun with_previous(const std::string& folder, const experiments::LoadedExperiment& run) {
+  pipeline::TrainedRun result{run, run.settings};
+  if (!run.preprocess.cascade) return result;
+  const std::string previous = (fs::path(folder) / pipeline::previous_stage).string();
+  result.previous.push_back(with_previous(previous, experiments::load_run(previous)));
+  return result;
+}
+
 // A run for prediction. Only overrides that describe the new images are allowed.
 pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string> overrides) {
   experiments::LoadedExperiment run = experiments::load_run(folder);
-  if (overrides.empty()) return {run, run.settings};
+  if (overrides.empty()) return with_previous(folder, run);
   const auto given = [&](const std::string& key) {
     return std::any_of(overrides.begin(), overrides.end(), [&](const std::string& one) {
       return one.starts_with(key + "=") || one.starts_with(key + ".");
@@ -51,7 +60,7 @@ pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string>
       experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).data;
   if (!modalities) data.modalities = run.data.modalities;
   run.data = std::move(data);
-  return {run, run.settings};
+  return with_previous(folder, run);
 }
 
 // The runs in a sweep's folder, one per trained cell that the sweep did not stop; for a run's folder, the run

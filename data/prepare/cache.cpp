@@ -202,11 +202,12 @@ std::string PreparedCache::content(const CaseFiles& files) const {
 std::string PreparedCache::key(const CaseFiles& files) const {
   const auto& [resolution, spacing, automatic_spacing, automatic_resolution, slices, crop, bias_names,
                bias_channels, clip_low, clip_high, normalize, corner_background, background, recipe, schemes,
-               transpose] = options_;
+               transpose, cascade] = options_;
   static_cast<void>(automatic_spacing);
   static_cast<void>(automatic_resolution);
   static_cast<void>(bias_names);
   static_cast<void>(normalize);
+  static_cast<void>(cascade);  // only for prediction, which uses no cache
   Hasher hasher;
   hasher.add(format_version).add(files.id).add(choice_name(crop));
   add_value(hasher, options_.by_spacing() ? Size3{} : resolution);

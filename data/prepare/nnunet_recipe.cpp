@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -139,6 +140,18 @@ std::vector<float> slice_of(const std::vector<float>& voxels, const Size3& size,
   return crop(Image{{size}, voxels}, box).voxels;
 }
 
+// The slices at these positions along an axis.
+template <class T>
+std::vector<T> slices_at(const std::vector<T>& voxels, const Size3& size, std::size_t axis,
+                         const std::vector<std::int64_t>& positions) {
+  const std::int64_t inner = axis == 0 ? 1 : axis == 1 ? size[0] : size[0] * size[1];
+  std::vector<T> result;
+  for (auto block = voxels.begin(); block != voxels.end(); block += size[axis] * inner)
+    for (const std::int64_t i : positions)
+      result.insert(result.end(), block + i * inner, block + (i + 1) * inner);
+  return result;
+}
+
 // Slices resampled in their plane, each clamped to its own range, then the nearest slices.
 std::vector<float> resampled_slices(const std::vector<float>& voxels, const Size3& from, const Size3& to,
                                     std::size_t axis) {
@@ -163,15 +176,7 @@ std::vector<float> resampled_slices(const std::vector<float>& voxels, const Size
       }
   }
   if (to[axis] == from[axis]) return planes;
-  std::vector<float> result;
-  result.reserve(index(to[0] * to[1] * to[2]));
-  const std::vector<std::int64_t> nearest = nearest_positions(from[axis], to[axis]);
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (const std::int64_t i : nearest) {
-      const auto first = planes.begin() + (o * from[axis] + i) * inner;
-      result.insert(result.end(), first, first + inner);
-    }
-  return result;
+  return slices_at(planes, between, axis, nearest_positions(from[axis], to[axis]));
 }
 
 Image resampled(const Image& image, const Size3& to, std::optional<std::size_t> separate) {
@@ -194,6 +199,34 @@ Size3 size_of(const Size3& from, const Spacing& spacing, const Spacing& target) 
     size[axis] = std::max<std::int64_t>(
         1, std::llrint(spacing[axis] / target[axis] * static_cast<double>(from[axis])));
   return size;
+}
+
+// In a cascade, the foreground also has the voxels that the first network labelled. Background outside of it
+// becomes a label of its own, which competes with the others when they are resampled.
+void join(std::vector<std::uint8_t>& foreground, LabelMap& previous) {
+  constexpr std::int16_t outside = -1;
+  for (std::size_t i = 0; i < foreground.size(); ++i) {
+    if (previous.voxels[i] > 0) foreground[i] = 1;
+    if (foreground[i] == 0) previous.voxels[i] = outside;
+  }
+}
+
+// A channel per label.
+void add_labels(std::vector<Image>& images, LabelMap map, std::optional<std::size_t> separate,
+                const std::vector<int>& labels) {
+  const Geometry geometry = images.front().geometry;
+  const Size3 from = map.geometry.size;
+  Size3 planes = geometry.size;
+  if (separate) planes[*separate] = from[*separate];
+  map = resample_shares(map, planes, separate, Ties::nearest);
+  if (planes != geometry.size)
+    map.voxels = slices_at(map.voxels, planes, *separate,
+                           nearest_positions(from[*separate], geometry.size[*separate]));
+  for (const int label : labels) {
+    Image channel{geometry, {}};
+    for (const std::int16_t voxel : map.voxels) channel.voxels.push_back(voxel == label ? 1.0F : 0.0F);
+    images.push_back(std::move(channel));
+  }
 }
 
 std::optional<std::size_t> coarsest_axis(const Spacing& spacing, bool& anisotropic_grid) {
@@ -255,9 +288,13 @@ std::vector<std::uint8_t> filled_foreground(const std::vector<Image>& channels) 
   return mask;
 }
 
+Size3 most_voxels_as_nnunet(const Geometry& stored, const PrepareOptions& options) {
+  const Geometry grid = permuted(stored, permutation(options.transpose));
+  return size_of(grid.size, grid.spacing, spacing_for(options.spacing, grid.spacing));
+}
+
 PreparedCase prepare_as_nnunet(const Volume& volume, const PrepareOptions& options) {
-  const std::size_t channels = volume.channels.size();
-  if (options.schemes.size() != channels)
+  if (options.schemes.size() != volume.channels.size())
     fail(Exit::usage, "{}: {} given, but there are {}. Give one for each channel", key::preprocess_schemes,
          counted(std::ssize(options.schemes), "scheme"), counted(std::ssize(volume.channels), "channel"));
   const Geometry stored = volume.stored();
@@ -270,18 +307,27 @@ PreparedCase prepare_as_nnunet(const Volume& volume, const PrepareOptions& optio
   result.box = bounding_box(whole_mask, result.original.size);
   LabelMap mask_map{result.original, {whole_mask.begin(), whole_mask.end()}};
   const LabelMap cropped_mask = crop(mask_map, result.box);
-  const std::vector<std::uint8_t> mask(cropped_mask.voxels.begin(), cropped_mask.voxels.end());
+  std::vector<std::uint8_t> mask(cropped_mask.voxels.begin(), cropped_mask.voxels.end());
+  const bool is_cascade = !volume.previous.labels.empty();
+  LabelMap previous;
+  if (is_cascade) {
+    previous = crop(in_recipe_axes(volume.previous.map, stored, symmetry), result.box);
+    join(mask, previous);
+  }
   const Spacing& spacing = result.original.spacing;
-  const std::optional<std::size_t> separate = separate_axis(spacing, options.spacing);
+  const Spacing target = spacing_for(options.spacing, spacing);
+  const std::optional<std::size_t> separate = separate_axis(spacing, target);
   result.id = volume.id;
-  result.size = size_of(result.box.size, spacing, options.spacing);
-  result.channels = static_cast<std::int64_t>(channels);
+  result.size = size_of(result.box.size, spacing, target);
   result.stored = stored;
-  for (std::size_t c = 0; c < channels; ++c) {
+  for (std::size_t c = 0; c < images.size(); ++c) {
     Image part = crop(images[c], result.box);
     normalize_channel(part, options.schemes[c], mask, volume.id);
     images[c] = resampled(part, result.size, separate);
   }
+  if (is_cascade) add_labels(images, std::move(previous), separate, volume.previous.labels);
+  const std::size_t channels = images.size();
+  result.channels = static_cast<std::int64_t>(channels);
   result.image = interleaved(images);
   if (volume.has_truth())
     result.truth = resample_shares(crop(in_recipe_axes(volume.truth, stored, symmetry), result.box),
@@ -289,6 +335,7 @@ PreparedCase prepare_as_nnunet(const Volume& volume, const PrepareOptions& optio
                        .voxels;
   result.statistics = {
       std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0), {}, volume.missing};
+  if (!volume.missing.empty()) result.statistics.missing.resize(channels, false);
   result.background.assign(channels, 0.0F);  // padding is 0 after normalisation
   return result;
 }

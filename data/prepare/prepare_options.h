@@ -54,10 +54,15 @@ constexpr std::array<std::string_view, 6> names_of(Scheme::Name) {
   return {"zscore", "zscore_masked", "rescale", "rgb", "none", "ct"};
 }
 
+// The spacing that a case is resampled to. With the recipe nnunet, a z of 0 is that of each case.
+constexpr Spacing spacing_for(const Spacing& asked, const Spacing& of_case) {
+  return {asked[0], asked[1], asked[2] > 0 ? asked[2] : of_case[2]};
+}
+
 // The `preprocess` part of an experiment.
 struct PrepareOptions {
   Size3 resolution{128, 128, 128};    // voxels x, y, z after resizing; z is 1 for 2D images and slices
-  Spacing spacing{0, 0, 0};           // mm to resample to instead; 0: use resolution
+  Spacing spacing{0, 0, 0};           // mm to resample to instead; 0: use resolution; see spacing_for()
   bool automatic_spacing = false;     // choose the spacing from the data set: target_spacing()
   bool automatic_resolution = false;  // with a spacing: choose the resolution from the sizes of the cases
   Slices slices = Slices::none;       // axial: the number of planes is that of the crop
@@ -71,6 +76,7 @@ struct PrepareOptions {
   Recipe recipe = Recipe::voxswap;
   std::vector<Scheme> schemes{};          // recipe nnunet: per channel
   std::array<int, 3> transpose{0, 1, 2};  // recipe nnunet: its transpose_forward, of the axes z, y, x
+  bool cascade = false;  // recipe nnunet: the labels of Volume::previous are channels of the input
 
   bool by_spacing() const { return spacing[0] > 0; }
   bool operator==(const PrepareOptions&) const = default;

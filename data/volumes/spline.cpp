@@ -42,6 +42,20 @@ double cardinal(double x) {
   return sum;
 }
 
+// linear_axis() with positions rounded as in scipy.ndimage.zoom.
+LinearAxis scipy_axis(std::int64_t from, std::int64_t to) {
+  LinearAxis axis = linear_axis(from, to);
+  const double zoom = static_cast<double>(from) / static_cast<double>(to);
+  for (std::size_t i = 0; i < axis.low.size(); ++i) {
+    const double source =
+        std::clamp((static_cast<double>(i) + 0.5) * zoom - 0.5, 0.0, static_cast<double>(from - 1));
+    axis.low[i] = static_cast<std::size_t>(source);
+    axis.high[i] = std::min(axis.low[i] + 1, static_cast<std::size_t>(from - 1));
+    axis.weight[i] = source - std::floor(source);
+  }
+  return axis;
+}
+
 LinearAxis nearest_only(LinearAxis axis) {
   for (std::size_t i = 0; i < axis.low.size(); ++i) {
     if (axis.weight[i] >= 0.5) axis.low[i] = axis.high[i];
@@ -61,10 +75,13 @@ class Shares {
     if (i == count_) labels_[count_++] = label, shares_[i] = 0;
     shares_[i] += share;
   }
-  std::int16_t largest() const {
+  // Among equals `first`, otherwise the smallest.
+  std::int16_t largest(std::optional<std::int16_t> first) const {
     std::size_t best = 0;
     for (std::size_t i = 1; i < count_; ++i)
-      if (shares_[i] > shares_[best] || (shares_[i] == shares_[best] && labels_[i] < labels_[best])) best = i;
+      if (shares_[i] > shares_[best] || (shares_[i] == shares_[best] && first != labels_[best] &&
+                                         (first == labels_[i] || labels_[i] < labels_[best])))
+        best = i;
     return labels_[best];
   }
 
@@ -121,10 +138,11 @@ Image resample_cubic(const Image& image, const Size3& size, std::optional<std::s
           filtered(image.voxels, image.geometry.size, band(0), band(1), band(2))};
 }
 
-LabelMap resample_shares(const LabelMap& labels, const Size3& size, std::optional<std::size_t> slices_along) {
+LabelMap resample_shares(const LabelMap& labels, const Size3& size, std::optional<std::size_t> slices_along,
+                         Ties ties) {
   std::array<LinearAxis, 3> axes;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    axes[axis] = linear_axis(labels.geometry.size[axis], size[axis]);
+    axes[axis] = (ties == Ties::nearest ? scipy_axis : linear_axis)(labels.geometry.size[axis], size[axis]);
     if (axis == slices_along) axes[axis] = nearest_only(std::move(axes[axis]));
   }
   const auto& [x, y, z] = axes;
@@ -155,7 +173,10 @@ LabelMap resample_shares(const LabelMap& labels, const Size3& size, std::optiona
           shares.add(rows[r][x.low[i]], weights[r] * (1 - x.weight[i]));
           shares.add(rows[r][x.high[i]], weights[r] * x.weight[i]);
         }
-        result.voxels.push_back(shares.largest());
+        const std::int16_t* row = rows[(z.weight[k] < 0.5 ? 0 : 2) + (y.weight[j] < 0.5 ? 0 : 1)];
+        const std::int16_t nearest = row[x.weight[i] < 0.5 ? x.low[i] : x.high[i]];
+        result.voxels.push_back(
+            shares.largest(ties == Ties::nearest ? std::optional(nearest) : std::nullopt));
       }
     }
   }

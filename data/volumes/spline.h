@@ -29,8 +29,11 @@ Band cubic_band(std::int64_t from, std::int64_t to, Edge edge = Edge::mirrored);
 
 // `slices_along`: the axis along which the nearest voxel is taken.
 Image resample_cubic(const Image& image, const Size3& size, std::optional<std::size_t> slices_along = {});
-// The label with the largest share of a voxel when each is resampled linearly; the smallest label wins ties.
+// The label with the largest share of a voxel when each is resampled linearly. Ties are won by the smallest
+// label, or, as in nnU-Net, by the label of the nearest voxel if it is among them; positions are then rounded
+// as in SciPy, which decides what is a tie.
+enum class Ties { smallest, nearest };
 LabelMap resample_shares(const LabelMap& labels, const Size3& size,
-                         std::optional<std::size_t> slices_along = {});
+                         std::optional<std::size_t> slices_along = {}, Ties ties = Ties::smallest);
 
 }  // namespace voxswap::data

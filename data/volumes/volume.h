@@ -52,6 +52,11 @@ struct Volume {
   LabelMap truth;               // geometry.size is 0,0,0 without ground truth
   Geometry file_geometry{};  // of the first channel's file, before reorientation; size 0,0,0 if there is none
   std::vector<bool> missing{};  // per channel, whether it is missing and set to 0; empty: none is
+  // What the first network of a cascade predicted, and the labels that become channels; none: no cascade.
+  struct Previous {
+    LabelMap map{};
+    std::vector<int> labels{};
+  } previous{};
 
   bool lacks(std::size_t channel) const { return !missing.empty() && missing[channel]; }
   bool has_truth() const { return !truth.voxels.empty(); }

@@ -99,6 +99,16 @@ net::Unknown unknown_in(const data::Dataset& dataset) {
   return dataset.ignore_label != 0 ? net::Unknown::voxels : net::Unknown::nothing;
 }
 
+std::int64_t input_channels(const data::Dataset& dataset, const Experiment& experiment) {
+  return std::ssize(dataset.modalities) + (experiment.preprocess.cascade ? std::ssize(dataset.labels) : 0);
+}
+
+void check_trains(const Experiment& experiment) {
+  if (experiment.preprocess.cascade)
+    fail(Exit::usage, "{}: the second network of a cascade can be imported and used, but not trained",
+         key::preprocess_cascade);
+}
+
 void check_suits(const Experiment& experiment, const data::Dataset& dataset) {
   const std::string& network = experiment.network.name;
   const bool images = net::takes_images(network), sliced = experiment.preprocess.slices != data::Slices::none;

@@ -30,6 +30,10 @@ std::size_t region_outputs(const data::Dataset& dataset, const TrainingOptions& 
 std::vector<std::string> output_names(const data::Dataset& dataset, const TrainingOptions& training);
 // Number of output channels. Throws Exit::usage if there are none or two have the same name.
 std::int64_t output_count(const data::Dataset& dataset, const TrainingOptions& training);
+// Channels of the network's input: those of the data set, in a cascade also its labels.
+std::int64_t input_channels(const data::Dataset& dataset, const Experiment& experiment);
+// Throws Exit::usage for a cascade, whose second network predicts only.
+void check_trains(const Experiment& experiment);
 // Throws Exit::usage if network, loss or preprocess.slices do not suit the data set.
 void check_suits(const Experiment& experiment, const data::Dataset& dataset);
 

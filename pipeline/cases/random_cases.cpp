@@ -83,7 +83,8 @@ data::PreparedCase random_case(const Experiment& experiment, const data::Dataset
   volume.id = dataset.cases[number].id;
   data::Geometry geometry;
   geometry.size = experiment.preprocess.resolution;
-  if (experiment.preprocess.by_spacing()) geometry.spacing = experiment.preprocess.spacing;
+  if (experiment.preprocess.by_spacing())
+    geometry.spacing = data::spacing_for(experiment.preprocess.spacing, geometry.spacing);
   const std::uint64_t seed = experiment.training.seed;
   for (std::size_t c = 0; c < dataset.modalities.size(); ++c) {
     const Philox random(seed, number, static_cast<std::uint32_t>(c));

@@ -72,17 +72,21 @@ void write_contents(const ImportedRun& run, const std::function<std::vector<Tens
 }  // namespace
 
 void write_imported_run(const ImportedRun& run,
-                        const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
+                        const std::function<std::vector<Tensor>(std::int64_t)>& weights,
+                        const std::function<void()>& also) {
   const fs::path& out = run.experiment.output;
   if (fs::exists(out) && holds_anything(out))
     fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   make_writable_directory(out);
-  fill_folder(out, [&] { write_contents(run, weights); });
+  fill_folder(out, [&] {
+    write_contents(run, weights);
+    also();
+  });
 }
 
 net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset,
                                    bool training) {
-  const Shape input = input_shape(experiment, static_cast<std::int64_t>(dataset.modalities.size()));
+  const Shape input = input_shape(experiment, input_channels(dataset, experiment));
   return net::build_network(experiment.network, input, output_count(dataset, experiment.training),
                             net::ElementType::f32, training);
 }
@@ -144,7 +148,7 @@ std::vector<Tensor> matched_weights(std::vector<Tensor> given, const std::string
     const auto found = by_name.extract(value.name);
     if (found.empty()) {
       missing.push_back(value.name);
-    } else if (as_volume(found.mapped()->shape) != value.shape) {
+    } else if (as_volume(found.mapped()->shape, value.shape) != value.shape) {
       other.push_back(
           format("{} ({}, not {})", value.name, found.mapped()->shape.text(), value.shape.text()));
     } else {

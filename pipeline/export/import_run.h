@@ -27,10 +27,11 @@ struct ImportedRun {
   data::Dataset dataset{};  // description of the training data; no cases
   std::string from{};       // for the metadata
 };
-// Writes the folder of the run; `weights` reads those of a repeat, counted from 1. Throws Exit::usage if the
-// folder is not empty.
-void write_imported_run(const ImportedRun& run,
-                        const std::function<std::vector<Tensor>(std::int64_t repeat)>& weights);
+// Writes the folder of the run; `weights` reads those of a repeat, counted from 1; `also` writes further
+// files. If one of them throws, the folder is empty again. Throws Exit::usage if it was not empty.
+void write_imported_run(
+    const ImportedRun& run, const std::function<std::vector<Tensor>(std::int64_t repeat)>& weights,
+    const std::function<void()>& also = [] {});
 // The graph whose parameters the weights are; that of training also has the heads of deep supervision.
 net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset,
                                    bool training = true);

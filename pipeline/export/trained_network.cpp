@@ -60,6 +60,7 @@ Json of_preprocess(const Experiment& experiment) {
     json["background"] = prepare.background;
   if (experiment.training.patch) json["patch"] = *experiment.training.patch;
   if (prepare.by_spacing()) json["spacing"] = prepare.spacing;
+  if (prepare.by_spacing() && prepare.spacing[2] == 0) json["spacing"][2] = "own";
   if (prepare.recipe == data::Recipe::voxswap) return json;
   json["recipe"] = choice_name(prepare.recipe);
   json["transpose"] = prepare.transpose;
@@ -115,13 +116,12 @@ Json of_postprocessing(const Experiment& experiment, const data::Regions& region
   const fs::path file = experiment.output / postprocessing_file;
   if (!fs::exists(file)) return steps;
   for (const PostStep& step : read_postprocessing(file, regions).steps) {
-    const auto region = std::find_if(regions.begin(), regions.end(),
-                                     [&](const auto& one) { return one.first == step.region; });
+    const Affected affected = affected_by(step, regions, file);
     steps.push_back({{"region", step.region},
                      {"remove", choice_name(step.remove)},
                      {"below_mm3", step.below_mm3},
-                     {"values", region->second},
-                     {"becomes", left_over(region->second, regions)}});
+                     {"values", affected.labels},
+                     {"becomes", affected.becomes}});
   }
   return steps;
 }
@@ -168,6 +168,7 @@ Shape input_shape(const Experiment& experiment, std::int64_t channels) {
 TrainedNetwork trained_network(const TrainedRun& given, std::int64_t repeat, const std::string& version) {
   const TrainedRun run = confirmed_for_prediction(given);
   const Experiment& experiment = run.experiment;
+  check_no_cascade(run);
   if (repeat < 1 || repeat > experiment.training.repeats)
     fail(Exit::usage, "--repeat: expected 1 to {}, the number of repeats of the run, found {}",
          experiment.training.repeats, repeat);

@@ -83,6 +83,7 @@ PlannableStep with_costs(PlannableStep step, const Target& target, const Experim
 }  // namespace
 
 DataShape data_shape(const Experiment& experiment) {
+  check_trains(experiment);
   error_code error;
   if (!fs::exists(experiment.data.root, error)) return shape_without_data(experiment);
   return data_shape(experiment, open_dataset(experiment));

@@ -18,13 +18,14 @@ std::int64_t bytes_of(const data::PreparedCase& prepared) {
 
 }  // namespace
 
-CaseReader::CaseReader(std::size_t count, std::function<data::PreparedCase(std::size_t)> read)
-    : count_(count), read_(std::move(read)) {}
+CaseReader::CaseReader(std::size_t count, std::function<data::PreparedCase(std::size_t)> read, bool ahead)
+    : count_(count), read_(std::move(read)), reads_ahead_(ahead) {}
 
 data::PreparedCase CaseReader::next() {
   const std::size_t index = taken_++;
   data::PreparedCase found = ahead_.valid() ? ahead_.get() : read_(index);
-  if (taken_ == count_ || times_prepared * bytes_of(found) > net::free_host_bytes()) return found;
+  if (!reads_ahead_ || taken_ == count_ || times_prepared * bytes_of(found) > net::free_host_bytes())
+    return found;
   try {
     ahead_ = std::async(std::launch::async, read_, taken_);
   } catch (const std::system_error&) {

@@ -1,4 +1,4 @@
-// Reads the cases of a prediction one after the other, each beside predicting the one before.
+// Reads the cases of a prediction one after the other, each beside predicting the one before, if `ahead`.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@ namespace voxswap::pipeline {
 class CaseReader {
  public:
   // `read` is called from another thread, for one case at a time.
-  CaseReader(std::size_t count, std::function<data::PreparedCase(std::size_t)> read);
+  CaseReader(std::size_t count, std::function<data::PreparedCase(std::size_t)> read, bool ahead = true);
   // Throws what reading this case threw. REQUIRES: called for 0, 1, …, count - 1.
   data::PreparedCase next();
 
  private:
   std::size_t count_, taken_ = 0;
   std::function<data::PreparedCase(std::size_t)> read_;
+  bool reads_ahead_;
   std::future<data::PreparedCase> ahead_;
 };
 

@@ -29,7 +29,7 @@ std::vector<double> gaussian(std::int64_t side) {
 
 // Rounds halves to even, like NumPy.
 std::vector<std::int64_t> starts(std::int64_t length, std::int64_t window, double overlap) {
-  const double step = static_cast<double>(window) * (1 - overlap);
+  const double step = std::max(static_cast<double>(window) * (1 - overlap), 1.0);
   const auto gaps = static_cast<std::int64_t>(std::ceil(static_cast<double>(length - window) / step));
   std::vector<std::int64_t> result{0};
   for (std::int64_t i = 1; i <= gaps; ++i)

@@ -13,15 +13,6 @@ namespace voxswap::pipeline {
 
 namespace {
 
-const std::vector<int>& values_of(const data::Regions& regions, const std::string& name,
-                                  const fs::path& file) {
-  const auto found =
-      std::find_if(regions.begin(), regions.end(), [&](const auto& region) { return region.first == name; });
-  if (found == regions.end())
-    fail(Exit::bad_data, "{}: there is no region '{}'. Remove its step, or the file", file.string(), name);
-  return found->second;
-}
-
 Removal removal_of(const std::string& name, const fs::path& file) {
   const std::vector<std::string> names = choice_names<Removal>();
   if (std::find(names.begin(), names.end(), name) == names.end())
@@ -30,6 +21,16 @@ Removal removal_of(const std::string& name, const fs::path& file) {
 }
 
 }  // namespace
+
+Affected affected_by(const PostStep& step, const data::Regions& regions, const fs::path& file) {
+  if (!step.labels.empty()) return {step.labels, 0};
+  const auto found = std::find_if(regions.begin(), regions.end(),
+                                  [&](const auto& region) { return region.first == step.region; });
+  if (found == regions.end())
+    fail(Exit::bad_data, "{}: there is no region '{}'. Remove its step, or the file", file.string(),
+         step.region);
+  return {found->second, left_over(found->second, regions)};
+}
 
 RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& region) {
   const Size3& size = labels.geometry.size;
@@ -44,8 +45,10 @@ std::vector<bool> removed_parts(const RegionParts& parts, const PostStep& step, 
     return static_cast<double>(voxels) * voxel_mm3 < step.below_mm3;
   };
   if (step.remove == Removal::all_but_largest && !sizes.empty()) {
-    removed.assign(sizes.size(), true);
-    removed[static_cast<std::size_t>(std::max_element(sizes.begin(), sizes.end()) - sizes.begin())] = false;
+    const auto largest = std::max_element(sizes.begin(), sizes.end());
+    std::transform(sizes.begin(), sizes.end(), removed.begin(),
+                   [&](std::int64_t voxels) { return step.labels.empty() || voxels < *largest; });
+    removed[static_cast<std::size_t>(largest - sizes.begin())] = false;
   } else if (step.remove == Removal::small_components) {
     std::transform(sizes.begin(), sizes.end(), removed.begin(), is_small);
   } else if (is_small(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}))) {
@@ -59,11 +62,10 @@ double voxel_volume(const data::Geometry& geometry) {
 }
 
 void apply_step(data::LabelMap& labels, const PostStep& step, const data::Regions& regions) {
-  const std::vector<int>& region = values_of(regions, step.region, postprocessing_file);
+  const auto [region, replacement] = affected_by(step, regions);
   const RegionParts parts = parts_of(labels, region);
   const std::vector<bool> removed = removed_parts(parts, step, voxel_volume(labels.geometry));
   if (std::none_of(removed.begin(), removed.end(), [](bool goes) { return goes; })) return;
-  const std::int16_t replacement = left_over(region, regions);
   auto component = parts.components.labels.begin();
   for (std::int64_t z = parts.box.start[2]; z < parts.box.end()[2]; ++z)
     for (std::int64_t y = parts.box.start[1]; y < parts.box.end()[1]; ++y)
@@ -78,6 +80,7 @@ std::string postprocessing_json(const Postprocessing& what) {
     Json one = {{"region", step.region}, {"remove", choice_name(step.remove)}, {"gain", step.gain}};
     if (step.remove != Removal::all_but_largest) one["below_mm3"] = step.below_mm3;
     if (step.labelled > 0) one["labelled_cases"] = step.labelled;
+    if (!step.labels.empty()) one["labels"] = step.labels;
     steps.push_back(std::move(one));
   }
   for (const Postprocessing::Gain& gain : what.gains)
@@ -105,7 +108,8 @@ Postprocessing read_postprocessing(const fs::path& file, const data::Regions& re
       step.gain = one.value("gain", 0.0);
       step.labelled = one.value("labelled_cases", std::size_t{0});
       if (step.remove != Removal::all_but_largest) step.below_mm3 = one.at("below_mm3").get<double>();
-      values_of(regions, step.region, file);
+      step.labels = one.value("labels", std::vector<int>());
+      affected_by(step, regions, file);
     }
     result.cases = json.value("found_on_cases", std::size_t{0});
     const Json gains = json.value("mean_dice", Json::object());

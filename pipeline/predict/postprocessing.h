@@ -35,7 +35,18 @@ struct PostStep {
   // If not 0, the step was taken from the ground truth of so many cases (smallest_regions.h), not for its
   // gain.
   std::size_t labelled = 0;
+  // If not empty, a step of nnU-Net for these labels together, named by `region`: all of the largest
+  // components are kept if several are equal, and the others become background.
+  std::vector<int> labels{};
 };
+// The labels whose components a step removes, and the label that removed voxels get. Throws Exit::bad_data
+// for an unknown region; `file` has the step.
+struct Affected {
+  std::vector<int> labels;
+  std::int16_t becomes = 0;
+};
+Affected affected_by(const PostStep& step, const data::Regions& regions,
+                     const fs::path& file = postprocessing_file);
 
 struct Postprocessing {
   struct Gain {
@@ -58,7 +69,6 @@ RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& regio
 std::vector<bool> removed_parts(const RegionParts& parts, const PostStep& step, double voxel_mm3);
 double voxel_volume(const data::Geometry& geometry);  // mm^3
 
-// Removed voxels get the label left_over().
 void apply_step(data::LabelMap& labels, const PostStep& step, const data::Regions& regions);
 
 std::string postprocessing_json(const Postprocessing& what);

@@ -24,7 +24,9 @@ std::int64_t planes_at_once(const data::Geometry& grid) {
 std::array<data::LinearAxis, 3> axes_of(const data::PreparedCase& prepared, const LabelDecoder& decoder) {
   std::array<data::LinearAxis, 3> axes;
   std::optional<std::size_t> separate;
-  if (decoder.spacing[0] > 0) separate = data::separate_axis(decoder.spacing, prepared.original.spacing);
+  const Spacing& spacing = prepared.original.spacing;
+  if (decoder.spacing[0] > 0)
+    separate = data::separate_axis(data::spacing_for(decoder.spacing, spacing), spacing);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     axes[axis] = data::linear_axis(prepared.size[axis], prepared.box.size[axis]);
     if (axis != separate) continue;
@@ -190,6 +192,8 @@ bool predict_together(const std::vector<TrainedRun>& runs, const PredictOptions&
 
 void check_alike(const std::vector<TrainedRun>& runs, const std::vector<data::Dataset>& trained,
                  const PredictOptions& how) {
+  if (runs.size() > 1 && runs.front().experiment.preprocess.cascade)
+    refuse(runs.front(), runs[1], "one is a cascade");
   const std::map<std::string, std::string> first = used_as(runs.front(), how);
   for (std::size_t i = 1; i < runs.size(); ++i) {
     const data::Dataset &a = trained.front(), &b = trained[i];

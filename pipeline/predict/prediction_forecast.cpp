@@ -4,6 +4,7 @@
 
 #include "data/formats/image_io.h"
 #include "data/layouts/prediction_input.h"
+#include "data/prepare/nnunet_recipe.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/spline.h"
 #include "pipeline/cases/cases.h"
@@ -34,8 +35,10 @@ CaseBytes case_bytes(const data::Geometry& native, const Size3& size, std::int64
   return bytes;
 }
 
-Size3 training_size(const data::Geometry& native, const Experiment& experiment) {
+Size3 training_size(const data::Geometry& stored, const data::Geometry& native,
+                    const Experiment& experiment) {
   const data::PrepareOptions& options = experiment.preprocess;
+  if (options.recipe == data::Recipe::nnunet) return data::most_voxels_as_nnunet(stored, options);
   Size3 size = options.by_spacing() ? data::size_at(native, options.spacing) : options.resolution;
   if (options.slices == data::Slices::axial) size[2] = native.size[2];
   return size;
@@ -59,8 +62,9 @@ PredictionForecast forecast_prediction(const std::vector<TrainedRun>& given, con
   forecast.cases = dataset.cases.size();
   forecast.networks = members.size();
   for (const data::CaseFiles& files : dataset.cases) {
-    const data::Geometry native = data::canonical(data::read_header(files.first_channel()).geometry);
-    const Size3 size = training_size(native, experiment);
+    const data::Geometry stored = data::read_header(files.first_channel()).geometry;
+    const data::Geometry native = data::canonical(stored);
+    const Size3 size = training_size(stored, native, experiment);
     const PredictionCost cost = predictor.cost(size);
     const CaseBytes bytes = case_bytes(native, size, channels, outputs, experiment.memory, how.probabilities);
     forecast.device_bytes = cost.device_bytes;
@@ -70,6 +74,13 @@ PredictionForecast forecast_prediction(const std::vector<TrainedRun>& given, con
         std::max(forecast.case_seconds, cost.seconds * static_cast<double>(together ? 1 : forecast.networks));
     forecast.passes = std::max(forecast.passes, cost.passes);
   }
+  if (runs.front().previous.empty()) return forecast;
+  const PredictionForecast previous = forecast_prediction(runs.front().previous, input, how);
+  forecast.networks += previous.networks;
+  forecast.passes += previous.passes;
+  forecast.case_seconds += previous.case_seconds;
+  forecast.device_bytes += previous.device_bytes;
+  forecast.host_bytes = std::max(forecast.host_bytes, previous.host_bytes);
   return forecast;
 }
 

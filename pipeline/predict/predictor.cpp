@@ -139,8 +139,8 @@ Predictor::Network& Predictor::network_of(const TrainedRun& run) {
     if (network_keys(one->given) == network_keys(run)) return *one;
   for (const auto& one : networks_)
     one->session.allocate();  // allocate first, so that the next network sees the remaining memory
-  networks_.push_back(std::make_unique<Network>(run, static_cast<std::int64_t>(dataset_.modalities.size()),
-                                                outputs_, how_, ranks_));
+  networks_.push_back(
+      std::make_unique<Network>(run, input_channels(dataset_, run.experiment), outputs_, how_, ranks_));
   return *networks_.back();
 }
 

@@ -53,6 +53,25 @@ std::vector<PostStep> steps_of(const data::Dataset& dataset, const PredictOption
 
 }  // namespace
 
+struct ScanPredictor::Previous {
+  Previous(const std::vector<TrainedRun>& given, const PredictOptions& asked)
+      : how(options(asked)), known(verified(given, how)), predictor(known.runs, known.trained.front(), how) {
+    predictor.use(members_of(known.runs));
+  }
+  // Those of the networks, and none of the outputs.
+  static PredictOptions options(const PredictOptions& asked) {
+    PredictOptions how;
+    how.overlap = asked.overlap;
+    how.mirror = asked.mirror;
+    how.raw_weights = asked.raw_weights;
+    return how;
+  }
+
+  PredictOptions how;
+  VerifiedRuns known;
+  ScanPredictor predictor;
+};
+
 ScanPredictor::ScanPredictor(const std::vector<TrainedRun>& runs, const data::Dataset& trained,
                              const PredictOptions& how)
     : trained_(trained),
@@ -63,10 +82,20 @@ ScanPredictor::ScanPredictor(const std::vector<TrainedRun>& runs, const data::Da
       decoder_(make_decoder(trained, runs.front().experiment)),
       preparing_(data::for_modalities(runs.front().experiment.preprocess, trained.modalities)),
       names_(output_names(trained, runs.front().experiment.training)),
+      previous_(runs.front().previous.empty() ? nullptr
+                                              : std::make_shared<Previous>(runs.front().previous, how)),
       predictor_(runs.front(), trained, how) {}
 
-data::PreparedCase ScanPredictor::read(const data::Dataset& dataset, const data::CaseFiles& files) const {
-  return data::prepare(data::read_case(dataset, files), preparing_);
+data::PreparedCase ScanPredictor::prepared(data::Volume volume) {
+  if (previous_) {
+    volume.previous.map = data::canonical(previous_->predictor.predict(volume).labels);
+    for (const auto& [name, value] : trained_.labels) volume.previous.labels.push_back(value);
+  }
+  return data::prepare(volume, preparing_);
+}
+
+data::PreparedCase ScanPredictor::read(const data::Dataset& dataset, const data::CaseFiles& files) {
+  return prepared(data::read_case(dataset, files));
 }
 
 ClassRow ScanPredictor::classify(const data::PreparedCase& prepared, const data::CaseFiles& files) {
@@ -74,7 +103,7 @@ ClassRow ScanPredictor::classify(const data::PreparedCase& prepared, const data:
 }
 
 ScanPredictor::Predicted ScanPredictor::predict(const data::Volume& volume) {
-  return predict(data::prepare(volume, preparing_), std::numeric_limits<std::int64_t>::max(), {});
+  return predict(prepared(volume), std::numeric_limits<std::int64_t>::max(), {});
 }
 
 ScanPredictor::Predicted ScanPredictor::predict(data::PreparedCase prepared, std::int64_t most_bytes,
@@ -116,8 +145,10 @@ std::vector<ClassRow> predict_cases(ScanPredictor& predictor, const data::Datase
                                     PredictionRecord& record, const AfterError& after_error,
                                     const std::function<void(const data::CaseFiles& files)>& finished) {
   std::vector<ClassRow> classes;
-  CaseReader reader(dataset.cases.size(),
-                    [&](std::size_t i) { return predictor.read(dataset, dataset.cases[i]); });
+  // In a cascade, reading predicts, which uses all cores.
+  CaseReader reader(
+      dataset.cases.size(), [&](std::size_t i) { return predictor.read(dataset, dataset.cases[i]); },
+      /*ahead=*/!predictor.is_cascade());
   for (const data::CaseFiles& files : dataset.cases) {
     throw_if_interrupted();
     const auto write = [&](const fs::path& file, const std::function<void()>& produce) {

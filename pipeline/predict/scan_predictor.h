@@ -28,7 +28,9 @@ class ScanPredictor {
 
   void use(const std::vector<Member>& members) { predictor_.use_members(members); }
 
-  data::PreparedCase read(const data::Dataset& dataset, const data::CaseFiles& files) const;
+  // Predicts with the first network of a cascade.
+  data::PreparedCase read(const data::Dataset& dataset, const data::CaseFiles& files);
+  bool is_cascade() const { return previous_ != nullptr; }
 
   // The class of an image.
   ClassRow classify(const data::PreparedCase& prepared, const data::CaseFiles& files);
@@ -49,6 +51,9 @@ class ScanPredictor {
   const std::vector<std::string>& outputs() const { return names_; }
 
  private:
+  struct Previous;
+
+  data::PreparedCase prepared(data::Volume volume);
   // `most_bytes` of probabilities stay in memory, more are in a scratch file in `folder`.
   Predicted predict(data::PreparedCase prepared, std::int64_t most_bytes, const fs::path& folder);
 
@@ -60,6 +65,7 @@ class ScanPredictor {
   LabelDecoder decoder_;
   data::PrepareOptions preparing_;
   std::vector<std::string> names_;
+  std::shared_ptr<Previous> previous_;  // the first network of a cascade
   Predictor predictor_;
 };
 

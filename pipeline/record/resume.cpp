@@ -92,6 +92,12 @@ RunIdentity confirmed(std::optional<RunIdentity> begun, const Experiment& experi
   return *std::move(begun);
 }
 
+void check_no_cascade(const TrainedRun& run) {
+  if (run.experiment.preprocess.cascade)
+    fail(Exit::usage, "{}: is a cascade of two networks, which cannot be exported",
+         run.experiment.output.string());
+}
+
 TrainedRun confirmed_for_prediction(TrainedRun run) {
   const fs::path& folder = run.experiment.output;
   if (!has_identity(folder)) {

@@ -34,7 +34,12 @@ struct TrainedRun {
   Experiment experiment{};
   SettingList settings{};  // every key of the experiment
   std::string identity{};  // as in RunContext
+  // With preprocess.cascade: the run whose label maps are an input, in the folder previous_stage.
+  std::vector<TrainedRun> previous{};
 };
+inline constexpr const char* previous_stage = "previous_stage";
+// Throws Exit::usage if it is one: a cascade cannot leave the folder of its run in one file.
+void check_no_cascade(const TrainedRun& run);
 
 // Adds the run's identity, for checking checkpoints in prediction. Throws Exit::bad_data if
 // experiment.yaml, dataset.json or split.csv in the run's folder has changed.

@@ -134,7 +134,7 @@ StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> rando
   StartingWeights weights{file, {}, {}};
   for (auto tensor = random.begin(); tensor != random.end(); ++tensor) {
     const Tensor* const found = source.take(tensor->name);
-    const Shape shape = found != nullptr ? as_volume(found->shape) : Shape{};
+    const Shape shape = found != nullptr ? as_volume(found->shape, tensor->shape) : Shape{};
     std::vector<std::int64_t> places;
     if (tensor == first && differ_in_channels_alone(shape, tensor->shape))
       places = channels_by_name(checkpoint, shape[1], modalities);
@@ -181,7 +181,9 @@ std::string StartingWeights::table() const {
   return text;
 }
 
-Shape as_volume(const Shape& shape) {
+Shape as_volume(const Shape& shape, const Shape& wanted) {
+  if (shape.rank() == 4 && wanted.rank() == 5 && wanted[2] == 1)
+    return {shape[0], shape[1], 1, shape[2], shape[3]};  // the network's images are planes of a volume
   if (shape.rank() == 4) return {shape[0], shape[1], shape[2], 1, shape[3]};
   if (shape.rank() == 2) return {shape[0], shape[1], 1, 1, 1};
   return shape;

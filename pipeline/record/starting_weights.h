@@ -37,7 +37,8 @@ struct StartingWeights {
 StartingWeights starting_weights(const fs::path& file, std::vector<Tensor> random,
                                  const std::vector<std::string>& modalities);
 
-// Our 5-D shape for 2D kernels O,I,H,W and dense layers O,I; other shapes are unchanged.
-Shape as_volume(const Shape& shape);
+// The 5-D shape of 2D kernels O,I,H,W and dense layers O,I in a network that has `wanted`; other shapes are
+// unchanged.
+Shape as_volume(const Shape& shape, const Shape& wanted);
 
 }  // namespace voxswap::pipeline

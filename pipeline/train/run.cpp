@@ -74,6 +74,7 @@ void write_phases(const Job& job) {
 }
 
 Job open_job(const Experiment& experiment, const RunContext& context) {
+  check_trains(experiment);
   check_ranks(experiment, context.ranks);
   Job job;
   job.experiment = experiment;

@@ -9,7 +9,9 @@
 namespace voxswap::cli {
 namespace {
 
-const fs::path fixture = fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures/nnunet_results";
+const fs::path fixtures = fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures/nnunet_results";
+const fs::path fixture = fixtures / "nnUNetTrainer__nnUNetPlans__3d_fullres";
+const std::string images = (fixtures / "imagesTs").string();
 
 class NnunetResults : public ProgramInASharedFolder<NnunetResults> {
  public:
@@ -33,35 +35,66 @@ class NnunetResults : public ProgramInASharedFolder<NnunetResults> {
     content.replace(content.find(text), text.size(), by);
     write_file(file, content);
   }
-  // Case and label map as `evaluate` scores them against nnU-Net's.
-  Csv scores(const std::string& prediction) const {
-    done({"evaluate", "--truth", (fixture / "labels").string(), "--prediction", path(prediction), "--out",
-          path(prediction + ".csv"), "--quiet"});
-    return read_csv(folder_ / (prediction + ".csv"));
+  // Predicts two cases, and expects the label maps in a folder of the fixture, which have two labels.
+  void expect_label_maps(const std::string& run, const std::string& labels) const {
+    const std::string maps = "maps_" + labels;
+    done({"predict", path(run), "--input", images, "--out", path(maps), "--quiet"});
+    done({"evaluate", "--truth", (fixtures / labels).string(), "--prediction", path(maps), "--out",
+          path(maps + ".csv"), "--quiet"});
+    const Csv table = read_csv(folder_ / (maps + ".csv"));
+    const auto dice = std::find(table.header.begin(), table.header.end(), "dice") - table.header.begin();
+    EXPECT_EQ(table.rows.size(), 4u);
+    for (const auto& row : table.rows) EXPECT_GE(std::stod(row.at(static_cast<std::size_t>(dice))), 0.999);
   }
 };
 
 TEST_F(NnunetResults, PredictNnunetsLabelMaps) {
+  expect_label_maps("run", "labels");
+}
+
+TEST_F(NnunetResults, OfA2dNetworkPredictItsLabelMapsSliceBySlice) {
   done(
-      {"predict", path("run"), "--input", (fixture / "imagesTs").string(), "--out", path("maps"), "--quiet"});
-  std::size_t scored = 0;
-  const Csv table = scores("maps");
-  for (std::size_t row = 0; row < table.rows.size(); ++row)
-    for (std::size_t c = 0; c < table.header.size(); ++c)
-      if (table.header[c] == "dice") {
-        EXPECT_GE(std::stod(table.rows[row][c]), 0.999);
-        ++scored;
-      }
-  EXPECT_EQ(scored, 4u);  // two cases, two labels
+      {"import", (fixtures / "nnUNetTrainer__nnUNetPlans__2d").string(), "--out", path("planes"), "--quiet"});
+  expect_label_maps("planes", "labels_2d");
+}
+
+TEST_F(NnunetResults, OfACascadePredictTheLabelMapsOfItsSecondNetwork) {
+  const fs::path second = fixtures / "nnUNetTrainer__nnUNetPlans__3d_cascade_fullres";
+  done({"import", second.string(), "--out", path("cascade"), "--quiet"});
+  expect_label_maps("cascade", "labels_cascade");
+  refused(2, {"export", path("cascade"), "--to", "model", "--out", path("cascade.model")}, "cascade");
+  refused(2, {"run", path("cascade/experiment.yaml"), "--out", path("trained")}, "preprocess.cascade");
+}
+
+TEST_F(NnunetResults, OfACascadeWithoutItsFirstNetworkAreRefused) {
+  const fs::path alone = folder_ / "alone" / "nnUNetTrainer__nnUNetPlans__3d_cascade_fullres";
+  fs::create_directories(alone.parent_path());
+  fs::copy(fixtures / alone.filename(), alone, fs::copy_options::recursive);
+  refused(3, {"import", alone.string(), "--out", path("half")}, "nnUNetTrainer__nnUNetPlans__3d_lowres");
+  EXPECT_FALSE(fs::exists(folder_ / "half"));
+}
+
+TEST_F(NnunetResults, WithPostprocessingPredictWhatItLeaves) {
+  const fs::path results = copy(), chosen = results / "crossval_results_folds_0_1/postprocessing.pkl";
+  fs::create_directories(chosen.parent_path());
+  fs::copy_file(fixtures / "postprocessing.pkl", chosen);
+  done({"import", results.string(), "--out", path("postprocessed"), "--quiet"});
+  expect_label_maps("postprocessed", "labels_postprocessed");
+}
+
+TEST_F(NnunetResults, WithPostprocessingThatMayRunCodeAreRefused) {
+  const fs::path results = copy(), chosen = results / "crossval_results_folds_0_1/postprocessing.pkl";
+  fs::create_directories(chosen.parent_path());
+  write_file(chosen, "cos\nsystem\n(S'true'\ntR.");
+  refused(3, {"import", results.string(), "--out", path("refused_steps")}, "postprocessing.pkl");
 }
 
 TEST_F(NnunetResults, PredictAloneOrAsAnInstalledModelWithTheSameBits) {
-  done({"predict", path("run"), "--input", (fixture / "imagesTs").string(), "--out", path("of_run"),
-        "--quiet"});
+  done({"predict", path("run"), "--input", images, "--out", path("of_run"), "--quiet"});
   done({"export", path("run"), "--to", "model", "--out", path("small.model")});
   done({"models", "--install", path("small.model"), "--models", path("models")});
-  done({"predict", "small", "--models", path("models"), "--input", (fixture / "imagesTs").string(), "--out",
-        path("of_model"), "--quiet"});
+  done({"predict", "small", "--models", path("models"), "--input", images, "--out", path("of_model"),
+        "--quiet"});
   EXPECT_TRUE(files("of_run", ".nii.gz") == files("of_model", ".nii.gz"));
 }
 
@@ -101,9 +134,8 @@ TEST_F(NnunetResults, ThatCannotBeImportedAreRefusedWithWhatIsWrong) {
 }
 
 TEST_F(NnunetResults, AreNamedWhereARunIsExpected) {
-  failed(
-      program({"predict", fixture.string(), "--input", (fixture / "imagesTs").string(), "--out", path("x")}),
-      3, {"voxswap import"});
+  failed(program({"predict", fixture.string(), "--input", images, "--out", path("x")}), 3,
+         {"voxswap import"});
 }
 
 }  // namespace

@@ -19,6 +19,17 @@ TEST_F(Experiments, TakeBiasCorrectionAndClipping) {
     expect_refused(format("preprocess: {{{}}}\n", setting), "study.yaml:1: preprocess.");
 }
 
+TEST_F(Experiments, TakeTheSpacingOfEachCaseAndCascadesOnlyWithTheRecipeOfNnunet) {
+  const std::string recipe = "recipe: nnunet, schemes: [zscore]";
+  const data::PrepareOptions read =
+      load("preprocess: {spacing: [0.8, 0.9, own], cascade: true, " + recipe + "}\n").preprocess;
+  EXPECT_EQ(data::spacing_for(read.spacing, {1, 1, 5}), (Spacing{0.8, 0.9, 5}));
+  EXPECT_TRUE(read.cascade);
+  expect_refused("preprocess: {spacing: [own, 1, 1], " + recipe + "}\n", "expected a number");
+  expect_refused("preprocess: {spacing: [1, 1, own]}\n", "own is for the recipe nnunet");
+  expect_refused("preprocess: {cascade: true}\n", "needs preprocess.recipe: nnunet");
+}
+
 TEST_F(Experiments, TakeAugmentationAsANumberOrARangeWithAProbability) {
   const data::AugmentOptions augment =
       load(

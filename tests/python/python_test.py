@@ -147,7 +147,7 @@ class Package(unittest.TestCase):
     def test_predicts_with_a_results_folder_of_nnunet(self):
         results = Path(__file__).parents[1] / "fixtures" / "nnunet_results"
         channels = [results / "imagesTs" / f"case_006_000{i}.nii.gz" for i in range(2)]
-        labels, _ = voxswap.predict(results, channels, quiet=True)
+        labels, _ = voxswap.predict(results / "nnUNetTrainer__nnUNetPlans__3d_fullres", channels, quiet=True)
         expected = nibabel.load(results / "labels" / "case_006.nii.gz").get_fdata()
         self.assertGreater((labels.get_fdata() == expected).mean(), 0.999)
 
