@@ -239,7 +239,7 @@ Sample Cases::sample(std::size_t index, const data::AugmentOptions& options, con
 
 std::size_t Cases::image_count() const {
   const Size3 size = input_size(experiment_);
-  return static_cast<std::size_t>(size[0] * size[1] * size[2]) * dataset().modalities.size();
+  return static_cast<std::size_t>(voxels_in(size)) * dataset().modalities.size();
 }
 
 DrawnSample Cases::draw(std::size_t index, const data::AugmentOptions& options, const data::AugmentKey& key) {
@@ -277,7 +277,7 @@ data::NormalizedCase Cases::normalized_case(data::PreparedCase part, const data:
 
 std::int64_t Cases::training_bytes(std::size_t index) const {
   const Size3 size = padded_box(sizes_[index], input_size(experiment_)).size;
-  return size[0] * size[1] * size[2] *
+  return voxels_in(size) *
          static_cast<std::int64_t>(dataset().modalities.size() * sizeof(float) + sizeof(std::int16_t));
 }
 

@@ -38,8 +38,7 @@ std::int64_t label_count(const Experiment& experiment, std::int64_t outputs) {
 
 std::int64_t case_count(const Experiment& experiment, std::int64_t channels) {
   const Size3& side = experiment.preprocess.resolution;
-  return std::clamp<std::int64_t>(memory_for_cases / (side[0] * side[1] * side[2] * (4 * channels + 2)), 1,
-                                  most_cases);
+  return std::clamp<std::int64_t>(memory_for_cases / (voxels_in(side) * (4 * channels + 2)), 1, most_cases);
 }
 
 data::Dataset dataset_of(const Experiment& experiment, std::int64_t channels, std::int64_t outputs) {

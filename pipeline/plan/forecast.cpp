@@ -184,7 +184,7 @@ Forecast forecast(const StepForecast& step, const DataShape& data, const Experim
   forecast.averaged_weights_bytes = step.averaged_weights_bytes();
   forecast.arena_bytes = std::max(forecast.plan.peak_bytes, step.inference_peak());
   const Size3& side = experiment.preprocess.resolution;
-  const std::int64_t voxels = side[0] * side[1] * side[2];
+  const std::int64_t voxels = voxels_in(side);
   const std::int64_t cases = data.training_cases + data.validation_cases;
   forecast.case_bytes = voxels * (4 * data.channels + 2);
   forecast.cache_bytes = experiment.cache.empty() ? 0 : forecast.case_bytes * cases;
@@ -235,7 +235,7 @@ double augmenting_seconds(const Experiment& experiment, const DataShape& data) {
   data::NormalizedCase noise;
   noise.size = input_size(experiment);
   noise.channels = data.channels;
-  const std::int64_t voxels = noise.size[0] * noise.size[1] * noise.size[2];
+  const std::int64_t voxels = voxels_in(noise.size);
   noise.image.resize(static_cast<std::size_t>(voxels * noise.channels));
   for (std::size_t i = 0; i < noise.image.size(); ++i) noise.image[i] = static_cast<float>(i % 251);
   noise.truth.resize(static_cast<std::size_t>(voxels));
@@ -254,14 +254,14 @@ double augmenting_seconds(const Experiment& experiment, const DataShape& data) {
 double sample_seconds(const Experiment& experiment, const DataShape& data, const swap::DeviceRates& device) {
   const Size3 size = input_size(experiment);
   const SampleNodes nodes =
-      sample_nodes({experiment.training.augment, size, data.channels, 1}, size[0] * size[1] * size[2], 0);
+      sample_nodes({experiment.training.augment, size, data.channels, 1}, voxels_in(size), 0);
   return swap::estimate_costs(nodes.graph, device).all_nodes() *
          static_cast<double>(experiment.training.batch_size);
 }
 
 double megavoxels_per_step(const Experiment& experiment) {
   const Size3 side = input_size(experiment);
-  return static_cast<double>(experiment.training.batch_size * side[0] * side[1] * side[2]) / 1e6;
+  return static_cast<double>(experiment.training.batch_size * voxels_in(side)) / 1e6;
 }
 
 namespace {

@@ -211,7 +211,7 @@ class PostprocessingSearch {
     std::vector<double> found = dice;
     for (Candidate& candidate : candidates) {
       const std::vector<bool> removed =
-          removed_parts(parts, candidate.step, voxel_volume(made.prediction.geometry));
+          removed_parts(parts, candidate.step, voxel_volume(made.prediction.geometry.spacing));
       if (removed != last || &candidate == &candidates.front()) {
         Meetings changed = meetings;
         for (std::size_t p = 0; p < removed.size(); ++p)

@@ -57,14 +57,10 @@ std::vector<bool> removed_parts(const RegionParts& parts, const PostStep& step, 
   return removed;
 }
 
-double voxel_volume(const data::Geometry& geometry) {
-  return geometry.spacing[0] * geometry.spacing[1] * geometry.spacing[2];
-}
-
 void apply_step(data::LabelMap& labels, const PostStep& step, const data::Regions& regions) {
   const auto [region, replacement] = affected_by(step, regions);
   const RegionParts parts = parts_of(labels, region);
-  const std::vector<bool> removed = removed_parts(parts, step, voxel_volume(labels.geometry));
+  const std::vector<bool> removed = removed_parts(parts, step, voxel_volume(labels.geometry.spacing));
   if (std::none_of(removed.begin(), removed.end(), [](bool goes) { return goes; })) return;
   auto component = parts.components.labels.begin();
   for (std::int64_t z = parts.box.start[2]; z < parts.box.end()[2]; ++z)

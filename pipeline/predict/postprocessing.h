@@ -67,7 +67,6 @@ struct RegionParts {
 RegionParts parts_of(const data::LabelMap& labels, const std::vector<int>& region);
 // For each component, whether the step removes it. `voxel_mm3`: volume of a voxel.
 std::vector<bool> removed_parts(const RegionParts& parts, const PostStep& step, double voxel_mm3);
-double voxel_volume(const data::Geometry& geometry);  // mm^3
 
 void apply_step(data::LabelMap& labels, const PostStep& step, const data::Regions& regions);
 

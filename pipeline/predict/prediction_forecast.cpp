@@ -25,7 +25,7 @@ struct CaseBytes {
 CaseBytes case_bytes(const data::Geometry& native, const Size3& size, std::int64_t channels,
                      std::int64_t outputs, const MemoryOptions& memory, bool probabilities) {
   constexpr auto value = static_cast<std::int64_t>(sizeof(float)), label = std::int64_t{sizeof(std::int16_t)};
-  const std::int64_t read = (2 * native.count() + size[0] * size[1] * size[2]) * channels * value;
+  const std::int64_t read = (2 * native.count() + voxels_in(size)) * channels * value;
   CaseBytes bytes{2 * read + 2 * label * native.count(), 0};
   if (!probabilities) return bytes;
   const std::int64_t all = native.count() * outputs * value;

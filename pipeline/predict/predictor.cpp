@@ -103,8 +103,7 @@ struct Predictor::Network {
   double pass_seconds() {
     if (measured_seconds) return *measured_seconds;
     const Size3 window = input_size(experiment);
-    const std::vector<float> zeros(static_cast<std::size_t>(window[0] * window[1] * window[2]) *
-                                   given_channels);
+    const std::vector<float> zeros(static_cast<std::size_t>(voxels_in(window)) * given_channels);
     double shortest = std::numeric_limits<double>::infinity();
     for (int pass = 0; pass < 4; ++pass) {
       const auto begin = std::chrono::steady_clock::now();
@@ -266,7 +265,7 @@ PredictionCost Predictor::cost(const Size3& size) {
     const std::int64_t voxel = outputs_ * static_cast<std::int64_t>(sizeof(float)),
                        plane = whole[0] * whole[1] * voxel;
     if (windows > 1) cost.host_bytes += plane * how.window[2];
-    if (mirrorings > 1) cost.host_bytes += how.window[0] * how.window[1] * how.window[2] * voxel;
+    if (mirrorings > 1) cost.host_bytes += voxels_in(how.window) * voxel;
     if (&member != &members_.front()) continue;
     if (members_.size() > 1) cost.host_bytes += plane * how.window[2];  // their mean
     cost.host_bytes += std::max(decided_bytes, plane) + 2 * plane;      // planes that are decided

@@ -47,7 +47,7 @@ std::vector<PostStep> steps_for_smallest(std::size_t count,
     throw_if_interrupted();
     const data::LabelMap map = read(i);
     for (const std::int64_t voxels : voxels_of(inner, map))
-      volumes[i].push_back(static_cast<double>(voxels) * voxel_volume(map.geometry));
+      volumes[i].push_back(static_cast<double>(voxels) * voxel_volume(map.geometry.spacing));
     const std::lock_guard hold(advancing);
     progress.advance();
   });
