@@ -146,6 +146,8 @@ class PlansReader {
     set("training.patch", list(configuration.at("patch_size").axes(axes_, 1, 4096)));
     set("training.batch_size", std::to_string(configuration.at("batch_size").whole(1, 4096)));
     set("training.precision", "f32");
+    if (configuration.is_set("batch_dice"))
+      set("training.batch_dice", configuration.at("batch_dice").boolean() ? "true" : "false");
     set("evaluate.average", "nnunet");
     set("evaluate.empty", "nnunet");
     read_network(configuration);

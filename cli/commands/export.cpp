@@ -11,6 +11,7 @@
 #include "library/bundle.h"
 #include "library/model.h"
 #include "pipeline/export/monai_bundle.h"
+#include "pipeline/export/nnunet_folder.h"
 #include "pipeline/export/onnx_graph.h"
 #include "pipeline/export/trained_network.h"
 
@@ -60,6 +61,15 @@ void export_model(const std::string& folder, const std::string& readme, const fs
   outputs.write(out, [&] { library::write_model(out, model); });
 }
 
+void export_nnunet(const pipeline::TrainedRun& run, const fs::path& out, const Outputs& outputs) {
+  const std::map<std::string, std::string> files = pipeline::nnunet_files(run);
+  for (const auto& [name, content] : files) outputs.check(out / name);
+  for (const auto& [name, content] : files) {
+    make_directories((out / name).parent_path());
+    outputs.write(out / name, [&, &text = content] { write_file(out / name, text); });
+  }
+}
+
 }  // namespace
 
 Exit export_command(const Arguments& arguments) {
@@ -69,13 +79,12 @@ Exit export_command(const Arguments& arguments) {
   std::int64_t repeat = 1;
   bool force = false;
   app.add_option("RUN_DIR", folder, "Folder of a finished run")->required();
-  app.add_option(
-         "--out", out,
-         "NAME.onnx, NAME.safetensors (NAME.py is written beside it), NAME.model or folder of a bundle")
+  app.add_option("--out", out,
+                 "NAME.onnx, NAME.safetensors (NAME.py is written beside it), NAME.model or a folder")
       ->required();
   app.add_option("--to", to,
-                 "onnx, pytorch (with a Python file), monai (a bundle) or model (for `voxswap models`)")
-      ->check(CLI::IsMember({"onnx", "pytorch", "monai", "model"}))
+                 "onnx, pytorch (with a Python file), monai (a bundle), nnunet (a results folder) or model")
+      ->check(CLI::IsMember({"onnx", "pytorch", "monai", "nnunet", "model"}))
       ->capture_default_str();
   auto* const one_repeat =
       app.add_option("--repeat", repeat, "Repeat of the run, counted from 1")->capture_default_str();
@@ -84,17 +93,18 @@ Exit export_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
-  const bool pytorch = to == "pytorch", model = to == "model";
+  const bool pytorch = to == "pytorch", model = to == "model", nnunet = to == "nnunet";
   if (!readme.empty() && !model) fail(Exit::usage, "--readme: is for --to model. Leave it out");
-  if (model && one_repeat->count() > 0) fail(Exit::usage, "--repeat: a model has all repeats. Leave it out");
+  if ((model || nnunet) && one_repeat->count() > 0)
+    fail(Exit::usage, "--repeat: --to {} writes all repeats. Leave it out", to);
   if (pytorch && model_file(out) == fs::path(out))
     fail(Exit::usage, "--out: '{}' would be the name of the Python file. Name the weights NAME.safetensors",
          out);
-  const bool monai = to == "monai";
-  monai ? check_output_folder(out) : check_output_file("--out", out);
+  const bool into_folder = to == "monai" || nnunet;
+  into_folder ? check_output_folder(out) : check_output_file("--out", out);
   Outputs outputs(force);
   outputs.protect_below(folder);
-  if (!monai) outputs.check(out);
+  if (!into_folder) outputs.check(out);
   if (pytorch) outputs.check(model_file(out));
   if (model) {
     export_model(folder, readme, out, outputs);
@@ -102,9 +112,14 @@ Exit export_command(const Arguments& arguments) {
     return Exit::done;
   }
   const experiments::LoadedExperiment run = experiments::load_run(folder);
+  if (nnunet) {
+    export_nnunet({run, run.settings}, out, outputs);
+    print("{}\n", out);
+    return Exit::done;
+  }
   const pipeline::TrainedNetwork network =
       pipeline::trained_network({run, run.settings}, repeat, VOXSWAP_VERSION);
-  if (monai)
+  if (into_folder)
     export_monai(network, library::describe_bundle(folder, repeat), out, outputs);
   else
     (pytorch ? export_pytorch : export_onnx)(network, out, outputs);

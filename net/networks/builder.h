@@ -157,11 +157,6 @@ ValueId resnet_features(NetworkBuilder& b, const std::string& prefix, ValueId im
 // learning-based biomedical image segmentation", 2021; residual encoder: "nnU-Net Revisited", 2024): filters,
 // kernels and strides per level, their common block, and the decoder. Parameter names are those of MIC-DKFZ's
 // dynamic-network-architectures.
-std::int64_t level_channels(const NetworkOptions& options, std::int64_t level);
-// Kernel sides of a level along x, y, z.
-Along level_kernel(const NetworkOptions& options, std::int64_t level);
-// Downsampling factor from the level above, along x, y, z.
-Along level_stride(const NetworkOptions& options, std::int64_t level);
 // Kernel of a level's convolutions, with "same" padding; and that of its first one, which may be strided.
 KernelAxes level_axes(const NetworkOptions& options, std::int64_t level);
 KernelAxes strided_level_axes(const NetworkOptions& options, std::int64_t level);

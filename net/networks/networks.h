@@ -27,8 +27,15 @@ Along side_multiples(const NetworkOptions& options);
 // "16", or "16 along x, 16 along y, 4 along z".
 std::string side_multiples_text(const NetworkOptions& options);
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // smallest and largest
-bool has_levels(const std::string& name);    // has kernels and strides per level (net/networks/builder.h)
-bool takes_images(const std::string& name);  // 2D: only volumes of one plane
+bool has_levels(const std::string& name);  // has kernels and strides per level (net/networks/builder.h)
+// Of a network that has them: channels of a level, the sides of its kernels, the factor between its sides and
+// those of the level above, and its convolutions (plain_unet) or residual blocks (resenc_unet) in the
+// encoder.
+std::int64_t level_channels(const NetworkOptions& options, std::int64_t level);
+Along level_kernel(const NetworkOptions& options, std::int64_t level);
+Along level_stride(const NetworkOptions& options, std::int64_t level);
+std::int64_t level_blocks(const NetworkOptions& options, std::int64_t level);
+bool takes_images(const std::string& name);       // 2D: only volumes of one plane
 bool classifies_images(const std::string& name);  // logits of the image, not of its voxels
 // Has batch norm over the whole batch, so a training step takes the batch at once.
 bool takes_batch_at_once(const std::string& name);

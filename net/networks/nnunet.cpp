@@ -7,6 +7,7 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "net/networks/builder.h"
+#include "net/networks/networks.h"
 
 namespace voxswap::net {
 
@@ -170,13 +171,13 @@ const Network& plain_unet() {
 // Image Classification with Convolutional Neural Networks", 2019, ResNet-D). Deeper levels have more blocks.
 // The decoder has one convolution per level.
 
-namespace {
-
-constexpr std::array<std::int64_t, 4> blocks = {1, 3, 4, 6};  // per level; 6 for further levels
-
-std::int64_t level_blocks(std::int64_t level) {
+std::int64_t level_blocks(const NetworkOptions& options, std::int64_t level) {
+  if (options.name == plain_unet().name) return 2;
+  constexpr std::array<std::int64_t, 4> blocks = {1, 3, 4, 6};  // per level; 6 for further levels
   return blocks[std::min<std::size_t>(static_cast<std::size_t>(level), blocks.size() - 1)];
 }
+
+namespace {
 
 // Average pooling. Linear interpolation is the same where a side is halved.
 ValueId averaged(NetworkBuilder& b, const std::string& name, ValueId x, const Along& stride) {
@@ -214,7 +215,7 @@ ValueId build_resenc_unet(NetworkBuilder& b, ValueId input, std::int64_t outputs
   ValueId x =
       level_block(b, "encoder.stem.convs.0", input, level_channels(b.options, 0), level_axes(b.options, 0));
   for (std::int64_t level = 0; level < b.options.depth; ++level) {
-    for (std::int64_t i = 0; i < level_blocks(level); ++i)
+    for (std::int64_t i = 0; i < level_blocks(b.options, level); ++i)
       x = residual_block(b, format("encoder.stages.{}.blocks.{}", level, i), x, level, i == 0);
     skips.push_back(x);
   }

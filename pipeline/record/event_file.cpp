@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <bit>
+#include <boost/crc.hpp>
 #include <chrono>
 
 #include "base/text.h"
@@ -11,16 +11,6 @@
 namespace voxswap::pipeline {
 
 namespace {
-
-constexpr std::array<std::uint32_t, 256> crc_table = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0u);
-    table[i] = crc;
-  }
-  return table;
-}();
 
 // Little-endian, independent of the processor.
 template <class Word>
@@ -93,9 +83,9 @@ std::int64_t side(std::string_view png, std::size_t at) {
 }  // namespace
 
 std::uint32_t masked_crc32c(std::string_view bytes) {
-  std::uint32_t crc = 0xffffffff;
-  for (const char c : bytes) crc = crc >> 8 ^ crc_table[(crc ^ static_cast<unsigned char>(c)) & 255];
-  crc = ~crc;
+  boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> sum;  // CRC-32C
+  sum.process_bytes(bytes.data(), bytes.size());
+  const std::uint32_t crc = sum.checksum();
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 

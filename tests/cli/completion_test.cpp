@@ -33,7 +33,7 @@ class Completion : public ProgramInAFolder {
 TEST_F(Completion, OffersCommandsThenTheirOptionsAndWhatThoseTake) {
   EXPECT_EQ(offered("voxswap pre"), (Words{"predict", "preview"}));
   EXPECT_EQ(offered("voxswap run study.yaml --res"), Words{"--resume"});
-  EXPECT_EQ(offered("voxswap export run --to "), (Words{"onnx", "pytorch", "monai", "model"}));
+  EXPECT_EQ(offered("voxswap export run --to "), (Words{"onnx", "pytorch", "monai", "nnunet", "model"}));
   EXPECT_EQ(offered("voxswap export run --to p"), Words{"pytorch"});
   EXPECT_EQ(offered("voxswap completion --quiet "), Words{""});  // a file, completed by bash itself
 }

@@ -2,6 +2,7 @@
 // unsuitable folders are refused with one message.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 
 #include "tests/cli/program.h"
@@ -131,6 +132,22 @@ TEST_F(NnunetResults, ThatCannotBeImportedAreRefusedWithWhatIsWrong) {
     refused(3, {"import", results.string(), "--out", path("refused")}, words);
     EXPECT_FALSE(fs::exists(folder_ / "refused"));
   }
+}
+
+TEST_F(NnunetResults, AreWrittenBackByExportAndImportedWithTheSameLabelMaps) {
+  const std::string planes = (fixtures / "nnUNetTrainer__nnUNetPlans__2d").string();
+  done({"import", planes, "--out", path("slices"), "--quiet"});
+  for (const std::string run : {"run", "slices"}) {
+    const std::string results = "results_of_" + run, again = run + "_again";
+    done({"export", path(run), "--to", "nnunet", "--out", path(results)});
+    const std::string checkpoint = path(results + "/fold_0/checkpoint_final.pth");
+    EXPECT_EQ(std::system(("python3 -m zipfile -t '" + checkpoint + "' >/dev/null").c_str()), 0);
+    done({"import", path(results), "--out", path(again), "--quiet"});
+    for (const std::string& one : {run, again})
+      done({"predict", path(one), "--input", images, "--out", path("maps_of_" + one), "--quiet"});
+    EXPECT_TRUE(files("maps_of_" + run, ".nii.gz") == files("maps_of_" + again, ".nii.gz"));
+  }
+  refused(2, {"export", path("run"), "--to", "nnunet", "--repeat", "2", "--out", path("x")}, "--repeat");
 }
 
 TEST_F(NnunetResults, AreNamedWhereARunIsExpected) {
