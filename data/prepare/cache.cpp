@@ -3,7 +3,6 @@
 #include "data/prepare/cache.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <type_traits>
@@ -48,7 +47,7 @@ struct Reader {
   void raw(void* data, std::size_t size) {
     good = good && size <= bytes.size();
     if (!good) return;
-    std::memcpy(data, bytes.data(), size);
+    bytes.copy(static_cast<char*>(data), size);  // unlike memcpy, also of no bytes to null
     bytes.remove_prefix(size);
   }
   template <class T>
