@@ -13,8 +13,8 @@
 
 namespace voxswap {
 
-// Of a file, or of a folder with a file `content.EXTENSION` for libraries that need the extension. Such a
-// folder is removed with all that it contains.
+// The name of a part file, or of a folder that contains the file `content.EXTENSION`, for libraries that need
+// the extension. Such a folder is removed with all its contents.
 std::string new_part_name();
 constexpr std::string_view part_content = "content";
 

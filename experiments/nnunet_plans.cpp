@@ -262,22 +262,11 @@ class PlansReader {
 
   // Arguments of the layers, all of which voxswap's networks have in one form.
   void check_layers(const Entry& kwargs) {
-    const Words known = {"n_stages",
-                         "features_per_stage",
-                         "conv_op",
-                         "kernel_sizes",
-                         "strides",
-                         "n_conv_per_stage",
-                         "n_blocks_per_stage",
-                         "n_conv_per_stage_decoder",
-                         "conv_bias",
-                         "norm_op",
-                         "norm_op_kwargs",
-                         "dropout_op",
-                         "dropout_op_kwargs",
-                         "nonlin",
-                         "nonlin_kwargs",
-                         "deep_supervision"};
+    const Words known = split(
+        "n_stages features_per_stage conv_op kernel_sizes strides n_conv_per_stage n_blocks_per_stage "
+        "n_conv_per_stage_decoder conv_bias norm_op norm_op_kwargs dropout_op dropout_op_kwargs nonlin "
+        "nonlin_kwargs deep_supervision",
+        ' ');
     for (const std::string& key : kwargs.keys())
       if (!is_among(key, known)) kwargs.at(key).wrong("no such argument: voxswap's U-Nets have none;");
     const std::string conv = format("Conv{}d", axes_), norm_op = format("InstanceNorm{}d", axes_);

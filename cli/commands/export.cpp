@@ -40,16 +40,22 @@ void export_pytorch(const pipeline::TrainedNetwork& network, const fs::path& out
   print("{}\n", model_file(out).string());
 }
 
+// Writes the files, which are given by their paths in the folder, after checking that all may be written.
+void write_files(const std::map<std::string, std::string>& files, const fs::path& folder,
+                 const Outputs& outputs) {
+  for (const auto& [name, content] : files) outputs.check(folder / name);
+  for (const auto& [name, content] : files) {
+    make_directories((folder / name).parent_path());
+    outputs.write(folder / name, [&, &text = content] { write_file(folder / name, text); });
+  }
+}
+
 void export_monai(const pipeline::TrainedNetwork& network, const std::string& description,
                   const fs::path& out, const Outputs& outputs) {
   std::map<std::string, std::string> files = pipeline::monai_files(network);
   files[library::bundle_description] = description;
-  for (const auto& [name, content] : files) outputs.check(out / name);
   outputs.check(out / pipeline::monai_weights);
-  for (const auto& [name, content] : files) {
-    make_directories((out / name).parent_path());
-    outputs.write(out / name, [&, &text = content] { write_file(out / name, text); });
-  }
+  write_files(files, out, outputs);
   const fs::path weights = out / pipeline::monai_weights;
   make_directories(weights.parent_path());
   outputs.write(weights, [&] { pipeline::write_checkpoint(weights, pipeline::pytorch_weights(network)); });
@@ -59,15 +65,6 @@ void export_model(const std::string& folder, const std::string& readme, const fs
                   const Outputs& outputs) {
   const library::Model model = library::model_of(folder, readme.empty() ? "" : read_file(readme));
   outputs.write(out, [&] { library::write_model(out, model); });
-}
-
-void export_nnunet(const pipeline::TrainedRun& run, const fs::path& out, const Outputs& outputs) {
-  const std::map<std::string, std::string> files = pipeline::nnunet_files(run);
-  for (const auto& [name, content] : files) outputs.check(out / name);
-  for (const auto& [name, content] : files) {
-    make_directories((out / name).parent_path());
-    outputs.write(out / name, [&, &text = content] { write_file(out / name, text); });
-  }
 }
 
 }  // namespace
@@ -100,7 +97,7 @@ Exit export_command(const Arguments& arguments) {
   if (pytorch && model_file(out) == fs::path(out))
     fail(Exit::usage, "--out: '{}' would be the name of the Python file. Name the weights NAME.safetensors",
          out);
-  const bool into_folder = to == "monai" || nnunet;
+  const bool monai = to == "monai", into_folder = monai || nnunet;
   into_folder ? check_output_folder(out) : check_output_file("--out", out);
   Outputs outputs(force);
   outputs.protect_below(folder);
@@ -113,13 +110,13 @@ Exit export_command(const Arguments& arguments) {
   }
   const experiments::LoadedExperiment run = experiments::load_run(folder);
   if (nnunet) {
-    export_nnunet({run, run.settings}, out, outputs);
+    write_files(pipeline::nnunet_files({run, run.settings}), out, outputs);
     print("{}\n", out);
     return Exit::done;
   }
   const pipeline::TrainedNetwork network =
       pipeline::trained_network({run, run.settings}, repeat, VOXSWAP_VERSION);
-  if (into_folder)
+  if (monai)
     export_monai(network, library::describe_bundle(folder, repeat), out, outputs);
   else
     (pytorch ? export_pytorch : export_onnx)(network, out, outputs);

@@ -52,7 +52,8 @@ struct Volume {
   LabelMap truth;               // geometry.size is 0,0,0 without ground truth
   Geometry file_geometry{};  // of the first channel's file, before reorientation; size 0,0,0 if there is none
   std::vector<bool> missing{};  // per channel, whether it is missing and set to 0; empty: none is
-  // What the first network of a cascade predicted, and the labels that become channels; none: no cascade.
+  // The label map that the first network of a cascade predicted. Each of `labels` becomes a channel; without
+  // a cascade, both are empty.
   struct Previous {
     LabelMap map{};
     std::vector<int> labels{};

@@ -28,9 +28,9 @@ Along side_multiples(const NetworkOptions& options);
 std::string side_multiples_text(const NetworkOptions& options);
 std::pair<std::int64_t, std::int64_t> network_depths(const std::string& name);  // smallest and largest
 bool has_levels(const std::string& name);  // has kernels and strides per level (net/networks/builder.h)
-// Of a network that has them: channels of a level, the sides of its kernels, the factor between its sides and
-// those of the level above, and its convolutions (plain_unet) or residual blocks (resenc_unet) in the
-// encoder.
+// The channels of a level, the sides of its kernels, its downsampling factor from the level above, and the
+// number of its convolutions (plain_unet) or residual blocks (resenc_unet) in the encoder. REQUIRES: a
+// network with levels.
 std::int64_t level_channels(const NetworkOptions& options, std::int64_t level);
 Along level_kernel(const NetworkOptions& options, std::int64_t level);
 Along level_stride(const NetworkOptions& options, std::int64_t level);

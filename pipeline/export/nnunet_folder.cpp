@@ -201,7 +201,7 @@ std::vector<NamedTensor> named_weights(const TrainedRun& run, const Checkpoint& 
   return result;
 }
 
-// Of the axes z, y, x or y, x; null if predictions are not mirrored.
+// The mirrored axes, counted in the order z, y, x (2D: y, x); null if predictions are not mirrored.
 Json mirroring(const Experiment& experiment, std::size_t axes) {
   if (!experiment.evaluate.tta) return nullptr;
   const std::array<bool, 3> mirrored = data::mirrored_axes(experiment.training.augment);

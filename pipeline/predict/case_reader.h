@@ -1,4 +1,4 @@
-// Reads the cases of a prediction one after the other, each beside predicting the one before, if `ahead`.
+// Reads the cases of a prediction in their order.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ namespace voxswap::pipeline {
 
 class CaseReader {
  public:
-  // `read` is called from another thread, for one case at a time.
+  // `read` is called for one case at a time. With `ahead`, another thread calls it while the case before is
+  // predicted.
   CaseReader(std::size_t count, std::function<data::PreparedCase(std::size_t)> read, bool ahead = true);
   // Throws what reading this case threw. REQUIRES: called for 0, 1, …, count - 1.
   data::PreparedCase next();
