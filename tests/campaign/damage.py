@@ -8,8 +8,10 @@ from pathlib import Path
 
 TITLE = "damaged inputs"
 BATCH = 100
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+NNUNET = FIXTURES / "nnunet_results" / "nnUNetTrainer__nnUNetPlans__2d"
 # Kinds with a checksum that must detect every change: the reader returns the original content or an error.
-SUMMED = {"image .nii.gz", "checkpoint", "prepared case", "remembered costs", "remembered warnings"}
+SUMMED = {"image .nii.gz", "checkpoint", "model", "prepared case", "remembered costs", "remembered warnings"}
 
 
 def sources(bench):
@@ -29,8 +31,13 @@ def sources(bench):
              *remembered(bench, "remembered costs", "sealed", "costs/*.costs"),
              *remembered(bench, "remembered warnings", "sealed", "checks/*.csv")]
     found += [("checkpoint", "checkpoint", first(run, f"{name}.safetensors"), "a.safetensors") for name in ("best", "last")]
-    torch = Path(__file__).parents[1] / "fixtures" / "torch_file.pth"
-    found.append(("torch file", "torch", torch.read_bytes(), "a.pth"))
+    found.append(("torch file", "torch", (FIXTURES / "torch_file.pth").read_bytes(), "a.pth"))
+    found.append(("model", "model", (bench.base / "network.model").read_bytes(), "a.model"))
+    bench.must("export", str(run), "--to", "monai", "--out", str(bench.base / "bundle"))
+    found += [(f"{kind} {Path(name).name}", kind, (folder_of(bench, kind) / name).read_bytes(), name)
+              for kind, name in (("bundle", "configs/voxswap.json"), ("nnU-Net", "plans.json"), ("nnU-Net", "dataset.json"))]
+    found.append(("nnU-Net postprocessing.pkl", "nnU-Net", (NNUNET.parent / "postprocessing.pkl").read_bytes(),
+                  "crossval_results_folds_0/postprocessing.pkl"))
     found += [(f"{name}.csv", name, first(run, f"{name}.csv"), "a.csv")
               for name in ("dice", "epochs", "timing", "validation", "memory")]
     bench.must("phantom", "--out", str(folder / "dicom"), "--cases", "1", "--size", "16", "--layout", "dicom")
@@ -50,6 +57,12 @@ def remembered(bench, title, reader, pattern):
         bench.must("plan", "experiment.yaml")  # a run on a busy machine deletes costs that its step times contradict
     file = sorted(cache.glob(pattern))[0]
     return [(title, reader, file.read_bytes(), file.name)]
+
+
+def folder_of(bench, kind):
+    """Returns the folder that is read as a whole and has a file of this kind, or None."""
+    folders = {"dataset.json": bench.base / "formats" / "msd", "bundle": bench.base / "bundle", "nnU-Net": NNUNET}
+    return folders.get(kind) or folders.get(kind.partition(" ")[0])
 
 
 def voxels_of(plain):
@@ -103,19 +116,21 @@ def damaged(kind, content, random):
 
 def place(bench, folder, index, kind, content, name):
     """Writes a damaged file where its reader expects it. Returns the path to pass to the reader."""
-    path = folder / f"{index}" / name
-    path.parent.mkdir()
+    place = folder / f"{index}"
+    path = place / name
+    whole = folder_of(bench, kind)
+    if whole:
+        shutil.copytree(whole, place)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if kind in ("split",):
-        (path.parent / "data").symlink_to(bench.data)
+        (place / "data").symlink_to(bench.data)
     if kind == "prepared case":
-        shutil.copy(bench.base / "experiment.yaml", path.parent)
-    if kind == "dataset.json":
-        shutil.copytree(bench.base / "formats" / "msd", path.parent, dirs_exist_ok=True)
+        shutil.copy(bench.base / "experiment.yaml", place)
     if kind == "dicom":
         for slice_file in sorted((bench.base / "formats" / "dicom").rglob("*.dcm"))[1:16]:
-            (path.parent / slice_file.name).symlink_to(slice_file)
+            (place / slice_file.name).symlink_to(slice_file)
     path.write_bytes(content)
-    return path.parent if kind == "dataset.json" or path.suffix == ".dcm" else path
+    return place if whole or path.suffix == ".dcm" else path
 
 
 def read(bench, reader, paths):

@@ -21,6 +21,9 @@
 #include "data/prepare/cache.h"
 #include "data/prepare/prepare.h"
 #include "experiments/experiment.h"
+#include "experiments/nnunet_results.h"
+#include "library/bundle.h"
+#include "library/model.h"
 #include "pipeline/cases/split.h"
 #include "pipeline/record/checkpoint.h"
 #include "pipeline/record/torch_file.h"
@@ -95,12 +98,31 @@ void torch_file(const fs::path& path, Hasher& hasher) {
     hasher.add(tensor.name).add(tensor.values.data(), tensor.values.size() * sizeof(float));
 }
 
+// A packed model, with all its weights.
+void model(const fs::path& path, Hasher& hasher) {
+  const library::Model read = library::read_model(path);
+  for (const auto& [name, content] : read.files) hasher.add(name).add(content);
+  for (const auto& [name, weights] : read.weights) hasher.add(name).add(format("{}", weights.tensors.size()));
+}
+
+// A folder of another program, imported as a run next to it.
+template <void import(const fs::path& folder, const fs::path& out)>
+void imported(const fs::path& path, Hasher& hasher) {
+  const fs::path out = path.string() + ".run";
+  import(path, out);
+  hasher.add(read_file(out / "experiment.yaml"));
+  fs::remove_all(out);
+}
+
 const std::map<std::string, std::function<void(const fs::path&, Hasher&)>> kinds = {
     {"image", image},
     {"label_map", [](const fs::path& path,
                      Hasher& hasher) { hasher.add(format("{}", data::read_label_map(path).voxels.size())); }},
     {"checkpoint", checkpoint},
     {"torch", torch_file},
+    {"model", model},
+    {"bundle", imported<library::import_bundle>},
+    {"nnU-Net", imported<experiments::import_nnunet_results>},
     {"split", split_file},
     {"dataset", dataset},
     {"description", [](const fs::path& path,
