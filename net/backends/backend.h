@@ -167,6 +167,10 @@ class Peers {
   virtual void add(float* to, const float* from, std::int64_t count) = 0;  // to += from
 };
 
+// Called once, by another thread, if a swap that was enqueued cannot end. The GPU waits for it until the
+// process ends.
+using TransferFailed = std::function<void(const std::string& message)>;
+
 // Feature of a backend.
 class PeerBackend {
  public:
@@ -174,7 +178,8 @@ class PeerBackend {
   virtual std::string why_no_peers() const = 0;  // for people; empty if it can reach other GPUs
   // One rank creates the bytes; all ranks pass them to join(), which returns when all have called it.
   virtual std::string create_rendezvous() = 0;
-  virtual std::unique_ptr<Peers> join(const std::string& rendezvous, int rank, int count) = 0;
+  virtual std::unique_ptr<Peers> join(const std::string& rendezvous, int rank, int count,
+                                      const TransferFailed& failed) = 0;
 };
 
 }  // namespace voxswap::net

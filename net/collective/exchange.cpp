@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <vector>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "net/backends/backend.h"
+#include "net/collective/launched.h"
 #include "net/graph/operation.h"
 #include "net/graph/send_receive.h"
 #include "net/steps/batch_tree.h"
@@ -330,6 +333,13 @@ class DeviceCarrier final : public Carrier {
   std::unique_ptr<Memory> memory_;
 };
 
+// No rank can continue, and this one waits for its GPU.
+[[noreturn]] void end_after(const std::string& failed_transfer, int rank) {
+  log::error("rank {}: {}. The same command with --resume continues a run", rank, failed_transfer);
+  end_all_ranks(static_cast<int>(Exit::failed));
+  std::_Exit(static_cast<int>(Exit::failed));
+}
+
 }  // namespace
 
 std::unique_ptr<Carrier> carry_through_host(Ranks& ranks, Backend* backend) {
@@ -349,7 +359,9 @@ std::unique_ptr<Carrier> carry_between_devices(Ranks& ranks, Backend& backend) {
       return nullptr;
     }
   const std::string rendezvous = broadcast(ranks, ranks.is_first() ? device->create_rendezvous() : "");
-  return std::make_unique<DeviceCarrier>(backend, device->join(rendezvous, ranks.rank(), ranks.count()));
+  return std::make_unique<DeviceCarrier>(
+      backend, device->join(rendezvous, ranks.rank(), ranks.count(),
+                            [rank = ranks.rank()](const std::string& message) { end_after(message, rank); }));
 }
 
 }  // namespace voxswap::net

@@ -301,6 +301,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   stream->enqueue([state, record = ++state->recorded] { state->happen(record); });
   return record_error(cudaSuccess);
 }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const std::lock_guard lock(event->state->mutex);
+  return event->state->happened >= event->state->recorded ? cudaSuccess : cudaErrorNotReady;
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const auto state = event->state;
   std::uint64_t record = 0;

@@ -32,8 +32,8 @@ const std::map<std::string, Functions>& libraries() {
         FUNCTION(cublasSetMathMode), FUNCTION(cublasGemmEx_64), FUNCTION(cublasGemmStridedBatchedEx_64)}},
       {"libnccl.so.2",
        {FUNCTION(ncclGetErrorString), FUNCTION(ncclGetUniqueId), FUNCTION(ncclCommInitRank),
-        FUNCTION(ncclCommDestroy), FUNCTION(ncclCommAbort), FUNCTION(ncclGroupStart), FUNCTION(ncclGroupEnd),
-        FUNCTION(ncclSend), FUNCTION(ncclRecv)}}};
+        FUNCTION(ncclCommDestroy), FUNCTION(ncclCommAbort), FUNCTION(ncclCommGetAsyncError),
+        FUNCTION(ncclGroupStart), FUNCTION(ncclGroupEnd), FUNCTION(ncclSend), FUNCTION(ncclRecv)}}};
   return by_file;
 }
 

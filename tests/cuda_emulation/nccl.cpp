@@ -2,6 +2,7 @@
 // documentation: ncclCommInitRank returns when all ranks have joined; the transfers of a group run
 // concurrently, in the order of the stream; a send completes only when it is received. So code that could
 // deadlock on GPUs deadlocks here. Ranks share a file with one box for every pair of ranks.
+// VOXSWAP_EMULATED_NCCL_BREAKS=N: the network breaks at the group N of transfers, from which on none ends.
 #include <fcntl.h>
 #include <nccl.h>
 #include <sys/mman.h>
@@ -52,7 +53,7 @@ void nap() {
 struct ncclComm {
   int rank = 0, count = 0;
   Shared* shared = nullptr;
-  std::atomic<bool> aborted = false;
+  std::atomic<bool> aborted = false, broken = false;
 
   Box& box(int from, int to) { return shared->boxes[from * count + to]; }
 };
@@ -94,17 +95,27 @@ struct Transfer {
   }
 };
 
+// Counts this process's groups of transfers. Returns true from the one on at which the network breaks.
+bool breaks_now() {
+  static std::atomic<int> launched = 0;
+  const char* const at = std::getenv("VOXSWAP_EMULATED_NCCL_BREAKS");
+  return at != nullptr && ++launched >= std::atoi(at);
+}
+
 thread_local int groups = 0;  // nested groups of this thread
 thread_local std::vector<Transfer> grouped;
 
 ncclResult_t launch_group() {
   if (grouped.empty()) return ncclSuccess;
   const cudaStream_t stream = grouped.front().stream;
+  if (breaks_now()) grouped.front().communicator->broken = true;
   voxswap::emulation::enqueue(stream, [transfers = std::move(grouped)]() mutable {
-    const auto over = [](Transfer& one) { return one.communicator->aborted || one.over(); };
+    const auto over = [](Transfer& one) {
+      return one.communicator->aborted || (!one.communicator->broken && one.over());
+    };
     while (!std::all_of(transfers.begin(), transfers.end(), over)) {
       bool moved = false;
-      for (Transfer& one : transfers) moved = one.advance() || moved;
+      for (Transfer& one : transfers) moved = (!one.communicator->broken && one.advance()) || moved;
       if (!moved) nap();
     }
   });
@@ -132,6 +143,8 @@ const char* ncclGetErrorString(ncclResult_t result) {
       return "no error";
     case ncclSystemError:
       return "unhandled system error";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
     case ncclInvalidArgument:
       return "invalid argument";
     default:
@@ -179,6 +192,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
 // Aborts running transfers; keeps the memory, because their thread may not have noticed yet.
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   communicator->aborted = true;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error) {
+  *error = communicator->broken ? ncclRemoteError : ncclSuccess;
   return ncclSuccess;
 }
 

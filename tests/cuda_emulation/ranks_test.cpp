@@ -71,5 +71,15 @@ TEST_F(RanksOnGpus, AllEndWhenOneIsKilled) {
   EXPECT_THAT(ranks_here(), testing::IsEmpty());
 }
 
+// Without the watch, the ranks would wait for the network forever.
+TEST_F(RanksOnGpus, AllEndWhenTheNetworkBreaks) {
+  const test::Environment breaks("VOXSWAP_EMULATED_NCCL_BREAKS", "20");
+  const Outcome outcome = on(2, into("broken", small_batch_));
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.output, testing::HasSubstr("network error"));
+  EXPECT_THAT(outcome.output, testing::HasSubstr("--resume"));
+  EXPECT_THAT(ranks_here(), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace voxswap::cli

@@ -162,8 +162,9 @@ class CudaBackend final : public TuningBackend, public OrderEventMaker, public P
   }
   std::string why_no_peers() const override { return cuda::why_no_peers(); }
   std::string create_rendezvous() override { return cuda::create_rendezvous(); }
-  std::unique_ptr<Peers> join(const std::string& rendezvous, int rank, int count) override {
-    return cuda::join_rendezvous(rendezvous, rank, count, device_.ordinal);
+  std::unique_ptr<Peers> join(const std::string& rendezvous, int rank, int count,
+                              const TransferFailed& failed) override {
+    return cuda::join_rendezvous(rendezvous, rank, count, device_.ordinal, failed);
   }
   std::string routines() const override { return convolutions_.text(); }
   void take_routines(const std::string& earlier) override { convolutions_.take(earlier); }

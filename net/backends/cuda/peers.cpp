@@ -2,8 +2,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -12,6 +14,7 @@
 #include <nccl.h>
 
 #include "net/backends/cuda/libraries.h"
+#include "net/backends/cuda/transfer_watch.h"
 #define VOXSWAP_HAS_NCCL
 #endif
 
@@ -20,6 +23,9 @@ namespace voxswap::net::cuda {
 #ifdef VOXSWAP_HAS_NCCL
 
 namespace {
+
+// Other ranks may be busy for long, for example writing a checkpoint to a slow disk.
+constexpr std::chrono::minutes time_limit(30);
 
 // The functions used, named without the library's prefix.
 struct NcclLibrary {
@@ -30,6 +36,7 @@ struct NcclLibrary {
   decltype(&::ncclCommAbort) abort = nullptr;
   decltype(&::ncclGroupStart) group_start = nullptr;
   decltype(&::ncclGroupEnd) group_end = nullptr;
+  decltype(&::ncclCommGetAsyncError) get_async_error = nullptr;
   decltype(&::ncclSend) send = nullptr;
   decltype(&::ncclRecv) receive = nullptr;
 };
@@ -44,6 +51,7 @@ NcclLibrary open_nccl() {
   in.find(library.abort, "ncclCommAbort");
   in.find(library.group_start, "ncclGroupStart");
   in.find(library.group_end, "ncclGroupEnd");
+  in.find(library.get_async_error, "ncclCommGetAsyncError");
   in.find(library.send, "ncclSend");
   in.find(library.receive, "ncclRecv");
   return library;
@@ -54,15 +62,26 @@ const NcclLibrary& nccl() {
   return library;
 }
 
+std::string description(ncclResult_t result, const char* call) {
+  return format("NCCL: {}: {}. Set NCCL_DEBUG=INFO in the environment for details", call,
+                nccl().get_error_string(result));
+}
+
 void check_nccl(ncclResult_t result, const char* call) {
-  if (result == ncclSuccess) return;
-  fail(Exit::failed, "NCCL: {}: {}. Set NCCL_DEBUG=INFO in the environment for details", call,
-       nccl().get_error_string(result));
+  if (result != ncclSuccess) fail(Exit::failed, "{}", description(result, call));
+}
+
+// The failure of a transfer that was already enqueued; empty if there is none.
+std::string failure(ncclComm_t communicator) {
+  ncclResult_t so_far = ncclSuccess;
+  ncclResult_t result = nccl().get_async_error(communicator, &so_far);
+  if (result == ncclSuccess) result = so_far;
+  return result == ncclSuccess || result == ncclInProgress ? "" : description(result, "transfer");
 }
 
 class NcclPeers final : public Peers {
  public:
-  NcclPeers(const std::string& rendezvous, int rank, int count, int ordinal) {
+  NcclPeers(const std::string& rendezvous, int rank, int count, int ordinal, const TransferFailed& failed) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     ncclUniqueId id;
     if (rendezvous.size() != sizeof id) fail(Exit::failed, "NCCL: the ranks have different ids");
@@ -73,9 +92,12 @@ class NcclPeers final : public Peers {
            "NCCL: ncclCommInitRank: {}. Two ranks may share a GPU: start one rank per GPU, or set {}=cpu",
            nccl().get_error_string(result), key::memory_device);
     check_nccl(result, "ncclCommInitRank");
+    watch_.emplace(
+        ordinal, time_limit, [this] { return failure(communicator_); }, failed);
   }
   // After a failure, other ranks may be waiting for data that never comes.
   ~NcclPeers() override {
+    watch_.reset();
     if (std::uncaught_exceptions() > 0)
       nccl().abort(communicator_);
     else
@@ -97,6 +119,7 @@ class NcclPeers final : public Peers {
                                 communicator_, current_stream()),
                  "ncclRecv");
     check_nccl(nccl().group_end(), "ncclGroupEnd");
+    watch_->enqueued(current_stream());
   }
   void copy(void* to, const void* from, std::int64_t bytes) override {
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, current_stream()),
@@ -106,6 +129,7 @@ class NcclPeers final : public Peers {
 
  private:
   ncclComm_t communicator_ = nullptr;
+  std::optional<TransferWatch> watch_;
 };
 
 }  // namespace
@@ -125,8 +149,9 @@ std::string create_rendezvous() {
   return {reinterpret_cast<const char*>(&id), sizeof id};
 }
 
-std::unique_ptr<Peers> join_rendezvous(const std::string& rendezvous, int rank, int count, int ordinal) {
-  return std::make_unique<NcclPeers>(rendezvous, rank, count, ordinal);
+std::unique_ptr<Peers> join_rendezvous(const std::string& rendezvous, int rank, int count, int ordinal,
+                                       const TransferFailed& failed) {
+  return std::make_unique<NcclPeers>(rendezvous, rank, count, ordinal, failed);
 }
 
 #else
@@ -137,7 +162,7 @@ std::string why_no_peers() {
 std::string create_rendezvous() {
   fail(Exit::failed, "{}", why_no_peers());
 }
-std::unique_ptr<Peers> join_rendezvous(const std::string&, int, int, int) {
+std::unique_ptr<Peers> join_rendezvous(const std::string&, int, int, int, const TransferFailed&) {
   fail(Exit::failed, "{}", why_no_peers());
 }
 

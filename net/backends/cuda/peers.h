@@ -12,7 +12,8 @@ namespace voxswap::net::cuda {
 
 std::string why_no_peers();  // NCCL is missing, or this build had no NCCL header; empty if available
 std::string create_rendezvous();
-std::unique_ptr<Peers> join_rendezvous(const std::string& rendezvous, int rank, int count, int ordinal);
+std::unique_ptr<Peers> join_rendezvous(const std::string& rendezvous, int rank, int count, int ordinal,
+                                       const TransferFailed& failed);
 
 // Adds data received from another rank to data on this GPU.
 void add_floats(float* to, const float* from, std::int64_t count);  // on the current stream

@@ -21,6 +21,8 @@ template <class Half>
 struct Pair {
   Half low, high;
 };
+template <class Half>
+Pair(Half, Half) -> Pair<Half>;  // Clang before 17 does not deduce it
 
 using Floats4 = float __attribute__((vector_size(16)));
 using Floats8 = float __attribute__((vector_size(32)));

@@ -19,6 +19,8 @@ enum ncclResult_t {
   ncclSystemError = 2,
   ncclInvalidArgument = 4,
   ncclInvalidUsage = 5,
+  ncclRemoteError = 6,
+  ncclInProgress = 7,
 };
 enum ncclDataType_t { ncclInt8 = 0 };
 
@@ -27,6 +29,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int count, ncclUniqueId id, int rank);
 ncclResult_t ncclCommDestroy(ncclComm_t communicator);
 ncclResult_t ncclCommAbort(ncclComm_t communicator);
+ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error);
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
 ncclResult_t ncclSend(const void* data, std::size_t count, ncclDataType_t type, int peer,
