@@ -60,6 +60,7 @@ std::vector<std::string> dicom_names(std::int64_t slices) {
 void write_dicom(const fs::path& folder, const Image& image, const std::string& description,
                  const std::string& uid) {
   const auto turn = gdcm_turn();
+  start_itk();
   const Geometry& geometry = image.geometry;
   const std::vector<std::string> names = dicom_names(geometry.size[2]);
   for (std::int64_t z = 0; z < geometry.size[2]; ++z) {

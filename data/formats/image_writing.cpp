@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/formats.h"
+#include "data/formats/itk_buffer.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/raster.h"
 #include "data/formats/raw_voxels.h"
@@ -66,6 +67,7 @@ bool has_room(const fs::path& file, std::size_t bytes) {
 // `volumes` > 0 makes it 4D. Throws itk::ExceptionObject.
 void write_by_itk(const fs::path& file, ImageFormat format, const Geometry& geometry,
                   itk::IOComponentEnum type, const void* voxels, std::size_t volumes) {
+  start_itk();
   const unsigned dimensions = volumes > 0 ? 4 : 3;
   const itk::ImageIOBase::Pointer io = io_for(format);
   io->SetNumberOfDimensions(dimensions);

@@ -1,6 +1,6 @@
 #include "data/formats/itk_buffer.h"
 
-#include <itkImageIOBase.h>
+#include <itkMetaImageIO.h>
 
 #include <cmath>
 #include <new>
@@ -35,15 +35,23 @@ void convert(const std::vector<char>& buffer, std::int64_t volume, std::int64_t 
 
 }  // namespace
 
+void start_itk() {
+  static const bool started = [] {
+    // ITK prints warnings to stderr without a file name; the relevant checks are made here.
+    itk::Object::GlobalWarningDisplayOff();
+    itk::MetaImageIO::New();  // with the factories of all objects, time stamps and its own precision
+    return true;
+  }();
+  static_cast<void>(started);
+}
+
 void no_memory_for(const fs::path& path) {
   fail(Exit::does_not_fit,
        "{}: not enough memory to read it. Free some memory; the file itself may be intact", path.string());
 }
 
 void reading(const fs::path& path, const std::function<void()>& step) {
-  // ITK prints warnings to stderr without a file name; the relevant checks are made here.
-  static const bool warnings_off = (itk::Object::GlobalWarningDisplayOff(), true);
-  static_cast<void>(warnings_off);
+  start_itk();
   try {
     step();
   } catch (const itk::MemoryAllocationError&) {

@@ -1,5 +1,4 @@
-// Shared by DICOM reading and writing: converts ITK's raw buffers to our grids, and its exceptions to our
-// messages.
+// Shared uses of ITK: its start, its raw buffers as our grids, and its exceptions as our messages.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,10 @@ class ImageIOBase;
 }
 
 namespace voxswap::data {
+
+// Creates ITK's global objects. ITK 5.2 creates each on its first use, without a lock, so call this before
+// any use of ITK. Takes no time when called again.
+void start_itk();
 
 // A lack of memory is not a damaged file: Exit::does_not_fit.
 [[noreturn]] void no_memory_for(const fs::path& path);

@@ -97,6 +97,7 @@ typename ItkImage::Pointer to_itk(const Geometry& geometry, const std::vector<Va
 // in parallel instead.
 Image log_field(const Coarse& coarse) {
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(1);
+  static const auto first = N4::New();  // creates the global objects of ITK's filters, which takes no lock
   const auto n4 = N4::New();
   n4->SetInput(to_itk<FieldImage>(coarse.image.geometry, coarse.image.voxels));
   n4->SetMaskImage(to_itk<MaskImage>(coarse.image.geometry, coarse.mask));

@@ -126,15 +126,16 @@ TEST_F(Sessions, TrainToTheSameBitsWhereTheCostsAreMeasuredAgain) {
   const test::TemporaryFolder cache;
   Experiment experiment = experiment_for("hybrid", small);
   experiment.cache = cache.path();
+  constexpr double too_many = 1000;  // seconds per node: more than a step takes on any machine
   measure_costs(experiment, [](swap::CostModel& costs) {
-    for (double& seconds : costs.node_seconds) seconds = 1;
+    for (double& seconds : costs.node_seconds) seconds = too_many;
   });
   Session session = open(experiment);
-  EXPECT_GT(session.plan().predicted_seconds, 1);
+  EXPECT_GT(session.plan().predicted_seconds, too_many);
   EXPECT_FALSE(std::isnan(session.bound().seconds));
   EXPECT_TRUE(train(session, nullptr, /*replans=*/true) == expected);
-  EXPECT_LT(session.costs().all_nodes(), static_cast<double>(session.graph().nodes().size()));
-  EXPECT_LT(session.plan().predicted_seconds, 1);
+  EXPECT_LT(session.costs().all_nodes(), too_many);
+  EXPECT_LT(session.plan().predicted_seconds, too_many);
   EXPECT_EQ(std::isnan(session.bound().seconds), session.costs().is_noisy());
 
   session.forget_costs();
