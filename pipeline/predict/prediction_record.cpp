@@ -22,13 +22,16 @@ namespace {
 
 constexpr const char* file_name = "prediction.json";
 
-// Checksums of the weight files.
+// Checksums of the weight files, also of the first networks of cascades.
 Json weights_of(const std::vector<TrainedRun>& runs, const PredictOptions& how) {
   Json weights = Json::array();
   for (const Member& member : members_of(runs)) {
     const fs::path file = predicting_file(member.run->experiment, member.repeat, how.raw_weights);
     if (fs::exists(file)) weights.push_back(Hasher().add_file(file).digest());
   }
+  for (const TrainedRun& run : runs)
+    if (!run.previous.empty())
+      for (const Json& one : weights_of(run.previous, how)) weights.push_back(one);
   return weights;
 }
 

@@ -63,6 +63,8 @@ TEST_F(NnunetResults, OfACascadePredictTheLabelMapsOfItsSecondNetwork) {
   const fs::path second = fixtures / "nnUNetTrainer__nnUNetPlans__3d_cascade_fullres";
   done({"import", second.string(), "--out", path("cascade"), "--quiet"});
   expect_label_maps("cascade", "labels_cascade");
+  const Json record = parse_json(read_file(folder_ / "maps_labels_cascade/prediction.json"));
+  EXPECT_EQ(record.at("predictions").at(0).at("weights").size(), 2u) << "of both networks";
   refused(2, {"export", path("cascade"), "--to", "model", "--out", path("cascade.model")}, "cascade");
   refused(2, {"run", path("cascade/experiment.yaml"), "--out", path("trained")}, "preprocess.cascade");
 }
