@@ -52,7 +52,9 @@ bool is_dataset_folder(const fs::path& path) {
 namespace {
 
 std::string epochs_text(const experiments::Configuration& configuration) {
-  const std::string epochs = counted(configuration.epochs, "epoch");
+  std::string epochs = counted(configuration.epochs, "epoch");
+  if (const std::int64_t growth = configuration.candidates[configuration.chosen].growth_epochs; growth > 0)
+    epochs = format("{} at twice the voxel size, then {}", counted(growth, "epoch"), epochs);
   return configuration.networks == 1
              ? epochs
              : format("{} of {} each", counted(configuration.networks, "network"), epochs);
@@ -169,6 +171,8 @@ Json candidate_json(const Candidate& one) {
   json["step_seconds"] = one.step_seconds;
   json["seconds_per_megavoxel"] = 1e6 * one.seconds_per_voxel();
   json["epoch_seconds"] = one.epoch_seconds;
+  if (one.growth_epochs > 0)
+    json["growth"] = {{"epochs", one.growth_epochs}, {"seconds", one.growth_seconds}};
   return json;
 }
 

@@ -30,6 +30,8 @@ struct Candidate {
   std::string why_not;          // reason if it does not fit, otherwise empty
   std::int64_t memory_bytes = 0, epoch_steps = 0;
   double step_seconds = 0, epoch_seconds = 0;  // an epoch includes its validation
+  std::int64_t growth_epochs = 0;              // before the others, on a coarser grid (training.growth)
+  double growth_seconds = 0;                   // of these
 
   double voxels() const;  // in the input
   double median_voxels() const;

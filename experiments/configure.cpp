@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "experiments/candidates.h"
 #include "experiments/configure_warnings.h"
+#include "experiments/growth.h"
 #include "experiments/hours.h"
 #include "experiments/training_grid.h"
 #include "experiments/value_types.h"
@@ -25,11 +26,10 @@ namespace {
 
 using pipeline::Fingerprint;
 
-// A coarser grid is planned if its number of steps, estimated from its voxels, is at least this part of
-// enough.
+// A grid is planned if its number of steps, estimated from its voxels, is at least this part of enough.
 constexpr double worth_planning = 0.7;
-constexpr double small_part =
-    8;  // voxels of the median case per voxel of a patch; above it, patches see little of the anatomy
+// With a third of the time at twice the voxel size, where a step takes at least an eighth of the time.
+constexpr double most_gain_of_growth = 2.0 / 3 + 8.0 / 3;
 
 // The choices, the last one of each key, overridden by the user's settings.
 Settings settings_of(const std::vector<Choice>& choices, const Settings& asked_for) {
@@ -75,8 +75,8 @@ class Chooser {
   Configuration choose() {
     plan_all();
     pick();
-    if (may_be_coarser()) choose_coarser();
-    warn_of_little_context();
+    if (may_be_coarser()) choose_for_few_steps();
+    warn_of_little_context(result_.candidates[result_.chosen]);
     if (!fingerprint_.dataset.classes) warn_of_rare_labels(fingerprint_, result_.folds);
     const Candidate& chosen = result_.candidates[result_.chosen];
     choose_networks(chosen);
@@ -103,10 +103,10 @@ class Chooser {
     result_.choices.insert(result_.choices.end(), choices.begin(), choices.end());
   }
 
-  pipeline::Experiment run(const std::vector<Choice>& more) const {
+  LoadedExperiment run(const std::vector<Choice>& more) const {
     std::vector<Choice> choices = result_.choices;
     choices.insert(choices.end(), more.begin(), more.end());
-    pipeline::Experiment experiment = make_experiment(request_.file, settings_of(choices, asked_));
+    LoadedExperiment experiment = make_experiment(request_.file, settings_of(choices, asked_));
     resolve(experiment);
     return experiment;
   }
@@ -121,8 +121,11 @@ class Chooser {
 
   // Plans the candidate and fills in the results.
   void plan(Candidate& candidate) {
-    const pipeline::Experiment experiment = run(candidate.choices);
     log::info("candidate: {}, {}, batch {}", candidate.context, list_text(candidate.size), candidate.batch);
+    plan(run(candidate.choices), candidate);
+  }
+
+  void plan(const pipeline::Experiment& experiment, Candidate& candidate) {
     try {
       // Check with estimated costs first, so that a step that does not fit is not measured.
       const bool measured = !request_.estimate && request_.as.empty();
@@ -230,49 +233,59 @@ class Chooser {
     return !fingerprint_.dataset.images && !result_.candidates.empty();
   }
 
-  // If too few steps fit into the hours, chooses the finest grid on which enough do, else the coarsest.
-  void choose_coarser() {
+  // Not if the user has decided with which weights training begins.
+  bool may_grow() const { return !asked_.contains(key::training_growth) && !asked_.contains("network.init"); }
+
+  // Plans the candidate's first epochs, on a grid that is twice as coarse.
+  void grow(Candidate& candidate, double hours) {
+    std::vector<Choice> choices = candidate.choices;
+    choices.push_back({key::training_growth, growth_text(1), ""});
+    Candidate coarser = candidate;
+    log::info("candidate: {}, after epochs at twice the voxel size", candidate.context);
+    plan(*growth_stage(run(choices)), coarser);
+    add_growth(candidate, coarser.epoch_seconds, hours);
+  }
+
+  // If too few steps fit into the hours, lets the grid grow, and chooses the finest one on which enough steps
+  // fit, else the coarsest.
+  void choose_for_few_steps() {
+    const double hours = request_.hours / static_cast<double>(run({}).training.repeats);
     const Candidate fine = result_.candidates[result_.chosen];
-    if (possible_steps(fine, request_.hours) >= enough_steps) return;
-    const double fine_steps =
-        request_.hours * 3600 / fine.epoch_seconds * static_cast<double>(fine.epoch_steps);
+    if (possible_steps(fine, hours) >= enough_steps) return;
     pipeline::Experiment experiment = run_of_any_size();
     resolve(experiment);
     const Spacing finest = experiment.preprocess.spacing;
-    const std::vector<Spacing> spacings = coarser_spacings(fingerprint_, finest);
+    std::vector<Spacing> spacings = coarser_spacings(fingerprint_, finest);
+    spacings.insert(spacings.begin(), finest);
     for (const Spacing& spacing : spacings) {
       // A step takes time in proportion to its voxels: grids that are far too fine are not planned.
-      const double steps = fine_steps * voxel_volume(spacing) / voxel_volume(finest);
+      const double steps = static_cast<double>(possible_steps(fine, hours)) * voxel_volume(spacing) /
+                           voxel_volume(finest) * (may_grow() ? most_gain_of_growth : 1);
       if (&spacing != &spacings.back() && steps < worth_planning * enough_steps) continue;
-      experiment.preprocess.spacing = spacing;
-      const std::size_t first = result_.candidates.size();
-      TrainingGrid grid = training_grid(fingerprint_, experiment.preprocess);
-      grid.is_coarser = true;
-      plan_grid(grid, /*most_parts=*/1, {1});
-      const Candidate* best = best_beside(std::span(result_.candidates).subspan(first), {});
-      if (best == nullptr) continue;
-      result_.chosen = static_cast<std::size_t>(best - result_.candidates.data());
-      if (possible_steps(*best, request_.hours) >= enough_steps) break;
+      if (spacing != finest) {
+        experiment.preprocess.spacing = spacing;
+        const std::size_t first = result_.candidates.size();
+        TrainingGrid grid = training_grid(fingerprint_, experiment.preprocess);
+        grid.is_coarser = true;
+        plan_grid(grid, /*most_parts=*/1, {1});
+        const Candidate* best = best_beside(std::span(result_.candidates).subspan(first), {});
+        if (best == nullptr) continue;
+        result_.chosen = static_cast<std::size_t>(best - result_.candidates.data());
+      }
+      Candidate& chosen = result_.candidates[result_.chosen];
+      if (may_grow()) grow(chosen, hours);
+      if (possible_steps(chosen, hours) >= enough_steps) break;
     }
     Candidate& chosen = result_.candidates[result_.chosen];
     if (!result_.swept.empty()) result_.swept.front() = result_.chosen;
     if (chosen.spacing == fine.spacing) return;
     const std::string why =
         format("coarser than the median voxel size: at {} mm, {} fit into {}, fewer than {}; here {}",
-               value_types::spacing_text(finest), counted(possible_steps(fine, request_.hours), "step"),
-               format_seconds(request_.hours * 3600), enough_steps, possible_steps(chosen, request_.hours));
+               value_types::spacing_text(finest), counted(possible_steps(fine, hours), "step"),
+               format_seconds(hours * 3600), enough_steps, possible_steps(chosen, hours));
     for (Choice& choice : chosen.choices)
       if (choice.key == key::preprocess_spacing) choice.why = why;
     log::info("{} {}: {}", key::preprocess_spacing, value_types::spacing_text(chosen.spacing), why);
-  }
-
-  void warn_of_little_context() const {
-    const Candidate& chosen = result_.candidates[result_.chosen];
-    if (small_part * chosen.voxels() < chosen.median_voxels())
-      log::warn(
-          "only patches of {} fit into memory. The median case is {:.0f} times as large, so the network sees "
-          "little context. Set a larger --memory for larger patches",
-          list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
   }
 
   // Trains several networks and averages their predictions if time allows, unless the user has set epochs or
@@ -297,11 +310,13 @@ class Chooser {
       if (one.batch > 1) label += format("_batch_{}", one.batch);
       text += format("    # {}\n    {}:\n", one.context, label);
       std::vector<Choice> choices = one.choices;
-      for (const char* key :
-           {"network.strides", "network.kernels",
-            key::preprocess_spacing})  // otherwise it would inherit those of the chosen candidate
+      // Otherwise it would inherit those of the chosen candidate.
+      for (const auto& [key, unset] : {std::pair{"network.strides", "auto"},
+                                       {"network.kernels", "auto"},
+                                       {key::preprocess_spacing, "auto"},
+                                       {key::training_growth, "none"}})
         if (has_key(result_.candidates[result_.chosen].choices, key) && !has_key(choices, key))
-          choices.push_back({key, "auto", ""});
+          choices.push_back({key, unset, ""});
       choices.push_back(epochs_within(one, request_.hours, networks_));
       for (const Choice& choice : choices)
         if (!asked_.contains(choice.key)) text += format("      {}: {}\n", choice.key, choice.value);
@@ -314,8 +329,10 @@ class Chooser {
     const LoadedExperiment& experiment = result_.experiment;
     result_.epochs = experiment.training.epochs;
     result_.networks = experiment.training.repeats;
-    result_.training_seconds = static_cast<double>(result_.networks * result_.epochs) *
-                               result_.candidates[result_.chosen].epoch_seconds;
+    const Candidate& chosen = result_.candidates[result_.chosen];
+    result_.training_seconds =
+        static_cast<double>(result_.networks) *
+        (chosen.growth_seconds + static_cast<double>(result_.epochs) * chosen.epoch_seconds);
     std::map<std::string, std::string> comments;
     for (const Choice& choice : result_.choices) comments[choice.key] = choice.why;
     for (const auto& [key, value] : asked_) comments[key] = "set on the command line";

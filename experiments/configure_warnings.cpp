@@ -12,6 +12,7 @@ namespace voxswap::experiments {
 
 namespace {
 
+constexpr double small_part = 8;    // voxels of the median case per voxel of a patch with little context
 constexpr double most_padding = 2;  // voxels relative to the largest case without outliers
 
 double voxels(const Size3& size) {
@@ -19,6 +20,14 @@ double voxels(const Size3& size) {
 }
 
 }  // namespace
+
+void warn_of_little_context(const Candidate& chosen) {
+  if (small_part * chosen.voxels() < chosen.median_voxels())
+    log::warn(
+        "only patches of {} fit into memory. The median case is {:.0f} times as large, so the network sees "
+        "little context. Set a larger --memory for larger patches",
+        list_text(chosen.size), chosen.median_voxels() / chosen.voxels());
+}
 
 // With so few cases, no split has the label in both parts of every fold.
 void warn_of_rare_labels(const pipeline::Fingerprint& fingerprint, std::int64_t folds) {

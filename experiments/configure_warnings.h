@@ -5,6 +5,9 @@
 
 namespace voxswap::experiments {
 
+// Warns if only small patches fit into memory.
+void warn_of_little_context(const Candidate& chosen);
+
 // Warns of labels that occur in fewer cases than there are folds.
 void warn_of_rare_labels(const pipeline::Fingerprint& fingerprint, std::int64_t folds);
 

@@ -235,10 +235,36 @@ TEST_F(Configure, ChoosesACoarserGridWhereTheHoursHoldTooFewSteps) {
   EXPECT_EQ(spacing("0.3", {"training.epochs=2"}), fine);  // the hours decide nothing then
 }
 
+TEST_F(Configure, BeginsOnATwiceAsCoarseGridWhereTheHoursHoldTooFewSteps) {
+  phantoms("4", "96,96,96", {}, "large");
+  const auto chosen = [&](const char* hours, const Words& more = {}) {
+    Json json = Json::parse(configured(Words{"--json", "--hours", hours} + more, "large").output);
+    const Json candidate = json.at("candidates").at(json.at("chosen").get<std::size_t>());
+    json["chosen"] = candidate;
+    return json;
+  };
+  EXPECT_FALSE(chosen("8").at("chosen").contains("growth"));
+  const Json grown = chosen("0.3"), on_one_grid = chosen("0.3", {"training.growth=none"});
+  const Json& growth = grown.at("chosen").at("growth");
+  const auto epochs = growth.at("epochs").get<std::int64_t>();
+  EXPECT_EQ(grown.at("experiment").at("training.growth").at("value").get<std::string>(),
+            format("{{2: {}}}", epochs));
+  // About a third of the time, and in all no more than the hours.
+  const double seconds = growth.at("seconds").get<double>(), all = grown.at("training_seconds").get<double>();
+  EXPECT_LE(all, 0.3 * 3600);
+  EXPECT_NEAR(seconds / (0.3 * 3600), 0.32, 0.05);
+  EXPECT_LT(seconds / static_cast<double>(epochs), grown.at("chosen").at("epoch_seconds").get<double>());
+  // Epochs on the coarser grid are short, so the grid need not be as coarse for as many steps.
+  EXPECT_FALSE(on_one_grid.at("chosen").contains("growth"));
+  EXPECT_LE(grown.at("chosen").at("spacing").at(0), on_one_grid.at("chosen").at("spacing").at(0));
+  EXPECT_FALSE(chosen("0.3", {"network.init=weights.safetensors"}).at("chosen").contains("growth"));
+}
+
 TEST_F(Configure, SweepsTheCoarserGridBesideTheFinestOne) {
   phantoms("4", "96,96,96", {}, "large");
   configured({"--hours", "0.03", "--candidates", "2", "network.base_filters=2"}, "large");
-  EXPECT_TRUE(contains(bytes("mine.yaml"), "      preprocess.spacing: [", "      preprocess.spacing: auto"))
+  EXPECT_TRUE(contains(bytes("mine.yaml"), "      preprocess.spacing: [", "      preprocess.spacing: auto",
+                       "      training.growth: none"))
       << bytes("mine.yaml");
 }
 
