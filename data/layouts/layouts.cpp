@@ -11,7 +11,7 @@ namespace voxswap::data {
 namespace {
 
 // `auto` tries them in this order; explicit patterns come before detection.
-const std::array<Layout, 8> table_of_layouts{{
+const Layout table_of_layouts[] = {
     {"files", format("files that match the patterns in {}", key::data_files), recognise_files, list_files},
     {"brats",
      "one folder per case, named as in BraTS 2017 to 2024, e.g. BraTS2021_00000/BraTS2021_00000_t1.nii.gz",
@@ -29,7 +29,7 @@ const std::array<Layout, 8> table_of_layouts{{
      recognise_masks, list_masks},
     {"classes", "one folder of 2D images per class, e.g. benign/001.png, malignant/001.png",
      recognise_classes, list_classes},
-}};
+};
 
 }  // namespace
 

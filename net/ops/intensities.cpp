@@ -1,8 +1,9 @@
 // Augmentation of intensities, channel by channel, in units of the normalised image. The channels are apart,
 // [C,D,H,W,1], so that a channel without a change costs nothing.
 //
-// y may overwrite x, and a kernel that does so leaves channels without the change untouched. To add a change:
-// a number in net/graph/drawn_numbers.h, an operation here, its kernels, and its draw in data/augment.
+// y may overwrite x, and a kernel that does so leaves channels without the change untouched. The voxels
+// change in these kernels, intensities.* of each backend. To add a change: CONTRIBUTING.md, "An
+// augmentation".
 #include "net/graph/drawn_numbers.h"
 #include "net/ops/ops.h"
 

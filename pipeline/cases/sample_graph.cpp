@@ -12,20 +12,41 @@ namespace voxswap::pipeline {
 
 namespace {
 
-// The changes of intensities that the options may draw.
-struct Changes {
-  bool noise, blur, line, contrast, low_resolution, inverted_gamma, gamma;
+using data::IntensityChange;
 
-  explicit Changes(const data::AugmentOptions& o)
-      : noise(o.noise.probability > 0),
-        blur(o.blur.probability > 0),
-        line(o.brightness.probability > 0 || o.intensity > 0),
-        contrast(o.contrast.probability > 0),
-        low_resolution(o.low_resolution.probability > 0),
-        inverted_gamma(o.inverted_gamma.probability > 0),
-        gamma(o.gamma.probability > 0) {}
-  bool any() const { return noise || blur || line || contrast || low_resolution || inverted_gamma || gamma; }
+// An operation that changes intensities: whether the options may draw it, and its numbers.
+struct IntensityOperation {
+  const char* name;
+  bool (*may_be_drawn)(const data::AugmentOptions& options);
+  void (*set_numbers)(double* numbers, const IntensityChange& change);
+  net::Attributes attributes{};
 };
+
+// In the order of IntensityChange.
+const std::vector<IntensityOperation>& intensity_operations() {
+  using Options = data::AugmentOptions;
+  namespace drawn = net::drawn;
+  static const std::vector<IntensityOperation> operations{
+      {"add_noise", [](const Options& o) { return o.noise.probability > 0; },
+       [](double* n, const IntensityChange& c) { n[drawn::noise] = c.noise; }},
+      {"gaussian_blur", [](const Options& o) { return o.blur.probability > 0; },
+       [](double* n, const IntensityChange& c) { n[drawn::blur] = c.blur; }},
+      {"scale_and_shift", [](const Options& o) { return o.brightness.probability > 0 || o.intensity > 0; },
+       [](double* n, const IntensityChange& c) {
+         n[drawn::brightness] = c.brightness, n[drawn::shift] = c.shift;
+       }},
+      {"change_contrast", [](const Options& o) { return o.contrast.probability > 0; },
+       [](double* n, const IntensityChange& c) { n[drawn::contrast] = c.contrast; }},
+      {"lower_resolution", [](const Options& o) { return o.low_resolution.probability > 0; },
+       [](double* n, const IntensityChange& c) { n[drawn::low_resolution] = c.low_resolution; }},
+      {"change_gamma",
+       [](const Options& o) { return o.inverted_gamma.probability > 0; },
+       [](double* n, const IntensityChange& c) { n[drawn::inverted_gamma] = c.inverted_gamma; },
+       {{"inverted", 1}}},
+      {"change_gamma", [](const Options& o) { return o.gamma.probability > 0; },
+       [](double* n, const IntensityChange& c) { n[drawn::gamma] = c.gamma; }}};
+  return operations;
+}
 
 std::vector<double> space_numbers(const data::SpatialMap& map, const Size3& whole, const Size3& start,
                                   std::int64_t first) {
@@ -72,18 +93,11 @@ std::vector<double> channel_numbers(const data::Augmentation& augmentation, std:
   for (std::size_t c = 0; c < channels; ++c) {
     double* const row = numbers.data() + c * net::drawn::channel_numbers;
     const bool dropped = c < augmentation.dropped.size() && augmentation.dropped[c];
-    const data::IntensityChange change =
-        c < augmentation.channels.size() && !dropped ? augmentation.channels[c] : data::IntensityChange();
+    const IntensityChange change =
+        c < augmentation.channels.size() && !dropped ? augmentation.channels[c] : IntensityChange();
     row[net::drawn::kept] = dropped ? 0 : 1;
-    row[net::drawn::noise] = change.noise;
     net::drawn::set_noise(row, data::noise_of(augmentation, c));
-    row[net::drawn::blur] = change.blur;
-    row[net::drawn::brightness] = change.brightness;
-    row[net::drawn::shift] = change.shift;
-    row[net::drawn::contrast] = change.contrast;
-    row[net::drawn::low_resolution] = change.low_resolution;
-    row[net::drawn::inverted_gamma] = change.inverted_gamma;
-    row[net::drawn::gamma] = change.gamma;
+    for (const IntensityOperation& operation : intensity_operations()) operation.set_numbers(row, change);
   }
   return numbers;
 }
@@ -107,7 +121,6 @@ SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int
     of_image.push_back(nodes.controls);
     of_labels.push_back(nodes.controls);
   }
-  const Changes changes(shape.options);
   net::Attributes sides{
       {"d", double(shape.size[2])}, {"h", double(shape.size[1])}, {"w", double(shape.size[0])}};
   nodes.mapped_labels = graph.apply("spatial_map_labels", "spatial_map_labels", of_labels, sides);
@@ -117,20 +130,15 @@ SampleNodes sample_nodes(const SampleShape& shape, std::int64_t voxels, std::int
     nodes.target =
         graph.apply("encode_labels", "encode_labels", {nodes.mapped_labels, nodes.table, nodes.always});
   }
-  sides.set("apart", changes.any() ? 1 : 0);
+  std::vector<const IntensityOperation*> changes;
+  for (const IntensityOperation& operation : intensity_operations())
+    if (operation.may_be_drawn(shape.options)) changes.push_back(&operation);
+  sides.set("apart", changes.empty() ? 0 : 1);
   net::ValueId& result = nodes.result;
   nodes.mapped = result = graph.apply("spatial_map", "spatial_map", of_image, sides);
-  const auto change = [&](bool wanted, const char* operation, const net::Attributes& attributes = {}) {
-    if (wanted) result = graph.apply(operation, operation, {result, nodes.channels}, attributes);
-  };
-  change(changes.noise, "add_noise");
-  change(changes.blur, "gaussian_blur");
-  change(changes.line, "scale_and_shift");
-  change(changes.contrast, "change_contrast");
-  change(changes.low_resolution, "lower_resolution");
-  change(changes.inverted_gamma, "change_gamma", {{"inverted", 1}});
-  change(changes.gamma, "change_gamma");
-  if (changes.any()) result = graph.apply("channels_together", "channels_together", {result});
+  for (const IntensityOperation* change : changes)
+    result = graph.apply(change->name, change->name, {result, nodes.channels}, change->attributes);
+  if (!changes.empty()) result = graph.apply("channels_together", "channels_together", {result});
   if (shape.type != net::ElementType::f32)
     result = graph.apply("cast", "cast", {result}, {{"type", double(static_cast<int>(shape.type))}});
   return nodes;

@@ -7,8 +7,6 @@
 
 namespace voxswap::net::cuda {
 
-// Instance norm, leaky ReLU, dropout scale and residual in one pass, and the second pass of their gradient.
-
 namespace {
 
 template <int width, bool has_residual, class T>
