@@ -19,11 +19,6 @@ namespace voxswap {
 
 namespace {
 
-// Size and modification time in the format of the record.
-std::string looks_of(const struct stat& status) {
-  return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-}
-
 // Prefix of an entry while its file is being written: followed by the start time and, if a file of ours is
 // replaced, its size and time. If the command is killed, both the old and the new file are recognised as
 // ours.
@@ -80,6 +75,10 @@ bool lies_below(const fs::path& path, const fs::path& folder) {
 std::string WrittenFiles::name_of(const fs::path& file) const {
   const fs::path folder = record_.parent_path();
   return (folder.empty() ? file : file.lexically_relative(folder)).generic_string();
+}
+
+std::string looks_of(const struct stat& status) {
+  return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
 bool WrittenFiles::contains(const fs::path& file) const {

@@ -5,6 +5,8 @@
 // that differs from its entry belongs to the user.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <functional>
 #include <map>
 #include <mutex>
@@ -16,6 +18,8 @@
 #include "base/file.h"
 
 namespace voxswap {
+
+std::string looks_of(const struct stat& status);  // size and modification time, as in the records
 
 // A record of files in or below its folder: name, size and modification time.
 class WrittenFiles {

@@ -14,15 +14,12 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "base/outputs.h"
 #include "base/text.h"
 
 namespace voxswap {
 
 namespace {
-
-std::string looks_of(const struct stat& status) {
-  return format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-}
 
 std::string hash_of(const fs::path& file) {
   return Hasher().add_file(file).digest();

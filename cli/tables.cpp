@@ -98,7 +98,7 @@ bool is_text(std::string_view column) {
   return std::find(names.begin(), names.end(), column) != names.end();
 }
 
-Json value_of(std::string_view column, const std::string& field) {
+Json json_of(std::string_view column, const std::string& field) {
   if (is_text(column)) return field;
   if (const auto whole = parse_number<std::int64_t>(field)) return *whole;
   const auto number = parse_number<double>(field);
@@ -113,7 +113,7 @@ Json table_json(const Csv& csv) {
   for (const auto& fields : csv.rows) {
     Json row = Json::object();
     for (std::size_t i = 0; i < csv.header.size(); ++i)
-      row[csv.header[i]] = value_of(csv.header[i], fields[i]);
+      row[csv.header[i]] = json_of(csv.header[i], fields[i]);
     rows.push_back(std::move(row));
   }
   return rows;

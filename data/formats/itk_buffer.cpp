@@ -22,8 +22,8 @@ namespace {
 
 // One volume of the buffer as float. The components of a voxel are adjacent, further axes are outermost.
 template <class T>
-void convert(const std::vector<char>& buffer, std::int64_t volume, std::int64_t components,
-             std::vector<float>& voxels) {
+void convert_as(const std::vector<char>& buffer, std::int64_t volume, std::int64_t components,
+                std::vector<float>& voxels) {
   const T* values =
       reinterpret_cast<const T*>(buffer.data()) +
       static_cast<std::size_t>(volume / components) * voxels.size() * static_cast<std::size_t>(components) +
@@ -109,29 +109,29 @@ void convert(const fs::path& path, const itk::ImageIOBase& io, const std::vector
   const std::int64_t components = io.GetNumberOfComponents();
   switch (io.GetComponentType()) {
     case itk::IOComponentEnum::UCHAR:
-      return convert<unsigned char>(buffer, volume, components, voxels);
+      return convert_as<unsigned char>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::CHAR:
-      return convert<signed char>(buffer, volume, components, voxels);
+      return convert_as<signed char>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::USHORT:
-      return convert<unsigned short>(buffer, volume, components, voxels);
+      return convert_as<unsigned short>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::SHORT:
-      return convert<short>(buffer, volume, components, voxels);
+      return convert_as<short>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::UINT:
-      return convert<unsigned int>(buffer, volume, components, voxels);
+      return convert_as<unsigned int>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::INT:
-      return convert<int>(buffer, volume, components, voxels);
+      return convert_as<int>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::ULONG:
-      return convert<unsigned long>(buffer, volume, components, voxels);
+      return convert_as<unsigned long>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::LONG:
-      return convert<long>(buffer, volume, components, voxels);
+      return convert_as<long>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::ULONGLONG:
-      return convert<unsigned long long>(buffer, volume, components, voxels);
+      return convert_as<unsigned long long>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::LONGLONG:
-      return convert<long long>(buffer, volume, components, voxels);
+      return convert_as<long long>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::FLOAT:
-      return convert<float>(buffer, volume, components, voxels);
+      return convert_as<float>(buffer, volume, components, voxels);
     case itk::IOComponentEnum::DOUBLE:
-      return convert<double>(buffer, volume, components, voxels);
+      return convert_as<double>(buffer, volume, components, voxels);
     default:
       fail(Exit::bad_data, "{}: its voxel type is not a number", path.string());
   }

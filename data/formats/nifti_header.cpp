@@ -28,16 +28,16 @@ constexpr Fields nifti_1{348, 344, 40, 2, 70, 76, 4, 108, 112, 116, 252, 2, 254,
 constexpr Fields nifti_2{540, 4, 16, 8, 12, 104, 8, 168, 176, 184, 344, 4, 348, 352, 400, 500};
 
 // The data types of nifti1.h that are scalars of at most eight bytes.
-constexpr std::array<std::pair<int, const char*>, 10> elements{{{2, "uint8"},
-                                                                {4, "int16"},
-                                                                {8, "int32"},
-                                                                {16, "float32"},
-                                                                {64, "float64"},
-                                                                {256, "int8"},
-                                                                {512, "uint16"},
-                                                                {768, "uint32"},
-                                                                {1024, "int64"},
-                                                                {1280, "uint64"}}};
+constexpr std::array<std::pair<int, const char*>, 10> scalar_types{{{2, "uint8"},
+                                                                    {4, "int16"},
+                                                                    {8, "int32"},
+                                                                    {16, "float32"},
+                                                                    {64, "float64"},
+                                                                    {256, "int8"},
+                                                                    {512, "uint16"},
+                                                                    {768, "uint32"},
+                                                                    {1024, "int64"},
+                                                                    {1280, "uint64"}}};
 
 class Reader {
  public:
@@ -135,7 +135,7 @@ class NiftiHeaderParser {
 
   void read_voxels() {
     const auto code = reader_->whole(at_.datatype, 2);
-    for (const auto& [of_type, name] : elements) {
+    for (const auto& [of_type, name] : scalar_types) {
       if (of_type == code) header_.image.element = name;
     }
     if (header_.image.element.empty()) {

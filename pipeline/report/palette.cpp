@@ -24,7 +24,7 @@ constexpr Named named[] = {
     {"grey blue", {127, 154, 168}}, {"magenta", {224, 64, 160}},  {"dark green", {47, 154, 58}}};
 
 // Relative luminance of red, green and blue (ITU-R BT.709).
-constexpr double share[3] = {0.2126, 0.7152, 0.0722};
+constexpr double luminance_weights[3] = {0.2126, 0.7152, 0.0722};
 
 // A hue (0 to 6: red, yellow, green, cyan, blue, magenta, red), mixed with black or white to the given
 // luminance.
@@ -32,7 +32,7 @@ Color of_hue(double hue, double luminance) {
   double light[3], own = 0;
   for (int c = 0; c < 3; ++c) {
     light[c] = std::clamp(2 - std::fabs(std::remainder(hue - 2 * c, 6.0)), 0.0, 1.0);
-    own += share[c] * light[c];
+    own += luminance_weights[c] * light[c];
   }
   Color color{};
   for (std::size_t c = 0; c < 3; ++c) {

@@ -3,17 +3,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/shape.h"
 #include "net/graph/operation.h"
 
 namespace voxswap::swap {
-
-namespace {
-
-std::size_t index(Lane lane) {
-  return static_cast<std::size_t>(lane);
-}
-
-}  // namespace
 
 void read_times(const net::Backend& backend, const net::Event& started,
                 const std::vector<StepCommand>& commands, const std::vector<RecordedGroup>& groups,

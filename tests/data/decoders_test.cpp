@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 
 // "" if the file can be read, else the error message, which must name the file.
-std::string message_of(const fs::path& path) {
+std::string refusal_of(const fs::path& path) {
   const auto read = [&] {
     for (const Image& image : read_images(path))
       EXPECT_EQ(std::ssize(image.voxels), image.geometry.count()) << path;
@@ -32,7 +32,7 @@ class EncodedImages : public testing::Test {
   std::string message(const std::string& name, const std::string& bytes) const {
     const fs::path path = folder_ / ("one/" + name);
     fs::ofstream(path, std::ios::binary) << bytes;
-    std::string text = message_of(is_slice(name) ? path.parent_path() : path);
+    std::string text = refusal_of(is_slice(name) ? path.parent_path() : path);
     fs::remove(path);
     return text;
   }

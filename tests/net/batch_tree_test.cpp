@@ -99,24 +99,24 @@ std::string sum_of(const Samples& samples) {
 }
 
 // Some elements of a row, which are sums written with brackets.
-using Row = std::map<std::int64_t, std::string>;
-Row row_of(const std::string& sum) {
-  Row row;
+using SumRow = std::map<std::int64_t, std::string>;
+SumRow row_of(const std::string& sum) {
+  SumRow row;
   for (std::int64_t i = 0; i < length; i += 101) row[i] = sum;
   row[length - 1] = sum;
   return row;
 }
-void copy(Row& to, const Row& from, std::int64_t begin, std::int64_t end) {
+void copy(SumRow& to, const SumRow& from, std::int64_t begin, std::int64_t end) {
   for (auto at = from.lower_bound(begin); at != from.end() && at->first < end; ++at)
     to[at->first] = at->second;
 }
-void add(Row& to, const Row& left, const Row& right, std::int64_t begin, std::int64_t end) {
+void add(SumRow& to, const SumRow& left, const SumRow& right, std::int64_t begin, std::int64_t end) {
   for (auto at = left.lower_bound(begin); at != left.end() && at->first < end; ++at)
     to[at->first] = "(" + at->second + "+" + right.at(at->first) + ")";
 }
 
 struct Rank {
-  std::vector<Row> parts;
+  std::vector<SumRow> parts;
   std::deque<Swap> swaps;
 };
 
@@ -141,7 +141,7 @@ void make_swaps(std::vector<Rank>& ranks, const std::function<void(const Swap&)>
 }
 
 // The result on every rank.
-std::vector<Row> summed(std::int64_t batch, std::int64_t count) {
+std::vector<SumRow> summed(std::int64_t batch, std::int64_t count) {
   const SumByHalves all = sum_by_halves(batch, count, length);
   std::vector<Rank> ranks(static_cast<std::size_t>(count));
   for (std::int64_t rank = 0; rank < count; ++rank) {
@@ -151,15 +151,15 @@ std::vector<Row> summed(std::int64_t batch, std::int64_t count) {
     const std::vector<Swap> swaps = of_rank(all, rank).swaps;
     one.swaps = {swaps.begin(), swaps.end()};
   }
-  const auto row = [&](const Swap::Side& side) -> Row& {
+  const auto row = [&](const Swap::Side& side) -> SumRow& {
     return ranks[static_cast<std::size_t>(side.rank)].parts[static_cast<std::size_t>(side.part)];
   };
   make_swaps(ranks, [&](const Swap& swap) {
-    const Row left = row(swap.left), right = row(swap.right);
+    const SumRow left = row(swap.left), right = row(swap.right);
     add(row(swap.left), left, right, swap.begin, swap.middle);
     add(row(swap.right), left, right, swap.middle, swap.end);
   });
-  std::vector<Row> sums(ranks.size());
+  std::vector<SumRow> sums(ranks.size());
   for (const RowRange& range : all.ranges)
     copy(sums[static_cast<std::size_t>(range.at.rank)], row(range.at), range.begin, range.end);
   for (std::int64_t rank = 0; rank < count; ++rank) {
@@ -168,10 +168,10 @@ std::vector<Row> summed(std::int64_t batch, std::int64_t count) {
   }
   make_swaps(ranks, [&](const Swap& swap) {
     if (swap.is_local()) return;
-    Row &left = sums[static_cast<std::size_t>(swap.left.rank)],
-        &right = sums[static_cast<std::size_t>(swap.right.rank)];
-    copy(right, Row(left), swap.begin, swap.middle);
-    copy(left, Row(right), swap.middle, swap.end);
+    SumRow &left = sums[static_cast<std::size_t>(swap.left.rank)],
+           &right = sums[static_cast<std::size_t>(swap.right.rank)];
+    copy(right, SumRow(left), swap.begin, swap.middle);
+    copy(left, SumRow(right), swap.middle, swap.end);
   });
   return sums;
 }

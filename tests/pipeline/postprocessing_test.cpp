@@ -90,7 +90,7 @@ TEST(FoundPostprocessing, TurnsAFewVoxelsOfEnhancingTumourIntoNecrosis) {
 }
 
 const std::pair<Labels, Labels> improved = {{0, 2, 4, 4, 2, 0, 0, 0}, {0, 2, 4, 4, 2, 0, 2, 2}},
-                                same = {{2, 2, 0, 0, 0}, {2, 2, 0, 0, 0}};
+                                unchanged = {{2, 2, 0, 0, 0}, {2, 2, 0, 0, 0}};
 
 TEST(FoundPostprocessing, IsNotSearchedOnFewCasesHoweverOftenTheyWerePredicted) {
   EXPECT_EQ(found({improved}, 1, 10).steps.size(), 1u);
@@ -102,7 +102,7 @@ TEST(FoundPostprocessing, IsNotSearchedOnFewCasesHoweverOftenTheyWerePredicted) 
 
 // Only one case of 30 improves much, which may be chance.
 TEST(FoundPostprocessing, IsNothingWhereTheGainIsWithinItsInterval) {
-  std::vector<std::pair<Labels, Labels>> cases(30, same);
+  std::vector<std::pair<Labels, Labels>> cases(30, unchanged);
   cases[0] = improved;
   EXPECT_TRUE(found(cases, 1, 1).steps.empty());
 }

@@ -18,7 +18,7 @@
 namespace voxswap::swap {
 namespace {
 
-constexpr std::int64_t unit = 1024;  // bytes per slab
+constexpr std::int64_t slab_bytes = 1024;
 
 // Operations on all slabs of volumes, one after the other, as in the fixtures.
 struct Step {
@@ -63,8 +63,8 @@ struct Step {
     }
   }
   void connect(double rate, double delay) {
-    costs.to_host = costs.to_device = {rate * unit, rate * unit};
-    costs.interference = delay / (rate * unit);
+    costs.to_host = costs.to_device = {rate * slab_bytes, rate * slab_bytes};
+    costs.interference = delay / (rate * slab_bytes);
   }
   std::vector<std::int64_t> workspaces() const { return std::vector<std::int64_t>(graph.nodes().size(), 0); }
   Needs needs() const { return find_needs(graph, workspaces(), volumes.back()); }
@@ -100,7 +100,7 @@ std::vector<Solved> solved(const std::string& file, const char* column) {
   for (const auto& row : table.rows) {
     const auto value = [&](const char* name) { return std::stod(row[table.column(name, "fixture")]); };
     Solved one{Step(has_slabs ? static_cast<std::size_t>(value("slabs")) : 1),
-               {static_cast<std::int64_t>(value("room")) * unit,
+               {static_cast<std::int64_t>(value("room")) * slab_bytes,
                 value("movable") == 1 ? std::int64_t{1} << 40 : 0, 0},
                value("seconds"),
                row[table.column(column, "fixture")]};
@@ -137,7 +137,7 @@ TEST(Relaxation, AddsUpRepeatedSwaps) {
     const std::size_t a = step.add('c', {chain}, 1), b = step.add('c', {a}, 0.01);
     chain = step.add('a', {step.add('c', {b}, 0.01), a}, 0.01);
   }
-  const Bound bound = step.at_moments({2 * unit, 1 << 20, 0});
+  const Bound bound = step.at_moments({2 * slab_bytes, 1 << 20, 0});
   const double moved = (bound.compute_seconds + rounds) / 5;  // so that 4 moved = compute + rounds - moved
   EXPECT_GT(bound.seconds, 0.95 * 4 * moved);
   EXPECT_LE(bound.seconds, (1 + 1e-9) * (bound.compute_seconds + rounds));
@@ -162,7 +162,7 @@ TEST(VolumeProgram, RequiresTheInputsOfRecomputedValues) {
   std::size_t gradient = length;
   for (std::size_t i = length; i-- > 0;) gradient = step.add('a', {gradient, i}, 1);
   step.connect(slabs / 100.0, 0);  // a volume takes 100 s
-  const Budgets budgets{(2 * slabs + 2) * unit, std::int64_t{1} << 40, 0};
+  const Budgets budgets{(2 * slabs + 2) * slab_bytes, std::int64_t{1} << 40, 0};
   const double relaxed =
       relaxed_seconds(step.graph, step.needs(), step.costs.node_seconds, step.costs, budgets, net::none);
   EXPECT_GT(step.over_volumes(budgets), 1.5 * relaxed);
