@@ -73,17 +73,16 @@ experiments::LoadedExperiment configured(const ExperimentArguments& where, doubl
   request.overrides = where.overrides;
   if (!where.out.empty()) request.overrides.push_back("output.dir=" + where.out);
   const experiments::LoadedExperiment before = experiments::unconfigured(request);
-  const fs::path written = before.output / "experiment.yaml";
-  error_code ignored;
-  if (resume && fs::is_regular_file(written, ignored))
-    return load({written.string(), where.overrides, before.output.string()});
+  if (const fs::path file = library::experiment_file(before.output); resume && !file.empty())
+    return load({file.string(), where.overrides, before.output.string()});
   library::check_run_folder(before, resume);
   const pipeline::Fingerprint fingerprint = fingerprint_for(request, /*leave_out=*/false);
   const experiments::Configuration configuration = experiments::configure(fingerprint, request);
   const experiments::Candidate& chosen = configuration.candidates[configuration.chosen];
-  log::info("{}: experiment configured for this data set: {} {}, batch {}, {} in {}; all keys are in {}",
+  log::info("{}: experiment configured for this data set: {} {}, batch {}, {} in {}; all keys will be in {}",
             where.file, chosen.context, experiments::list_text(chosen.size), chosen.batch,
-            epochs_text(configuration), format_seconds(configuration.training_seconds), written.string());
+            epochs_text(configuration), format_seconds(configuration.training_seconds),
+            (before.output / "experiment.yaml").string());
   return configuration.experiment;
 }
 

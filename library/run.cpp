@@ -33,6 +33,7 @@ void train_stage(const experiments::LoadedExperiment& experiment, const pipeline
   pipeline::StepForecast(experiment, pipeline::data_shape(experiment),
                          {.estimate = true, .as = "", .ranks = context.ranks})
       .plan(experiment.memory.planner, /*quick=*/true);
+  if (net::launched_ranks().is_first()) library::note_grown(experiment);
   RunOptions options;
   options.resume = context.resume;
   options.record = format("voxswap {}: growth of {}", VOXSWAP_VERSION, experiment.name);

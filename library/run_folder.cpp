@@ -30,12 +30,15 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), counted(done, "epoch"), epochs);
 }
 
+constexpr const char* grown_file = "run.yaml";  // in the folder of growth
+
 // True if the folder has only files that a run leaves behind if it is killed before it writes results.
 bool has_only_remains(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") ||
            name == "checksums.json" ||  // written before the files whose checksums it contains
+           name == grown_file ||        // written before growth begins
            name == pipeline::growth_folder("").string();  // trained before them
   });
 }
@@ -113,6 +116,20 @@ std::vector<fs::path> cells_in(const fs::path& folder) {
     if (fs::exists(entry.path() / experiments::cell_file)) cells.push_back(entry.path());
   std::sort(cells.begin(), cells.end());
   return cells;
+}
+
+fs::path experiment_file(const fs::path& run) {
+  for (const fs::path& file : {run / "experiment.yaml", pipeline::growth_folder(run) / grown_file}) {
+    error_code ignored;
+    if (fs::is_regular_file(file, ignored)) return file;
+  }
+  return {};
+}
+
+void note_grown(const experiments::LoadedExperiment& experiment) {
+  const fs::path folder = pipeline::growth_folder(experiment.output);
+  fs::create_directories(folder);
+  write_file(folder / grown_file, experiment.resolved);
 }
 
 std::string ran_with(const pipeline::Experiment& experiment) {

@@ -24,6 +24,12 @@ void check_run_folder(const pipeline::Experiment& experiment, bool resume);
 // The cells in a sweep's folder, by name; empty for other folders.
 std::vector<fs::path> cells_in(const fs::path& folder);
 
+// The experiment of the run in a folder: experiment.yaml or, while it trains on a coarser grid first, the
+// file that note_grown() wrote. Empty: there is neither.
+fs::path experiment_file(const fs::path& run);
+// Writes the experiment of a run to the folder of its growth, from which it can be resumed.
+void note_grown(const experiments::LoadedExperiment& experiment);
+
 // The `ran_with` section of experiment.yaml. Contains no dates, so that the same run gives the same bytes.
 std::string ran_with(const pipeline::Experiment& experiment);
 

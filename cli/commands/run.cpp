@@ -14,6 +14,7 @@
 #include "cli/ranks.h"
 #include "cli/tables.h"
 #include "library/content.h"
+#include "library/run_folder.h"
 #include "net/collective/launched.h"
 #include "pipeline/predict/evaluate.h"
 #include "pipeline/predict/inference.h"
@@ -51,8 +52,8 @@ void print_dry_run(const experiments::LoadedExperiment& experiment, bool json) {
 
 // A run can be resumed by its folder's name, which contains the experiment.
 void resolve_folder(ExperimentArguments& where, bool resume) {
-  const fs::path folder = where.file, file = folder / "experiment.yaml";
-  if (!fs::is_regular_file(file)) return;
+  const fs::path folder = where.file, file = library::experiment_file(folder);
+  if (file.empty()) return;
   if (!resume)
     fail(Exit::usage,
          "{}: is the folder of a run. Continue it with --resume, or start a new run with {} --out DIR",

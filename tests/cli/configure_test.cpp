@@ -331,6 +331,17 @@ TEST_F(Configure, IsDoneByRunWhereItIsGivenADataSet) {
   refused(2, {"run", path("r/experiment.yaml"), "--resume", "--hours", "2"});
 }
 
+// Another choice would be a different run.
+TEST_F(Configure, IsNotDoneAgainWhereARunIsResumedThatTrainedOnACoarserGrid) {
+  const Words words = {"run", path("data"), "--out", path("r"), "network.base_filters=2"};
+  done(words + Words{"training.epochs=2", "training.growth={2: 1}"});
+  const std::string weights = tensors("r", "best");
+  for (const auto& entry : fs::directory_iterator(folder_ / "r"))  // as if it had been killed while it grew
+    if (entry.path().filename() != "growth") fs::remove_all(entry.path());
+  EXPECT_FALSE(contains(done(words + Words{"--resume", "--hours", "7"}).output, "configured"));
+  EXPECT_EQ(tensors("r", "best"), weights);
+}
+
 TEST_F(Configure, WritesASweepOverTheBestCandidates) {
   const Outcome outcome = configured({"--candidates", "2"});
   EXPECT_TRUE(contains(outcome.output, "voxswap sweep ", "swept"));

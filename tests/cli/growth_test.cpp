@@ -51,8 +51,11 @@ TEST_F(Growth, IsARunThatBeginsWithTheWeightsOfACoarserOneThatBeganWithThoseOfAC
 
 TEST_F(Growth, ThatIsKilledInAnyStageGoesOnToTheSameBits) {
   done(grown("uncut"));
+  const Words resumed = {"run", path("cut"), "--resume"};
   for (const char* stage : {"cut/growth/growth", "cut/growth", "cut"}) {
-    const pid_t child = start(grown("cut", {"--resume"}), {.log = log_});
+    // From the folder alone, once it has begun.
+    const bool begun = fs::exists(folder_ / "cut/growth/run.yaml");
+    const pid_t child = start(begun ? resumed : grown("cut", {"--resume"}), {.log = log_});
     while (!fs::exists(folder_ / stage / "epochs.csv") && kill(child, 0) == 0) {
       siginfo_t info{};
       waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
@@ -62,7 +65,7 @@ TEST_F(Growth, ThatIsKilledInAnyStageGoesOnToTheSameBits) {
     kill(child, SIGKILL);
     finish(child, {.log = log_});  // on a busy machine it may have gone further, or ended
   }
-  done(grown("cut", {"--resume"}));
+  done(resumed);
   EXPECT_EQ(best("cut", 1), best("uncut", 1));
   EXPECT_EQ(best("cut", 2), best("uncut", 2));
   EXPECT_EQ(bytes("cut/dice.csv"), bytes("uncut/dice.csv"));
