@@ -33,8 +33,8 @@ class DicomCases : public testing::Test {
   void write(const Series& all) {
     for (const auto& [path, description] : all) {
       fs::create_directories(folder_ / path);
-      write_dicom(folder_ / path, whole_numbers(slice_grid, ++written_), description,
-                  format("1.{}", written_));
+      ++written_;
+      write_dicom(folder_ / path, whole_numbers(slice_grid, written_), description, format("1.{}", written_));
     }
   }
   Dataset open() const {
