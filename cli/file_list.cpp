@@ -42,7 +42,7 @@ FileGroup run_files() {
        {"checkpoints/*.previous.safetensors", "previous generation, used if the newest is damaged"},
        {"previous_stage/", "the first run of a cascade imported from nnU-Net"},
        {"growth/", "the run on a coarser grid that was trained first; only with training.growth"},
-       {"growth/run.yaml", "the experiment of the run itself, for resuming before it has begun"},
+       {"growth/.run.yaml", "the experiment of the run itself, for resuming before it has begun"},
        {"predictions/CASE.nii.gz", "label map of a validation case on its own grid"},
        {"dice.csv", "scores, one row per case and region", described<DiceRow>()},
        {"calibration.csv", "calibration, one row per case and output", described<CalibrationRow>()},

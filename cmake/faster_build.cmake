@@ -36,8 +36,8 @@ endif()
 if(VOXSWAP_UNITY)
   file(GLOB same_names CONFIGURE_DEPENDS net/ops/*.cpp net/networks/*.cpp)  # each defines its own infer and build
   set_source_files_properties(${same_names} TARGET_DIRECTORY voxswap_graph PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  foreach(target voxswap_base voxswap_cli voxswap_data voxswap_experiments voxswap_graph voxswap_pipeline voxswap_library libvoxswap
-      voxswap_swap test_base test_cli test_conformance test_data test_experiments test_metrics test_net test_pipeline
+  foreach(target voxswap_base voxswap_cli voxswap_data voxswap_experiments voxswap_graph voxswap_pipeline
+      voxswap_library libvoxswap voxswap_swap test_base test_cli test_conformance test_data test_experiments test_metrics test_net test_pipeline
       test_swap)
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)

@@ -30,7 +30,7 @@ void check_epochs(const fs::path& folder, std::int64_t epochs) {
          folder.string(), counted(done, "epoch"), epochs);
 }
 
-constexpr const char* grown_file = "run.yaml";  // in the folder of growth
+constexpr const char* grown_file = ".run.yaml";  // in the folder of growth
 
 // True if the folder has only files that a run leaves behind if it is killed before it writes results.
 bool has_only_remains(const fs::path& folder) {
@@ -38,7 +38,6 @@ bool has_only_remains(const fs::path& folder) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") ||
            name == "checksums.json" ||  // written before the files whose checksums it contains
-           name == grown_file ||        // written before growth begins
            name == pipeline::growth_folder("").string();  // trained before them
   });
 }

@@ -249,7 +249,7 @@ TEST_F(Configure, BeginsOnATwiceAsCoarseGridWhereTheHoursHoldTooFewSteps) {
   const auto epochs = growth.at("epochs").get<std::int64_t>();
   EXPECT_EQ(grown.at("experiment").at("training.growth").at("value").get<std::string>(),
             format("{{2: {}}}", epochs));
-  // About a third of the time, and in all no more than the hours.
+  // Growth takes about a third of the time, and all epochs together at most the hours.
   const double seconds = growth.at("seconds").get<double>(), all = grown.at("training_seconds").get<double>();
   EXPECT_LE(all, 0.3 * 3600);
   EXPECT_NEAR(seconds / (0.3 * 3600), 0.32, 0.05);

@@ -54,7 +54,7 @@ TEST_F(Growth, ThatIsKilledInAnyStageGoesOnToTheSameBits) {
   const Words resumed = {"run", path("cut"), "--resume"};
   for (const char* stage : {"cut/growth/growth", "cut/growth", "cut"}) {
     // From the folder alone, once it has begun.
-    const bool begun = fs::exists(folder_ / "cut/growth/run.yaml");
+    const bool begun = fs::exists(folder_ / "cut/growth/.run.yaml");
     const pid_t child = start(begun ? resumed : grown("cut", {"--resume"}), {.log = log_});
     while (!fs::exists(folder_ / stage / "epochs.csv") && kill(child, 0) == 0) {
       siginfo_t info{};
