@@ -71,7 +71,7 @@ Descriptor open_file(const fs::path& path) {
   return file;
 }
 
-std::string no_such_folder(const fs::path& path) {
+std::string did_you_mean(const fs::path& path, Among among) {
   // The first component that does not exist is the misspelt one.
   fs::path wrong = path.filename() == "." ? path.parent_path() : path;
   error_code ignored;
@@ -80,11 +80,14 @@ std::string no_such_folder(const fs::path& path) {
   std::vector<std::string> names;
   for (fs::directory_iterator entry(parent.empty() ? "." : parent, ignored), end; !ignored && entry != end;
        entry.increment(ignored))
-    if (error_code none; fs::is_directory(entry->path(), none))
+    if (error_code none; among == Among::files_and_folders || fs::is_directory(entry->path(), none))
       names.push_back(entry->path().filename().string());
   const std::string name = nearest(wrong.filename().string(), names);
-  return name.empty() ? "no such folder"
-                      : format("no such folder (did you mean '{}'?)", (parent / name).string());
+  return name.empty() ? "" : format(" (did you mean '{}'?)", (parent / name).string());
+}
+
+std::string no_such_folder(const fs::path& path) {
+  return "no such folder" + did_you_mean(path, Among::folders);
 }
 
 std::string read_file(const fs::path& path, std::size_t most_bytes) {

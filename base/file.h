@@ -45,8 +45,11 @@ void write_file(const fs::path& path, const std::function<void(const Append&)>& 
 // `path`), which is renamed when it returns and removed when it throws.
 void write_through(const fs::path& path, const std::function<void(const fs::path& temporary)>& produce);
 
-// "no such folder", with a suggestion if there is a similar name: "no such folder (did you mean
-// 'runs/study'?)".
+// For messages about a path that does not exist: " (did you mean 'runs/study'?)" if a file or folder has a
+// similar name, else nothing.
+enum class Among { folders, files_and_folders };
+std::string did_you_mean(const fs::path& path, Among among = Among::files_and_folders);
+// "no such folder", with such a suggestion.
 std::string no_such_folder(const fs::path& path);
 
 // The whole file, or its first bytes. Throws Exit::bad_data if there is no readable file, Exit::failed for a

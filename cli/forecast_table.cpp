@@ -132,9 +132,20 @@ std::string two_columns(const Pairs& rows) {
   return text;
 }
 
+// The part of all stages of growth and of the run itself.
+std::int64_t with_growth(std::int64_t bytes, const Growth& growth,
+                         std::int64_t experiments::StageForecast::*part) {
+  for (const experiments::StageForecast& stage : growth) bytes += stage.*part;
+  return bytes;
+}
+
 std::string forecast_table(const pipeline::Experiment& experiment, const pipeline::Forecast& forecast,
                            const Growth& growth) {
   const pipeline::DataShape& data = forecast.data;
+  const std::int64_t cache =
+                         with_growth(forecast.cache_bytes, growth, &experiments::StageForecast::cache_bytes),
+                     output = with_growth(forecast.output_bytes, growth,
+                                          &experiments::StageForecast::output_bytes);
   Pairs rows = {
       {"device", forecast.device},
       {"precision", forecast.precision},
@@ -156,10 +167,9 @@ std::string forecast_table(const pipeline::Experiment& experiment, const pipelin
         {"memory, averaged weights", format_bytes(forecast.averaged_weights_bytes) + " of host memory"});
   if (forecast.free_bytes > 0) rows.push_back({"memory, free now", format_bytes(forecast.free_bytes)});
   if (data.found) {
-    rows.push_back(
-        {"disk, prepared volumes", experiment.cache.empty() ? "none" : format_bytes(forecast.cache_bytes)});
+    rows.push_back({"disk, prepared volumes", experiment.cache.empty() ? "none" : format_bytes(cache)});
     rows.push_back({"memory, prepared volumes", resident_text(forecast)});
-    rows.push_back({"disk, run", "about " + format_bytes(forecast.output_bytes)});
+    rows.push_back({"disk, run", "about " + format_bytes(output)});
   }
   add_traffic(forecast.plan, rows);
   rows.push_back({"operations per step", format("{:.1f} GFLOP", forecast.step_flops / 1e9)});
@@ -195,18 +205,18 @@ Json run_forecast_json(const pipeline::Experiment& experiment, const pipeline::F
   json.update(Json{{"budget_bytes", forecast.budgets.device}, {"free_bytes", forecast.free_bytes}});
   if (!data.found) return json;
   const double epoch = pipeline::epoch_seconds(forecast, experiment);
-  json.update(
-      Json{{"training_cases", data.training_cases},
-           {"validation_cases", data.validation_cases},
-           {"cache_bytes", forecast.cache_bytes},
-           {"case_bytes", forecast.case_bytes},
-           {"cases_bytes", forecast.cases_bytes},
-           {"device_cases_bytes", forecast.device_cases_bytes},
-           {"output_bytes", forecast.output_bytes},
-           {"epoch_seconds", epoch},
-           {"validation_seconds", pipeline::validation_seconds(forecast, experiment)},
-           {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats) +
-                           experiments::seconds_of(growth)}});
+  json.update(Json{
+      {"training_cases", data.training_cases},
+      {"validation_cases", data.validation_cases},
+      {"cache_bytes", with_growth(forecast.cache_bytes, growth, &experiments::StageForecast::cache_bytes)},
+      {"case_bytes", forecast.case_bytes},
+      {"cases_bytes", forecast.cases_bytes},
+      {"device_cases_bytes", forecast.device_cases_bytes},
+      {"output_bytes", with_growth(forecast.output_bytes, growth, &experiments::StageForecast::output_bytes)},
+      {"epoch_seconds", epoch},
+      {"validation_seconds", pipeline::validation_seconds(forecast, experiment)},
+      {"seconds", epoch * static_cast<double>(experiment.training.epochs * experiment.training.repeats) +
+                      experiments::seconds_of(growth)}});
   for (const experiments::StageForecast& stage : growth)
     json["growth"].push_back({{"input", pipeline::resolution_text(pipeline::input_size(stage.experiment))},
                               {"epochs", stage.experiment.training.epochs},

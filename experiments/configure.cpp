@@ -119,10 +119,15 @@ class Chooser {
     if (preprocess.automatic_resolution) resolve_resolution(experiment, case_sizes(fingerprint_, preprocess));
   }
 
+  pipeline::ForecastOptions how_to_plan() const { return {.estimate = request_.estimate, .as = request_.as}; }
+
   // Plans the candidate and fills in the results.
   void plan(Candidate& candidate) {
     log::info("candidate: {}, {}, batch {}", candidate.context, list_text(candidate.size), candidate.batch);
-    plan(run(candidate.choices), candidate);
+    const LoadedExperiment experiment = run(candidate.choices);
+    plan(experiment, candidate);
+    if (candidate.why_not.empty())  // if the user has set growth
+      candidate.growth_seconds = seconds_of(forecast_growth(experiment, data_, how_to_plan()));
   }
 
   void plan(const pipeline::Experiment& experiment, Candidate& candidate) {
@@ -132,8 +137,7 @@ class Chooser {
       if (measured)
         pipeline::StepForecast(experiment, data_, {.estimate = true, .as = ""})
             .plan(experiment.memory.planner, /*quick=*/true);
-      const pipeline::StepForecast step(experiment, data_,
-                                        {.estimate = request_.estimate, .as = request_.as});
+      const pipeline::StepForecast step(experiment, data_, how_to_plan());
       const pipeline::Forecast forecast = pipeline::forecast(step, data_, experiment);
       candidate.memory_bytes = forecast.arena_bytes;
       candidate.step_seconds = forecast.plan.predicted_seconds;
@@ -198,9 +202,8 @@ class Chooser {
     result_.folds = experiment.split.folds;
     const bool images = fingerprint_.dataset.images;
     // Parts smaller than a quarter are tried only if nothing larger fits.
-    const bool whole = asked_.contains(key::training_patch) ||
-                       !warn_of_outliers(fingerprint_, grid, experiment.preprocess.spacing);
-    first_part_ = whole ? 0 : 1;
+    first_part_ = !asked_.contains(key::training_patch) &&
+                  warn_of_outliers(fingerprint_, grid, experiment.preprocess.spacing);
     const bool fits = plan_grid(grid, images ? 0 : 4,
                                 images ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{1, 2});
     if (!fits) {
@@ -367,7 +370,7 @@ LoadedExperiment unconfigured(const ConfigureRequest& request) {
     return setting.first != "name" && !setting.first.starts_with("data.") &&
            !setting.first.starts_with("output.");
   });
-  const fs::path root = fs::absolute(request.root).lexically_normal();
+  const fs::path root = plain(fs::absolute(request.root));
   settings.try_emplace("name", yaml_text(name_of(root), on_the_line));
   settings["data.root"] = yaml_text(root.string(), on_the_line);
   return make_experiment(request.file, settings);

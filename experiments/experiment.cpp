@@ -26,7 +26,8 @@ constexpr std::uintmax_t largest_file = 1 << 20;
 std::string read_experiment_file(const fs::path& file) {
   error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (!fs::exists(status)) fail(Exit::usage, "{}: no such experiment file", file.string());
+  if (!fs::exists(status))
+    fail(Exit::usage, "{}: no such experiment file{}", file.string(), did_you_mean(file));
   if (fs::is_directory(status))
     fail(Exit::usage, "{}: is a folder. Expected an experiment file (YAML){}", file.string(),
          fs::exists(file / "experiment.yaml", error)
@@ -225,6 +226,8 @@ LoadedExperiment load_run(const fs::path& run_directory) {
          !fs::exists(run_directory, error) ? no_such_folder(run_directory)
          : fs::exists(run_directory / "plans.json", error)
              ? "is a results folder of nnU-Net 2. `voxswap import` makes a run of it"
+         : fs::exists(pipeline::growth_folder(run_directory), error)
+             ? "has not begun on its own grid, only on a coarser one. Continue it with --resume"
              : "is not a run, because it contains no experiment.yaml");
   try {
     LoadedExperiment experiment = load_experiment(file, {});

@@ -63,7 +63,8 @@ std::vector<StageForecast> forecast_growth(const LoadedExperiment& experiment,
     const pipeline::StepForecast step(*stage, data, how);
     const pipeline::Forecast forecast = pipeline::forecast(step, data, *stage);
     const double epoch = data.found ? pipeline::epoch_seconds(forecast, *stage) : 0;
-    stages.insert(stages.begin(), {*stage, forecast.arena_bytes, epoch});
+    stages.insert(stages.begin(),
+                  {*stage, forecast.arena_bytes, forecast.cache_bytes, forecast.output_bytes, epoch});
   }
   return stages;
 }

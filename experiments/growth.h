@@ -18,10 +18,10 @@ namespace voxswap::experiments {
 // stages before it. nullopt without training.growth. REQUIRES: no automatic spacing or resolution.
 std::optional<LoadedExperiment> growth_stage(const LoadedExperiment& experiment);
 
-// Memory and time of such a run, without the stages before it.
+// Memory, disk and time of such a run, without the stages before it.
 struct StageForecast {
   LoadedExperiment experiment;
-  std::int64_t memory_bytes = 0;
+  std::int64_t memory_bytes = 0, cache_bytes = 0, output_bytes = 0;
   double epoch_seconds = 0;  // without validation
   double seconds() const {   // of all repeats
     return epoch_seconds * static_cast<double>(experiment.training.epochs * experiment.training.repeats);

@@ -206,8 +206,12 @@ std::string training_paragraph(const RunSettings& all) {
       pipeline::with_spaces(all["training.loss"]),
       words_for(all.values("training.optimizer.name"), optimizers), schedule_words(all),
       extras.empty() ? "" : ", " + join(extras, ", "), all["training.batch_size"], all["training.epochs"]);
-  if (all.has("training.growth"))
-    text += format("Training began on coarser grids (factor: epochs {}). ", all["training.growth"]);
+  if (all.has("training.growth")) {
+    Words growth = all.values("training.growth");
+    const bool some = std::erase(growth, "none") > 0;
+    text += format("{} began on coarser grids (factor: epochs {}). ",
+                   some ? "Some of the trainings" : "Training", list_of(growth));
+  }
   if (all.has("training.patch")) text += format("Samples were patches of {} voxels. ", all["training.patch"]);
   if (all.has("training.early_stop"))
     text += format("Early stopping: patience {}. ", all["training.early_stop"]);

@@ -15,7 +15,7 @@ namespace voxswap::library {
 
 namespace {
 
-constexpr const char *files_key = "files", *weights_key = "weights", *experiment_file = "experiment.yaml";
+constexpr const char *files_key = "files", *weights_key = "weights", *experiment_name = "experiment.yaml";
 
 // The class of the network of a bundle, for messages; empty if unknown.
 std::string network_class(const fs::path& bundle) {
@@ -82,11 +82,11 @@ void import_bundle(const fs::path& bundle, const fs::path& out) {
     fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   make_writable_directory(out);
   fill_folder(out, [&] {
-    const std::string& text = model.files.at(experiment_file);
+    const std::string& text = model.files.at(experiment_name);
     const fs::path description = out / pipeline::description_file, given = bundle / pipeline::monai_weights;
     write_file(description, model.files.at(pipeline::description_file));
     const pipeline::Experiment experiment = experiments::make_experiment(
-        experiment_file, experiments::read_settings(experiments::parse_yaml(text, bundle_description)));
+        experiment_name, experiments::read_settings(experiments::parse_yaml(text, bundle_description)));
     model.weights.begin()->second.tensors = pipeline::imported_weights(
         given,
         pipeline::imported_network(experiment, data::read_description(description), /*training=*/false));

@@ -24,16 +24,18 @@ namespace voxswap {
 
 namespace {
 
-// A run with the one before it in a cascade.
+// A run with the one before it in a cascade, within the same memory.
 pipeline::TrainedRun with_previous(const std::string& folder, const experiments::LoadedExperiment& run) {
   pipeline::TrainedRun result{run, run.settings};
   if (!run.preprocess.cascade) return result;
   const std::string previous = (fs::path(folder) / pipeline::previous_stage).string();
-  result.previous.push_back(with_previous(previous, experiments::load_run(previous)));
+  experiments::LoadedExperiment earlier = experiments::load_run(previous);
+  earlier.memory = run.memory;
+  result.previous.push_back(with_previous(previous, earlier));
   return result;
 }
 
-// A run for prediction. Only overrides that describe the new images are allowed.
+// A run for prediction. Only overrides that describe the new images and the memory are allowed.
 pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string> overrides) {
   experiments::LoadedExperiment run = experiments::load_run(folder);
   if (overrides.empty()) return with_previous(folder, run);
@@ -42,8 +44,9 @@ pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string>
       return one.starts_with(key + "=") || one.starts_with(key + ".");
     });
   };
-  const std::vector<std::string> allowed{"data.layout", "data.files", "data.modalities", "data.align",
-                                         "data.missing_modalities"};
+  const std::vector<std::string> allowed{
+      "data.layout",   "data.files",  "data.modalities", "data.align", "data.missing_modalities",
+      "memory.budget", "memory.host", "memory.disk"};
   for (const std::string& one : overrides) {
     if (std::none_of(allowed.begin(), allowed.end(), [&](const std::string& key) {
           return one.starts_with(key + "=") || one.starts_with(key + ".");
@@ -56,10 +59,11 @@ pipeline::TrainedRun run_for(const std::string& folder, std::vector<std::string>
   const bool modalities = given("data.modalities");
   if (given("data.files") && !given("data.layout")) overrides.insert(overrides.begin(), "data.layout=auto");
   if (given("data.layout") && !given("data.files")) overrides.insert(overrides.begin(), "data.files={}");
-  data::DatasetOptions data =
-      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides).data;
-  if (!modalities) data.modalities = run.data.modalities;
-  run.data = std::move(data);
+  experiments::LoadedExperiment asked =
+      experiments::load_experiment(fs::path(folder) / "experiment.yaml", overrides);
+  if (!modalities) asked.data.modalities = run.data.modalities;
+  run.data = std::move(asked.data);
+  run.memory = asked.memory;
   return with_previous(folder, run);
 }
 

@@ -13,6 +13,7 @@
 #include "library/content.h"
 #include "library/run_folder.h"
 #include "net/collective/launched.h"
+#include "net/networks/networks.h"
 #include "pipeline/report/tables.h"
 #include "pipeline/train/train.h"
 
@@ -37,8 +38,11 @@ void train_stage(const experiments::LoadedExperiment& experiment, const pipeline
   RunOptions options;
   options.resume = context.resume;
   options.record = format("voxswap {}: growth of {}", VOXSWAP_VERSION, experiment.name);
-  log::info("{}: training on a grid of {} first", key::training_growth,
-            pipeline::resolution_text(stage->preprocess.resolution));
+  const Size3 &coarser = stage->preprocess.resolution, &own = experiment.preprocess.resolution;
+  log::info("{}: training on a grid of {} first", key::training_growth, pipeline::resolution_text(coarser));
+  if (coarser == own)
+    log::warn("{}: this grid is as fine as that of the run, because its sides are multiples of {} voxels",
+              key::training_growth, net::side_multiples_text(experiment.network));
   in_its_folder(*stage, options, pipeline::train);
 }
 

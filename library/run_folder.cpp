@@ -38,7 +38,7 @@ bool has_only_remains(const fs::path& folder) {
     const std::string name = entry.path().filename().string();
     return name.starts_with(".") ||
            name == "checksums.json" ||  // written before the files whose checksums it contains
-           name == pipeline::growth_folder("").string();  // trained before them
+           (name == pipeline::growth_folder("").string() && !holds_anything(entry.path()));
   });
 }
 
@@ -86,7 +86,8 @@ void check_run_folder(const pipeline::Experiment& experiment, bool resume) {
   const fs::path& folder = experiment.output;
   error_code error;
   if (!holds_anything(folder) || (fs::is_directory(folder, error) && has_only_remains(folder))) return;
-  const bool holds_run = fs::exists(folder / "experiment.yaml", error);
+  const fs::path file = experiment_file(folder);
+  const bool holds_run = !file.empty();
   if (!resume)
     fail(Exit::usage, "{}: {}. {}--out DIR writes elsewhere", folder.string(),
          holds_run ? "contains a run already" : "is not empty and contains no run",
@@ -95,7 +96,9 @@ void check_run_folder(const pipeline::Experiment& experiment, bool resume) {
   if (!holds_run)
     fail(Exit::usage, "{}: --resume: is not empty and contains no run. Write elsewhere with --out DIR",
          folder.string());
-  const pipeline::Experiment before = experiments::load_run(folder);
+  pipeline::Experiment before =
+      file.filename() == grown_file ? experiments::load_experiment(file, {}) : experiments::load_run(folder);
+  before.output = folder;
   std::vector<std::string> changed;
   for (const pipeline::Setting& setting : experiments::changed_settings(before, experiment))
     if (!pipeline::may_change(setting.decides, experiment)) changed.push_back(setting.key);

@@ -99,9 +99,8 @@ Exit predict_command(const Arguments& arguments) {
             return text.find('=') == text.npos ? "" : "expected a folder or a model, found " + text;
           },
           ""));
-  app.add_option(
-      "key=value", overrides,
-      "data.* keys that describe the new images; data.modalities: the network's channels, in order");
+  app.add_option("key=value", overrides,
+                 "data.* keys that describe the new images, and memory.budget, memory.host, memory.disk");
   app.add_flag("--dry-run", dry_run, "Print memory and time of the prediction, without predicting");
   auto* const data = app.add_option("--input", input, "Data set, folder of a case, or 4D file");
   app.add_option("--watch", watched, "Folder in which to predict cases as they arrive, until Ctrl-C")

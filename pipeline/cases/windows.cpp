@@ -62,10 +62,26 @@ Windows make_windows(const Size3& volume, const Size3& window, double overlap) {
   return windows;
 }
 
-GaussianSums::GaussianSums(Windows windows, std::int64_t channels)
-    : windows_(std::move(windows)),
+WindowSums::WindowSums(const Size3& volume, const Size3& window, std::int64_t channels, Scratch& scratch)
+    : volume_(volume),
+      window_(window),
       channels_(channels),
-      planes_(index(windows_.volume[0] * windows_.volume[1] * windows_.window[2] * channels)) {}
+      sums_(volume[0] * volume[1] * channels, window[2], scratch) {}
+
+void WindowSums::add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) {
+  const std::int64_t plane = window_[0] * window_[1] * channels_;
+  assert(std::ssize(planes) % plane == 0);
+  for (std::int64_t z = window.start[2] + first; !planes.empty();) {
+    const std::int64_t count = std::min(std::ssize(planes) / plane, sums_.at_once(plane));
+    add_planes(window, z, planes.first(index(count * plane)));
+    sums_.release();
+    planes = planes.subspan(index(count * plane));
+    z += count;
+  }
+}
+
+GaussianSums::GaussianSums(Windows windows, std::int64_t channels, Scratch& scratch)
+    : WindowSums(windows.volume, windows.window, channels, scratch), windows_(std::move(windows)) {}
 
 std::vector<VoxelBox> GaussianSums::layer() const {
   const std::size_t layers = windows_.axes[2].starts.size(), each = windows_.count() / layers;
@@ -74,23 +90,21 @@ std::vector<VoxelBox> GaussianSums::layer() const {
   return boxes;
 }
 
-void GaussianSums::add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) {
-  const Size3& side = windows_.window;
+void GaussianSums::add_planes(const VoxelBox& window, std::int64_t first, std::span<const float> planes) {
   const auto weights = [&](std::size_t axis) -> const std::vector<float>& {
     const std::vector<std::int64_t>& starts = windows_.axes[axis].starts;
     return windows_.axes[axis]
         .weights[index(std::lower_bound(starts.begin(), starts.end(), window.start[axis]) - starts.begin())];
   };
   const std::vector<float>&wx = weights(0), &wy = weights(1), &wz = weights(2);
-  const std::size_t voxel = index(channels_), row = index(side[0]) * voxel;
-  assert(planes.size() % (row * index(side[1])) == 0);
+  const std::size_t voxel = index(channels_), row = index(window_[0]) * voxel;
   const auto add_rows = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::int64_t z = first + static_cast<std::int64_t>(i) / side[1],
-                         y = static_cast<std::int64_t>(i) % side[1];
-      const std::int64_t at = (z * windows_.volume[1] + window.start[1] + y) * windows_.volume[0];
-      data::add_weighted(planes.subspan(i * row, row), wx, wy[index(y)] * wz[index(z)],
-                         &planes_[index(at + window.start[0]) * voxel]);
+      const std::int64_t z = first + static_cast<std::int64_t>(i) / window_[1],
+                         y = static_cast<std::int64_t>(i) % window_[1];
+      const std::int64_t at = (window.start[1] + y) * volume_[0] + window.start[0];
+      data::add_weighted(planes.subspan(i * row, row), wx, wy[index(y)] * wz[index(z - window.start[2])],
+                         &sums_.planes(z)[index(at) * voxel]);
     }
   };
   parallel_ranges(planes.size() / row, data::elements_per_thread / row, add_rows);
@@ -98,18 +112,16 @@ void GaussianSums::add(const VoxelBox& window, std::int64_t first, std::span<con
 
 void GaussianSums::finish_layer(const TakePlanes& take) {
   const std::vector<std::int64_t>& starts = windows_.axes[2].starts;
-  const bool is_last = layer_ + 1 == starts.size();
-  const std::int64_t done = is_last ? windows_.window[2] : starts[layer_ + 1] - starts[layer_];
-  const auto end = planes_.begin() + windows_.volume[0] * windows_.volume[1] * channels_ * done;
-  take({planes_.begin(), end});  // windows leave no gap
-  ++layer_;
-  std::fill(std::move(end, planes_.end(), planes_.begin()), planes_.end(), 0.0F);
+  ++layer_;  // windows leave no gap
+  sums_.take_until(layer_ == starts.size() ? volume_[2] : starts[layer_],
+                   [&](std::int64_t, std::span<float> planes) { take(planes); });
 }
 
 void stitch(const Windows& windows, std::int64_t channels,
-            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take) {
+            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take,
+            Scratch scratch) {
   if (windows.count() == 1) return take(compute(windows.box(0)));
-  GaussianSums sums(windows, channels);
+  GaussianSums sums(windows, channels, scratch);
   for (std::vector<VoxelBox> layer = sums.layer(); !layer.empty(); layer = sums.layer()) {
     for (const VoxelBox& box : layer) sums.add(box, 0, compute(box));
     sums.finish_layer(take);

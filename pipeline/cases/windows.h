@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/voxel_grid.h"
+#include "pipeline/cases/plane_ring.h"
 
 namespace voxswap::pipeline {
 
@@ -40,37 +41,47 @@ using TakePlanes = std::function<void(std::span<const float>)>;
 // Receives all planes of a volume of `size` and forwards those inside the box.
 TakePlanes planes_of(const VoxelBox& box, const Size3& size, std::int64_t channels, const TakePlanes& take);
 
-// Averages the windows of a volume a layer at a time: the windows with the same first plane. Buffers one
-// window depth of planes.
+// Averages the windows of a volume a layer at a time: the windows with the same first plane. Holds one window
+// depth of planes.
 class WindowSums {
  public:
+  // Sums of `channels` values per voxel.
+  WindowSums(const Size3& volume, const Size3& window, std::int64_t channels, Scratch& scratch);
   virtual ~WindowSums() = default;
   // The windows of the next layer; none after the last.
   virtual std::vector<VoxelBox> layer() const = 0;
   // Adds planes of one of these windows, from its plane `first` on. REQUIRES: windows in their order.
-  virtual void add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) = 0;
+  void add(const VoxelBox& window, std::int64_t first, std::span<const float> planes);
   // Passes on the planes that no further window covers, and goes to the next layer.
   virtual void finish_layer(const TakePlanes& take) = 0;
+
+ protected:
+  // `first`: plane of the volume.
+  virtual void add_planes(const VoxelBox& window, std::int64_t first, std::span<const float> planes) = 0;
+
+  Size3 volume_, window_;
+  std::int64_t channels_;
+  PlaneRing sums_;
 };
 
 // Averages with the weights above.
 class GaussianSums : public WindowSums {
  public:
-  GaussianSums(Windows windows, std::int64_t channels);
+  GaussianSums(Windows windows, std::int64_t channels, Scratch& scratch);
   std::vector<VoxelBox> layer() const override;
-  void add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) override;
   void finish_layer(const TakePlanes& take) override;
 
  private:
+  void add_planes(const VoxelBox& window, std::int64_t first, std::span<const float> planes) override;
+
   Windows windows_;
-  std::int64_t channels_;
   std::size_t layer_ = 0;
-  std::vector<float> planes_;  // from the first plane of the layer on
 };
 
 // Averages the results of `compute` for each window's box (D,H,W,`channels`) and passes planes to `take`.
 void stitch(const Windows& windows, std::int64_t channels,
-            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take);
+            const std::function<std::vector<float>(const VoxelBox&)>& compute, const TakePlanes& take,
+            Scratch scratch = {});
 // Returns all planes at once.
 std::vector<float> stitch(const Windows& windows, std::int64_t channels,
                           const std::function<std::vector<float>(const VoxelBox&)>& compute);

@@ -33,7 +33,7 @@ void stop_if_asked(const InferenceOptions& options) {
 }  // namespace
 
 Inference::Inference(Session& session, InferenceInput input, std::int64_t outputs,
-                     const InferenceOptions& options)
+                     const InferenceOptions& options, Scratch& scratch)
     : session_(session), input_(std::move(input)), outputs_(outputs), options_(options) {
   const Size3 &window = options.window, &size = input_.size;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -44,9 +44,9 @@ Inference::Inference(Session& session, InferenceInput input, std::int64_t output
   }
   if (options.of_images) return;
   if (options.as_nnunet) {
-    sums_ = std::make_unique<NnunetSums>(size, window, options.overlap, outputs);
+    sums_ = std::make_unique<NnunetSums>(size, window, options.overlap, outputs, scratch);
   } else if (window != size) {
-    sums_ = std::make_unique<GaussianSums>(make_windows(size, window, options.overlap), outputs);
+    sums_ = std::make_unique<GaussianSums>(make_windows(size, window, options.overlap), outputs, scratch);
   }
 }
 
@@ -66,6 +66,7 @@ void Inference::advance(const TakePlanes& take) {
     return;
   }
   for (const VoxelBox& window : sums_->layer()) add_window(window);
+  std::vector<float>().swap(mean_);  // other networks need the memory now
   sums_->finish_layer(take);
   is_done_ = sums_->layer().empty();
 }
@@ -108,11 +109,12 @@ std::span<const float> Inference::mirrored_mean(const std::vector<float>& image,
 
 void infer(Session& session, const data::NormalizedCase& normal, std::int64_t outputs,
            const InferenceOptions& options, const TakePlanes& take) {
+  Scratch scratch;
   Inference inference(
       session,
       {normal.size, normal.channels,
        [&](const VoxelBox& box) { return cut(normal.image, normal.size, box, normal.channels); }},
-      outputs, options);
+      outputs, options, scratch);
   while (!inference.is_done()) inference.advance(take);
 }
 

@@ -39,7 +39,8 @@ struct InferenceInput {
 class Inference {
  public:
   // Throws Exit::usage if a window is larger than the volume. The session must outlive it.
-  Inference(Session& session, InferenceInput input, std::int64_t outputs, const InferenceOptions& options);
+  Inference(Session& session, InferenceInput input, std::int64_t outputs, const InferenceOptions& options,
+            Scratch& scratch);
 
   bool is_done() const { return is_done_; }
   // Computes the next planes and passes their probabilities to `take` in order of depth: D,H,W,outputs, or

@@ -55,13 +55,11 @@ std::vector<float> nnunet_weights(const Size3& window) {
   return weights;
 }
 
-NnunetSums::NnunetSums(const Size3& volume, const Size3& window, double overlap, std::int64_t channels)
-    : volume_(volume),
-      window_(window),
-      channels_(channels),
+NnunetSums::NnunetSums(const Size3& volume, const Size3& window, double overlap, std::int64_t channels,
+                       Scratch& scratch)
+    : WindowSums(volume, window, channels, scratch),
       of_window_(nnunet_weights(window)),
-      weights_(index(volume[0] * volume[1] * window[2])),
-      logits_(index(volume[0] * volume[1] * window[2] * channels)) {
+      weights_(volume[0] * volume[1], window[2], scratch) {
   for (std::size_t axis = 0; axis < 3; ++axis) starts_[axis] = starts(volume[axis], window[axis], overlap);
 }
 
@@ -73,36 +71,39 @@ std::vector<VoxelBox> NnunetSums::layer() const {
   return boxes;
 }
 
-void NnunetSums::add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) {
+void NnunetSums::add_planes(const VoxelBox& window, std::int64_t first, std::span<const float> planes) {
   const std::size_t width = index(window_[0]), row = width * index(channels_);
   const auto add_rows = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::int64_t z = first + static_cast<std::int64_t>(i) / window_[1],
                          y = static_cast<std::int64_t>(i) % window_[1];
-      const std::size_t at = index((z * volume_[1] + window.start[1] + y) * volume_[0] + window.start[0]);
-      const std::span factors = std::span(of_window_).subspan(index(z * window_[1] + y) * width, width);
-      for (std::size_t x = 0; x < width; ++x)
-        weights_[at + x] = rounded_to_float16(weights_[at + x] + factors[x]);
-      data::add_weighted_in_half(planes.subspan(i * row, row), factors, &logits_[at * index(channels_)]);
+      const std::size_t at = index((window.start[1] + y) * volume_[0] + window.start[0]);
+      const std::span factors =
+          std::span(of_window_).subspan(index((z - window.start[2]) * window_[1] + y) * width, width);
+      const std::span<float> weights = weights_.planes(z).subspan(at, width);
+      for (std::size_t x = 0; x < width; ++x) weights[x] = rounded_to_float16(weights[x] + factors[x]);
+      data::add_weighted_in_half(planes.subspan(i * row, row), factors,
+                                 &sums_.planes(z)[at * index(channels_)]);
     }
   };
   parallel_ranges(planes.size() / row, data::elements_per_thread / row, add_rows);
+  weights_.release();
 }
 
 void NnunetSums::finish_layer(const TakePlanes& take) {
-  const std::vector<std::int64_t>& zs = starts_[2];
-  const std::int64_t done = layer_ + 1 == zs.size() ? window_[2] : zs[layer_ + 1] - zs[layer_];
-  const std::int64_t voxels = volume_[0] * volume_[1] * done;
-  const auto end = logits_.begin() + voxels * channels_;
-  const std::size_t voxel = index(channels_);
-  parallel_ranges(index(voxels), data::elements_per_thread / voxel, [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from * voxel; i < to * voxel; ++i) logits_[i] /= weights_[i / voxel];
-    data::round_to_half(std::span(logits_).subspan(from * voxel, (to - from) * voxel));
-  });
-  take({logits_.begin(), end});
   ++layer_;
-  std::fill(std::move(weights_.begin() + voxels, weights_.end(), weights_.begin()), weights_.end(), 0.0F);
-  std::fill(std::move(end, logits_.end(), logits_.begin()), logits_.end(), 0.0F);
+  const std::int64_t end = layer_ == starts_[2].size() ? volume_[2] : starts_[2][layer_];
+  sums_.take_until(end, [&](std::int64_t first, std::span<float> logits) {
+    const std::size_t voxel = index(channels_);
+    const std::span<const float> weights =
+        weights_.planes(first, std::ssize(logits) / (volume_[0] * volume_[1] * channels_));
+    parallel_ranges(weights.size(), data::elements_per_thread / voxel, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from * voxel; i < to * voxel; ++i) logits[i] /= weights[i / voxel];
+      data::round_to_half(logits.subspan(from * voxel, (to - from) * voxel));
+    });
+    take(logits);
+  });
+  weights_.take_until(end, [](std::int64_t, std::span<float>) {});
 }
 
 }  // namespace voxswap::pipeline

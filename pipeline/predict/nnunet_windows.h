@@ -15,18 +15,18 @@ namespace voxswap::pipeline {
 
 class NnunetSums : public WindowSums {
  public:
-  NnunetSums(const Size3& volume, const Size3& window, double overlap, std::int64_t channels);
+  NnunetSums(const Size3& volume, const Size3& window, double overlap, std::int64_t channels,
+             Scratch& scratch);
   std::vector<VoxelBox> layer() const override;
-  void add(const VoxelBox& window, std::int64_t first, std::span<const float> planes) override;
   void finish_layer(const TakePlanes& take) override;
 
  private:
-  Size3 volume_, window_;
-  std::int64_t channels_;
+  void add_planes(const VoxelBox& window, std::int64_t first, std::span<const float> planes) override;
+
   std::array<std::vector<std::int64_t>, 3> starts_;
   std::size_t layer_ = 0;
-  std::vector<float> of_window_;         // weights
-  std::vector<float> weights_, logits_;  // sums from the first plane of the layer on, rounded to float16
+  std::vector<float> of_window_;  // weights
+  PlaneRing weights_;             // their sums, rounded to float16 as those of logits are
 };
 
 // The weights of a window, D,H,W: scipy.ndimage.gaussian_filter of a single voxel at its centre, sigma an

@@ -17,22 +17,16 @@ namespace voxswap::pipeline {
 namespace {
 
 struct CaseBytes {
-  std::int64_t host = 0, disk = 0;
+  std::int64_t while_read, prepared, probabilities;
 };
 
-// The case and the one that is read meanwhile: each its files, the crop and the resampled image. Then label
-// maps before and after they are turned, and probabilities.
+// A case that is read: its files, the crop and the resampled image. One that is predicted: that image, and
+// label maps before and after they are turned.
 CaseBytes case_bytes(const data::Geometry& native, const Size3& size, std::int64_t channels,
-                     std::int64_t outputs, const MemoryOptions& memory, bool probabilities) {
+                     std::int64_t outputs) {
   constexpr auto value = static_cast<std::int64_t>(sizeof(float)), label = std::int64_t{sizeof(std::int16_t)};
-  const std::int64_t read = (2 * native.count() + voxels_in(size)) * channels * value;
-  CaseBytes bytes{2 * read + 2 * label * native.count(), 0};
-  if (!probabilities) return bytes;
-  const std::int64_t all = native.count() * outputs * value;
-  const std::int64_t most = most_bytes_in_memory(memory);
-  bytes.host += 2 * native.count() * value;  // an output that is written
-  (all > most ? bytes.disk : bytes.host) += all;
-  return bytes;
+  return {(2 * native.count() + voxels_in(size)) * channels * value,
+          voxels_in(size) * channels * value + 2 * label * native.count(), native.count() * outputs * value};
 }
 
 Size3 training_size(const data::Geometry& stored, const data::Geometry& native,
@@ -65,11 +59,20 @@ PredictionForecast forecast_prediction(const std::vector<TrainedRun>& given, con
     const data::Geometry stored = data::read_header(files.first_channel()).geometry;
     const data::Geometry native = data::canonical(stored);
     const Size3 size = training_size(stored, native, experiment);
-    const PredictionCost cost = predictor.cost(size);
-    const CaseBytes bytes = case_bytes(native, size, channels, outputs, experiment.memory, how.probabilities);
+    const CaseBytes bytes = case_bytes(native, size, channels, outputs);
+    Scratch scratch = scratch_for(experiment.memory, {});
+    std::int64_t host = bytes.prepared, disk = 0;
+    if (how.probabilities) {
+      (scratch.takes(bytes.probabilities) ? host : disk) += bytes.probabilities;
+      host += 2 * bytes.probabilities / outputs;  // an output that is written
+    }
+    const PredictionCost cost = predictor.cost(size, scratch);
+    host += cost.host_bytes;
+    // The next case is read meanwhile.
+    host = dataset.cases.size() > 1 ? host + bytes.while_read : std::max(host, bytes.while_read);
     forecast.device_bytes = cost.device_bytes;
-    forecast.host_bytes = std::max(forecast.host_bytes, cost.host_bytes + bytes.host);
-    forecast.disk_bytes = std::max(forecast.disk_bytes, bytes.disk);
+    forecast.host_bytes = std::max(forecast.host_bytes, host);
+    forecast.disk_bytes = std::max(forecast.disk_bytes, disk + cost.disk_bytes);
     forecast.case_seconds =
         std::max(forecast.case_seconds, cost.seconds * static_cast<double>(together ? 1 : forecast.networks));
     forecast.passes = std::max(forecast.passes, cost.passes);

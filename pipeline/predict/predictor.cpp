@@ -162,9 +162,11 @@ void Predictor::use_members(const std::vector<Member>& members) {
 // The inference of a case by one member, whose network others may use between two layers of windows.
 class Predictor::MemberInference {
  public:
-  MemberInference(const Loaded& member, const data::PreparedCase& prepared, std::int64_t outputs)
+  MemberInference(const Loaded& member, const data::PreparedCase& prepared, std::int64_t outputs,
+                  Scratch& scratch)
       : member_(member),
-        inference_(member.network->session, input(member, prepared), outputs, member.network->inference) {
+        inference_(member.network->session, input(member, prepared), outputs, member.network->inference,
+                   scratch) {
     const VoxelBox all = network_box(prepared.size, member.network->experiment);
     const TakePlanes forward = [this](std::span<const float> planes) { take_(planes); };
     const bool is_padded = all.size != prepared.size && !member.network->inference.of_images;
@@ -180,26 +182,6 @@ class Predictor::MemberInference {
     member_.network->load(member_.weights);
     take_ = take;
     inference_.advance(take_inner_);
-  }
-
-  // Adds the next planes to `sum`, which may be fewer than it has computed.
-  void add_to(std::span<float> sum,
-              const std::function<void(std::span<const float>, std::span<float>)>& add) {
-    std::size_t at = 0;
-    const auto take = [&](std::span<const float> planes) {
-      const std::size_t now = std::min(planes.size(), sum.size() - at);
-      add(planes.first(now), sum.subspan(at, now));
-      at += now;
-      return planes.subspan(now);
-    };
-    const std::vector<float> before = std::move(ahead_);
-    const std::span<const float> left = take(before);
-    ahead_.assign(left.begin(), left.end());
-    while (at < sum.size())
-      advance([&](std::span<const float> planes) {
-        const std::span<const float> rest = take(planes);
-        ahead_.insert(ahead_.end(), rest.begin(), rest.end());
-      });
   }
 
  private:
@@ -218,41 +200,76 @@ class Predictor::MemberInference {
   const Loaded& member_;
   Inference inference_;
   TakePlanes take_, take_inner_;
-  std::vector<float> ahead_;  // planes that were computed but not added
 };
 
-void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take) {
-  std::vector<std::unique_ptr<MemberInference>> members;
-  for (const Loaded& member : members_)
-    members.push_back(std::make_unique<MemberInference>(member, prepared, outputs_));
-  MemberInference& first = *members.front();
-  if (members.size() == 1) {
-    while (!first.is_done()) first.advance(take);
+Predictor::Planes Predictor::planes_of_sum(const Size3& size) const {
+  if (members_.front().network->inference.of_images) return {outputs_, 1};
+  Planes planes{size[0] * size[1] * outputs_, 0};
+  for (const Loaded& member : members_) {
+    const Size3& window = member.network->inference.window;
+    const bool in_one_pass = window == network_box(size, member.network->experiment).size;
+    planes.depth = std::max(planes.depth, in_one_pass ? size[2] : window[2]);
+  }
+  return planes;
+}
+
+void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take, Scratch scratch) {
+  if (members_.size() == 1) {
+    MemberInference only(members_.front(), prepared, outputs_, scratch);
+    while (!only.is_done()) only.advance(take);
     return;
   }
   const bool half = members_.front().network->inference.as_nnunet;  // nnU-Net's sums are
-  const auto add = [half](std::span<const float> planes, std::span<float> sum) {
-    data::add(planes, sum);
-    if (half) data::round_to_half(sum);
+  const Planes of_sum = planes_of_sum(prepared.size);
+  PlaneRing sum(of_sum.values, of_sum.depth, scratch);
+  struct Summed {
+    std::unique_ptr<MemberInference> member;
+    std::int64_t planes = 0;
   };
-  std::vector<float> sum;
-  while (!first.is_done()) {
-    sum.clear();
-    first.advance(
-        [&](std::span<const float> planes) { sum.insert(sum.end(), planes.begin(), planes.end()); });
-    for (std::size_t i = 1; i < members.size(); ++i) members[i]->add_to(sum, add);
-    data::divide(sum, static_cast<float>(members.size()));
-    if (half) data::round_to_half(sum);
-    if (!sum.empty()) take(sum);
+  std::vector<Summed> all;
+  for (const Loaded& member : members_)
+    all.push_back({std::make_unique<MemberInference>(member, prepared, outputs_, scratch)});
+  // In the order of the members, as far as their windows allow.
+  const auto is_slower = [](const Summed& a, const Summed& b) {
+    return std::pair(a.member->is_done(), a.planes) < std::pair(b.member->is_done(), b.planes);
+  };
+  for (auto next = all.begin(); !next->member->is_done();
+       next = std::min_element(all.begin(), all.end(), is_slower)) {
+    next->member->advance([&](std::span<const float> planes) {
+      for (; !planes.empty(); planes = planes.subspan(index(of_sum.values))) {
+        const std::span<float> to = sum.planes(next->planes++);
+        data::add(planes.first(index(of_sum.values)), to);
+        if (half) data::round_to_half(to);
+      }
+      sum.release();
+    });
+    std::int64_t finished = all.front().planes;
+    for (const Summed& one : all) finished = std::min(finished, one.planes);
+    sum.take_until(finished, [&](std::int64_t, std::span<float> planes) {
+      data::divide(planes, static_cast<float>(all.size()));
+      if (half) data::round_to_half(planes);
+      take(planes);
+    });
   }
 }
 
-PredictionCost Predictor::cost(const Size3& size) {
+PredictionCost Predictor::cost(const Size3& size, Scratch scratch) {
   PredictionCost cost;
   for (const auto& network : networks_) {
     cost.device_bytes += network->session.arena_bytes();
     cost.host_bytes += network->session.host_bytes();
   }
+  constexpr auto value = static_cast<std::int64_t>(sizeof(float));
+  const auto hold = [&](std::int64_t bytes) {
+    const bool in_memory = scratch.takes(bytes);
+    (in_memory ? cost.host_bytes : cost.disk_bytes) += bytes;
+    if (!in_memory) cost.host_bytes += scratch.resident_bytes;
+  };
+  if (members_.size() > 1) {
+    const Planes sum = planes_of_sum(size);
+    hold(sum.values * sum.depth * value);
+  }
+  std::int64_t window_bytes = 0;
   for (const Loaded& member : members_) {
     const InferenceOptions& how = member.network->inference;
     const Size3 whole = network_box(size, member.network->experiment).size;
@@ -262,14 +279,12 @@ PredictionCost Predictor::cost(const Size3& size) {
     const std::int64_t passes = static_cast<std::int64_t>(windows) * mirrorings;
     cost.passes += passes;
     cost.seconds += static_cast<double>(passes) * member.network->pass_seconds();
-    const std::int64_t voxel = outputs_ * static_cast<std::int64_t>(sizeof(float)),
-                       plane = whole[0] * whole[1] * voxel;
-    if (windows > 1) cost.host_bytes += plane * how.window[2];
-    if (mirrorings > 1) cost.host_bytes += voxels_in(how.window) * voxel;
-    if (&member != &members_.front()) continue;
-    if (members_.size() > 1) cost.host_bytes += plane * how.window[2];  // their mean
-    cost.host_bytes += std::max(decided_bytes, plane) + 2 * plane;      // planes that are decided
+    if (how.as_nnunet || windows > 1) hold(whole[0] * whole[1] * how.window[2] * outputs_ * value);
+    if (how.as_nnunet) hold(whole[0] * whole[1] * how.window[2] * value);  // weights
+    if (mirrorings > 1) window_bytes = std::max(window_bytes, voxels_in(how.window) * outputs_ * value);
   }
+  const std::int64_t plane = size[0] * size[1] * outputs_ * value;
+  cost.host_bytes += window_bytes + std::max(decided_bytes, plane) + 2 * plane;  // planes that are decided
   return cost;
 }
 
@@ -282,7 +297,8 @@ std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) 
 
 std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared, std::size_t member) {
   std::vector<float> whole;
-  MemberInference one(members_[member], prepared, outputs_);
+  Scratch scratch;
+  MemberInference one(members_[member], prepared, outputs_, scratch);
   while (!one.is_done())
     one.advance(
         [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });

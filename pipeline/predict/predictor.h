@@ -32,7 +32,7 @@ struct Member {
 
 // Memory and time of the networks for one case.
 struct PredictionCost {
-  std::int64_t device_bytes = 0, host_bytes = 0, passes = 0;
+  std::int64_t device_bytes = 0, host_bytes = 0, disk_bytes = 0, passes = 0;
   double seconds = 0;  // all passes
 };
 
@@ -51,13 +51,13 @@ class Predictor {
   // Averages over the loaded members. Passes probabilities to `take` in order of depth: D,H,W,outputs, or one
   // value per output for image classification. Each member normalises the case as in its training. Members
   // take turns after each layer of windows, so they hold planes of one window depth each.
-  void predict(const data::PreparedCase& prepared, const TakePlanes& take);
+  void predict(const data::PreparedCase& prepared, const TakePlanes& take, Scratch scratch = {});
   std::vector<float> probabilities(const data::PreparedCase& prepared);  // returns all at once
   // By one of the loaded members, given by index.
   std::vector<float> probabilities(const data::PreparedCase& prepared, std::size_t member);
   // The cost of predict() for a case on a training grid of this size. Measures a pass of each network at the
   // first call.
-  PredictionCost cost(const Size3& size);
+  PredictionCost cost(const Size3& size, Scratch scratch);
 
  private:
   struct Network;
@@ -67,6 +67,13 @@ class Predictor {
   };
 
   class MemberInference;
+
+  // The sum of all members holds the planes between the slowest and the fastest of them: values of a plane,
+  // and how many planes.
+  struct Planes {
+    std::int64_t values, depth;
+  };
+  Planes planes_of_sum(const Size3& size) const;
 
   Network& network_of(const TrainedRun& run);
 

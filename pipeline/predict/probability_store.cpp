@@ -6,7 +6,6 @@
 #include <new>
 
 #include "base/shape.h"
-#include "net/backends/cpu/host_device.h"
 #include "swap/plan/plan.h"
 
 namespace voxswap::pipeline {
@@ -25,18 +24,13 @@ void ProbabilityStore::Delete::operator()(std::byte* memory) const {
   ::operator delete(memory, alignment);
 }
 
-std::int64_t most_bytes_in_memory(const MemoryOptions& memory) {
-  return memory.host_bytes.value_or(net::free_host_bytes() / 4);
-}
-
-ProbabilityStore::ProbabilityStore(const data::PreparedCase& prepared, std::size_t outputs,
-                                   std::int64_t most_bytes, const fs::path& folder)
+ProbabilityStore::ProbabilityStore(const data::PreparedCase& prepared, std::size_t outputs, Scratch& scratch)
     : box_(prepared.box),
       whole_(prepared.original),
       outputs_(outputs),
       stride_(swap::whole_blocks(voxels_of_plane(prepared.box) * static_cast<std::int64_t>(sizeof(float)))) {
   const std::int64_t planes = prepared.box.size[2];
-  if (bytes_of_planes(planes) > most_bytes) file_.emplace(folder, bytes_of_planes(planes));
+  if (!scratch.takes(bytes_of_planes(planes))) file_ = scratch.file(bytes_of_planes(planes));
   const std::size_t held = index(bytes_of_planes(file_ ? 1 : planes));
   memory_.reset(static_cast<std::byte*>(::operator new(held, alignment)));
   if (file_) std::memset(memory_.get(), 0, held);  // also what fills the last block of a plane

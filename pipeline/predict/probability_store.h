@@ -4,25 +4,20 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "base/file.h"
 #include "data/volumes/prepared_case.h"
-#include "pipeline/cases/experiment.h"
+#include "pipeline/cases/plane_ring.h"
 #include "swap/execute/scratch_file.h"
 
 namespace voxswap::pipeline {
 
-// Bytes of probabilities that stay in memory: memory.host, by default a quarter of the free memory.
-std::int64_t most_bytes_in_memory(const MemoryOptions& memory);
-
 class ProbabilityStore {
  public:
-  // Keeps up to `most_bytes` in memory, more in a scratch file in `folder`, which disappears with the
-  // program. Throws Exit::does_not_fit if the disk has too little space.
-  ProbabilityStore(const data::PreparedCase& prepared, std::size_t outputs, std::int64_t most_bytes,
-                   const fs::path& folder);
+  // In memory or a scratch file, which disappears with the program. Throws Exit::does_not_fit if the disk has
+  // too little space.
+  ProbabilityStore(const data::PreparedCase& prepared, std::size_t outputs, Scratch& scratch);
 
   // Memory for the next plane of an output, H,W of the crop. All outputs of a plane are filled, then added.
   std::span<float> plane(std::size_t output);
@@ -31,7 +26,7 @@ class ProbabilityStore {
   // An output on the case's own grid; 0 outside the crop. REQUIRES: all planes were added.
   data::Image output(std::size_t output);
 
-  bool is_on_disk() const { return file_.has_value(); }
+  bool is_on_disk() const { return file_ != nullptr; }
 
  private:
   struct Delete {
@@ -44,7 +39,7 @@ class ProbabilityStore {
   std::size_t outputs_;
   std::int64_t stride_;  // bytes of a plane of one output, in whole blocks
   std::int64_t added_ = 0;
-  std::optional<swap::ScratchFile> file_;
+  std::unique_ptr<swap::ScratchFile> file_;
   std::unique_ptr<std::byte, Delete> memory_;  // all planes, or with a file one
 };
 

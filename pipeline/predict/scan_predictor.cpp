@@ -1,7 +1,6 @@
 #include "pipeline/predict/scan_predictor.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "base/interrupt.h"
@@ -103,18 +102,18 @@ ClassRow ScanPredictor::classify(const data::PreparedCase& prepared, const data:
 }
 
 ScanPredictor::Predicted ScanPredictor::predict(const data::Volume& volume) {
-  return predict(prepared(volume), std::numeric_limits<std::int64_t>::max(), {});
+  return predict(prepared(volume), Scratch{});
 }
 
-ScanPredictor::Predicted ScanPredictor::predict(data::PreparedCase prepared, std::int64_t most_bytes,
-                                                const fs::path& folder) {
+ScanPredictor::Predicted ScanPredictor::predict(data::PreparedCase prepared, Scratch scratch) {
   Predicted result{std::move(prepared), {}, {}};
   if (how_.probabilities)
-    result.store = std::make_unique<ProbabilityStore>(result.prepared, names_.size(), most_bytes, folder);
+    result.store = std::make_unique<ProbabilityStore>(result.prepared, names_.size(), scratch);
   data::LabelMap labels{result.prepared.original, {}};
   labels.voxels.reserve(static_cast<std::size_t>(labels.geometry.count()));
   Decision decision(result.prepared, decoder_, append_to(labels.voxels), {}, result.store.get());
-  predictor_.predict(result.prepared, [&](std::span<const float> planes) { decision.add(planes); });
+  predictor_.predict(
+      result.prepared, [&](std::span<const float> planes) { decision.add(planes); }, scratch);
   decision.finish();
   for (const PostStep& step : steps_) apply_step(labels, step, trained_.regions);
   keep_largest_components(labels, largest_, trained_.regions);
@@ -124,9 +123,7 @@ ScanPredictor::Predicted ScanPredictor::predict(data::PreparedCase prepared, std
 
 void ScanPredictor::predict(data::PreparedCase prepared, const data::CaseFiles& files,
                             const PredictionFiles& folder, const Write& write) {
-  const fs::path& disk = memory_.disk_folder;
-  Predicted found =
-      predict(std::move(prepared), most_bytes_in_memory(memory_), disk.empty() ? folder.folder() : disk);
+  Predicted found = predict(std::move(prepared), scratch_for(memory_, folder.folder()));
   const fs::path file = folder.label_map(files.id);
   make_directories(file.parent_path());
   if (how_.segmentations) {

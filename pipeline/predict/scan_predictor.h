@@ -54,8 +54,7 @@ class ScanPredictor {
   struct Previous;
 
   data::PreparedCase prepared(data::Volume volume);
-  // `most_bytes` of probabilities stay in memory, more are in a scratch file in `folder`.
-  Predicted predict(data::PreparedCase prepared, std::int64_t most_bytes, const fs::path& folder);
+  Predicted predict(data::PreparedCase prepared, Scratch scratch);
 
   const data::Dataset& trained_;
   const PredictOptions& how_;

@@ -145,10 +145,11 @@ class CasePredictor {
       native = [&](auto planes) { writer->add(planes); };
     }
     Decision decision(prepared, decoder_, native, append_to(made.on_training_grid.voxels));
-    predictor_.predict(prepared, [&](std::span<const float> planes) {
+    const auto take = [&](std::span<const float> planes) {
       decision.add(planes);
       reliability.add(decoder_.logits ? probabilities_of(planes, decoder_) : planes);
-    });
+    };
+    predictor_.predict(prepared, take, scratch_for(experiment_.memory, folder));
     decision.finish();
     if (writer) {
       writer->finish();

@@ -113,7 +113,7 @@ std::vector<std::int16_t> Validation::add_windows(Session& session, const data::
       loss_of_window(box, [&](auto planes) { part.insert(part.end(), planes.begin(), planes.end()); });
       return part;
     };
-    stitch(windows, outputs, probabilities_of, decide);
+    stitch(windows, outputs, probabilities_of, decide, scratch_for(experiment_.memory, experiment_.output));
   }
   if (!ranks_.is_first_of_group()) return {};
   std::vector<std::int16_t> labels = cut(decided, size, without_padding(all, prepared.size), 1);

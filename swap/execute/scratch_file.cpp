@@ -3,6 +3,7 @@
 #include "swap/execute/scratch_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -108,7 +109,24 @@ ScratchFile::ScratchFile(const fs::path& folder, std::int64_t bytes)
 }
 
 ScratchFile::~ScratchFile() {
+  if (mapped_ != nullptr) munmap(mapped_, static_cast<std::size_t>(bytes_));
   close(descriptor_);
+}
+
+std::byte* ScratchFile::map() {
+  if (mapped_ == nullptr) {
+    void* const place =
+        mmap(nullptr, static_cast<std::size_t>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (place == MAP_FAILED)
+      fail(Exit::failed, "{}: the scratch file of {} cannot be mapped: {}", folder_.string(),
+           format_bytes(bytes_), std::strerror(errno));
+    mapped_ = place;
+  }
+  return static_cast<std::byte*>(mapped_);
+}
+
+void ScratchFile::release() {
+  if (mapped_ != nullptr) madvise(mapped_, static_cast<std::size_t>(bytes_), MADV_DONTNEED);
 }
 
 void ScratchFile::write(std::int64_t offset, const std::byte* from, std::int64_t size) {

@@ -29,6 +29,12 @@ class ScratchFile {
   void write(std::int64_t offset, const std::byte* from, std::int64_t size);
   void read(std::int64_t offset, std::byte* to, std::int64_t size);
 
+  // The whole file as memory, zero at first, for as long as it exists. The system writes changed pages to the
+  // disk and takes their memory back when it needs some; release() takes it back at once. Throws
+  // Exit::failed.
+  std::byte* map();
+  void release();
+
  private:
   void transfer(bool writing, std::int64_t offset, std::byte* memory, std::int64_t size);
 
@@ -36,6 +42,7 @@ class ScratchFile {
   std::int64_t bytes_ = 0;
   int descriptor_ = -1;
   bool direct_ = false;
+  void* mapped_ = nullptr;
 };
 
 // A disk access of a plan as a kernel for a host stream.

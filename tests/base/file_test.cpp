@@ -327,6 +327,10 @@ TEST_F(File, OrFolderThatIsMisspeltIsFoundByItsName) {
     EXPECT_EQ(no_such_folder(folder_ / misspelt), format("no such folder (did you mean '{}'?)", right))
         << misspelt;
   EXPECT_EQ(no_such_folder(folder_ / "something"), "no such folder");
+  write_file(folder_ / "study.yaml", "");
+  const std::string file = (folder_ / "study.yaml").string();
+  EXPECT_EQ(did_you_mean(folder_ / "studi.yaml"), format(" (did you mean '{}'?)", file));
+  EXPECT_EQ(did_you_mean(folder_ / "studi.yaml", Among::folders), "");
 }
 
 }  // namespace

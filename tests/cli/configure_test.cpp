@@ -342,6 +342,23 @@ TEST_F(Configure, IsNotDoneAgainWhereARunIsResumedThatTrainedOnACoarserGrid) {
   EXPECT_EQ(tensors("r", "best"), weights);
 }
 
+TEST_F(Configure, NamesTheRunAfterTheFolderHoweverItIsWritten) {
+  for (const char* data : {"data", "data/", "data//.", "data/../data"})
+    EXPECT_TRUE(contains(done({"run", path(data), "--dry-run", "training.epochs=1"}).output,
+                         "runs/data/experiment.yaml"))
+        << data;
+}
+
+TEST_F(Configure, CountsTheTimeOfGrowthThatTheUserHasSet) {
+  const auto epochs = [&](const std::string& growth) {
+    const Json chosen = parse_json(configured({"--json", "--estimate", "--hours", "0.01", growth}).output);
+    return std::stoll(chosen["experiment"]["training.epochs"]["value"].get<std::string>());
+  };
+  EXPECT_LT(epochs("training.growth={2: 300}"), epochs("training.growth=none"));
+  refused(4, {"configure", path("data"), "--out", path("none.yaml"), "--estimate", "--hours", "0.01",
+              "training.growth={2: 1000000}"});
+}
+
 TEST_F(Configure, WritesASweepOverTheBestCandidates) {
   const Outcome outcome = configured({"--candidates", "2"});
   EXPECT_TRUE(contains(outcome.output, "voxswap sweep ", "swept"));

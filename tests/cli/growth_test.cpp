@@ -71,6 +71,30 @@ TEST_F(Growth, ThatIsKilledInAnyStageGoesOnToTheSameBits) {
   EXPECT_EQ(bytes("cut/dice.csv"), bytes("uncut/dice.csv"));
 }
 
+// As if it had been killed while it grew.
+TEST_F(Growth, ThatIsKilledIsContinuedWithItsOwnValuesOnly) {
+  done(grown("begun"));
+  const std::string weights = best("begun", 2), note = bytes("begun/growth/.run.yaml");
+  for (const auto& entry : fs::directory_iterator(folder_ / "begun"))
+    if (entry.path().filename() != "growth") fs::remove_all(entry.path());
+  failed(program(grown("begun", {"training.seed=9"})), 2, {"contains a run already", "--resume"});
+  failed(program(grown("begun", {"training.seed=9", "--resume"})), 2, {"training.seed"});
+  failed(program(into("begun", {"--resume"})), 2, {"training.growth"});
+  EXPECT_EQ(bytes("begun/growth/.run.yaml"), note);
+  failed(program({"report", path("begun")}), 3);
+  failed(program({"predict", path("begun"), "--input", path("data"), "--out", path("maps")}), 3,
+         {"has not begun on its own grid", "--resume"});
+  done(grown("begun", {"--resume", "memory.planner=checkpoint"}));
+  EXPECT_EQ(best("begun", 2), weights);
+}
+
+TEST_F(Growth, DoesNotTakeAFolderOfTheUserForItsOwn) {
+  write("mine/growth/children.csv", "mine");
+  failed(program(grown("mine")), 2, {"is not empty and contains no run"});
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "mine"), {}), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "mine/growth"), {}), 1);
+}
+
 TEST_F(Growth, IsForecastWithTheTimeOfEachStage) {
   const std::string shown = done(grown("none", {"--dry-run"})).output;
   EXPECT_TRUE(contains(shown, "3 epochs at 4, about ", "2 epochs at 8, about ", "total time"));
@@ -80,6 +104,13 @@ TEST_F(Growth, IsForecastWithTheTimeOfEachStage) {
   EXPECT_EQ(forecast["growth"][0]["input"], "4");
   EXPECT_GT(forecast["seconds"].get<double>(), 4 * forecast["epoch_seconds"].get<double>());
   EXPECT_FALSE(fs::exists(folder_ / "none"));
+  const Json alone = parse_json(
+      done(grown("none", {"training.growth=none", "--dry-run", "--json", "--quiet"})).output)["forecast"];
+  for (const char* bytes : {"cache_bytes", "output_bytes"})
+    EXPECT_GT(forecast[bytes].get<std::int64_t>(), alone[bytes].get<std::int64_t>()) << bytes;
+  EXPECT_TRUE(
+      contains(done(grown("none", {"training.growth={1.1: 1}"})).output, "as fine as that of the run"));
+  fs::remove_all(folder_ / "none");
   EXPECT_TRUE(
       contains(done(grown("none", {"training.growth=none", "--dry-run"})).output, "without validation\n"));
 }

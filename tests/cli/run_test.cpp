@@ -281,6 +281,8 @@ TEST_F(Run, TrainsOnPatchesAndPredictsWithWindowsMirrorsAndTheMeanOfItsRepeats) 
   };
   succeeded(predict("plain", {}));
   EXPECT_EQ(bytes("plain/repeat_2/" + map), bytes("patches/predictions/repeat_2/" + map));
+  succeeded(predict("less", {"memory.budget=64MiB", "memory.host=none"}));
+  EXPECT_EQ(bytes("less/repeat_2/" + map), bytes("plain/repeat_2/" + map));
   const Outcome all = succeeded(predict("all", {"--tta", "--ensemble", "--overlap", "0", "--keep-largest",
                                                 "whole_tumor,tumor_core", "--probabilities"}));
   EXPECT_TRUE(fs::exists(folder_ / "all" / map));

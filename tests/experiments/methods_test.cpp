@@ -44,6 +44,11 @@ TEST_F(Methods, OfRunsThatDifferListTheirValues) {
   EXPECT_TRUE(contains(text, "resized to 32, 48 and 64 voxels per side")) << text;
 }
 
+TEST_F(Methods, OfSomeRunsWithGrowthSaySo) {
+  EXPECT_TRUE(contains(methods_text({run_of({}), run_of({"training.growth={2: 5}"})}),
+                       "Some of the trainings began on coarser grids (factor: epochs {2: 5})."));
+}
+
 TEST_F(Methods, NameEveryAugmentationThatIsOn) {
   const std::string none = text_of({"training.augment.symmetries=false"});
   EXPECT_TRUE(contains(none, "No augmentation was used.")) << none;

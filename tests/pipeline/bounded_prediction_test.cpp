@@ -97,15 +97,19 @@ class BoundedPrediction : public test::InAFolder {
 
   // Heap bytes at most held while members predict, beside those before.
   long most_bytes(Predictor& predictor, const std::vector<std::int64_t>& repeats,
-                  const data::PreparedCase& prepared) {
+                  const data::PreparedCase& prepared, const Scratch& scratch = {}) {
     predictor.use(repeats);
     predictor.predict(prepared, [](auto) {});  // allocates the session
     test::Heap::bytes = test::Heap::most_bytes = 0;
     test::Heap::counted = true;
-    predictor.predict(prepared, [](auto) {});
+    predictor.predict(
+        prepared, [](auto) {}, scratch);
     test::Heap::counted = false;
     return test::Heap::most_bytes;
   }
+
+  // All sums in files, a plane in memory at a time.
+  Scratch in_files() const { return {0, folder_, 1}; }
 
   TrainedRun run_;
   data::Dataset dataset_;
@@ -122,8 +126,14 @@ TEST_F(BoundedPrediction, HasTheBitsOfSumsOverWholeVolumes) {
       Predictor predictor(run_, dataset_, how);
       for (const std::int64_t members : {1, 3}) {
         predictor.use(members == 1 ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 2, 3});
-        EXPECT_EQ(predictor.probabilities(noise(size)), expected(noise(size), members, mirror))
-            << window.has_value() << mirror << members;
+        const std::vector<float> whole = expected(noise(size), members, mirror);
+        for (const Scratch& scratch : {Scratch{}, in_files()}) {
+          std::vector<float> found;
+          predictor.predict(
+              noise(size), [&](auto planes) { found.insert(found.end(), planes.begin(), planes.end()); },
+              scratch);
+          EXPECT_EQ(found, whole) << window.has_value() << mirror << members << scratch.folder;
+        }
       }
     }
   }
@@ -140,6 +150,7 @@ TEST_F(BoundedPrediction, HoldsNoMoreThanAFewWindowDepthsForEachMember) {
   const long one = most_bytes(predictor, {1}, prepared), three = most_bytes(predictor, {1, 2, 3}, prepared);
   EXPECT_LT(one, 3 * depth);
   EXPECT_LT(three, one + 4 * depth);  // two sums, and their mean while it grows
+  EXPECT_LT(most_bytes(predictor, {1, 2, 3}, prepared, in_files()), depth / 2);
 }
 
 }  // namespace

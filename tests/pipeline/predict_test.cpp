@@ -190,7 +190,8 @@ TEST(Probabilities, OnTheCasesOwnGridAreThoseOfEachOutputResampledWhole) {
   const std::vector<float> maps = random_probabilities(3);
   const LabelDecoder decoder = make_decoder(brats_dataset(), training_on(Targets::labels));
   for (const std::int64_t most_bytes : {std::int64_t{1} << 40, std::int64_t{1} << 20}) {
-    ProbabilityStore store(prepared, 3, most_bytes, folder.path());
+    Scratch scratch{most_bytes, folder.path(), /*resident_bytes=*/0};
+    ProbabilityStore store(prepared, 3, scratch);
     EXPECT_EQ(store.is_on_disk(), most_bytes == 1 << 20);
     std::vector<std::int16_t> labels;
     Decision decision(prepared, decoder, append_to(labels), {}, &store);

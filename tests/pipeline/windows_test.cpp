@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "pipeline/cases/patches.h"
+#include "pipeline/predict/nnunet_windows.h"
+#include "tests/folder.h"
 
 namespace voxswap::pipeline {
 namespace {
@@ -84,6 +86,32 @@ TEST(Windows, PutBackWhatWasCutWhereverTheyLie) {
   const std::vector<float> stitched =
       stitch(windows, 2, [&](const VoxelBox& box) { return cut(whole, size, box, 2); });
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(stitched[i], whole[i], 1e-6);
+}
+
+// Sums in a scratch file, with a plane in memory at a time.
+TEST(Windows, InAScratchFileHaveEveryBitOfThoseInMemory) {
+  const test::TemporaryFolder folder;
+  const Size3 size{20, 9, 29}, window{8, 5, 6};
+  const std::vector<float> input = ramp(20 * 9 * 29 * 2);
+  const auto planes_of = [&](WindowSums& sums) {
+    std::vector<float> all;
+    for (std::vector<VoxelBox> layer = sums.layer(); !layer.empty(); layer = sums.layer()) {
+      for (const VoxelBox& box : layer) sums.add(box, 0, cut(input, size, box, 2));
+      sums.finish_layer([&](auto planes) { all.insert(all.end(), planes.begin(), planes.end()); });
+    }
+    return all;
+  };
+  for (const double overlap : {0.0, 0.5, 0.8}) {
+    Scratch memory, file{0, folder.path(), 1};
+    GaussianSums gaussian(make_windows(size, window, overlap), 2, memory),
+        gaussian_in_file(make_windows(size, window, overlap), 2, file);
+    EXPECT_EQ(planes_of(gaussian_in_file), planes_of(gaussian)) << overlap;
+    NnunetSums nnunet(size, window, overlap, 2, memory), nnunet_in_file(size, window, overlap, 2, file);
+    EXPECT_EQ(planes_of(nnunet_in_file), planes_of(nnunet)) << overlap;
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  Scratch missing{0, folder.path() / "missing", 1};
+  EXPECT_THROW(GaussianSums(make_windows(size, window, 0.5), 2, missing), Error);
 }
 
 // nnU-Net's Gaussian: its deviation is an eighth of the window's side.

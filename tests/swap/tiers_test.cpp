@@ -48,6 +48,18 @@ TEST_F(ScratchFiles, GiveBackWhatWasWrittenOnAnyFileSystem) {
   }
 }
 
+TEST_F(ScratchFiles, ThatAreMappedAreZeroAtFirstAndKeepTheirValuesWhenTheirMemoryIsTakenBack) {
+  ScratchFile file(folder_, 8 * block);
+  std::byte* const values = file.map();
+  EXPECT_EQ(file.map(), values);
+  EXPECT_EQ(std::count(values, values + 8 * block, std::byte{0}), 8 * block);
+  for (std::int64_t i = 0; i < 8 * block; i += 7) values[i] = static_cast<std::byte>(i % 251);
+  for (int turn = 0; turn < 2; ++turn) {
+    file.release();
+    for (std::int64_t i = 0; i < 8 * block; i += 7) ASSERT_EQ(values[i], static_cast<std::byte>(i % 251));
+  }
+}
+
 TEST_F(ScratchFiles, AreGoneFromTheFolderAsSoonAsTheyAreOpenAndTakeWholeBlocks) {
   const ScratchFile file(folder_, 100 * block);
   EXPECT_EQ(file.bytes(), 100 * block);
