@@ -32,10 +32,10 @@ void stop_if_asked(const InferenceOptions& options) {
 
 }  // namespace
 
-Inference::Inference(Session& session, InferenceInput input, std::int64_t outputs,
-                     const InferenceOptions& options, Scratch& scratch)
-    : session_(session), input_(std::move(input)), outputs_(outputs), options_(options) {
-  const Size3 &window = options.window, &size = input_.size;
+Inference::Inference(std::vector<InferenceMember> members, const Size3& size, std::int64_t channels,
+                     std::int64_t outputs, const InferenceOptions& options, Scratch& scratch)
+    : members_(std::move(members)), size_(size), channels_(channels), outputs_(outputs), options_(options) {
+  const Size3& window = options.window;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (window[axis] > size[axis])
       fail(Exit::usage,
@@ -48,40 +48,49 @@ Inference::Inference(Session& session, InferenceInput input, std::int64_t output
   } else if (window != size) {
     sums_ = std::make_unique<GaussianSums>(make_windows(size, window, options.overlap), outputs, scratch);
   }
+  assert(members_.size() == 1 || (sums_ && !options.as_nnunet));
 }
 
 void Inference::advance(const TakePlanes& take) {
   if (!sums_) {
     is_done_ = true;
-    const std::vector<float> image = input_.read({{0, 0, 0}, input_.size});
-    if (options_.mirrored != Axes{} || options_.of_images) return take(mirrored_mean(image, input_.size));
+    const InferenceMember& only = members_.front();
+    only.load();
+    const std::vector<float> image = only.read({{0, 0, 0}, size_});
+    if (options_.mirrored != Axes{} || options_.of_images)
+      return take(mirrored_mean(only.session, image, size_));
     bool is_here = false;
-    session_.predict(image, [&](std::span<const float> planes) {
+    only.session.predict(image, [&](std::span<const float> planes) {
       is_here = true;
       take(planes);
     });
     if (is_here) return;
-    const std::vector<float> zeros(index(input_.size[0] * input_.size[1] * outputs_));
-    for (std::int64_t z = 0; z < input_.size[2]; ++z) take(zeros);
+    const std::vector<float> zeros(index(size_[0] * size_[1] * outputs_));
+    for (std::int64_t z = 0; z < size_[2]; ++z) take(zeros);
     return;
   }
-  for (const VoxelBox& window : sums_->layer()) add_window(window);
+  for (const InferenceMember& member : members_) {
+    member.load();
+    for (const VoxelBox& window : sums_->layer()) add_window(member, window);
+  }
   std::vector<float>().swap(mean_);  // other networks need the memory now
   sums_->finish_layer(take);
   is_done_ = sums_->layer().empty();
 }
 
-void Inference::add_window(const VoxelBox& window) {
+void Inference::add_window(const InferenceMember& member, const VoxelBox& window) {
   stop_if_asked(options_);
-  const std::vector<float> image = input_.read(window);
-  if (options_.mirrored != Axes{}) return sums_->add(window, 0, mirrored_mean(image, window.size));
-  session_.predict(image, [&, z = std::int64_t{0}](std::span<const float> planes) mutable {
+  const std::vector<float> image = member.read(window);
+  if (options_.mirrored != Axes{})
+    return sums_->add(window, 0, mirrored_mean(member.session, image, window.size));
+  member.session.predict(image, [&, z = std::int64_t{0}](std::span<const float> planes) mutable {
     sums_->add(window, z, planes);
     z += std::ssize(planes) / (window.size[0] * window.size[1] * outputs_);
   });
 }
 
-std::span<const float> Inference::mirrored_mean(const std::vector<float>& image, const Size3& size) {
+std::span<const float> Inference::mirrored_mean(Session& session, const std::vector<float>& image,
+                                                const Size3& size) {
   const Size3 found = options_.of_images ? Size3{1, 1, 1} : size;
   mean_.resize(index(voxels_in(found) * outputs_));
   float count = 0;
@@ -98,9 +107,9 @@ std::span<const float> Inference::mirrored_mean(const std::vector<float>& image,
       z += std::ssize(planes) / (found[0] * found[1] * outputs_);
     };
     if (flips == 0)
-      session_.predict(image, add);
+      session.predict(image, add);
     else
-      session_.predict(data::apply(mirror, image, size, input_.channels), add);
+      session.predict(data::apply(mirror, image, size, channels_), add);
     ++count;
   }
   data::divide(mean_, count);
@@ -111,10 +120,8 @@ void infer(Session& session, const data::NormalizedCase& normal, std::int64_t ou
            const InferenceOptions& options, const TakePlanes& take) {
   Scratch scratch;
   Inference inference(
-      session,
-      {normal.size, normal.channels,
-       [&](const VoxelBox& box) { return cut(normal.image, normal.size, box, normal.channels); }},
-      outputs, options, scratch);
+      {{session, [&](const VoxelBox& box) { return cut(normal.image, normal.size, box, normal.channels); }}},
+      normal.size, normal.channels, outputs, options, scratch);
   while (!inference.is_done()) inference.advance(take);
 }
 

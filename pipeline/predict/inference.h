@@ -26,35 +26,37 @@ struct InferenceOptions {
   bool as_nnunet = false;          // the session gives logits, which are summed as in nnunet_windows.h
 };
 
-// A normalised case, of which a box at a time is read: D,H,W,C.
-struct InferenceInput {
-  Size3 size{0, 0, 0};
-  std::int64_t channels = 0;
+// A network that takes part in an inference, and the case as it is normalised for it, of which a box at a
+// time is read: D,H,W,C. `load` makes the session have its weights, which others may have replaced.
+struct InferenceMember {
+  Session& session;
   std::function<std::vector<float>(const VoxelBox&)> read;
+  std::function<void()> load = [] {};
 };
 
 // The inference of one case, a layer of windows at a time, so that networks of an ensemble can take turns.
 // Needs memory for the output of one window if it is mirrored, and, with several windows, for planes of one
-// window depth.
+// window depth, however many networks are summed.
 class Inference {
  public:
-  // Throws Exit::usage if a window is larger than the volume. The session must outlive it.
-  Inference(Session& session, InferenceInput input, std::int64_t outputs, const InferenceOptions& options,
-            Scratch& scratch);
+  // `size`: of the case. Throws Exit::usage if a window is larger. With several members, it is the sum of
+  // their probabilities; REQUIRES: then several windows, and not as nnU-Net. The sessions must outlive it.
+  Inference(std::vector<InferenceMember> members, const Size3& size, std::int64_t channels,
+            std::int64_t outputs, const InferenceOptions& options, Scratch& scratch);
 
   bool is_done() const { return is_done_; }
   // Computes the next planes and passes their probabilities to `take` in order of depth: D,H,W,outputs, or
   // one value per output for image classification. Slab ranks other than the first pass on zeros. REQUIRES:
-  // not done; the session has the weights of this network.
+  // not done.
   void advance(const TakePlanes& take);
 
  private:
-  std::span<const float> mirrored_mean(const std::vector<float>& image, const Size3& size);
-  void add_window(const VoxelBox& window);
+  std::span<const float> mirrored_mean(Session& session, const std::vector<float>& image, const Size3& size);
+  void add_window(const InferenceMember& member, const VoxelBox& window);
 
-  Session& session_;
-  InferenceInput input_;
-  std::int64_t outputs_;
+  std::vector<InferenceMember> members_;
+  Size3 size_;
+  std::int64_t channels_, outputs_;
   InferenceOptions options_;
   std::unique_ptr<WindowSums> sums_;  // null if one pass computes all planes
   std::vector<float> mean_;           // over mirrorings of a window

@@ -159,48 +159,68 @@ void Predictor::use_members(const std::vector<Member>& members) {
   members_.front().network->load(members_.front().weights);
 }
 
-// The inference of a case by one member, whose network others may use between two layers of windows.
-class Predictor::MemberInference {
+// The inference of a case by a team, whose networks others may use between two layers of windows.
+class Predictor::TeamInference {
  public:
-  MemberInference(const Loaded& member, const data::PreparedCase& prepared, std::int64_t outputs,
-                  Scratch& scratch)
-      : member_(member),
-        inference_(member.network->session, input(member, prepared), outputs, member.network->inference,
-                   scratch) {
-    const VoxelBox all = network_box(prepared.size, member.network->experiment);
+  TeamInference(const Team& team, const data::PreparedCase& prepared, std::int64_t outputs, Scratch& scratch)
+      : inference_(members(team, prepared), box(team, prepared).size, prepared.channels, outputs,
+                   team.front()->network->inference, scratch) {
+    const VoxelBox all = box(team, prepared);
     const TakePlanes forward = [this](std::span<const float> planes) { take_(planes); };
-    const bool is_padded = all.size != prepared.size && !member.network->inference.of_images;
+    const bool is_padded = all.size != prepared.size && !team.front()->network->inference.of_images;
     take_inner_ =
         is_padded ? planes_of(without_padding(all, prepared.size), all.size, outputs, forward) : forward;
   }
-  MemberInference(const MemberInference&) = delete;
-  MemberInference& operator=(const MemberInference&) = delete;
+  TeamInference(const TeamInference&) = delete;
+  TeamInference& operator=(const TeamInference&) = delete;
 
   bool is_done() const { return inference_.is_done(); }
   // Passes on the next planes of the case without padding; there may be none yet.
   void advance(const TakePlanes& take) {
-    member_.network->load(member_.weights);
     take_ = take;
     inference_.advance(take_inner_);
   }
 
  private:
-  // Normalises a box at a time, so that members do not hold a copy of the case each.
-  static InferenceInput input(const Loaded& member, const data::PreparedCase& prepared) {
-    const VoxelBox all = network_box(prepared.size, member.network->experiment);
-    const auto read = [&prepared, all,
-                       how = data::normalization_for(prepared, member.network->experiment.preprocess,
-                                                     member.weights.normalization)](VoxelBox box) {
-      for (std::size_t axis = 0; axis < 3; ++axis) box.start[axis] += all.start[axis];
-      return data::normalize(cut_case(prepared, box), how).image;
-    };
-    return {all.size, prepared.channels, read};
+  static VoxelBox box(const Team& team, const data::PreparedCase& prepared) {
+    return network_box(prepared.size, team.front()->network->experiment);
+  }
+  // Each normalises a box at a time, so that members do not hold a copy of the case each.
+  static std::vector<InferenceMember> members(const Team& team, const data::PreparedCase& prepared) {
+    std::vector<InferenceMember> members;
+    for (const Loaded* one : team) {
+      const auto read = [&prepared, start = box(team, prepared).start,
+                         how = data::normalization_for(prepared, one->network->experiment.preprocess,
+                                                       one->weights.normalization)](VoxelBox box) {
+        for (std::size_t axis = 0; axis < 3; ++axis) box.start[axis] += start[axis];
+        return data::normalize(cut_case(prepared, box), how).image;
+      };
+      members.push_back({one->network->session, read, [one] { one->network->load(one->weights); }});
+    }
+    return members;
   }
 
-  const Loaded& member_;
   Inference inference_;
   TakePlanes take_, take_inner_;
 };
+
+std::vector<Predictor::Team> Predictor::teams(const Size3& size) const {
+  std::vector<Team> teams;
+  const auto box = [&](const Loaded& one) { return network_box(size, one.network->experiment).size; };
+  for (const Loaded& member : members_) {
+    const InferenceOptions& how = member.network->inference;
+    const bool has_windows = !how.as_nnunet && !how.of_images && how.window != box(member);
+    const auto same = std::find_if(teams.begin(), teams.end(), [&](const Team& team) {
+      const Loaded& first = *team.front();
+      return has_windows && first.network->inference.window == how.window && box(first) == box(member);
+    });
+    if (same == teams.end())
+      teams.push_back({&member});
+    else
+      same->push_back(&member);
+  }
+  return teams;
+}
 
 Predictor::Planes Predictor::planes_of_sum(const Size3& size) const {
   if (members_.front().network->inference.of_images) return {outputs_, 1};
@@ -214,28 +234,35 @@ Predictor::Planes Predictor::planes_of_sum(const Size3& size) const {
 }
 
 void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& take, Scratch scratch) {
-  if (members_.size() == 1) {
-    MemberInference only(members_.front(), prepared, outputs_, scratch);
-    while (!only.is_done()) only.advance(take);
+  const auto count = static_cast<float>(members_.size());
+  const std::vector<Team> teams = this->teams(prepared.size);
+  if (teams.size() == 1) {
+    TeamInference all(teams.front(), prepared, outputs_, scratch);
+    const TakePlanes take_mean = [&](std::span<const float> planes) {
+      std::vector<float> mean(planes.begin(), planes.end());
+      data::divide(mean, count);
+      take(mean);
+    };
+    while (!all.is_done()) all.advance(members_.size() == 1 ? take : take_mean);
     return;
   }
   const bool half = members_.front().network->inference.as_nnunet;  // nnU-Net's sums are
   const Planes of_sum = planes_of_sum(prepared.size);
   PlaneRing sum(of_sum.values, of_sum.depth, scratch);
   struct Summed {
-    std::unique_ptr<MemberInference> member;
+    std::unique_ptr<TeamInference> team;
     std::int64_t planes = 0;
   };
   std::vector<Summed> all;
-  for (const Loaded& member : members_)
-    all.push_back({std::make_unique<MemberInference>(member, prepared, outputs_, scratch)});
-  // In the order of the members, as far as their windows allow.
+  for (const Team& team : teams)
+    all.push_back({std::make_unique<TeamInference>(team, prepared, outputs_, scratch)});
+  // In the order of the teams, as far as their windows allow.
   const auto is_slower = [](const Summed& a, const Summed& b) {
-    return std::pair(a.member->is_done(), a.planes) < std::pair(b.member->is_done(), b.planes);
+    return std::pair(a.team->is_done(), a.planes) < std::pair(b.team->is_done(), b.planes);
   };
-  for (auto next = all.begin(); !next->member->is_done();
+  for (auto next = all.begin(); !next->team->is_done();
        next = std::min_element(all.begin(), all.end(), is_slower)) {
-    next->member->advance([&](std::span<const float> planes) {
+    next->team->advance([&](std::span<const float> planes) {
       for (; !planes.empty(); planes = planes.subspan(index(of_sum.values))) {
         const std::span<float> to = sum.planes(next->planes++);
         data::add(planes.first(index(of_sum.values)), to);
@@ -246,7 +273,7 @@ void Predictor::predict(const data::PreparedCase& prepared, const TakePlanes& ta
     std::int64_t finished = all.front().planes;
     for (const Summed& one : all) finished = std::min(finished, one.planes);
     sum.take_until(finished, [&](std::int64_t, std::span<float> planes) {
-      data::divide(planes, static_cast<float>(all.size()));
+      data::divide(planes, count);
       if (half) data::round_to_half(planes);
       take(planes);
     });
@@ -265,20 +292,23 @@ PredictionCost Predictor::cost(const Size3& size, Scratch scratch) {
     (in_memory ? cost.host_bytes : cost.disk_bytes) += bytes;
     if (!in_memory) cost.host_bytes += scratch.resident_bytes;
   };
-  if (members_.size() > 1) {
+  const std::vector<Team> teams = this->teams(size);
+  if (teams.size() > 1) {
     const Planes sum = planes_of_sum(size);
     hold(sum.values * sum.depth * value);
   }
   std::int64_t window_bytes = 0;
-  for (const Loaded& member : members_) {
-    const InferenceOptions& how = member.network->inference;
-    const Size3 whole = network_box(size, member.network->experiment).size;
+  for (const Team& team : teams) {
+    const InferenceOptions& how = team.front()->network->inference;
+    const Size3 whole = network_box(size, team.front()->network->experiment).size;
     const std::size_t windows = make_windows(whole, how.window, how.overlap).count();
     const std::int64_t mirrorings = std::int64_t{1}
                                     << std::count(how.mirrored.begin(), how.mirrored.end(), true);
     const std::int64_t passes = static_cast<std::int64_t>(windows) * mirrorings;
-    cost.passes += passes;
-    cost.seconds += static_cast<double>(passes) * member.network->pass_seconds();
+    for (const Loaded* member : team) {
+      cost.passes += passes;
+      cost.seconds += static_cast<double>(passes) * member->network->pass_seconds();
+    }
     if (how.as_nnunet || windows > 1) hold(whole[0] * whole[1] * how.window[2] * outputs_ * value);
     if (how.as_nnunet) hold(whole[0] * whole[1] * how.window[2] * value);  // weights
     if (mirrorings > 1) window_bytes = std::max(window_bytes, voxels_in(how.window) * outputs_ * value);
@@ -298,7 +328,7 @@ std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared) 
 std::vector<float> Predictor::probabilities(const data::PreparedCase& prepared, std::size_t member) {
   std::vector<float> whole;
   Scratch scratch;
-  MemberInference one(members_[member], prepared, outputs_, scratch);
+  TeamInference one({&members_[member]}, prepared, outputs_, scratch);
   while (!one.is_done())
     one.advance(
         [&](std::span<const float> planes) { whole.insert(whole.end(), planes.begin(), planes.end()); });

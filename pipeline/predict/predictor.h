@@ -50,7 +50,7 @@ class Predictor {
   void use_members(const std::vector<Member>& members);
   // Averages over the loaded members. Passes probabilities to `take` in order of depth: D,H,W,outputs, or one
   // value per output for image classification. Each member normalises the case as in its training. Members
-  // take turns after each layer of windows, so they hold planes of one window depth each.
+  // take turns after each layer of windows. Those with the same windows hold planes of one window depth.
   void predict(const data::PreparedCase& prepared, const TakePlanes& take, Scratch scratch = {});
   std::vector<float> probabilities(const data::PreparedCase& prepared);  // returns all at once
   // By one of the loaded members, given by index.
@@ -66,10 +66,12 @@ class Predictor {
     Network* network;
   };
 
-  class MemberInference;
-
-  // The sum of all members holds the planes between the slowest and the fastest of them: values of a plane,
-  // and how many planes.
+  class TeamInference;
+  // Members whose windows are the same, so that one sum serves all; a member alone if there is one window.
+  using Team = std::vector<const Loaded*>;
+  std::vector<Team> teams(const Size3& size) const;
+  // The sum of all teams holds the planes between the slowest and the fastest of them: values of a plane, and
+  // how many planes.
   struct Planes {
     std::int64_t values, depth;
   };
