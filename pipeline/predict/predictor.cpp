@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/keys.h"
 #include "base/log.h"
+#include "base/shape.h"
 #include "data/volumes/channel_loops.h"
 #include "net/networks/networks.h"
 #include "pipeline/cases/cases.h"
@@ -99,20 +99,33 @@ struct Predictor::Network {
     loaded = weights.where;
   }
 
-  // Time of a pass on zeros: the shortest of three after a warm-up, since other programs may slow one down.
-  double pass_seconds() {
+  // Time of a window of zeros with all that is done to its results: the shortest of three after a warm-up,
+  // since other programs may slow one down, or fewer if they take long. `several`: windows of a larger
+  // volume.
+  double window_seconds(std::int64_t outputs, bool several) {
     if (measured_seconds) return *measured_seconds;
-    const Size3 window = input_size(experiment);
-    const std::vector<float> zeros(static_cast<std::size_t>(voxels_in(window)) * given_channels);
-    double shortest = std::numeric_limits<double>::infinity();
-    for (int pass = 0; pass < 4; ++pass) {
+    constexpr double enough_seconds = 10;
+    Size3 size = inference.window;
+    if (several) size[2] *= 5;  // a layer has one window
+    const auto zeros = [&](const VoxelBox& box) {
+      return std::vector<float>(index(voxels_in(box.size)) * given_channels);
+    };
+    std::unique_ptr<Inference> one;
+    double shortest = 0, spent = 0;
+    for (int turn = 0; turn < 4 && spent < enough_seconds; ++turn) {
+      Scratch scratch;
+      if (!one || one->is_done())
+        one = std::make_unique<Inference>(std::vector<InferenceMember>{{session, zeros}}, size,
+                                          static_cast<std::int64_t>(given_channels), outputs, inference,
+                                          scratch);
       const auto begin = std::chrono::steady_clock::now();
-      session.predict(zeros, [](auto) {});
+      one->advance([](auto) {});
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-      if (pass > 0) shortest = std::min(shortest, taken.count());
+      shortest = turn < 2 ? taken.count() : std::min(shortest, taken.count());
+      spent += taken.count();
     }
     measured_seconds = shortest;
-    return *measured_seconds;
+    return shortest;
   }
 
   TrainedRun given;
@@ -307,12 +320,14 @@ PredictionCost Predictor::cost(const Size3& size, Scratch scratch) {
     const std::int64_t passes = static_cast<std::int64_t>(windows) * mirrorings;
     for (const Loaded* member : team) {
       cost.passes += passes;
-      cost.seconds += static_cast<double>(passes) * member->network->pass_seconds();
+      cost.seconds +=
+          static_cast<double>(windows) * member->network->window_seconds(outputs_, how.window != whole);
     }
     if (how.as_nnunet || windows > 1) hold(whole[0] * whole[1] * how.window[2] * outputs_ * value);
     if (how.as_nnunet) hold(whole[0] * whole[1] * how.window[2] * value);  // weights
     if (mirrorings > 1) window_bytes = std::max(window_bytes, voxels_in(how.window) * outputs_ * value);
   }
+  if (members_.size() > 1) cost.host_bytes += scratch.resident_bytes;  // planes that are divided
   const std::int64_t plane = size[0] * size[1] * outputs_ * value;
   cost.host_bytes += window_bytes + std::max(decided_bytes, plane) + 2 * plane;  // planes that are decided
   return cost;

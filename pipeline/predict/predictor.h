@@ -55,8 +55,8 @@ class Predictor {
   std::vector<float> probabilities(const data::PreparedCase& prepared);  // returns all at once
   // By one of the loaded members, given by index.
   std::vector<float> probabilities(const data::PreparedCase& prepared, std::size_t member);
-  // The cost of predict() for a case on a training grid of this size. Measures a pass of each network at the
-  // first call.
+  // The cost of predict() for a case on a training grid of this size. Measures a window of each network at
+  // the first call.
   PredictionCost cost(const Size3& size, Scratch scratch);
 
  private:
