@@ -90,7 +90,8 @@ std::string slicer_description() {
 }
 
 void predict_image(const std::vector<std::string>& runs, const std::string& input,
-                   const std::string& label_map, const PredictOptions& options, bool shows_progress) {
+                   const std::string& label_map, const PredictOptions& options,
+                   const std::vector<std::string>& overrides, bool shows_progress) {
   const auto show = [&](const char* text) {
     if (shows_progress) print("{}\n", text);
     std::fflush(stdout);
@@ -99,7 +100,7 @@ void predict_image(const std::vector<std::string>& runs, const std::string& inpu
   outputs.protect(input);
   outputs.check(label_map);
   show("<filter-start><filter-name>voxswap</filter-name></filter-start><filter-progress>0</filter-progress>");
-  Network network(runs, options);
+  Network network(runs, options, overrides);
   const std::vector<data::Image> channels = data::read_images(input);
   const data::Geometry& grid = channels.front().geometry;
   std::vector<float> voxels;

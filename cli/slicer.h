@@ -14,6 +14,7 @@ std::string slicer_description();
 // Predicts the label map of one image. `shows_progress`: print the progress to standard output in Slicer's
 // format.
 void predict_image(const std::vector<std::string>& runs, const std::string& input,
-                   const std::string& label_map, const PredictOptions& options, bool shows_progress);
+                   const std::string& label_map, const PredictOptions& options,
+                   const std::vector<std::string>& overrides, bool shows_progress);
 
 }  // namespace voxswap::cli

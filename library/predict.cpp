@@ -167,11 +167,12 @@ class TemporaryRuns {
 
 }  // namespace
 
-Network::Network(const std::vector<std::string>& given, const PredictOptions& options) {
+Network::Network(const std::vector<std::string>& given, const PredictOptions& options,
+                 const std::vector<std::string>& overrides) {
   TemporaryRuns imported;
   std::vector<std::string> runs;
   for (const std::string& one : given) runs.push_back(imported.of(one));
-  const Predicting how = predicting(runs, options, {});
+  const Predicting how = predicting(runs, options, overrides);
   state_.reset(new State{{how.runs, how.how}});
 }
 

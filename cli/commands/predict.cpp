@@ -2,6 +2,7 @@
 #include "voxswap/predict.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -53,11 +54,13 @@ bool names_label_map(const std::string& out) {
 // Rejects options that need a folder.
 void check_for_one_image(const PredictOptions& how, const std::vector<std::string>& overrides,
                          const std::string& label_map) {
+  const bool any_of_data = std::any_of(overrides.begin(), overrides.end(),
+                                       [](const std::string& one) { return one.starts_with("data."); });
   for (const auto& [asked, name] : {std::pair{how.probabilities, "--probabilities"},
                                     {how.segmentations, "--segmentations"},
                                     {how.dicom_segmentations, "--dicom-seg"},
                                     {how.bids, "--bids"},
-                                    {!overrides.empty(), "key=value"}})
+                                    {any_of_data, "data.*"}})
     if (asked)
       fail(Exit::usage, "{}: needs a folder, but {} is one file. Use --out DIR, or leave {} out", name,
            label_map, name);
@@ -142,7 +145,7 @@ Exit predict_command(const Arguments& arguments) {
   if (names_label_map(out)) label_map = out;
   if (!label_map.empty()) {
     check_for_one_image(how, overrides, label_map);
-    predict_image(folders, input, label_map, how, slicer_progress);
+    predict_image(folders, input, label_map, how, overrides, slicer_progress);
     return Exit::done;
   }
   predict(folders, input, out, how, overrides);

@@ -77,8 +77,10 @@ struct LabelledImage {
 class Network {
  public:
   // `runs`: as for predict(), or results folders of nnU-Net 2. Options about files are ignored. Averages the
-  // repeats of a run.
-  explicit Network(const std::vector<std::string>& runs, const PredictOptions& options = {});
+  // repeats of a run. Overrides: memory.budget, memory.host and memory.disk, by default in the folder for
+  // temporary files.
+  explicit Network(const std::vector<std::string>& runs, const PredictOptions& options = {},
+                   const std::vector<std::string>& overrides = {});
   ~Network();
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;

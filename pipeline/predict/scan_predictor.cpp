@@ -102,7 +102,7 @@ ClassRow ScanPredictor::classify(const data::PreparedCase& prepared, const data:
 }
 
 ScanPredictor::Predicted ScanPredictor::predict(const data::Volume& volume) {
-  return predict(prepared(volume), Scratch{});
+  return predict(prepared(volume), scratch_for(memory_, fs::temp_directory_path()));
 }
 
 ScanPredictor::Predicted ScanPredictor::predict(data::PreparedCase prepared, Scratch scratch) {

@@ -99,6 +99,10 @@ TEST_F(Models, OutWithTheNameOfAnImageIsALabelMap) {
         "--quiet"});
   done({"predict", path("run"), "--input", input, "--label-map", path("same.nii.gz"), "--quiet"});
   EXPECT_EQ(bytes("map.nii.gz"), bytes("same.nii.gz"));
+  const Words less = {"predict", path("run"), "--input", input, "--out", path("less.nii.gz"), "--quiet"};
+  done(less + Words{"memory.budget=64MiB", "memory.host=none"});
+  EXPECT_EQ(bytes("less.nii.gz"), bytes("map.nii.gz"));
+  failed(program(less + Words{"data.layout=msd"}), 2, {"data.*", "--out DIR"});
   failed(program({"predict", path("run"), "--input", input, "--out", path("map2.nii.gz"), "--probabilities"}),
          2, {"--probabilities", "--out DIR"});
 }
