@@ -286,7 +286,8 @@ def main():
              ("Dataset906_Masked", plain, "random", 2, CASCADE)]
     if arguments.hippocampus:
         hippocampus = copy_hippocampus(raw, arguments.hippocampus, 40, 20)
-        jobs = [(hippocampus, plain, "trained", 2, what) for what in ("3d_fullres", "2d")] + jobs
+        jobs = [(hippocampus, plain, *kind) for kind in (("random", 2, "3d_fullres"), ("trained", 2, "3d_fullres"),
+                                                         ("trained", 2, "2d"))] + jobs
     jobs = [job for job in jobs if not arguments.only or any(word in " ".join(map(str, job)) for word in arguments.only)]
     if not arguments.prepare:
         print("| network | equal voxels | worst case | labels | nnU-Net | voxswap | times as fast |")
