@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "data/volumes/prepared_case.h"
-#include "pipeline/cases/plane_ring.h"
+#include "pipeline/cases/scratch.h"
 #include "swap/execute/scratch_file.h"
 
 namespace voxswap::pipeline {

@@ -12,7 +12,7 @@ namespace voxswap::pipeline {
 namespace {
 
 template <class T>
-void append(std::string& bytes, T value) {  // little-endian, as this program's processors are
+void append_bytes(std::string& bytes, T value) {  // little-endian, as this program's processors are
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
@@ -24,20 +24,20 @@ class PickleWriter {
   void op(char code) { bytes_ += code; }
   void text(const std::string& text) {
     op('X');
-    append(bytes_, static_cast<std::uint32_t>(text.size()));
+    append_bytes(bytes_, static_cast<std::uint32_t>(text.size()));
     bytes_ += text;
   }
   void integer(std::int64_t value) {
     if (value >= 0 && value < 256) {
       op('K');
-      append(bytes_, static_cast<std::uint8_t>(value));
+      append_bytes(bytes_, static_cast<std::uint8_t>(value));
     } else if (value >= std::numeric_limits<std::int32_t>::min() &&
                value <= std::numeric_limits<std::int32_t>::max()) {
       op('J');
-      append(bytes_, static_cast<std::int32_t>(value));
+      append_bytes(bytes_, static_cast<std::int32_t>(value));
     } else {
       bytes_.append("\x8a\x08", 2);
-      append(bytes_, value);
+      append_bytes(bytes_, value);
     }
   }
   void integers(const std::vector<std::int64_t>& values) {  // a tuple
@@ -103,26 +103,26 @@ class ZipWriter {
     sum.process_bytes(content.data(), content.size());
     const std::size_t at = archive_.size(), begin = at + local_size + name.size();
     const std::size_t padding = (alignment - (begin + extra_size) % alignment) % alignment + extra_size;
-    std::string facts;                 // that both headers have
-    append(facts, std::uint16_t{20});  // version that can read it
-    facts.append(8, '\0');             // flags, method, time and date
-    append(facts, static_cast<std::uint32_t>(sum.checksum()));
-    append(facts, static_cast<std::uint32_t>(content.size()));
-    append(facts, static_cast<std::uint32_t>(content.size()));
-    append(facts, static_cast<std::uint16_t>(name.size()));
+    std::string facts;                       // that both headers have
+    append_bytes(facts, std::uint16_t{20});  // version that can read it
+    facts.append(8, '\0');                   // flags, method, time and date
+    append_bytes(facts, static_cast<std::uint32_t>(sum.checksum()));
+    append_bytes(facts, static_cast<std::uint32_t>(content.size()));
+    append_bytes(facts, static_cast<std::uint32_t>(content.size()));
+    append_bytes(facts, static_cast<std::uint16_t>(name.size()));
     archive_ += "PK\x03\x04" + facts;
-    append(archive_, static_cast<std::uint16_t>(padding));
+    append_bytes(archive_, static_cast<std::uint16_t>(padding));
     archive_ += name + "FB";  // an extra field, as PyTorch pads
-    append(archive_, static_cast<std::uint16_t>(padding - extra_size));
+    append_bytes(archive_, static_cast<std::uint16_t>(padding - extra_size));
     archive_.append(padding - extra_size, 'Z');
     archive_ += content;
     if (archive_.size() > std::numeric_limits<std::uint32_t>::max())
       fail(Exit::failed, "a file of PyTorch above 4 GiB cannot be written");
     directory_ += "PK\x01\x02";
-    append(directory_, std::uint16_t{20});  // version that made it
+    append_bytes(directory_, std::uint16_t{20});  // version that made it
     directory_ += facts;
     directory_.append(12, '\0');  // extra field, comment, disk, attributes
-    append(directory_, static_cast<std::uint32_t>(at));
+    append_bytes(directory_, static_cast<std::uint32_t>(at));
     directory_ += name;
     ++count_;
   }
@@ -130,10 +130,10 @@ class ZipWriter {
     const std::size_t at = archive_.size(), size = directory_.size();
     archive_ += directory_ + "PK\x05\x06";
     archive_.append(4, '\0');  // disks
-    append(archive_, count_);
-    append(archive_, count_);
-    append(archive_, static_cast<std::uint32_t>(size));
-    append(archive_, static_cast<std::uint32_t>(at));
+    append_bytes(archive_, count_);
+    append_bytes(archive_, count_);
+    append_bytes(archive_, static_cast<std::uint32_t>(size));
+    append_bytes(archive_, static_cast<std::uint32_t>(at));
     archive_.append(2, '\0');  // comment
     return std::move(archive_);
   }

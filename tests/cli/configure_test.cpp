@@ -345,8 +345,8 @@ TEST_F(Configure, IsNotDoneAgainWhereARunIsResumedThatTrainedOnACoarserGrid) {
 TEST_F(Configure, NamesTheRunAfterTheFolderHoweverItIsWritten) {
   for (const char* data : {"data", "data/", "data//.", "data/../data"})
     EXPECT_TRUE(contains(done({"run", path(data), "--dry-run", "training.epochs=1"}).output,
-                         "runs/data/experiment.yaml"))
-        << data;
+                         "runs/data/experiment.yaml"));
+  refused(2, {"run", path("dta")}, "no such experiment file (did you mean '" + path("data") + "'?)");
 }
 
 TEST_F(Configure, CountsTheTimeOfGrowthThatTheUserHasSet) {

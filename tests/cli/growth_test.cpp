@@ -71,7 +71,7 @@ TEST_F(Growth, ThatIsKilledInAnyStageGoesOnToTheSameBits) {
   EXPECT_EQ(bytes("cut/dice.csv"), bytes("uncut/dice.csv"));
 }
 
-// As if it had been killed while it grew.
+// Everything but the folder of growth is removed, as a kill during the first stage would leave it.
 TEST_F(Growth, ThatIsKilledIsContinuedWithItsOwnValuesOnly) {
   done(grown("begun"));
   const std::string weights = best("begun", 2), note = bytes("begun/growth/.run.yaml");

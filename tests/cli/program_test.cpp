@@ -117,8 +117,6 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
 
 TEST_F(Program, RefusesExperimentsWithPlaceAndRemedy) {
   refused(2, "run nowhere.yaml", "nowhere.yaml: no such experiment file");
-  write("my_data/truth.csv", "");
-  refused(2, "run my_dta", "my_dta: no such experiment file (did you mean 'my_data'?)");
   write("key.yaml", "name: a\npreprocess:\n  resolutoin: 64\n");
   refused(2, "run key.yaml",
           "key.yaml:3: unknown key 'preprocess.resolutoin'. Did you mean 'preprocess.resolution'?");
