@@ -26,11 +26,17 @@ size_t Csv::column(std::string_view name, std::string_view where) const {
 
 namespace {
 
+// "-0.5;0.25", as in boxplot.csv: no formula in any spreadsheet.
+bool is_list_of_numbers(std::string_view field) {
+  return std::ranges::all_of(split(field, ';'),
+                             [](const std::string& part) { return parse_number<double>(part).has_value(); });
+}
+
 // Also true after leading apostrophes, so that an apostrophe in the data is not removed on reading.
 bool looks_like_formula(std::string_view field) {
   const std::size_t begin = field.find_first_not_of('\'');
   return begin != field.npos && std::string_view("=+-@\t\r").find(field[begin]) != std::string_view::npos &&
-         field != "-" && !parse_number<double>(field);
+         field != "-" && !is_list_of_numbers(field);
 }
 
 std::string written(const std::string& field) {

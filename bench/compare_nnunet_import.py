@@ -2,12 +2,14 @@
 """Compares label maps of `voxswap import RESULTS_FOLDER` and `voxswap predict` with those of nnUNetv2_predict.
 
     python3 -m venv venv && venv/bin/pip install nnunetv2
-    venv/bin/python bench/compare_nnunet_import.py --voxswap build/release/bin/voxswap --work WORK --hippocampus DATA
+    venv/bin/python bench/compare_nnunet_import.py --voxswap build/release/bin/voxswap --work WORK --hippocampus DATA \
+      --tumours DATA
 
-Makes data sets, plans them with nnU-Net, trains some with nnU-Net's trainer for a few short epochs, gives others
-random weights, and predicts new cases with both programs on the CPU in f32, one after the other. Prints a row of a
-table per data set: equal voxels, and seconds and the peak memory of the largest process of each program. Needs no GPU.
-Data sets and networks that are there are not made again.
+Makes data sets, plans them with nnU-Net, trains some networks with nnU-Net's trainer for a few short epochs, gives
+others random weights, and fine-tunes these with voxswap, which writes them back as a results folder. Predicts new cases
+with both programs on the CPU in f32, one after the other. Prints a row of a table per data set: equal voxels, and
+seconds and the peak memory of the largest process of each program. Needs no GPU. Data sets and networks that are there
+are not made again. The data are the Decathlon's hippocampus and a folder of BraTS 2018.
 """
 
 import argparse
@@ -25,7 +27,7 @@ import torch
 from process import measured
 
 BLOBS = 12
-SHORT = dict(epochs=8, iterations=50, validation=2)  # of nnU-Net's trainer
+SHORT = dict(epochs=8, iterations=50, validation=2, tuned=25)  # epochs of nnU-Net's trainer and of voxswap
 
 # name: spacing and size along x, y, z; channels and their kind; 0 outside a body, normalised within it (masked);
 # regions; planner; folds, 2 unless given
@@ -129,10 +131,35 @@ def copy_hippocampus(root, source, cases, new):
     return folder.name
 
 
+def copy_tumours(root, source, cases, new):
+    """Four modalities and three regions, with the label values of nnU-Net's own conversion of BraTS."""
+    folder = root / "Dataset911_Tumours"
+    if not folder.is_dir():
+        for sub in ("imagesTr", "labelsTr", "imagesTs"):
+            (folder / sub).mkdir(parents=True)
+        for i, labels in enumerate(sorted(source.rglob("*_seg.nii.gz"))[:cases + new]):
+            case = labels.name.replace("_seg.nii.gz", "")
+            for c, channel in enumerate(("t1", "t1ce", "t2", "flair")):
+                shutil.copy(labels.with_name(f"{case}_{channel}.nii.gz"),
+                            folder / ("imagesTr" if i < cases else "imagesTs") / f"{case}_{c:04}.nii.gz")
+            if i < cases:
+                image = sitk.ReadImage(str(labels))
+                values = np.array([0, 2, 1, 0, 3], np.uint8)[sitk.GetArrayFromImage(image)]
+                renamed = sitk.GetImageFromArray(values)
+                renamed.CopyInformation(image)
+                sitk.WriteImage(renamed, str(folder / "labelsTr" / f"{case}.nii.gz"), True)
+        (folder / "dataset.json").write_text(json.dumps(
+            {"channel_names": {"0": "T1", "1": "T1ce", "2": "T2", "3": "FLAIR"},
+             "labels": {"background": 0, "whole": [1, 2, 3], "core": [2, 3], "enhancing": 3},
+             "regions_class_order": [1, 2, 3], "numTraining": cases, "file_ending": ".nii.gz"}))
+    return folder.name
+
+
 class NnUNet:
     """nnU-Net's programs with their folders."""
 
-    def __init__(self, work):
+    def __init__(self, work, voxswap):
+        self.work, self.voxswap = work, voxswap
         self.folders = {key: work / key for key in ("nnUNet_raw", "nnUNet_preprocessed", "nnUNet_results")}
         for key, folder in self.folders.items():
             folder.mkdir(parents=True, exist_ok=True)
@@ -215,6 +242,25 @@ class NnUNet:
                 self.call("nnUNetv2_train", number, configuration, fold, "-tr", trainer, "-p", plans, "-device", "cpu")
         return folder
 
+    def tuned(self, name, planner, folds, configuration="3d_fullres"):
+        """Imports random weights, trains them with voxswap, and exports the run."""
+        folder = self.results(name, planner, "nnUNetTrainerVoxswap", configuration)
+        if folder.is_dir():
+            return folder
+        source = self.random(name, planner, folds, configuration)
+        run, tuned = (self.work / "runs" / f"{name}_{configuration}_{what}" for what in ("source", "tuned"))
+        for path in (run, tuned):
+            shutil.rmtree(path, ignore_errors=True)
+        steps = [["import", source, "--out", run],
+                 ["run", run / "experiment.yaml", f"data.root={self.folders['nnUNet_raw'] / name}", f"output.dir={tuned}",
+                  f"network.init={run}", f"training.epochs={SHORT['tuned']}", f"training.repeats={folds}",
+                  "training.optimizer={name: adam, learning_rate: 0.001}", "training.schedule.name=cosine",
+                  "training.augment.flip=[0.5, 0, 0]"],  # mirrored from front to back, labels would be alike
+                 ["export", tuned, "--to", "nnunet", "--out", folder]]
+        for step in steps:
+            subprocess.run([self.voxswap, *map(str, step), "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        return folder
+
     @staticmethod
     def install(trainer):
         import nnunetv2
@@ -259,7 +305,7 @@ def compare(voxswap, work, folder, images, folds):
         worst = min(worst, same / a.size)
         equal, voxels, values = equal + same, voxels + a.size, values | set(np.unique(a).tolist())
     network = "residual" if "ResEnc" in folder.name else "plain"
-    weights = "trained" if "Short" in folder.name else "random"
+    weights = next((kind for part, kind in (("Short", "trained"), ("Voxswap", "tuned")) if part in folder.name), "random")
     kind = {"2d": ", 2d", CASCADE: ", cascade"}.get(folder.name.split("__")[2], "")
     print(f"| {name[11:]}, {network}{kind}, {weights}, {folds} folds | {100 * equal / voxels:.4f} % | {100 * worst:.4f} % "
           f"| {len(values)} | {their_seconds:.1f} s, {their_peak / 2**20:,.0f} MiB | {our_seconds:.1f} s, {our_peak / 2**20:,.0f} MiB "
@@ -271,10 +317,11 @@ def main():
     parser.add_argument("--voxswap", required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--hippocampus", type=Path)
+    parser.add_argument("--tumours", type=Path)
     parser.add_argument("--only", nargs="+", metavar="WORD", help="data sets and configurations with one of these words")
     parser.add_argument("--prepare", action="store_true", help="make the results folders only")
     arguments = parser.parse_args()
-    nnunet, raw = NnUNet(arguments.work), arguments.work / "nnUNet_raw"
+    nnunet, raw = NnUNet(arguments.work, arguments.voxswap), arguments.work / "nnUNet_raw"
     for name, what in SETS.items():
         make_dataset(raw, name, what, cases=6, new=3)
     plain = "ExperimentPlanner"
@@ -286,8 +333,11 @@ def main():
              ("Dataset906_Masked", plain, "random", 2, CASCADE)]
     if arguments.hippocampus:
         hippocampus = copy_hippocampus(raw, arguments.hippocampus, 40, 20)
-        jobs = [(hippocampus, plain, *kind) for kind in (("random", 2, "3d_fullres"), ("trained", 2, "3d_fullres"),
-                                                         ("trained", 2, "2d"))] + jobs
+        jobs = [(hippocampus, plain, *kind) for kind in (("random", 2, "3d_fullres"), ("tuned", 2, "3d_fullres"),
+                                                         ("trained", 2, "3d_fullres"), ("trained", 2, "2d"))] + jobs
+    if arguments.tumours:
+        tumours = copy_tumours(raw, arguments.tumours, 6, 2)
+        jobs += [(tumours, plain, kind, 1, "3d_fullres") for kind in ("random", "tuned")]
     jobs = [job for job in jobs if not arguments.only or any(word in " ".join(map(str, job)) for word in arguments.only)]
     if not arguments.prepare:
         print("| network | equal voxels | worst case | labels | nnU-Net | voxswap | times as fast |")

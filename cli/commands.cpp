@@ -1,15 +1,18 @@
 #include "cli/commands.h"
 
-#include <cstdio>
+#include <algorithm>
 
 namespace voxswap::cli {
 
 namespace {
 
+constexpr char resumes[] = "the same command with --resume continues a run";
+constexpr char repeats[] = "the same command continues with what is missing";
+
 constexpr Command table_of_commands[] = {
-    {"run", "check, prepare, train, predict the validation cases, evaluate, report", run_command},
-    {"sweep", "run every combination of values and compare them in one report", sweep_command},
-    {"train", "train without predicting and scoring", train_command},
+    {"run", "check, prepare, train, predict the validation cases, evaluate, report", run_command, resumes},
+    {"sweep", "run every combination of values and compare them in one report", sweep_command, repeats},
+    {"train", "train without predicting and scoring", train_command, resumes},
     {"predict", "predict label maps of new cases on their own grids", predict_command},
     {"bids", "predict a BIDS data set as a BIDS App does", bids_command},
     {"evaluate", "score any label maps against ground truth", evaluate_command},
@@ -24,7 +27,8 @@ constexpr Command table_of_commands[] = {
     {"check", "check every case of a data set and list all problems", check_command},
     {"configure", "choose an experiment for a data set, with reasons", configure_command},
     {"convert", "convert a data set of any layout to nnU-Net's format", convert_command},
-    {"quickstart", "create phantoms, train a network on them and write its report", quickstart_command},
+    {"quickstart", "create phantoms, train a network on them and write its report", quickstart_command,
+     repeats},
     {"phantom", "create a data set of synthetic brain phantoms", phantom_command},
     {"schema", "print a JSON Schema of the experiment file, for editors", schema_command},
     {"completion", "print a completion script for bash, zsh or fish", completion_command},
@@ -35,6 +39,11 @@ constexpr Command table_of_commands[] = {
 
 std::span<const Command> commands() {
   return table_of_commands;
+}
+
+const Command* find_command(const std::string& name) {
+  const auto found = std::ranges::find_if(commands(), [&](const Command& each) { return name == each.name; });
+  return found == commands().end() ? nullptr : &*found;
 }
 
 }  // namespace voxswap::cli

@@ -15,8 +15,10 @@ struct Command {
   const char* name;
   const char* summary;
   Exit (*run)(const Arguments& arguments);  // throws Error
+  const char* continues = nullptr;          // what continues it if it was interrupted
 };
 std::span<const Command> commands();
+const Command* find_command(const std::string& name);  // null: there is none
 
 Exit run_command(const Arguments& arguments);
 Exit sweep_command(const Arguments& arguments);

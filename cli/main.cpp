@@ -85,9 +85,8 @@ Exit dispatch(const Arguments& arguments) {
     print("voxswap {}\n", version());
     return Exit::done;
   }
-  for (const Command& command : commands()) {
-    if (name == command.name) return command.run({arguments.begin() + 1, arguments.end()});
-  }
+  if (const Command* command = find_command(name))
+    return command->run({arguments.begin() + 1, arguments.end()});
   if (name.starts_with('-')) fail(Exit::usage, "'{}' must follow a command: voxswap COMMAND {}", name, name);
   unknown_command(name);
 }
@@ -109,7 +108,9 @@ Exit run_alone(const Arguments& arguments) {
     if (error.exit() == Exit::interrupted) {
       if (net::have_left() && is_silent_rank()) return error.exit();  // the first rank reports it
       let_first_rank_speak();
-      log::warn("{}interrupted; the same command with --resume continues a run", of_rank());
+      const Command* command = arguments.empty() ? nullptr : find_command(arguments[0]);
+      const bool resumes = command && command->continues;
+      log::warn("{}interrupted{}{}", of_rank(), resumes ? "; " : "", resumes ? command->continues : "");
     } else {
       tell(error.what());
     }

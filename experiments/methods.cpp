@@ -115,7 +115,8 @@ std::string preprocessing_paragraph(const RunSettings& all) {
       {"whole", "mean and standard deviation of all voxels"}};
   Words steps{"reoriented to a common orientation"};
   if (all.has("preprocess.bias_correction")) steps.push_back("corrected for bias fields (N4)");
-  if (all.has("preprocess.crop")) steps.push_back("cropped to the bounding box of the foreground");
+  if (all.has("preprocess.crop"))
+    steps.push_back("cropped to the bounding box of the foreground with a margin of one voxel");
   if (all.has("preprocess.clip"))
     steps.push_back(format("clipped to percentiles {} of the foreground", all["preprocess.clip"]));
   const std::string resolution = all["preprocess.resolution"];

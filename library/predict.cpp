@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/temporary_file.h"
 #include "base/text.h"
 #include "data/volumes/orientation.h"
@@ -18,6 +19,7 @@
 #include "pipeline/predict/new_scans.h"
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/prediction_forecast.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/read_runs.h"
 
 namespace voxswap {
@@ -81,6 +83,10 @@ std::vector<std::string> runs_in(const std::string& folder) {
          "{}: {} of its cells are not finished runs (the first is {}). Complete the sweep first", folder,
          unfinished.size(), unfinished.front());
   if (runs.empty()) return {folder};  // errors are reported when the run is read
+  std::vector<std::string> names;
+  for (const std::string& run : runs) names.push_back(fs::path(run).filename().string());
+  if (runs.size() > 1)
+    log::info("{}: the mean of {}: {}", folder, counted(runs.size(), "run"), pipeline::listed(names, 8));
   return runs;
 }
 

@@ -39,18 +39,20 @@ Ranks ranks_of(const std::vector<double>& magnitudes) {
   return ranks;
 }
 
-// Counts how many of the 2^n sign combinations give each rank sum, one rank at a time. Exact in doubles: at
-// most 2^50.
-double exact_p(std::size_t n, double rank_sum) {
-  std::vector<double> counts(n * (n + 1) / 2 + 1, 0);
+// Counts how many of the 2^n sign combinations give each rank sum, one rank at a time. The mean ranks of ties
+// are halves, so ranks are counted doubled. Exact in doubles: at most 2^50.
+double exact_p(const std::vector<double>& ranks, double rank_sum) {
+  std::vector<double> counts(ranks.size() * (ranks.size() + 1) + 1, 0);
   counts[0] = 1;
-  for (std::size_t rank = 1, largest = 0; rank <= n; ++rank) {
-    largest += rank;
-    for (std::size_t sum = largest; sum >= rank; --sum) counts[sum] += counts[sum - rank];
+  std::size_t largest = 0;
+  for (const double rank : ranks) {
+    const auto twice = static_cast<std::size_t>(2 * rank);
+    largest += twice;
+    for (std::size_t sum = largest; sum >= twice; --sum) counts[sum] += counts[sum - twice];
   }
-  const auto last = counts.begin() + static_cast<std::ptrdiff_t>(rank_sum) + 1;
+  const auto last = counts.begin() + static_cast<std::ptrdiff_t>(2 * rank_sum) + 1;
   const double tail = std::accumulate(counts.begin(), last, 0.0);
-  return std::min(1.0, 2 * tail / std::exp2(static_cast<double>(n)));
+  return std::min(1.0, 2 * tail / std::exp2(static_cast<double>(ranks.size())));
 }
 
 double approximate_p(double n, double tie_sum, double rank_sum) {
@@ -83,8 +85,8 @@ SignedRankTest signed_rank_test(const std::vector<double>& differences) {
   for (std::size_t i = 0; i < test.n; ++i)
     (positive[i] ? test.rank_sum_positive : test.rank_sum_negative) += ranks.of[i];
   test.statistic = std::min(test.rank_sum_positive, test.rank_sum_negative);
-  test.exact = test.n <= most_exact && test.zeros == 0 && ranks.tie_sum == 0;
-  test.p = test.exact ? exact_p(test.n, test.statistic)
+  test.exact = test.n <= most_exact;
+  test.p = test.exact ? exact_p(ranks.of, test.statistic)
                       : approximate_p(static_cast<double>(test.n), ranks.tie_sum, test.statistic);
   return test;
 }

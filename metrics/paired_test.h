@@ -16,9 +16,9 @@ struct SignedRankTest {
   bool exact = false;  // computed from all 2^n signs instead of the normal approximation
 };
 
-// Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1945. Exact up to 50 differences
-// without zeros and ties; otherwise the normal approximation with the variance corrected for ties, without a
-// continuity correction, as scipy.stats.wilcoxon. NaN is ignored.
+// Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1945. Exact up to 50 ranked
+// differences, given their ties; otherwise the normal approximation with the variance corrected for ties,
+// without a continuity correction, as scipy.stats.wilcoxon. NaN is ignored.
 SignedRankTest signed_rank_test(const std::vector<double>& differences);
 
 // Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 1979: adjusted p values

@@ -27,6 +27,7 @@
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/predict/postprocessing.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/read_runs.h"
 #include "pipeline/sweep/sweep_output.h"
 #include "pipeline/sweep/sweep_results.h"
@@ -184,6 +185,22 @@ void together(const experiments::Sweep& sweep, const Part& part, Work work) {
   work(sweep);
 }
 
+// Commands that are given the sweep's folder use all cells in it.
+void warn_of_other_cells(const experiments::Sweep& sweep) {
+  std::vector<std::string> others;
+  for (const fs::path& folder : library::cells_in(sweep.base.output))
+    if (std::ranges::none_of(sweep.cells, [&](const experiments::SweepCell& cell) {
+          return cell.name == folder.filename().string();
+        }))
+      others.push_back(folder.filename().string());
+  if (!others.empty())
+    log::warn(
+        "{}: also has {} of an earlier sweep ({}). `predict`, `report` and `watch` of this folder use all of "
+        "them. "
+        "To keep sweeps apart, choose another --out",
+        sweep.base.output.string(), counted(others.size(), "cell"), pipeline::listed(others, 4));
+}
+
 Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const Part& part, bool json) {
   net::Ranks& ranks = net::launched_ranks();
   const std::vector<CellPlace> places = cell_places(sweep, shares, ranks);
@@ -196,6 +213,7 @@ Exit run_sweep(const experiments::Sweep& sweep, const SweepShares& shares, const
   make_writable_directory(sweep.base.output);
   const SweepLock lock(sweep.base.output, part.name(), false);
   const OwnFolder own(sweep.base.output, !library::cells_in(sweep.base.output).empty());
+  if (part.is_whole()) warn_of_other_cells(sweep);
   together(sweep, part, fix_split);
   if (!run_rounds(sweep, part, places)) {
     log::warn("interrupted; the same command continues the sweep");

@@ -216,7 +216,7 @@ class CaseChecker {
     if (images_.empty()) return;
     std::int64_t labelled = 0, outside = 0;
     for (std::size_t i = 0; i < truth.voxels.size(); ++i) {
-      if (truth.voxels[i] == 0) continue;
+      if (truth.voxels[i] == 0 || truth.voxels[i] == dataset_.ignore_label) continue;
       ++labelled;
       if (!in_foreground(i)) ++outside;
     }
@@ -229,12 +229,7 @@ class CaseChecker {
   }
 
   void check_foreground() {
-    bool anything = false;
-    for (std::size_t c = 0; c < images_.size() && !anything; ++c) {
-      anything = std::any_of(images_[c].voxels.begin(), images_[c].voxels.end(),
-                             [&](float value) { return value != backgrounds_[c]; });
-    }
-    if (!anything) {
+    if (!has_foreground(images_, backgrounds_)) {
       note(error, format("case {}: all channels contain only background", files_.id),
            format("replace the case, or correct {}", key::preprocess_background));
       return;

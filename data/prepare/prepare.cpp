@@ -169,6 +169,9 @@ PreparedCase prepare(const Volume& volume, const PrepareOptions& options) {
   assert(options.bias_correction.empty() || options.bias_channels.size() == channels);
 
   const Placement place = placement_of(volume, options);
+  if (!has_foreground(volume.channels, place.background))
+    fail(Exit::bad_data, "case {}: all channels contain only background. Replace the case, or correct {}",
+         volume.id, key::preprocess_background);
   const LabelMap truth = volume.has_truth() ? crop(volume.truth, place.box) : LabelMap();
   const std::vector<std::size_t> labelled = labelled_places(truth);
   CaseStatistics found{std::vector<double>(channels), std::vector<double>(channels),

@@ -82,6 +82,13 @@ bool any_other_than(float empty, const float* row, std::int64_t count) {
 
 }  // namespace
 
+bool has_foreground(const std::vector<Image>& channels, std::span<const float> background) {
+  for (std::size_t c = 0; c < channels.size(); ++c)
+    if (std::ranges::any_of(channels[c].voxels, [&](float value) { return value != background[c]; }))
+      return true;
+  return false;
+}
+
 VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const float> background) {
   assert(!channels.empty() && background.size() == channels.size());
   const Size3 size = channels.front().geometry.size;

@@ -14,9 +14,11 @@
 
 namespace voxswap::data {
 
+// Whether any voxel differs from the background in any channel. `background` has one value per channel.
+bool has_foreground(const std::vector<Image>& channels, std::span<const float> background);
+
 // The smallest box around all voxels that differ from the background in any channel, plus a margin of one
-// voxel, clamped to the grid. `background` has one value per channel. Without foreground it is the whole
-// grid.
+// voxel, clamped to the grid. Without foreground it is the whole grid.
 VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const float> background);
 
 // Value of the corner voxel (0,0,0): the background of skull-stripped images that are already normalised.

@@ -47,13 +47,15 @@ Json of_network(const net::NetworkOptions& options, std::int64_t channels, std::
 
 Json of_preprocess(const Experiment& experiment) {
   const data::PrepareOptions& prepare = experiment.preprocess;
-  Json json = {{"crop", choice_name(prepare.crop)},
-               {"resolution", prepare.resolution},
-               {"slices", choice_name(prepare.slices)},
-               {"bias_correction", prepare.bias_correction},
-               {"clip_percentiles", {prepare.clip_low, prepare.clip_high}},
-               {"normalize", choice_name(prepare.normalize)},
-               {"patch", nullptr}};
+  Json json = {
+      {"crop", choice_name(prepare.crop)},
+      {"crop_margin", prepare.recipe == data::Recipe::voxswap ? 1 : 0},  // voxels, where there are any
+      {"resolution", prepare.resolution},
+      {"slices", choice_name(prepare.slices)},
+      {"bias_correction", prepare.bias_correction},
+      {"clip_percentiles", {prepare.clip_low, prepare.clip_high}},
+      {"normalize", choice_name(prepare.normalize)},
+      {"patch", nullptr}};
   if (prepare.corner_background)
     json["background"] = "corner";
   else

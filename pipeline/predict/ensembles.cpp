@@ -120,19 +120,20 @@ class EnsembleScorer {
       const auto [a, b] = pairs_[p];
       const std::vector<Team> first = predicting_teams(runs_[a].experiment),
                               second = predicting_teams(runs_[b].experiment);
-      for (std::size_t team = 0; team < std::min(first.size(), second.size()); ++team) {
+      for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+        const Team &of_a = first[i % first.size()], &of_b = second[i % second.size()];
         std::vector<float> mean;
         const auto add = [&](const std::vector<float>& one) {
           mean.resize(one.size());
           for (std::size_t v = 0; v < one.size(); ++v) mean[v] += one[v];
         };
-        for (const std::int64_t repeat : first[team]) add(probabilities(a, repeat));
-        for (const std::int64_t repeat : second[team]) add(probabilities(b, repeat));
-        const auto members = static_cast<float>(first[team].size() + second[team].size());
+        for (const std::int64_t repeat : of_a) add(probabilities(a, repeat));
+        for (const std::int64_t repeat : of_b) add(probabilities(b, repeat));
+        const auto members = static_cast<float>(of_a.size() + of_b.size());
         for (float& value : mean) value /= members;
         const std::vector<DiceRow> rows =
-            case_scores(runs_[a].experiment, first[team].front(), dataset, files, volume, *prepared,
-                        decide(mean, *prepared, decoder_));
+            case_scores(runs_[a].experiment, (first.size() < second.size() ? of_b : of_a).front(), dataset,
+                        files, volume, *prepared, decide(mean, *prepared, decoder_));
         scores_[p].rows.insert(scores_[p].rows.end(), rows.begin(), rows.end());
       }
     }

@@ -127,14 +127,14 @@ ComparisonRow compare(const Subject& subject, const Cases& a, const Cases& b) {
   return row;
 }
 
+}  // namespace
+
 void correct(const std::vector<Paired*>& family) {
   std::vector<double> p;
   for (const Paired* one : family) p.push_back(one->test.p);
   const std::vector<double> corrected = metrics::holm(p);
   for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = corrected[i];
 }
-
-}  // namespace
 
 Paired::Paired(std::vector<double> of)
     : differences(std::move(of)),
@@ -201,74 +201,6 @@ Columns<ComparisonRow> columns_of(const ComparisonRow*) {
        [](const Row& row) { return row.test.exact ? "exact" : "approximate"; }},
       part<Row, metrics::SignedRankTest>("p", "two-sided p-value", &Row::test, &metrics::SignedRankTest::p),
       real<Row>("p_holm", "p-value, Holm-corrected for the regions of one comparison", &Row::p_holm)};
-}
-
-namespace {
-
-// Per case that both groups scored, the mean difference over regions.
-std::vector<double> differences_of(const Scores& best, const Scores& other, const Ranking& ranking) {
-  std::map<std::string, std::pair<double, int>> sums;
-  for (const std::string& region : ranking.regions) {
-    const Subject subject{ranking.grid, region, "dice"};
-    const Cases& cases = *other.find(subject);
-    for (const auto& [id, dice] : *best.find(subject)) {
-      const auto found = cases.find(id);
-      if (found == cases.end()) continue;
-      sums[id].first += dice - found->second;
-      ++sums[id].second;
-    }
-  }
-  std::vector<double> differences;
-  for (const auto& [id, sum] : sums) differences.push_back(sum.first / sum.second);
-  return differences;
-}
-
-}  // namespace
-
-Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows, std::size_t ensembles) {
-  constexpr double worth_an_ensemble = 5e-4;  // in mean Dice
-  Ranking ranking;
-  if (rows.empty()) return ranking;
-  ranking.grid = rows.front().evaluated_at;
-  const std::vector<Scores> scores = scores_of(groups, rows);
-  const std::vector<std::string> regions = distinct(rows, &DiceRow::region);
-  const auto cases_of = [&](std::size_t group, const std::string& region) {
-    return scores[group].find({ranking.grid, region, "dice"});
-  };
-  std::vector<std::size_t> scored;  // groups
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    if (std::ranges::any_of(regions, [&](const std::string& region) { return cases_of(i, region); }))
-      scored.push_back(i);
-  std::ranges::copy_if(regions, std::back_inserter(ranking.regions), [&](const std::string& region) {
-    return std::ranges::all_of(scored, [&](std::size_t group) {
-      const Cases* const cases = cases_of(group, region);
-      return cases && !cases->empty();
-    });
-  });
-  if (ranking.regions.empty()) return ranking;
-  for (const std::size_t group : scored) {
-    RankedGroup& ranked = ranking.groups.emplace_back();
-    ranked.group = group;
-    ranked.cases = std::numeric_limits<std::size_t>::max();
-    for (const std::string& region : ranking.regions) {
-      const Cases& cases = *cases_of(group, region);
-      ranked.cases = std::min(ranked.cases, cases.size());
-      ranked.dice += mean_of(cases, &Cases::value_type::second) / static_cast<double>(ranking.regions.size());
-    }
-  }
-  std::ranges::stable_sort(ranking.groups, std::greater(), &RankedGroup::dice);
-  const auto single = std::ranges::find_if(
-      ranking.groups, [&](const RankedGroup& one) { return one.group < groups.size() - ensembles; });
-  if (single != ranking.groups.end() && ranking.groups.front().dice - single->dice < worth_an_ensemble)
-    std::rotate(ranking.groups.begin(), single, single + 1);
-  std::vector<Paired*> family;
-  for (std::size_t i = 1; i < ranking.groups.size(); ++i) {
-    Paired& group = ranking.groups[i];
-    group = Paired(differences_of(scores[ranking.groups[0].group], scores[ranking.groups[i].group], ranking));
-    family.push_back(&group);
-  }
-  correct(family);
-  return ranking;
 }
 
 bool is_significant(const Paired& difference, std::size_t family) {

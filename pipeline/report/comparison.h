@@ -39,25 +39,8 @@ std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const st
 
 Columns<ComparisonRow> columns_of(const ComparisonRow*);
 
-// Ranks groups of runs by Dice. Differences are the Dice of the best group minus that of this one, averaged
-// over regions per case; empty for the best group. Family for Holm's correction: all groups.
-struct RankedGroup : Paired {
-  std::size_t group = 0;  // of run_groups.h
-  std::size_t cases = 0;  // with a value; the minimum over the regions
-  double dice = 0;        // mean over regions of the mean over cases
-};
-
-struct Ranking {
-  std::string grid;                  // of the Dice scores: the first grid of the runs
-  std::vector<std::string> regions;  // common to all groups
-  std::vector<RankedGroup> groups;   // best first
-};
-
-// Omits groups without scores. Empty if no region is common to all groups. `ensembles`: number of groups at
-// the end that are ensembles. They take twice as long to predict, so they rank higher only if their Dice is
-// higher by at least 0.0005.
-Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows,
-             std::size_t ensembles = 0);
+// Holm-corrects the p-values of one family.
+void correct(const std::vector<Paired*>& family);
 
 // Corrected p below 0.05 and an interval that excludes 0. Never with so few differences that an exact p,
 // corrected for a family of this size, could not be below 0.05.

@@ -84,7 +84,7 @@ Picture pareto_plot(const Ranking& ranking, const std::vector<TimingRow>& timing
   figure.set_columns(has_memory ? 2 : 1, width);
   for (std::size_t i = 0; i < groups.size(); ++i)
     if (std::ranges::find(time, i, &GroupDot::group) != time.end())
-      figure.legend.push_back({groups[i].name, dot_style(groups, i)});
+      figure.legend.push_back({groups[i].label, dot_style(groups, i)});
   add_costs(figure, time, minutes ? 60 : 1, groups, minutes ? "epoch, min" : "epoch, s");
   if (has_memory) {
     const bool gib = most(memory) > (1 << 30);

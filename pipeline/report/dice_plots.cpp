@@ -161,7 +161,7 @@ std::vector<BoxSeries> series_of(const Layout& layout, const std::vector<RunGrou
     const std::string color = layout.colors_are_regions() ? plot_color(i)
                               : known                     ? group_color(groups, group)
                                                           : series_color(i);
-    all.push_back({color, known ? groups[group].name : group_label(resolution, setting)});
+    all.push_back({color, known ? groups[group].label : group_label(resolution, setting)});
   }
   return all;
 }

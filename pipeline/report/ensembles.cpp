@@ -34,18 +34,13 @@ std::vector<RunPair> pairs_of(const std::vector<RunFolder>& runs, const std::vec
   return pairs;
 }
 
-std::string short_name(const RunGroup& group) {
-  return group.runs.size() == 1 ? group.runs[0]
-                                : format("{} and {} more", group.runs[0], group.runs.size() - 1);
-}
-
 // Adds the ensemble of two groups, or a note why there is none. `scores`: of `pairs`.
 void add(std::size_t a, std::size_t b, const std::vector<RunFolder>& runs,
          const std::vector<RunGroup>& groups, std::span<const RunPair> pairs,
          std::span<const EnsembleScores> scores, Ensembles& result) {
   RunGroup group;
   group.resolution = groups[a].resolution;
-  group.name = group.setting = format("{} + {} (ensemble)", short_name(groups[a]), short_name(groups[b]));
+  group.name = group.label = group.setting = format("{} + {} (ensemble)", groups[a].label, groups[b].label);
   std::vector<DiceRow> rows;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (!scores[p].why_not.empty())

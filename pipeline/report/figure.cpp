@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include "base/text.h"
@@ -134,13 +135,31 @@ int pixels_of_names(const std::vector<std::string>& names) {
   return static_cast<int>(longest) * letter_pixels;
 }
 
+namespace {
+
+// Names that a slanted tic label has room for: to the left there are at least the margin and half of a name's
+// space.
+std::vector<std::string> slanted_names(const std::vector<std::string>& names, double pixels) {
+  constexpr double margin = 60, letter = 5.4;
+  const auto most =
+      std::clamp(static_cast<std::size_t>((margin + pixels / 2) / letter), std::size_t{8}, longest_slanted);
+  std::vector<std::string> result;
+  for (const std::string& name : names) result.push_back(shortened(name, most));
+  if (std::set(result.begin(), result.end()).size() == names.size()) return result;
+  for (std::size_t i = 0; i < names.size(); ++i) result[i] = shortened(names[i], most, Keep::end);
+  return result;
+}
+
+}  // namespace
+
 Axis name_axis(const std::vector<std::string>& names, double pixels, const std::string& title) {
   const bool slanted = pixels_of_names(names) > pixels;
+  const std::vector<std::string> short_names = slanted_names(names, pixels);
   std::vector<std::string> tics;
   std::size_t height = 0;
-  for (const std::string& name : names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
     const std::vector<std::string> lines =
-        slanted ? std::vector{shortened(name, longest_slanted)} : name_lines(name, longest_line);
+        slanted ? std::vector{short_names[i]} : name_lines(names[i], longest_line);
     height = std::max(height, slanted ? 10 + 5 * letters(lines[0]) : 1 + 17 * lines.size());
     tics.push_back(format("{} {}", gnuplot_tic(join(lines, "\n")), tics.size()));
   }
@@ -156,15 +175,16 @@ std::size_t letters(const std::string& text) {
       std::ranges::count_if(text, [](char c) { return !continues_character(c); }));
 }
 
-std::string shortened(const std::string& text, std::size_t most_letters) {
-  if (letters(text) <= most_letters) return text;
+std::string shortened(const std::string& text, std::size_t most_letters, Keep keep) {
+  const std::size_t all = letters(text);
+  if (all <= most_letters) return text;
   std::string result;
   std::size_t count = 0;
   for (const char c : text) {
-    if (!continues_character(c) && ++count >= most_letters) break;
-    result += c;
+    count += !continues_character(c);
+    if (keep == Keep::begin ? count < most_letters : count > all - (most_letters - 1)) result += c;
   }
-  return result + "\u2026";
+  return keep == Keep::begin ? result + "\u2026" : "\u2026" + result;
 }
 
 std::vector<std::string> name_lines(const std::string& name, std::size_t columns) {

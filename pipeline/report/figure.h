@@ -79,7 +79,9 @@ struct Figure {
 
 // Wraps a name at `columns` characters, preferably after '_', '-', ',' or ' '.
 std::vector<std::string> name_lines(const std::string& name, std::size_t columns);
-std::size_t letters(const std::string& text);                              // number of UTF-8 characters
-std::string shortened(const std::string& text, std::size_t most_letters);  // "a long na…"
+std::size_t letters(const std::string& text);  // number of UTF-8 characters
+enum class Keep { begin, end };
+std::string shortened(const std::string& text, std::size_t most_letters,
+                      Keep keep = Keep::begin);  // "a long na…"
 
 }  // namespace voxswap::pipeline

@@ -63,20 +63,25 @@ const ComparisonRow* largest(const RegionRows& rows, double direction) {
 
 // "raises Dice of enhancing tumor most, by 0.041 (95 % interval 0.022 to 0.060, n = 36)"; a fall has positive
 // numbers, too.
-std::string effect_words(const ComparisonRow& row, bool several_regions) {
+std::string effect_words(const ComparisonRow& row, bool is_largest) {
   const bool up = row.difference > 0;
   const double low = up ? row.interval.low : -row.interval.high,
                high = up ? row.interval.high : -row.interval.low;
   return format("{} Dice of {}{} by {:.3f} (95 % interval {:.3f} to {:.3f}, n = {})",
-                up ? "raises" : "lowers", with_spaces(row.region), several_regions ? " most," : "",
+                up ? "raises" : "lowers", with_spaces(row.region), is_largest ? " most," : "",
                 std::fabs(row.difference), low, high, row.differences.size());
 }
 
 std::string dice_words(const RegionRows& rows) {
   std::vector<std::string> effects;
   for (const double direction : {1.0, -1.0})
-    if (const ComparisonRow* row = largest(rows, direction))
-      effects.push_back(effect_words(*row, rows.size() > 1));
+    if (const ComparisonRow* row = largest(rows, direction)) {
+      const bool is_largest =
+          std::ranges::none_of(rows, [&](const ComparisonRow* other) {  // significant or not
+            return direction * other->difference > direction * row->difference;
+          });
+      effects.push_back(effect_words(*row, rows.size() > 1 && is_largest));
+    }
   if (!effects.empty()) return join(effects, " and ");
   const ComparisonRow& row = **std::ranges::max_element(
       rows, {}, [](const ComparisonRow* one) { return std::fabs(one->difference); });

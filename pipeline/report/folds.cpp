@@ -48,8 +48,9 @@ void add_notes(const RunsByFold& folds, const RunGroup& group, std::vector<std::
   for (std::int64_t fold = 0; count && fold < *count; ++fold)
     if (!folds.contains(fold)) missing.push_back(std::to_string(fold));
   if (!missing.empty())
-    notes.push_back(format("{}: fold{} {} of {} missing: its cases are not in the scores", group.name,
-                           missing.size() > 1 ? "s" : "", join(missing, ", "), *count));
+    notes.push_back(format("{}: {} {} of {} missing; the scores lack what was held out in {}", group.name,
+                           missing.size() > 1 ? "folds" : "fold", join(missing, ", "), *count,
+                           missing.size() > 1 ? "them" : "it"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ GroupLabels::GroupLabels(const std::vector<RunGroup>& groups) : groups_(groups) 
   bool cubes = true;
   for (const RunGroup& group : groups) {
     cubes = cubes && group.resolution.find('x') == group.resolution.npos;
-    names.push_back(resolutions ? group.resolution : one_key ? group.keys.at(keys[0]) : group.name);
+    names.push_back(resolutions ? group.resolution : one_key ? group.keys.at(keys[0]) : group.label);
   }
   heading = heading_of(resolutions ? key::preprocess_resolution : one_key ? keys[0] : "group");
   axis = resolutions ? (cubes ? "voxels per side" : "voxels") : one_key ? heading : "";
@@ -52,7 +52,7 @@ std::string GroupLabels::name(const std::string& resolution, const std::string& 
 std::vector<LegendEntry> group_legend(const std::vector<RunGroup>& groups) {
   std::vector<LegendEntry> entries;
   for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i)
-    entries.push_back({groups[i].name, format("lines lc rgb '{}' lw 1.8", group_color(groups, i))});
+    entries.push_back({groups[i].label, format("lines lc rgb '{}' lw 1.8", group_color(groups, i))});
   return entries;
 }
 

@@ -24,7 +24,7 @@ bool differ_in_resolution_only(const std::vector<RunGroup>& groups);
 double voxels_per_side(const std::string& resolution);
 
 // Short names of groups for tables and axes: their resolutions, the values of the only other key, or their
-// names.
+// labels.
 struct GroupLabels {
   std::string heading;             // of a column: "Resolution, voxels"
   std::string axis;                // "voxels per side"; may be empty

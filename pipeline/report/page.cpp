@@ -88,7 +88,7 @@ std::vector<ReportTable> report_tables(const ReportParts& parts) {
   std::vector<ReportTable> tables;
   const auto add = [&](const char* file, const auto& rows, bool merged) {
     const bool always = file == std::string("epochs.csv") || file == std::string("timing.csv");
-    if (!rows.empty() || always) tables.push_back({file, csv_of(rows), merged});
+    tables.push_back({file, csv_of(rows), merged, !rows.empty() || always});
   };
   each_table([&](const char* file, auto table) { add(file, parts.*table, true); });
   add("confusion.csv", confusion_rows(confusions(parts.classes)), false);
@@ -124,12 +124,12 @@ ShownRuns shown_runs(const ReportParts& parts, const char* file, std::size_t mos
       return fs::exists(one.path / file) && one.group_in(parts.groups) == group;
     });
     if (run == parts.runs.end()) {
-      result.left_out.push_back(parts.groups[group].name + " (no pictures)");
+      result.left_out.push_back(parts.groups[group].label + " (no pictures)");
       continue;
     }
     ShownRun& shown = result.runs.emplace_back();
     shown.run = &*run;
-    shown.group = parts.groups[group].name;
+    shown.group = parts.groups[group].label;
     for (const DiceRow& row : run->dice)
       if (row.repeat == run->dice.front().repeat && row.evaluated_at == run->dice.front().evaluated_at)
         shown.cases[row.case_id].push_back(&row);

@@ -13,6 +13,7 @@
 #include "pipeline/report/ensembles.h"
 #include "pipeline/report/folds.h"
 #include "pipeline/report/plots.h"
+#include "pipeline/report/ranking.h"
 #include "pipeline/report/read_runs.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
@@ -47,9 +48,9 @@ struct ReportParts : RunTables {
 struct ReportTable {
   std::string file;
   Csv csv;
-  bool merged;  // concatenated from the runs' own tables
+  bool merged;   // concatenated from the runs' own tables
+  bool written;  // it has rows, or is epochs.csv or timing.csv
 };
-// Tables with rows; epochs.csv and timing.csv always.
 std::vector<ReportTable> report_tables(const ReportParts& parts);
 
 std::string report_page(const ReportParts& parts);

@@ -48,6 +48,11 @@ const RunGroup& ranked_group(const ReportParts& parts, const RankedGroup& ranked
   return ranked.group < groups ? parts.groups[ranked.group] : parts.ensembles.groups[ranked.group - groups];
 }
 
+// An ensemble that is hardly better than the best group comes after it.
+bool is_surely_worse(const RankedGroup& group, std::size_t groups) {
+  return group.difference > 0 && is_significant(group, groups - 1);
+}
+
 // "Best: A, mean Dice 0.871 …. Lead over B: 0.012 (…), …."
 std::string answer_words(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
@@ -63,7 +68,7 @@ std::string answer_words(const ReportParts& parts) {
   const std::string interval =
       std::isnan(next.interval.low) ? "" : format(" (95 % interval {})", interval_text(next.interval));
   return format("{} Lead over {}: {:.3f}{}, {}significant, n = {}.", lead, name(1), next.difference, interval,
-                is_significant(next, ranked.size() - 1) ? "" : "not ", next.differences.size());
+                is_surely_worse(next, ranked.size()) ? "" : "not ", next.differences.size());
 }
 
 // Quotes text for a shell command line.
@@ -99,10 +104,10 @@ std::string ranking_table(const ReportParts& parts) {
     rows.push_back({ranked_group(parts, group).name, decimals(group.dice),
                     compared ? format("{:.3f}", group.difference) : "",
                     compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
-                    i == 0                                     ? "reference"
-                    : !compared                                ? "no common cases"
-                    : is_significant(group, ranked.size() - 1) ? "significantly worse"
-                                                               : "not significant",
+                    i == 0                                  ? "reference"
+                    : !compared                             ? "no common cases"
+                    : is_surely_worse(group, ranked.size()) ? "significantly worse"
+                                                            : "not significant",
                     compared ? std::to_string(group.differences.size()) : ""});
   }
   return table_section(rows, "ranking.csv");
@@ -179,6 +184,13 @@ std::string ranking_section(const ReportParts& parts) {
       "<p>The score of a case is its mean over the regions. Differences are between the same cases, with "
       "bootstrap intervals. p: Wilcoxon signed-rank test against the best group, Holm-corrected for the "
       "number of groups. Only groups with several repeats include the variation between trainings.</p>\n";
+  if (parts.ranking.unshared_cases > 0)
+    html += html_notes({format("Not ranked: {} without a score in every group.",
+                               counted(parts.ranking.unshared_cases, "case"))});
+  if (parts.ranking.has_absent_regions)
+    html +=
+        "<p>A region that a case lacks counts with 1 in groups that predict none, if another group predicts "
+        "it. Tables below leave it out.</p>\n";
   const auto ensembles = parts.ensembles.groups.size();
   if (ensembles > 0)
     html +=
@@ -293,8 +305,8 @@ std::string comparison_section(const ReportParts& parts) {
       table_section(rows, "comparison.csv", csv_of(parts.comparisons)) +
       "<p>Difference: Dice B minus Dice A, paired by case, on the same grid. Intervals are "
       "bootstrap intervals of the mean difference (BCa, 9999 resamples). p: two-sided Wilcoxon signed-rank "
-      "test, Holm-corrected for the regions of a comparison; exact up to 50 differences without zeros and "
-      "ties, otherwise the normal approximation; - where no case differs. comparison.csv has the other "
+      "test, Holm-corrected for the regions of a comparison; exact up to 50 differences, "
+      "otherwise the normal approximation; - where no case differs. comparison.csv has the other "
       "metrics.</p>\n";
   if (!also.empty())
     html += html_notes(

@@ -9,6 +9,7 @@
 
 #include "pipeline/report/comparison.h"
 #include "pipeline/report/gnuplot.h"
+#include "pipeline/report/ranking.h"
 #include "pipeline/report/run_groups.h"
 #include "pipeline/report/tables.h"
 

@@ -41,14 +41,16 @@ std::set<std::string> names_in(const RunFolder& run) {
   return names;
 }
 
-void rename(RunFolder& run, const std::string& suffix) {
+template <class Renamed>
+void rename(RunFolder& run, const Renamed& renamed) {
   each_table([&](const char*, auto table) {
-    for (auto& row : run.*table) row.run += suffix;
+    for (auto& row : run.*table) row.run = renamed(row.run);
   });
 }
 
-// Rows of different folders with the same run name would be taken for repeats, so their folder's name or full
-// path is appended.
+// Rows of different folders with the same run name would be taken for repeats. Such a run has the name of its
+// folder, unless that is taken, too: then the folder's full path follows the name, as a folder's name does in
+// a merged report.
 void make_names_unique(std::vector<RunFolder>& runs) {
   std::map<std::string, int> uses, folders;
   for (const RunFolder& run : runs) {
@@ -58,8 +60,12 @@ void make_names_unique(std::vector<RunFolder>& runs) {
   for (RunFolder& run : runs) {
     const std::set<std::string> names = names_in(run);
     const std::string folder = folder_name(run.path);
-    if (std::ranges::any_of(names, [&](const std::string& name) { return uses[name] > 1; }))
-      rename(run, format(" ({})", folders[folder] > 1 ? fs::weakly_canonical(run.path).string() : folder));
+    if (std::ranges::any_of(names, [&](const std::string& name) { return uses[name] > 1; })) {
+      const std::string place = folders[folder] > 1 ? fs::weakly_canonical(run.path).string() : folder;
+      const bool is_name =
+          place == folder && names.size() == 1 && (!uses.contains(folder) || names.contains(folder));
+      rename(run, [&](const std::string& name) { return is_name ? folder : format("{} ({})", name, place); });
+    }
     const std::set<std::string> renamed = names_in(run);
     run.name = renamed.empty() ? folder : join({renamed.begin(), renamed.end()}, ", ");
   }

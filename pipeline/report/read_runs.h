@@ -68,7 +68,7 @@ struct RunFolders {
   std::vector<std::string> notes;  // skipped runs with reasons; modified tables
 };
 
-// Reads each folder once. Runs with the same name get their folders' names appended. If there are several
+// Reads each folder once. Runs with the same name are named by their folders. If there are several
 // folders, skips runs without a finished epoch, and `out` if it contains a report but no run. Throws
 // Exit::bad_data for a folder that is not a run or has damaged tables, Exit::usage if nothing remains.
 RunFolders read_runs(const std::vector<fs::path>& folders, const fs::path& out,

@@ -73,17 +73,22 @@ void write_paper(const ReportParts& parts, const Paper& paper, const Outputs& ou
   write("methods.md", paper.methods(parts.runs));
 }
 
-// Removes the plots of an earlier report; outside a run's folder, only files that `outputs` allows to
-// overwrite.
-void remove_pictures(const ReportParts& parts, const Outputs& outputs) {
+// Removes what an earlier report in this folder wrote and this one does not.
+void remove_earlier(const ReportParts& parts, const std::string& name) {
+  const fs::path file = parts.out / name;
+  if (parts.in_place)
+    remove_own(file);
+  else if (fs::exists(file) && !remove_output(file, parts.out))
+    log::warn("{}: is not of this report. It was not written by voxswap, or was changed since, so it stays",
+              file.string());
+}
+
+// Plots that were not drawn this time.
+void remove_earlier_pictures(const ReportParts& parts) {
   for (const char* name :
-       {"dice", "pareto", "boxplot", "reliability", "epochs", "validation", "timing", "memory"}) {
-    for (const char* extension : {".svg", ".png"}) {
-      const fs::path file = parts.out / (std::string(name) + extension);
-      if (!parts.in_place) outputs.check(file);
-      remove_own(file);
-    }
-  }
+       {"dice", "pareto", "boxplot", "reliability", "epochs", "validation", "timing", "memory"})
+    if (std::ranges::find(parts.pictures, name, &Picture::name) == parts.pictures.end())
+      for (const char* extension : {".svg", ".png"}) remove_earlier(parts, std::string(name) + extension);
 }
 
 }  // namespace
@@ -116,9 +121,13 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
   };
   if (!parts.in_place) outputs.check(out / "report.html");
   // In place, merged tables would replace those of the run, which may still be appending rows.
-  for (const ReportTable& table : report_tables(parts))
-    if (!parts.in_place || !table.merged)
+  for (const ReportTable& table : report_tables(parts)) {
+    if (parts.in_place && table.merged) continue;
+    if (table.written)
       write(table.file, [&](const fs::path& file) { write_csv(file, table.csv); });
+    else
+      remove_earlier(parts, table.file);
+  }
 
   // Without plots, tables and page are still useful; errors are thrown at the end.
   Exit problem = Exit::done;
@@ -131,7 +140,7 @@ BestModel report(const std::vector<fs::path>& folders, const fs::path& out, cons
     parts.plot_problem = error.what();
     problem = error.exit();
   }
-  remove_pictures(parts, outputs);
+  remove_earlier_pictures(parts);
   const auto write_text = [&](const std::string& name, const std::string& text) {
     write(name, [&](const fs::path& file) { write_file(file, text); });
   };

@@ -64,9 +64,19 @@ std::vector<std::string> enough(const std::vector<RunInTable>& runs, std::vector
   return keys;
 }
 
+// "[2, 2, 2]" -> "2"
+std::string without_repetition(const std::string& value) {
+  if (!value.starts_with('[') || !value.ends_with(']')) return value;
+  const std::vector<std::string> items = split(std::string_view(value).substr(1, value.size() - 2), ',');
+  const std::string first = trim(items.front());
+  return std::ranges::all_of(items, [&](const std::string& item) { return trim(item) == first; }) ? first
+                                                                                                  : value;
+}
+
 // "memory.planner", "tflms" -> "planner tflms"; a path is reduced to its last component.
 std::string part_of_setting(const std::string& key, std::string value) {
   constexpr std::size_t longest = 32;
+  value = without_repetition(value);
   if (const std::size_t slash = value.rfind('/');
       slash != value.npos && slash + 1 < value.size() && value[0] == '/')
     value.erase(0, slash + 1);
@@ -101,16 +111,42 @@ bool is_named_by_its_setting(const RunGroup& group, const std::string& run) {
   });
 }
 
-std::string full_name(const RunGroup& group, bool resolutions_differ) {
-  std::string setting = full_setting(group);
-  if (resolutions_differ) setting = group_label("resolution " + group.resolution, setting);
-  const bool named = std::ranges::all_of(
-      group.runs, [&](const std::string& run) { return is_named_by_its_setting(group, run); });
-  if (named && !setting.empty()) return setting;
+bool are_named_by_their_setting(const RunGroup& group) {
+  return std::ranges::all_of(group.runs,
+                             [&](const std::string& run) { return is_named_by_its_setting(group, run); });
+}
+
+std::string run_names(const RunGroup& group) {
   constexpr std::size_t most_names = 2;
-  std::vector<std::string> names = group.runs;
-  if (names.size() > most_names) names = {names[0], counted(names.size() - 1, "more run")};
-  return join(names, " and ") + (setting.empty() ? "" : format(" ({})", setting));
+  if (group.runs.size() <= most_names) return join(group.runs, " and ");
+  return format("{} and {}", group.runs[0], counted(group.runs.size() - 1, "more run"));
+}
+
+std::string with_resolution(const RunGroup& group, const std::string& setting, bool resolutions_differ) {
+  return resolutions_differ ? group_label("resolution " + group.resolution, setting) : setting;
+}
+
+std::string full_name(const RunGroup& group, bool resolutions_differ) {
+  const std::string setting = with_resolution(group, full_setting(group), resolutions_differ);
+  if (setting.empty()) return run_names(group);
+  return are_named_by_their_setting(group) ? setting : format("{} ({})", run_names(group), setting);
+}
+
+std::string short_name(const RunGroup& group, bool resolutions_differ, bool nothing_else_does) {
+  const std::string setting = with_resolution(group, group.setting, resolutions_differ);
+  if (are_named_by_their_setting(group) && !setting.empty()) return setting;
+  return run_names(group) + (nothing_else_does ? format(" (resolution {})", group.resolution) : "");
+}
+
+void name_groups(std::vector<RunGroup>& groups) {
+  const std::size_t resolutions = distinct(groups, &RunGroup::resolution).size();
+  const bool differ = resolutions > 1, nothing_else_does = differ && resolutions == groups.size();
+  for (RunGroup& group : groups) {
+    group.name = full_name(group, differ);
+    group.label = short_name(group, differ, nothing_else_does);
+  }
+  if (distinct(groups, &RunGroup::label).size() == groups.size()) return;
+  for (RunGroup& group : groups) group.label = group.name;
 }
 
 }  // namespace
@@ -131,8 +167,7 @@ std::vector<RunGroup> group_runs(const std::vector<RunInTable>& runs) {
     }
     place_in(groups[found->second].runs, run.run);
   }
-  const bool resolutions_differ = distinct(groups, &RunGroup::resolution).size() > 1;
-  for (RunGroup& group : groups) group.name = full_name(group, resolutions_differ);
+  name_groups(groups);
   std::ranges::stable_sort(groups, {},
                            [](const RunGroup& group) { return resolution_voxels(group.resolution); });
   return groups;

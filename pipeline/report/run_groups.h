@@ -22,7 +22,8 @@ struct RunGroup {
   std::map<std::string, std::string> keys;  // all that differ among the runs, except preprocess.resolution
   std::vector<std::string> distinguishing_keys;  // of these, enough to distinguish groups of equal resolution
   std::vector<std::string> runs;
-  std::string name;  // full name for display: "finer (resolution 64, planner tflms, budget 2GiB)"
+  std::string name;   // for sentences: "finer (resolution 64, planner tflms, budget 2GiB)"
+  std::string label;  // for tables, legends and axes, unique: "finer"; of a sweep's cell "planner tflms"
 };
 
 // From coarse to fine, then in the given order. Each run with an unknown experiment is a group.

@@ -79,6 +79,7 @@ TEST(Csv, HoldsNoFieldThatASpreadsheetTakesForAFormula) {
     EXPECT_TRUE(field == "-" || std::string("=+-@\t\r").find(shown[0]) == std::string::npos) << line;
   }
   EXPECT_EQ(csv_text({{"a", "b"}, {{"-0.5", "=x"}}}), "a,b\n-0.5,'=x\n");
+  EXPECT_EQ(csv_text({{"a", "b"}, {{"-0.5;0.25", "-0.5;x"}}}), "a,b\n-0.5;0.25,'-0.5;x\n");
 }
 
 TEST(Csv, IsUtf8) {

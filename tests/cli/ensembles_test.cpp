@@ -79,6 +79,17 @@ TEST_F(RankedEnsembles, HaveTheDiceOfTheLabelMapsThatTheyPredict) {
   EXPECT_EQ(dice_of("maps.csv", ""), scored);
 }
 
+TEST_F(RankedEnsembles, UseEveryRepeatOfTheRunThatHasMore) {
+  done(into("one", {"training.epochs=1"}));
+  done(into("two", {"training.epochs=1", "network.depth=3", "training.repeats=2"}));
+  done({"report", path("one"), path("two"), "--out", path("uneven"), "--ensembles", "--quiet"});
+  const Csv csv = read_csv(folder_ / "uneven/ensembles.csv");
+  std::map<std::string, int> rows;
+  for (const auto& row : csv.rows) ++rows[row[csv.column("repeat", "ensembles.csv")]];
+  EXPECT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows["1"], rows["2"]);
+}
+
 TEST_F(RankedEnsembles, AreNotMadeOfRunsThatCannotPredictTogether) {
   done(into("small", {"preprocess.resolution=8", "training.epochs=1"}));
   done(into("large", {"training.epochs=1"}));

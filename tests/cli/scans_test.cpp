@@ -74,7 +74,9 @@ TEST_F(Scans, EndTheirPredictionWithTheWindowThatASignalFinds) {
   for (int i = 0; i < 6000 && !fs::exists(maps); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   kill(child, SIGTERM);
-  failed(finish(child, {.log = log_}), 130);
+  const Outcome ended = finish(child, {.log = log_});
+  failed(ended, 130, {"interrupted"});
+  EXPECT_FALSE(contains(ended.output, "--resume")) << ended.output;  // which predict has not
   EXPECT_TRUE(!fs::exists(maps) || fs::is_empty(maps));
 }
 

@@ -102,6 +102,8 @@ TEST_F(SweepCommand, RunsWhatIsFinishedNoSecondTimeAndAddsCells) {
   done(sweep_into("s", {"training.seed=1,2,3"}));
   EXPECT_EQ(fs::last_write_time(folder_ / "s/seed-1/dice.csv"), made);
   EXPECT_EQ(by_cell("s/sweep.csv", "seed").size(), 3u);
+  const Outcome fewer = done(sweep_into("s", {"training.seed=3,4"}));
+  EXPECT_TRUE(contains(fewer.output, "2 cells of an earlier sweep (seed-1, seed-2)")) << fewer.output;
 }
 
 TEST_F(SweepCommand, IsWatchedWithALineForEachRun) {

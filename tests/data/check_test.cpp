@@ -115,6 +115,15 @@ TEST_F(Checking, FindsLabelsBesideTheHead) {
   expect_problem("warning", {"b_truth.nii.gz", "every channel is background in "});
 }
 
+TEST_F(Checking, DoesNotExpectIgnoredVoxelsInTheHead) {
+  LabelMap truth = labels();
+  std::ranges::replace(truth.voxels, std::int16_t{0}, std::int16_t{9});
+  write_label_map(file("b", "truth"), truth);
+  options_.data.ignore_label = 9;
+  for (const Problem& problem : check_dataset(options_).problems)
+    EXPECT_EQ(problem.what.find("every channel is background"), std::string::npos) << problem.what;
+}
+
 TEST_F(Checking, FindsFloatLabelsLongVoxelsAndOddScans) {
   const LabelMap truth = labels();
   Image stored{case_grid, {truth.voxels.begin(), truth.voxels.end()}};

@@ -59,6 +59,18 @@ TEST(Preparing, CropsToTheForegroundAndPutsTheChannelsSideBySide) {
   EXPECT_EQ(prepared.training_geometry(), crop(volume.truth, prepared.box).geometry);
 }
 
+TEST(Preparing, RefusesACaseThatIsAllBackground) {
+  Volume volume = block_volume(oblique_geometry({14, 12, 16}));
+  std::ranges::fill(volume.channels[0].voxels, 0);
+  prepare(volume, corner_options({10, 8, 10}));
+  std::ranges::fill(volume.channels[1].voxels, -5);
+  for (const Crop crop : {Crop::foreground, Crop::none}) {
+    PrepareOptions options = corner_options({10, 8, 10});
+    options.crop = crop;
+    expect_failure([&] { prepare(volume, options); }, Exit::bad_data, {"block", "only background"});
+  }
+}
+
 TEST(Preparing, MeasuresMeanAndDeviationOverTheForegroundOnly) {
   const Volume volume = block_volume(geometry({14, 12, 16}));
   const PreparedCase prepared = prepare(volume, corner_options({10, 8, 10}));

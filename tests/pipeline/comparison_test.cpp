@@ -1,4 +1,4 @@
-// How runs are grouped into repeats, compared and ranked.
+// How runs are grouped into repeats and compared.
 #include "pipeline/report/comparison.h"
 
 #include <gtest/gtest.h>
@@ -82,8 +82,33 @@ TEST(RunGroups, AreNamedByTheFewestKeysThatTellThemApart) {
   const auto groups = group_runs(runs);
   ASSERT_EQ(groups.size(), 4u);
   EXPECT_EQ(groups[0].setting, "planner keep, patch none");
-  EXPECT_EQ(groups[3].setting, "planner hybrid, patch [32, 32, 32]");
+  EXPECT_EQ(groups[3].setting, "planner hybrid, patch 32");
   EXPECT_EQ(groups[3].distinguishing_keys, (std::vector<std::string>{"memory.planner", "training.patch"}));
+}
+
+TEST(RunGroups, NameACubeByOneSide) {
+  const auto spacing = [](const char* name, const char* value) {
+    return run(name, "64", {{"preprocess.spacing", value}, {"training.patch", "none"}});
+  };
+  const auto groups = group_runs({spacing("a", "[2.5, 2.5, 2.5]"), spacing("b", "[2, 2, 3]")});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].setting, "spacing 2.5");
+  EXPECT_EQ(groups[1].setting, "spacing [2, 2, 3]");
+}
+
+TEST(RunGroups, AreLabelledByTheirRunsUnlessTheseAreNamedByTheirSettings) {
+  const auto groups_of = [](std::vector<std::string> names) {
+    std::vector<RunInTable> runs;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      runs.push_back(run(names[i], "64", {{"memory.planner", i % 2 ? "hybrid" : "keep"}}));
+    return group_runs(runs);
+  };
+  EXPECT_EQ(groups_of({"mine", "other"})[0].name, "mine (planner keep)");
+  EXPECT_EQ(groups_of({"mine", "other"})[0].label, "mine");
+  EXPECT_EQ(groups_of({"planner-keep", "planner-hybrid"})[1].label, "planner hybrid");
+  EXPECT_EQ(groups_of({"a", "b", "c", "d"})[1].label, "b and d");
+  EXPECT_EQ(groups_of({"a", "b", "a", "c", "d", "e"})[1].label, "b and 2 more runs");
+  EXPECT_EQ(groups_of({"a", "a"})[1].label, "a (planner hybrid)");  // labels are unique
 }
 
 TEST(RunGroups, OfRunsWithoutAnExperimentAreEachByThemselves) {
@@ -190,87 +215,9 @@ TEST(Comparison, IsWrittenInItsColumns) {
       "5\n");
 }
 
-std::vector<RunGroup> groups(const std::vector<std::string>& losses) {
-  std::vector<RunInTable> runs;
-  for (const std::string& loss : losses)
-    runs.push_back(
-        {"run_" + loss, "64", {{"training.loss", loss}, {"training.epochs", "epochs of " + loss}}});
-  return group_runs(runs);
-}
-
-// Three groups at one resolution: in both regions b is better than a by 0.01 to 0.10.
-std::vector<DiceRow> ten_cases_of_three() {
-  std::vector<DiceRow> rows;
-  for (int i = 1; i <= 10; ++i)
-    for (const char* region : {"whole", "core"}) {
-      const std::string id = format("case_{}", i);
-      rows.push_back(score("run_a", "64", id, 0.5, region));
-      rows.push_back(score("run_b", "64", id, 0.5 + 0.01 * i, region));
-      rows.push_back(score("run_c", "64", id, 0.5 + 0.01 * i - (i % 2 == 0 ? 0.02 : -0.019), region));
-    }
-  return rows;
-}
-
-TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
-  const auto ranking = rank(groups({"a", "b", "c"}), ten_cases_of_three());
-  ASSERT_EQ(ranking.groups.size(), 3u);
-  EXPECT_EQ(ranking.grid, "native");
-  EXPECT_EQ(ranking.regions, (std::vector<std::string>{"whole", "core"}));
-  EXPECT_EQ(ranking.groups[0].group, 1u);
-  EXPECT_NEAR(ranking.groups[0].dice, 0.555, 1e-12);
-  EXPECT_EQ(ranking.groups[1].group, 2u);
-  EXPECT_NEAR(ranking.groups[1].difference, 0.0005, 1e-12);  // five times 0.02, five times -0.019
-  EXPECT_FALSE(is_significant(ranking.groups[1], 2));
-  const RankedGroup& last = ranking.groups[2];
-  EXPECT_EQ(last.group, 0u);
-  EXPECT_NEAR(last.difference, 0.055, 1e-12);
-  EXPECT_EQ(last.test.p, 2 / 1024.0);
-  EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // corrected for two comparisons
-  EXPECT_TRUE(is_significant(last, 2));
-}
-
-// With five pairs p is at least 2 / 2^5 = 0.0625.
-TEST(Ranking, IsNotSignificantWithTooFewCases) {
-  std::vector<DiceRow> rows;
-  for (int i = 1; i <= 5; ++i) {
-    rows.push_back(score("run_a", "64", format("case_{}", i), 0.5));
-    rows.push_back(score("run_b", "64", format("case_{}", i), 0.9));
-  }
-  const auto ranking = rank(groups({"a", "b"}), rows);
-  EXPECT_FALSE(is_significant(ranking.groups[1], 1));
-}
-
-TEST(Ranking, ComparesOnlyWhatTheGroupsShare) {
-  std::vector<DiceRow> rows = ten_cases_of_three();
-  rows.push_back(score("run_b", "64", "only_there", 1));
-  rows.push_back(score("run_b", "64", "case_1", 1, "only_in_b"));
-  rows.push_back(score("run_a", "64", "nan_here", std::nan("")));
-  const auto ranking = rank(groups({"a", "b", "c"}), rows);
-  EXPECT_EQ(ranking.regions.size(), 2u);
-  EXPECT_EQ(ranking.groups[2].differences.size(), 10u);
-  EXPECT_TRUE(rank(groups({"a"}), {}).groups.empty());
-}
-
-// c is 0.0005 behind b, then ahead of it by less than the tolerance, then by more.
-TEST(Ranking, PrefersAGroupToAnEnsembleThatIsHardlyBetter) {
-  std::vector<DiceRow> rows = ten_cases_of_three();
-  EXPECT_EQ(rank(groups({"a", "b", "c"}), rows, 1).groups[0].group, 1u);
-  const auto better_by = [&](double more) {
-    std::vector<DiceRow> changed = rows;
-    for (DiceRow& row : changed)
-      if (row.run == "run_c") row.dice += more;
-    return rank(groups({"a", "b", "c"}), changed, 1);
-  };
-  const auto hardly = better_by(0.0008);
-  EXPECT_EQ(hardly.groups[0].group, 1u);
-  EXPECT_EQ(hardly.groups[1].group, 2u);
-  EXPECT_NEAR(hardly.groups[1].difference, -0.0003, 1e-12);
-  EXPECT_EQ(better_by(0.0012).groups[0].group, 2u);
-}
-
 // The name lists all differing keys, not only those needed to tell groups apart.
 TEST(RunGroups, AreCalledInFullByTheirRunsAndAllThatDiffers) {
-  const std::vector<RunGroup> named = groups({"a", "b"});
+  const std::vector<RunGroup> named = groups_by_loss({"a", "b"});
   EXPECT_EQ(named[0].setting, "loss a");
   EXPECT_EQ(named[0].name, "run_a (loss a, epochs epochs of a)");
   const auto resolutions = group_runs({{"x", "64", {{"training.loss", "a"}}},

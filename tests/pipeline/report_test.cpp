@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "pipeline/report/html.h"
+#include "pipeline/report/read_runs.h"
 #include "tests/environment.h"
 #include "tests/expect.h"
 #include "tests/pipeline/made_up_runs.h"
@@ -71,10 +72,24 @@ TEST_F(Report, DistinguishesRunsOfOneNameByTheirFolders) {
   report_made_up({a, b, a}, out);
   const auto dice = rows_in<DiceRow>(out / "dice.csv");
   ASSERT_EQ(dice.size(), 8u);
-  EXPECT_EQ(dice[0].run, "same (a)");
-  EXPECT_EQ(dice[7].run, "same (b)");
+  EXPECT_EQ(dice[0].run, "a");
+  EXPECT_EQ(dice[7].run, "b");
   const Csv boxes = read_csv(out / "boxplot.csv");
   EXPECT_EQ(boxes.rows[0][boxes.column("n", "boxplot.csv")], "4");  // their experiments are the same: repeats
+}
+
+TEST_F(Report, DistinguishesRunsWhoseFoldersAreNoNames) {
+  const auto name_of = [](const RunFolders& read, std::size_t i) { return read.runs.at(i).name; };
+  const fs::path a = make_run("a", "same", "64"), b = make_run("b", "same", "64"),
+                 below = make_run("below/b", "same", "64"), taken = make_run("c", "a", "64");
+  const RunFolders all = read_runs({a, b, below, taken}, folder_ / "out", made_up_settings);
+  EXPECT_EQ(name_of(all, 0), "same (a)");
+  EXPECT_EQ(name_of(all, 1), format("same ({})", fs::weakly_canonical(b).string()));
+  EXPECT_EQ(name_of(all, 3), "a");
+  const fs::path same = make_run("same", "same", "64");
+  const RunFolders two = read_runs({same, b}, folder_ / "out", made_up_settings);
+  EXPECT_EQ(name_of(two, 0), "same");
+  EXPECT_EQ(name_of(two, 1), "b");
 }
 
 TEST_F(Report, OfARunThatOnlyTrainedHasNoBoxes) {
@@ -166,6 +181,24 @@ TEST_F(Report, OfSeveralRunsOverwritesTheTablesOfNone) {
   const std::string before = read_file(a / "dice.csv");
   test::expect_failure([&] { report_made_up({a, b}, a); }, Exit::usage);
   EXPECT_EQ(read_file(a / "dice.csv"), before);
+}
+
+// A comparison that stayed would be taken for one of these runs.
+TEST_F(Report, RemovesWhatAnEarlierOneWroteButNothingThatWasEdited) {
+  const fs::path out = folder_ / "out";
+  report_made_up({first(), second()}, out);
+  ASSERT_TRUE(fs::exists(out / "comparison.csv"));
+  ASSERT_TRUE(fs::exists(out / "dice.svg"));
+  report_made_up({first()}, out);
+  EXPECT_FALSE(fs::exists(out / "comparison.csv"));
+  EXPECT_FALSE(fs::exists(out / "dice.svg"));
+  EXPECT_TRUE(fs::exists(out / "boxplot.csv"));
+  report_made_up({first(), second()}, out);
+  write_file(out / "comparison.csv", "edited");
+  write_file(out / "folds.csv", "the user's");
+  report_made_up({first()}, out);
+  EXPECT_EQ(read_file(out / "comparison.csv"), "edited");
+  EXPECT_EQ(read_file(out / "folds.csv"), "the user's");
 }
 
 TEST_F(Report, WhereNothingCanBeWrittenSaysSo) {
