@@ -253,6 +253,7 @@ class NnUNet:
             shutil.rmtree(path, ignore_errors=True)
         steps = [["import", source, "--out", run],
                  ["run", run / "experiment.yaml", f"data.root={self.folders['nnUNet_raw'] / name}", f"output.dir={tuned}",
+                  f"data.cache={self.work / 'cache'}",
                   f"network.init={run}", f"training.epochs={SHORT['tuned']}", f"training.repeats={folds}",
                   "training.optimizer={name: adam, learning_rate: 0.001}", "training.schedule.name=cosine",
                   "training.augment.flip=[0.5, 0, 0]"],  # mirrored from front to back, labels would be alike
