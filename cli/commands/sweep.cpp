@@ -196,8 +196,7 @@ void warn_of_other_cells(const experiments::Sweep& sweep) {
   if (!others.empty())
     log::warn(
         "{}: also has {} of an earlier sweep ({}). `predict`, `report` and `watch` of this folder use all of "
-        "them. "
-        "To keep sweeps apart, choose another --out",
+        "them. To keep sweeps apart, choose another --out",
         sweep.base.output.string(), counted(others.size(), "cell"), pipeline::listed(others, 4));
 }
 

@@ -108,7 +108,8 @@ class Prepare:
         box = [slice(0, side) for side in image.shape[1:]]
         if how["crop"] == "foreground":
             inside = numpy.nonzero((image != background[:, None, None, None]).any(0))
-            box = [slice(max(at.min() - 1, 0), min(at.max() + 2, side)) if len(at) else slice(0, side)
+            margin = how["crop_margin"]
+            box = [slice(max(at.min() - margin, 0), min(at.max() + 1 + margin, side)) if len(at) else slice(0, side)
                    for at, side in zip(inside, image.shape[1:])]
         parts = image[(slice(None), *box)].copy()
         for part, value in zip(parts, background):

@@ -45,8 +45,9 @@ std::vector<Scored> scored_regions(const std::vector<RunGroup>& groups, const st
   return all;
 }
 
-// What all of `groups` scored. A missing Dice counts with 1 where there was nothing to find and nothing was
-// found, but another group found something; elsewhere it has other reasons.
+// The regions of cases that every one of `groups` scored. If the truth lacks a region and only some groups
+// predict it, the Dice of the other groups is missing and counts as 1. If the truth has the region, a missing
+// Dice stays missing.
 std::vector<Scored> shared_by(const std::vector<std::size_t>& groups, const std::vector<Scored>& all,
                               Ranking& ranking) {
   std::vector<Scored> shared;
@@ -69,7 +70,7 @@ std::vector<Scored> shared_by(const std::vector<std::size_t>& groups, const std:
   return shared;
 }
 
-// The regions that have values in all of `groups`.
+// Without regions for which one of `groups` has no Dice in any case.
 std::vector<Scored> of_common_regions(const std::vector<std::size_t>& groups, std::vector<Scored> all) {
   std::map<std::string, std::set<std::size_t>> scored_in;  // by region
   for (const Scored& one : all)

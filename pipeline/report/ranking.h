@@ -10,9 +10,9 @@
 
 namespace voxswap::pipeline {
 
-// The score of a case is its mean over the regions. Differences are the score of the best group minus that of
-// this one; empty for the best group, and if no case has scores in all groups. Family for Holm's correction:
-// all groups.
+// The score of a case is its mean Dice over the regions. Differences, one per case, are the score of the best
+// group minus the score of this group. The best group has none; without common cases no group has any. Family
+// for Holm's correction: all groups.
 struct RankedGroup : Paired {
   std::size_t group = 0;  // of run_groups.h
   std::size_t cases = 0;  // with a score
