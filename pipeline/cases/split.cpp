@@ -66,15 +66,19 @@ Split dealt_out(const data::Dataset& dataset, const std::vector<std::size_t>& ca
 void check_patients(const data::Dataset& dataset, const Split& split, const SplitOptions& options) {
   const std::map<std::string, std::string> patients = patients_of(dataset, options);
   if (patients.empty()) return;
+  const auto report = [&](const std::string& trouble) {
+    if (options.patient != SplitOptions::known_names)
+      fail(Exit::bad_data, "{}. Put both into one part", trouble);
+    log::warn("{}, so scores are too high", trouble);
+  };
   std::map<std::string, std::string> trains;  // one case of each patient
   for (const std::size_t index : split.training)
     trains[patients.at(dataset.cases[index].id)] = dataset.cases[index].id;
   for (const std::size_t index : split.validation) {
     const std::string& id = dataset.cases[index].id;
     if (const auto found = trains.find(patients.at(id)); found != trains.end())
-      fail(Exit::bad_data,
-           "{}: '{}' trains and '{}' validates, but both belong to the patient '{}'. Put both into one part",
-           options.file.string(), found->second, id, found->first);
+      return report(format("{}: '{}' trains and '{}' validates, but both belong to the patient '{}'",
+                           options.file.string(), found->second, id, found->first));
   }
 }
 
@@ -191,8 +195,8 @@ Split make_split(const data::Dataset& dataset, const SplitOptions& options) {
     if (options.folds > static_cast<std::int64_t>(cases.size()))
       fail(Exit::bad_data, "{}: {}: {} with ground truth cannot be divided into {}", dataset.root.string(),
            key::data_split_folds, counted(cases.size(), "case"), counted(options.folds, "fold"));
-    split = options.patient.empty() && options.stratify.empty() ? drawn(cases, options)
-                                                                : dealt_out(dataset, cases, options);
+    const bool deals = !options.stratify.empty() || !patients_of(dataset, options).empty();
+    split = deals ? dealt_out(dataset, cases, options) : drawn(cases, options);
   }
   if (split.training.empty() || split.validation.empty()) {
     fail(Exit::bad_data, "{}: the split has {} and {}. Each part needs at least one case",

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <numeric>
 #include <regex>
+#include <set>
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/keys.h"
+#include "base/log.h"
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "base/text.h"
@@ -69,6 +71,30 @@ std::map<std::string, std::string> patients_by_name(const data::Dataset& dataset
   return patients;
 }
 
+// Sessions of BIDS are sub-01_ses-2; follow-ups of BraTS since 2023 are BraTS-GLI-00005-101. Other cases are
+// patients of their own.
+std::map<std::string, std::string> patients_by_known_names(const data::Dataset& dataset, std::size_t parts) {
+  static const std::regex known("(?:(sub-[^_]+)_ses-.*|(BraTS-[A-Za-z]+-[0-9]+)-[0-9]+)");
+  std::map<std::string, std::string> patients;
+  std::set<std::string> labelled;
+  std::size_t cases = 0;
+  for (const data::CaseFiles& files : dataset.cases) {
+    std::smatch match;
+    const bool tells = std::regex_match(files.id, match, known);
+    const std::string patient = !tells ? files.id : match[1].matched ? match[1] : match[2];
+    patients[files.id] = patient;
+    if (!files.labelled()) continue;
+    labelled.insert(patient);
+    ++cases;
+  }
+  if (labelled.size() == cases) return {};
+  if (labelled.size() >= parts) return patients;
+  log::warn("{} of {}: too few patients to keep all cases of each in one part, so scores are too high",
+            counted(static_cast<std::int64_t>(cases), "case"),
+            counted(static_cast<std::int64_t>(labelled.size()), "patient"));
+  return {};
+}
+
 // A group of cases that stay together.
 struct Patient {
   std::vector<std::size_t> cases;
@@ -84,7 +110,7 @@ std::vector<Patient> patients_among(const data::Dataset& dataset, const std::vec
   std::vector<Patient> patients;
   for (const std::size_t index : cases) {
     const std::string& id = dataset.cases[index].id;
-    const std::string name = options.patient.empty() ? id : names.at(id);
+    const std::string name = names.empty() ? id : names.at(id);
     const auto [found, fresh] = places.try_emplace(name, patients.size());
     if (fresh) patients.emplace_back();
     patients[found->second].cases.push_back(index);
@@ -162,6 +188,9 @@ std::vector<std::size_t> of_share(const std::vector<Patient>& patients, const Sp
 
 std::map<std::string, std::string> patients_of(const data::Dataset& dataset, const SplitOptions& options) {
   if (options.patient.empty()) return {};
+  if (options.patient == SplitOptions::known_names)
+    return patients_by_known_names(dataset,
+                                   static_cast<std::size_t>(std::max<std::int64_t>(2, options.folds)));
   if (options.patient.find(place_of_patient) != std::string::npos)
     return patients_by_name(dataset, options.patient);
   const std::map<std::string, std::string> column = column_of(options, options.patient);

@@ -40,6 +40,16 @@ TEST(Identity, LetsARunBeTrainedLongerWhereTheRateDoesNotFollowTheLength) {
   EXPECT_TRUE(may_change(Decides::epochs, experiment));
 }
 
+TEST(Identity, ResumesRunsThatWereSplitBeforePatientsWereKnownByName) {
+  const auto with = [](const char* patients) {
+    return SettingList{{"data.split.patient", patients, Decides::data}};
+  };
+  const RunIdentity before = identify({}, with("none"), {}, Csv{{"case", "part"}, {}});
+  EXPECT_NO_THROW(check_experiment(before, {}, with("auto"), {""}));
+  test::expect_failure([&] { check_experiment(before, {}, with("{patient}_*"), {""}); }, Exit::bad_data,
+                       {"data.split.patient was none, now {patient}_*"});
+}
+
 // Earlier versions computed all samples of a batch in one kernel and did not record this.
 TEST(Identity, RefusesToGoOnWithBatchesThatAnOlderVersionTookAtOnce) {
   Experiment experiment;

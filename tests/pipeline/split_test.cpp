@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -128,6 +129,50 @@ TEST(Split, ByPatientsNeverHasOneOnBothSides) {
   const Split split = make_split(dataset, {.validation = 0.25, .file = {}, .patient = "{patient}_scan?"});
   EXPECT_NEAR(static_cast<double>(split.validation.size()), 10, 2);
   EXPECT_THROW(make_split(dataset, {.file = {}, .patient = "q{patient}_*"}), Error);
+}
+
+data::Dataset named(const std::vector<std::string>& names) {
+  data::Dataset dataset;
+  dataset.root = "somewhere";
+  for (const std::string& name : names) dataset.cases.push_back({name, {}, {}, "truth.nii.gz"});
+  return dataset;
+}
+
+TEST(Split, KeepsSessionsOfBidsAndFollowUpsOfBratsTogether) {
+  for (const auto& [patients, first, second] :
+       {std::tuple{"sub-", "_ses-1", "_ses-2"}, {"BraTS-GLI-000", "-100", "-101"}}) {
+    std::vector<std::string> names;
+    for (int patient = 10; patient < 20; ++patient)
+      for (const char* scan : {first, second}) names.push_back(patients + std::to_string(patient) + scan);
+    const data::Dataset dataset = named(names);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const Split split = make_split(dataset, {.seed = seed, .file = {}});
+      ASSERT_EQ(split.validation.size(), 4u);
+      for (std::size_t i = 0; i < 4; i += 2) {
+        EXPECT_EQ(split.validation[i] % 2, 0u) << seed;
+        EXPECT_EQ(split.validation[i + 1], split.validation[i] + 1) << seed;
+      }
+    }
+  }
+}
+
+// Every case of BraTS 2018 and 2020 is a patient, although their names end in numbers, too.
+TEST(Split, OfNamesThatTellNoPatientIsTheOneWithoutPatients) {
+  for (const auto& [before, after] :
+       {std::pair{"Brats18_TCIA_", "_1"}, {"BraTS20_Training_0", ""}, {"BraTS-GoAT-000", ""}, {"sub-", ""}}) {
+    std::vector<std::string> names;
+    for (int patient = 10; patient < 30; ++patient) names.push_back(before + std::to_string(patient) + after);
+    EXPECT_EQ(make_split(named(names), {.file = {}}).validation,
+              make_split(named(names), {.file = {}, .patient = ""}).validation);
+  }
+}
+
+TEST(Split, OfTooFewPatientsIsDrawnAmongTheirCases) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(make_split(named({"sub-1_ses-1", "sub-1_ses-2", "sub-1_ses-3", "sub-1_ses-4"}), {.file = {}})
+                .validation.size(),
+            1u);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("4 cases of 1 patient: too few"), std::string::npos);
 }
 
 TEST(Split, ByPatientsReadsThePatientsFromAFile) {
