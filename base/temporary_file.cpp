@@ -30,8 +30,8 @@ fs::path folder_of(const fs::path& file) {
 void fail_writing(const fs::path& path, int system_error) {
   const Exit exit = exit_of(system_error);
   const char* advice = exit != Exit::does_not_fit ? ""
-                       : system_error == ENOMEM   ? ". End other programs and run again with --resume"
-                                                  : ". Free some space and run again with --resume";
+                       : system_error == ENOMEM   ? ". End other programs and run the command again"
+                                                  : ". Free some space and run the command again";
   fail(exit, "{}: cannot be written: {}. The previous version, if there is one, is unchanged{}",
        path.string(), system_error == ENOENT ? "its folder was removed" : std::strerror(system_error),
        advice);

@@ -96,6 +96,7 @@ void predict_image(const std::vector<std::string>& runs, const std::string& inpu
     if (shows_progress) print("{}\n", text);
     std::fflush(stdout);
   };
+  check_output_file("--out", label_map);
   Outputs outputs(options.force);
   outputs.protect(input);
   outputs.check(label_map);

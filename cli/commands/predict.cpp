@@ -48,7 +48,11 @@ void add_prediction_options(CLI::App& app, PredictOptions& how, std::string& win
 bool names_label_map(const std::string& out) {
   error_code ignored;
   const data::ImageExtension* const extension = data::image_extension(out);
-  return extension != nullptr && extension->written && !fs::is_directory(out, ignored);
+  if (extension == nullptr || fs::is_directory(out, ignored)) return false;
+  if (!extension->written)
+    fail(Exit::usage, "--out: {}: label maps are written as {}", out,
+         data::image_extensions_text([](const data::ImageExtension& one) { return one.written; }));
+  return true;
 }
 
 // Rejects options that need a folder.
@@ -133,7 +137,8 @@ Exit predict_command(const Arguments& arguments) {
   if (input.empty() && watched.empty()) fail(Exit::usage, "--input or --watch is required");
   if (!watched.empty()) {
     if (dry_run) fail(Exit::usage, "--dry-run: needs --input");
-    if (out.empty()) fail(Exit::usage, "--watch: needs a folder for the label maps. Add --out DIR");
+    if (out.empty() || names_label_map(out))
+      fail(Exit::usage, "--watch: needs a folder for the label maps. Use --out DIR");
     predict_arriving(folders, watched, out, how, overrides, settle);
     return Exit::done;
   }

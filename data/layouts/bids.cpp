@@ -98,7 +98,8 @@ bool is_ours(const fs::path& derivative) {
 std::vector<fs::path> derivatives_of(const fs::path& root) {
   std::vector<fs::path> folders;
   if (!is_folder(root / "derivatives")) return folders;
-  if (!places(root / "derivatives").empty()) folders.push_back(root / "derivatives");
+  if (!places(root / "derivatives").empty() && !is_ours(root / "derivatives"))
+    folders.push_back(root / "derivatives");
   for (const std::string& name : entries(root / "derivatives"))
     if (const fs::path folder = root / "derivatives" / name; is_folder(folder) && !is_ours(folder))
       folders.push_back(folder);
@@ -214,12 +215,14 @@ Dataset list_bids(const DatasetOptions& options) {
   const std::vector<fs::path> derivatives = derivatives_of(options.root);
   for (const Place& place : all) {
     CaseFiles files = case_of(options.root, place, dataset.modalities);
-    files.truth = truth_of(derivatives, place);
+    if (!options.for_prediction) files.truth = truth_of(derivatives, place);
     dataset.cases.push_back(std::move(files));
   }
   leave_out_other_data(options.root, all, dataset);
-  for (const std::string& name : entries(options.root / "derivatives"))
-    if (const fs::path folder = options.root / "derivatives" / name; is_ours(folder))
+  std::vector<fs::path> predictions{options.root / "derivatives"};
+  for (const std::string& name : entries(predictions[0])) predictions.push_back(predictions[0] / name);
+  for (const fs::path& folder : predictions)
+    if (is_ours(folder))
       dataset.left_out.push_back({"note", folder, "derived by voxswap: predictions are not ground truth"});
   dataset.labels = named_labels(dataset, derivatives);
   if (dataset.labels.empty() && options.labels.empty()) dataset.labels = observed_labels(dataset, options);

@@ -178,6 +178,23 @@ void check_names(const Dataset& dataset) {
   }
 }
 
+namespace {
+
+// Of cases with one name, keeps the first.
+void leave_out_alike(Dataset& dataset) {
+  std::vector<CaseFiles> kept;
+  for (CaseFiles& files : dataset.cases) {
+    if (kept.empty() || kept.back().id != files.id)
+      kept.push_back(std::move(files));
+    else
+      dataset.left_out.push_back({"error", files.first_channel(),
+                                  format("{} has the same name", kept.back().first_channel().string())});
+  }
+  dataset.cases = std::move(kept);
+}
+
+}  // namespace
+
 std::vector<std::string> layout_names() {
   std::vector<std::string> names{"auto"};
   for (const Layout& layout : layouts()) names.emplace_back(layout.name);
@@ -214,8 +231,9 @@ Dataset list_dataset(const DatasetOptions& given) {
   dataset.align = options.align;
   const std::string reason = dataset.recognised.empty() ? "" : format(": {}", dataset.recognised);
   dataset.recognised = format("layout {} {}{}", layout.name, automatic ? "recognised" : "as set", reason);
-  std::sort(dataset.cases.begin(), dataset.cases.end(),
-            [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+  std::stable_sort(dataset.cases.begin(), dataset.cases.end(),
+                   [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
+  if (options.for_prediction) leave_out_alike(dataset);
   dataset.all_modalities = dataset.modalities;
   select_modalities(dataset, options.modalities);
   if (dataset.cases.empty())

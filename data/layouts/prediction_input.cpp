@@ -1,6 +1,7 @@
 #include "data/layouts/prediction_input.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -24,6 +25,7 @@ namespace {
 // Patterns for the training set's files do not apply to other layouts.
 DatasetOptions for_layout(DatasetOptions options, const std::string& layout) {
   options.layout = layout;
+  options.for_prediction = true;
   const bool of_cases = std::any_of(options.files.begin(), options.files.end(), [](const auto& one) {
     return one.second.find("{case}") != std::string::npos;
   });
@@ -134,6 +136,7 @@ class Collection {
 
   Dataset finish() {
     all_.layout = join(layouts_, " or ");
+    extend_names();
     std::sort(all_.cases.begin(), all_.cases.end(),
               [](const CaseFiles& a, const CaseFiles& b) { return a.id < b.id; });
     if (wanted_.missing_modalities) mark_missing(all_);
@@ -156,6 +159,18 @@ class Collection {
     }
   }
 
+  // Label maps are named after cases, so names that several cases have are extended by their folders.
+  void extend_names() {
+    std::map<std::string, int> counts;
+    for (const CaseFiles& files : all_.cases) ++counts[files.id];
+    for (CaseFiles& files : all_.cases) {
+      std::string folder = files.first_channel().parent_path().lexically_relative(wanted_.root).string();
+      if (counts[files.id] == 1 || folder == ".") continue;
+      std::replace(folder.begin(), folder.end(), '/', '_');
+      files.id = folder != files.id && ends_with(folder, files.id) ? folder : folder + "_" + files.id;
+    }
+  }
+
   bool add_case(CaseFiles files) {
     std::set<std::string> own;
     error_code ignored;
@@ -166,13 +181,6 @@ class Collection {
     for (const std::string& path : own) folders_.insert(fs::path(path).parent_path().string());
     if (!files.truth.empty()) own.insert(plain(fs::absolute(files.truth)).string());
     used_.insert(own.begin(), own.end());
-    // Label maps are named after cases, so a duplicate name is extended by its folder.
-    if (!ids_.insert(files.id).second) {
-      std::string folder = files.first_channel().parent_path().lexically_relative(wanted_.root).string();
-      std::replace(folder.begin(), folder.end(), '/', '_');
-      files.id = ends_with(folder, files.id) ? folder : folder + "_" + files.id;
-      ids_.insert(files.id);
-    }
     all_.cases.push_back(std::move(files));
     return true;
   }
@@ -180,7 +188,7 @@ class Collection {
   const DatasetOptions& wanted_;
   Dataset all_;
   std::vector<std::string> layouts_;
-  std::set<std::string> used_, folders_, ids_;  // used files, folders of images, names of cases
+  std::set<std::string> used_, folders_;  // used files, folders of images
 };
 
 // One file: its volumes are the channels, in the order of the training set's files.

@@ -24,13 +24,18 @@ bool is_other_format(const fs::path& path) {
              ".bmp", ".npy", ".npz", ".h5", ".nii.bz2", ".nii.xz", ".nii.zst"});
 }
 
+// Cases of these layouts have no folders of their own, even if there is only one case.
+bool has_files_side_by_side(const Dataset& dataset) {
+  return dataset.layout == "msd" || dataset.layout == "nnunet";
+}
+
 class Walk {
  public:
   explicit Walk(const Dataset& dataset) : dataset_(dataset) {
     for (const CaseFiles& files : dataset.cases) {
       for (const fs::path& channel : files.channels) known_.emplace(plain(channel).string(), nullptr);
       if (!files.truth.empty()) known_.emplace(plain(files.truth).string(), nullptr);
-      ++cases_in_[folder_of(files).string()];
+      if (!has_files_side_by_side(dataset)) ++cases_in_[folder_of(files).string()];
     }
     for (const Unused& one : dataset.left_out) known_.emplace(plain(one.path).string(), &one);
   }

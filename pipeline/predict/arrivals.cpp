@@ -11,10 +11,16 @@ namespace voxswap::pipeline {
 
 namespace {
 
+std::int64_t nanoseconds(const timespec& time) {
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+// A moved file, or one copied with its times, keeps its time of writing, but has a new time of change.
 void add_file(FileStates& states, const fs::path& file) {
   struct stat status;
   if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode))
-    states[file.string()] = {status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+    states[file.string()] = {status.st_size,
+                             std::max(nanoseconds(status.st_mtim), nanoseconds(status.st_ctim))};
 }
 
 // The state of a file, or of all files below a folder. Ignores names that begin with a dot, which rsync gives
@@ -97,10 +103,11 @@ data::Dataset Arrivals::take(Clock::time_point now) {
 }
 
 bool is_newer(const fs::path& output, const data::CaseFiles& files) {
-  const FileStates written = states_of(output), states = states_of(files);
-  return !written.empty() && std::all_of(states.begin(), states.end(), [&](const auto& one) {
-    return one.second.second <= written.begin()->second.second;
-  });
+  struct stat written;
+  if (::stat(output.c_str(), &written) != 0) return false;
+  const FileStates states = states_of(files);
+  return std::all_of(states.begin(), states.end(),
+                     [&](const auto& one) { return one.second.second <= nanoseconds(written.st_mtim); });
 }
 
 }  // namespace voxswap::pipeline

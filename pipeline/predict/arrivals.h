@@ -52,7 +52,7 @@ class Arrivals {
   std::set<std::string> logged_;
 };
 
-// True if no file of the case was modified after `output` was written.
+// True if no file of the case was written, moved or copied there after `output` was written.
 bool is_newer(const fs::path& output, const data::CaseFiles& files);
 
 }  // namespace voxswap::pipeline

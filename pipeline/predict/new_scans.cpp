@@ -143,8 +143,9 @@ std::set<std::string> overlooked_in(const data::Dataset& dataset) {
 void log_end(std::size_t cases, const data::Dataset& dataset, const std::set<std::string>& left_out,
              std::size_t each, const fs::path& out) {
   if (!left_out.empty())
-    fail(Exit::bad_data, "{} of {} could not be predicted: {}. The others are in {}", left_out.size(),
-         counted(cases, "case"), join({left_out.begin(), left_out.end()}, ", "), out.string());
+    fail(Exit::bad_data, "{} of {} could not be predicted: {}{}", left_out.size(), counted(cases, "case"),
+         join({left_out.begin(), left_out.end()}, ", "),
+         left_out.size() < cases ? ". The others are in " + out.string() : "");
   log::info("{}{} in {}", counted(cases * each, dataset.classes ? "class" : "label map"),
             each == 1 ? "" : format(" of {}, of {} each,", counted(cases, "case"), counted(each, "repeat")),
             out.string());
@@ -192,32 +193,49 @@ class ArrivingScans {
         outputs_(outputs),
         record_(record),
         how_(how),
-        predictor_(runs, trained, how) {
+        predictor_(runs, trained, how),
+        claims_(team.files, record) {
     predictor_.use(team.members);
   }
 
   void predict(data::Dataset arrived) {
-    std::erase_if(arrived.cases,
-                  [&](const data::CaseFiles& files) { return is_done(files) || !may_write(files); });
+    std::erase_if(arrived.cases, [&](const data::CaseFiles& files) {
+      return is_done(files, arrived) || !may_write(files, arrived);
+    });
     if (arrived.cases.empty()) return;
     note_missing(arrived, experiment_, record_);
     predict_cases(predictor_, arrived, folder_, outputs_, record_, skip, [&](const data::CaseFiles& files) {
+      record_.reads(files.id, source_of(files, arrived));
       record_.save();
       log::info("{}", folder_.label_map(files.id).string());
     });
   }
 
  private:
+  static std::string source_of(const data::CaseFiles& files, const data::Dataset& arrived) {
+    return files.first_channel().lexically_relative(arrived.root).string();
+  }
+  // Names of cases depend on those of others in the folder, which come and go.
+  bool is_of_another(const data::CaseFiles& files, const data::Dataset& arrived) const {
+    const std::string source = record_.source(files.id);
+    return !source.empty() && source != source_of(files, arrived);
+  }
   // An earlier call predicted it from the same files.
-  bool is_done(const data::CaseFiles& files) {
-    return known_.insert(files.id).second && record_.held(files.id) &&
+  bool is_done(const data::CaseFiles& files, const data::Dataset& arrived) {
+    return known_.insert(files.id).second && record_.held(files.id) && !is_of_another(files, arrived) &&
            is_newer(folder_.label_map(files.id), files);
   }
 
-  bool may_write(const data::CaseFiles& files) const {
+  bool may_write(const data::CaseFiles& files, const data::Dataset& arrived) {
     try {
       if (how_.dicom_segmentations) check_for_dicom(files);
       for (const fs::path& file : folder_.of_case(files.id, predictor_.outputs())) outputs_.check(file);
+      claims_.add(files.id);
+      const fs::path file = folder_.label_map(files.id);
+      error_code ignored;
+      if (is_of_another(files, arrived) && fs::exists(file, ignored))
+        fail(Exit::bad_data, "{} is the label map of {}. Rename the new case, or move the label map away",
+             file.string(), record_.source(files.id));
       return true;
     } catch (const Error& error) {
       skip(files, error);
@@ -237,6 +255,7 @@ class ArrivingScans {
   PredictionRecord& record_;
   const PredictOptions& how_;
   ScanPredictor predictor_;
+  Claims claims_;
   std::set<std::string> known_;
 };
 
@@ -257,6 +276,10 @@ void predict(const std::vector<TrainedRun>& given, const fs::path& input, const 
   std::set<std::string> left_out = overlooked_in(dataset);
   const std::size_t cases = dataset.cases.size() + left_out.size();
   PredictionRecord record(out, runs, input, how);
+  if (how.bids) {
+    Claims claims(teams.front().files, record);
+    for (const data::CaseFiles& files : dataset.cases) claims.add(files.id);
+  }
   note_missing(dataset, given.front().experiment, record);
   Progress progress("predicting", "cases", static_cast<std::int64_t>(dataset.cases.size() * teams.size()));
   for (const Predicting& team : teams) {
@@ -266,8 +289,7 @@ void predict(const std::vector<TrainedRun>& given, const fs::path& input, const 
         predictor, dataset, team.files, outputs, record,
         [&](const data::CaseFiles& files, const Error& error) {  // a damaged case does not stop the others
           if (error.exit() != Exit::bad_data || cases == 1) throw error;
-          log::warn("{}: skipped: {}", files.id, error.what());
-          left_out.insert(files.id);
+          if (left_out.insert(files.id).second) log::warn("{}: skipped: {}", files.id, error.what());
           progress.advance();
         },
         [&](const data::CaseFiles&) { progress.advance(); });

@@ -75,7 +75,7 @@ bool lies_beside(const fs::path& file) {
 
 PredictionRecord::PredictionRecord(fs::path folder, const std::vector<TrainedRun>& runs,
                                    const fs::path& input, const PredictOptions& how)
-    : folder_(std::move(folder)), now_{description(runs, input, how).dump(), {}, {}} {
+    : folder_(std::move(folder)), now_{description(runs, input, how).dump(), {}, {}, {}} {
   if (fs::exists(folder_ / file_name)) read();
 }
 
@@ -102,6 +102,9 @@ void PredictionRecord::read() {
       if (entry.contains("missing_modalities"))
         prediction.missing = entry.at("missing_modalities").get<decltype(prediction.missing)>();
       entry.erase("missing_modalities");
+      if (entry.contains("sources"))
+        prediction.sources = entry.at("sources").get<decltype(prediction.sources)>();
+      entry.erase("sources");
       prediction.made_with = entry.dump();
       for (const auto& [id, files] : prediction.files)
         sound = sound && std::all_of(files.begin(), files.end(), lies_beside);
@@ -126,12 +129,33 @@ bool PredictionRecord::held(const std::string& id) const {
   });
 }
 
+std::string PredictionRecord::source(const std::string& id) const {
+  if (const auto found = now_.sources.find(id); found != now_.sources.end()) return found->second;
+  for (auto former = former_.rbegin(); former != former_.rend(); ++former)
+    if (const auto found = former->sources.find(id); found != former->sources.end()) return found->second;
+  return {};
+}
+
+std::string PredictionRecord::other_owner(const fs::path& file, const std::string& id) const {
+  const std::string name = fs::relative(file, folder_).generic_string();
+  const auto among = [&](const Prediction& prediction) -> std::string {
+    for (const auto& [owner, files] : prediction.files)
+      if (owner != id && files.contains(name)) return owner;
+    return {};
+  };
+  std::string owner = among(now_);
+  for (const Prediction& former : former_)
+    if (owner.empty()) owner = among(former);
+  return owner;
+}
+
 void PredictionRecord::save() {
   if (saved_) return;
   saved_ = true;
   for (Prediction& former : former_) {
     for (const auto& [id, files] : now_.files) {
       former.missing.erase(id);
+      former.sources.erase(id);
       const auto before = former.files.extract(id);
       if (before.empty()) continue;
       for (const std::string& file : before.mapped()) {
@@ -155,6 +179,7 @@ void PredictionRecord::write() {
   const auto add = [&](const Prediction& prediction) {
     Json entry = checked_json(prediction.made_with);
     if (!prediction.missing.empty()) entry["missing_modalities"] = prediction.missing;
+    if (!prediction.sources.empty()) entry["sources"] = prediction.sources;
     entry["cases"] = prediction.files;
     predictions.push_back(std::move(entry));
   };
@@ -162,6 +187,7 @@ void PredictionRecord::write() {
     if (former.made_with == now.made_with) {
       now.files.insert(former.files.begin(), former.files.end());
       now.missing.insert(former.missing.begin(), former.missing.end());
+      now.sources.insert(former.sources.begin(), former.sources.end());
       continue;
     }
     add(former);
@@ -235,6 +261,14 @@ std::vector<std::pair<fs::path, std::string>> PredictionFiles::shared() const {
   files.emplace_back(folder_ / "dseg.tsv", data::bids_labels(dataset_.labels));
   files.emplace_back(folder_ / ".bidsignore", "prediction.json\ngroup_volumes.tsv\n**/.voxswap\n");
   return files;
+}
+
+void Claims::add(const std::string& id) {
+  const fs::path file = folder_.label_map(id);
+  std::string owner = owners_.try_emplace(file.string(), id).first->second;
+  if (owner == id) owner = record_.other_owner(file, id);
+  if (!owner.empty())
+    fail(Exit::bad_data, "{}: {} is the label map of case {}. Rename one of them", id, file.string(), owner);
 }
 
 std::vector<data::Segment> segments_of(const data::Dataset& dataset) {

@@ -27,18 +27,24 @@ class PredictionRecord {
 
   // Records that a case lacks channels.
   void lacks(const std::string& id, const std::vector<std::string>& channels) { now_.missing[id] = channels; }
+  // Records what case `id` was read from: its first file, relative to the input.
+  void reads(const std::string& id, const std::string& source) { now_.sources[id] = source; }
+  std::string source(const std::string& id) const;  // as recorded last; empty if it was not
   // Records a file of case `id`.
   void wrote(const std::string& id, const fs::path& file);
   // Removes files of earlier predictions of the cases recorded since the last call, and writes the record.
   void save();
   // True if an earlier prediction with these runs and options recorded the case.
   bool held(const std::string& id) const;
+  // Another case than `id` to which a recorded file belongs; empty if there is none.
+  std::string other_owner(const fs::path& file, const std::string& id) const;
 
  private:
   struct Prediction {
     std::string made_with;                                    // JSON without cases and missing channels
     std::map<std::string, std::set<std::string>> files;       // by case, relative to the folder
     std::map<std::string, std::vector<std::string>> missing;  // channels by case
+    std::map<std::string, std::string> sources;               // by case
   };
 
   void read();
@@ -74,6 +80,20 @@ class PredictionFiles {
   fs::path folder_;
   const data::Dataset& dataset_;
   const PredictOptions& how_;
+};
+
+// Names of several cases may become one in BIDS, so that each would replace the label map of the one before.
+class Claims {
+ public:
+  // Both must outlive it.
+  Claims(const PredictionFiles& folder, const PredictionRecord& record) : folder_(folder), record_(record) {}
+  // Throws Exit::bad_data if another case has the label map of this one.
+  void add(const std::string& id);
+
+ private:
+  const PredictionFiles& folder_;
+  const PredictionRecord& record_;
+  std::map<std::string, std::string> owners_;  // cases by file
 };
 
 // Label names and colours for segmentation formats.

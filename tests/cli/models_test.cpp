@@ -105,6 +105,10 @@ TEST_F(Models, OutWithTheNameOfAnImageIsALabelMap) {
   failed(program(less + Words{"data.layout=msd"}), 2, {"data.*", "--out DIR"});
   failed(program({"predict", path("run"), "--input", input, "--out", path("map2.nii.gz"), "--probabilities"}),
          2, {"--probabilities", "--out DIR"});
+  failed(program({"predict", path("run"), "--input", input, "--out", path("none/map.nii.gz")}), 2,
+         {"there is no folder"});
+  failed(program({"predict", path("run"), "--input", input, "--out", path("map.mhd")}), 2,
+         {"label maps are written as .nii.gz"});
 }
 
 TEST_F(Models, TakeNoRepeat) {

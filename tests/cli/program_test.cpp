@@ -103,6 +103,7 @@ TEST_F(Program, RefusesWrongUsageWithASuggestion) {
   refused(2, "phantom --out p --size 8", "--size: expected X or X,Y,Z");
   refused(2, "phantom --out p --cases many", "many");
   refused(2, "phantom --out p --seed -1", "--seed: Value -1 not in range 0 to");
+  refused(2, "predict r --watch in --out map.nii.gz", "--watch: needs a folder");
   refused(2, "sweep x.yaml --jobs 0", "--jobs: Value 0 not in range 1 to 1024. See");
   refused(2, "evaluate --truth a --prediction b --out c.csv --regions tumor=x", "is not a label value");
   refused(2, "evaluate --truth a --prediction b --out c.csv --labels 'core=1,4'",

@@ -56,11 +56,22 @@ TEST_F(Bids, TakesNoPredictionOfOursForATruth) {
   EXPECT_EQ(dataset.left_out[0].severity, "note");
 }
 
+TEST_F(Bids, TakesNoPredictionOfOursForATruthIfTheyAreDirectlyBelowDerivatives) {
+  scan("sub-a/anat/sub-a_T1w.nii.gz");
+  labels("derivatives/manual/sub-a/anat/sub-a_dseg.nii.gz");
+  labels("derivatives/sub-a/anat/sub-a_desc-voxswap_dseg.nii.gz");
+  write_file(folder_ / "derivatives/dataset_description.json", bids_description("P", "voxswap", "1"));
+  EXPECT_EQ(open().cases.at(0).truth, folder_ / "derivatives/manual/sub-a/anat/sub-a_dseg.nii.gz");
+}
+
 TEST_F(Bids, RefusesTwoTruthsAndNamesThem) {
   scan("sub-a/anat/sub-a_T1w.nii.gz");
   labels("derivatives/one/sub-a/anat/sub-a_dseg.nii.gz");
   labels("derivatives/two/sub-a/anat/sub-a_dseg.nii.gz");
   expect_failure([&] { open(); }, Exit::bad_data, {"derivatives/one", "derivatives/two", "data.files"});
+  DatasetOptions options = at(folder_.path());
+  options.for_prediction = true;
+  EXPECT_EQ(list_dataset(options).cases.size(), 1u) << "a prediction needs no ground truth";
 }
 
 TEST_F(Bids, DoesNotGuessWhichOfTwoImagesIsIntended) {

@@ -255,9 +255,8 @@ TEST(PredictionInput, TakesAnyLayoutThatHasTheChannelsAlsoWhereTheRunNamesAnothe
   // A case that lacks a channel is listed; the error is reported when it is read.
   fs::remove(folder / "BraTS-GLI-00002-000/BraTS-GLI-00002-000-t1c.nii.gz");
   const Dataset dataset = open_for_prediction(trained, options, folder.path());
-  ASSERT_EQ(dataset.cases.size(), 2U);
-  EXPECT_EQ(read_case(dataset, dataset.cases[0]).channels.size(), 2U);
-  expect_failure([&] { read_case(dataset, dataset.cases[1]); }, Exit::bad_data,
+  EXPECT_EQ(read_case(dataset, dataset.cases.at(0)).channels.size(), 2U);
+  expect_failure([&] { read_case(dataset, dataset.cases.at(1)); }, Exit::bad_data,
                  {"BraTS-GLI-00002-000", "channel t1ce is missing"});
 }
 
@@ -281,18 +280,15 @@ std::vector<std::string> ids_of(const Dataset& dataset) {
   return ids;
 }
 
-void write_named(const fs::path& folder, const std::string& before,
-                 const std::vector<std::string>& channels) {
+void write_named(const fs::path& folder, const std::string& before, const std::vector<std::string>& names) {
   fs::create_directories(folder);
-  for (const std::string& channel : channels)
-    write_image(folder / (before + channel + ".nii.gz"),
-                random_image(small_grid, channel.size() + before.size()));
+  for (const std::string& name : names)
+    write_image(folder / (before + name + ".nii.gz"), random_image(small_grid, name.size() + before.size()));
 }
 
 const std::vector<std::string> plain_names{"_t1", "_t1ce", "_t2", "_flair"};
 
-// One folder with cases from two years of BraTS, from BIDS, with other names, in a flat layout, and in one
-// file.
+// Cases from two years of BraTS, from BIDS, with other names, in a flat layout, and in one file.
 TEST(PredictionInput, IsEveryCaseThatHasTheChannelsWhateverItsName) {
   const TemporaryFolder folder;
   write_named(folder / "Brats18_A_1", "Brats18_A_1", plain_names);
@@ -326,6 +322,16 @@ TEST(PredictionInput, NamesWhatMayBeACaseAndCannotBePredicted) {
   expect_unused(dataset.left_out, folder / "smith", "error", "a folder with images");
 }
 
+TEST(PredictionInput, NamesAFolderOfImagesAndAFileOfTheSameNameBesideTheFileOfOneCase) {
+  const TemporaryFolder folder;
+  for (const char* name : {"one.nii.gz", "one.nii"})
+    write_images_4d(folder / name, std::vector<Image>(4, random_image(small_grid)));
+  write_named(folder / "smith", "", {"IM0001"});
+  const std::vector<Unused> left_out = to_predict(folder.path()).left_out;
+  expect_unused(left_out, folder / "smith", "error", "a folder with images");
+  expect_unused(left_out, folder / "one.nii.gz", "error", "one.nii has the same name");
+}
+
 TEST(PredictionInput, IsOneCasesFolderOfAnyName) {
   const TemporaryFolder folder;
   write_named(folder / "BraTS-GLI-00001-000", "BraTS-GLI-00001-000", gli);
@@ -340,7 +346,7 @@ TEST(PredictionInput, IsOneCasesFolderOfAnyName) {
 TEST(PredictionInput, OfTwoFoldersWithCasesOfOneNameHasBoth) {
   const TemporaryFolder folder;
   for (const char* batch : {"a", "b"}) write_named(folder / batch / "p1", "", {"t1", "t1ce", "t2", "flair"});
-  EXPECT_EQ(ids_of(to_predict(folder.path())), (std::vector<std::string>{"b_p1", "p1"}));
+  EXPECT_EQ(ids_of(to_predict(folder.path())), (std::vector<std::string>{"a_p1", "b_p1"}));
 }
 
 TEST(PredictionInput, OfAnotherKindSaysWhatItLooksLikeAndWhatIsExpected) {

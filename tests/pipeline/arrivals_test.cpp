@@ -111,5 +111,21 @@ TEST(NewerOutput, IsNotOlderThanAnyFileOfItsCase) {
   EXPECT_FALSE(is_newer(output, files));
 }
 
+TEST(NewerOutput, IsOlderThanAFileThatWasMovedThereLater) {
+  const test::TemporaryFolder folder;
+  data::CaseFiles files;
+  files.channels = {folder.path() / "a.nii.gz"};
+  const fs::path output = folder.path() / "label_map.nii.gz", other = folder.path() / "other.nii.gz";
+  write_file(other, "2");
+  write_file(files.channels[0], "1");
+  write_file(output, "1");
+  fs::last_write_time(output, fs::last_write_time(output) + 2);  // not in the same tick of the clock
+  EXPECT_TRUE(is_newer(output, files));
+  fs::last_write_time(output, fs::last_write_time(output) - 4);
+  fs::last_write_time(other, fs::last_write_time(output) - 100);
+  fs::rename(other, files.channels[0]);
+  EXPECT_FALSE(is_newer(output, files));
+}
+
 }  // namespace
 }  // namespace voxswap::pipeline

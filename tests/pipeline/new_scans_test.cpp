@@ -11,6 +11,7 @@
 #include "data/phantoms/phantom_layouts.h"
 #include "data/volumes/orientation.h"
 #include "pipeline/train/train.h"
+#include "tests/expect.h"
 #include "tests/folder.h"
 
 namespace voxswap::pipeline {
@@ -61,6 +62,21 @@ TEST_F(NewScans, AreSegmentedAlikeInWhateverLayoutTheyCome) {
     EXPECT_TRUE(data::same_grid(found.geometry, expected(1).geometry))
         << layout << data::describe(found.geometry);
   }
+}
+
+// In BIDS, names are letters and digits.
+TEST_F(NewScans, AreRefusedIfTwoWouldBeOneSubjectOfBids) {
+  for (const char* name : {"P-01", "P_01"})
+    for (const char* channel : {"flair", "t1ce"}) {
+      fs::create_directories(folder() / "alike" / name);
+      fs::copy_file(folder() / format("brats2021/BraTS2021_00000/BraTS2021_00000_{}.nii.gz", channel),
+                    folder() / "alike" / name / (std::string(channel) + ".nii.gz"));
+    }
+  PredictOptions how;
+  how.bids = true;
+  test::expect_failure([&] { predict({{experiment()}}, folder() / "alike", folder() / "out/alike", how); },
+                       Exit::bad_data, {"P_01", "is the label map of case P-01"});
+  EXPECT_FALSE(fs::exists(folder() / "out/alike/sub-P01"));
 }
 
 // The axes are permuted and two of them flipped, with a matching affine.
