@@ -11,6 +11,7 @@
 
 #include "base/keys.h"
 #include "base/text.h"
+#include "data/formats/dicom.h"
 
 namespace voxswap::data {
 
@@ -99,6 +100,24 @@ FileTrouble grid_trouble(const fs::path& path, const Geometry& grid, const fs::p
                          key::data_align);
   }
   return trouble;
+}
+
+FileTrouble other_patient(const CaseFiles& files) {
+  const fs::path* reference = nullptr;
+  std::string patient;
+  for (std::size_t i = 0; i < files.channels.size(); ++i) {
+    error_code ignored;
+    if (files.lacks(i) || !fs::is_directory(files.channels[i], ignored)) continue;
+    const std::string other = dicom_patient(files.channels[i]);
+    if (other.empty()) continue;
+    if (reference != nullptr && other != patient)
+      return {format("{}: its PatientID differs from that of {}", files.channels[i].string(),
+                     reference->filename().string()),
+              "check that the series are of one patient"};
+    reference = &files.channels[i];
+    patient = other;
+  }
+  return {};
 }
 
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset) {

@@ -26,6 +26,10 @@ std::string nonfinite_voxels(const fs::path& path, const Image& image);
 FileTrouble grid_trouble(const fs::path& path, const Geometry& grid, const fs::path& reference_path,
                          const Geometry& reference);
 
+// The series of a case should be of one patient. Differing identifiers may be due to anonymisation, so that
+// this is a warning. Empty if they agree; series without an identifier agree with all.
+FileTrouble other_patient(const CaseFiles& files);
+
 std::string unknown_labels(const fs::path& path, const LabelMap& truth, const Dataset& dataset);
 // Labels in a ground truth that are not among its annotated ones (CaseFiles::annotated).
 std::string unannotated_labels(const CaseFiles& files, const LabelMap& truth, const Dataset& dataset);

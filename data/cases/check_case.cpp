@@ -52,6 +52,8 @@ class CaseChecker {
       }
     }
     if (!images_.empty()) check_foreground();
+    const FileTrouble patient = other_patient(files_);
+    note(warning, patient.what, patient.fix);
     if (const FileTrouble trouble = truth_trouble(files_)) {
       note(error, trouble.what, trouble.fix);
     } else if (!files_.truth.empty()) {

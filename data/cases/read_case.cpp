@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "data/cases/case_rules.h"
 #include "data/formats/image_io.h"
@@ -108,6 +109,7 @@ LabelMap read_truth(const Dataset& dataset, const CaseFiles& files, const Geomet
 
 Volume read_case(const Dataset& dataset, const CaseFiles& files) {
   StoredChannels stored = read_channels(dataset, files);
+  if (const FileTrouble trouble = other_patient(files)) log::warn("{}; {}", trouble.what, trouble.fix);
   Volume volume = on_one_grid(dataset, files, std::move(stored));
   volume.truth = read_truth(dataset, files, volume.geometry());
   return volume;

@@ -262,9 +262,21 @@ ImageHeader header_of(const Series& series) {
 
 }  // namespace
 
-std::string dicom_description(const fs::path& folder) {
+namespace {
+
+std::string text_of_first(const fs::path& folder, std::uint32_t tag) {
   const std::vector<fs::path> files = dicom_files(folder);
-  return files.empty() ? std::string() : series_description(files.front());
+  return files.empty() ? std::string() : element_text(files.front(), tag);
+}
+
+}  // namespace
+
+std::string dicom_description(const fs::path& folder) {
+  return text_of_first(folder, 0x0008103e);
+}
+
+std::string dicom_patient(const fs::path& folder) {
+  return text_of_first(folder, 0x00100020);
 }
 
 ImageHeader dicom_header(const fs::path& folder) {

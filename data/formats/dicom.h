@@ -20,7 +20,9 @@
 
 namespace voxswap::data {
 
-std::string dicom_description(const fs::path& folder);  // the SeriesDescription of its first file
+// Texts of the first file of a folder; empty if it has none, or no DICOM file.
+std::string dicom_description(const fs::path& folder);  // SeriesDescription
+std::string dicom_patient(const fs::path& folder);      // PatientID
 
 ImageHeader dicom_header(const fs::path& folder);
 std::vector<Image> dicom_volumes(const fs::path& folder, const ChooseVolumes& choose);

@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -45,15 +46,18 @@ std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
   return at;
 }
 
-// The slice of the series at the position of a plane.
+// The slice of the series nearest to a plane: readers accept slices that are not quite evenly spaced.
 const DicomSlice& slice_at(const std::vector<DicomSlice>& slices, const std::array<double, 3>& at,
-                           const fs::path& source) {
-  for (const DicomSlice& slice : slices) {
+                           double spacing, const fs::path& source) {
+  const auto distance = [&](const DicomSlice& slice) {
     double far = 0;
     for (std::size_t world = 0; world < 3; ++world)
       far = std::max(far, std::fabs(slice.geometry.origin[world] - at[world]));
-    if (far < 0.01) return slice;
-  }
+    return far;
+  };
+  const auto nearest = std::min_element(
+      slices.begin(), slices.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  if (distance(*nearest) < spacing / 4) return *nearest;
   fail(Exit::bad_data, "{}: has no slice at ({}, {}, {}) mm, where the label map has a plane",
        source.string(), number(at[0]), number(at[1]), number(at[2]));
 }
@@ -87,9 +91,11 @@ void add_shared(DcmSegmentation& object, const Geometry& grid, const fs::path& p
 // Category and type are "tissue", as no code fits; the segment's name is the label's.
 Uint16 add_segment(DcmSegmentation& object, const Segment& segment, const fs::path& path) {
   const CodeSequenceMacro category("85756007", "SCT", "Tissue"), type("85756007", "SCT", "Tissue");
+  constexpr std::size_t longest_text = 64;  // of SegmentLabel
+  const std::string label = segment.name.substr(0, longest_text);
   DcmSegment* made = nullptr;
-  check(DcmSegment::create(made, segment.name.c_str(), category, type, DcmSegTypes::SAT_AUTOMATIC, "voxswap"),
-        path, "a segment");
+  check(DcmSegment::create(made, label.c_str(), category, type, DcmSegTypes::SAT_AUTOMATIC, "voxswap"), path,
+        "a segment");
   Uint16 index = 0;
   check(object.addSegment(made, index), path, "a segment");
   return index;
@@ -142,6 +148,21 @@ class FrameBits {
   std::vector<Uint8> bytes_;
   std::size_t count_ = 0;
 };
+
+// The series and those of its slices that frames refer to (DICOM part 3, C.12.2).
+void refer_to(DcmSegmentation& object, const std::set<const DicomSlice*>& slices, const fs::path& path) {
+  constexpr std::uint32_t of_class = 0x00080016, of_instance = 0x00080018, of_series = 0x0020000e;
+  auto series = std::make_unique<IODSeriesAndInstanceReferenceMacro::ReferencedSeriesItem>();
+  check(series->setSeriesInstanceUID((*slices.begin())->elements.text(of_series).c_str()), path,
+        "the series");
+  for (const DicomSlice* slice : slices) {
+    auto instance = std::make_unique<SOPInstanceReferenceMacro>();
+    check(instance->setReferencedSOPClassUID(slice->elements.text(of_class).c_str()), path, "a slice");
+    check(instance->setReferencedSOPInstanceUID(slice->elements.text(of_instance).c_str()), path, "a slice");
+    series->getReferencedInstanceItems().push_back(instance.release());
+  }
+  object.getCommonInstanceReference().getReferencedSeriesItems().push_back(series.release());
+}
 
 void save(DcmSegmentation& object, const FrameBits& bits, const fs::path& path) {
   DcmFileFormat file;
@@ -219,13 +240,18 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
   std::vector<DicomSlice> slices;
   for (const fs::path& file : dicom_files(source)) slices.push_back(open_slice(file));
   if (slices.empty()) fail(Exit::bad_data, "{}: contains no DICOM slices", source.string());
+  constexpr std::uint32_t frame_of_reference = 0x00200052;
+  if (slices.front().elements.text(frame_of_reference).empty())
+    fail(Exit::bad_data,
+         "{}: has no FrameOfReferenceUID, which a segmentation object needs. Write another format",
+         source.string());
   const std::unique_ptr<DcmSegmentation> object = new_object(grid, slices.front(), version, path);
   add_dimensions(*object, path);
   add_shared(*object, grid, path);
   const auto pixels = static_cast<std::size_t>(grid.size[0] * grid.size[1]);
   std::vector<Uint8> mask(pixels);
   FrameBits bits;
-  std::size_t frames = 0;
+  std::set<const DicomSlice*> referenced;
   for (const Segment& segment : segments) {
     const Uint16 index = add_segment(*object, segment, path);
     for (std::int64_t z = 0; z < grid.size[2]; ++z) {
@@ -234,14 +260,16 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
                      [&](std::int16_t label) { return static_cast<Uint8>(label == segment.value); });
       if (std::find(mask.begin(), mask.end(), 1) == mask.end()) continue;
       const std::array<double, 3> at = position_of(grid, z);
-      add_frame(*object, index, mask, at, static_cast<std::size_t>(z), slice_at(slices, at, source), path);
+      const DicomSlice& slice = slice_at(slices, at, grid.spacing[2], source);
+      add_frame(*object, index, mask, at, static_cast<std::size_t>(z), slice, path);
       bits.add(mask);
-      ++frames;
+      referenced.insert(&slice);
     }
   }
-  if (frames == 0)
+  if (referenced.empty())
     fail(Exit::bad_data, "{}: the label map is empty, and a segmentation object needs at least one frame",
          path.string());
+  refer_to(*object, referenced, path);
   save(*object, bits, path);
 }
 

@@ -17,12 +17,12 @@ namespace {
 
 // Tags from DICOM part 6.
 constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modality = 0x00080060,
-                        series_text = 0x0008103e, imager_spacing = 0x00181164, scanned_spacing = 0x00182010,
-                        position = 0x00200032, orientation = 0x00200037, samples_per_pixel = 0x00280002,
-                        photometric = 0x00280004, frame_count = 0x00280008, row_count = 0x00280010,
-                        column_count = 0x00280011, pixel_spacing = 0x00280030, bits_allocated = 0x00280100,
-                        bits_stored = 0x00280101, high_bit = 0x00280102, pixel_sign = 0x00280103,
-                        rescale_intercept = 0x00281052, rescale_slope = 0x00281053;
+                        imager_spacing = 0x00181164, scanned_spacing = 0x00182010, position = 0x00200032,
+                        orientation = 0x00200037, samples_per_pixel = 0x00280002, photometric = 0x00280004,
+                        frame_count = 0x00280008, row_count = 0x00280010, column_count = 0x00280011,
+                        pixel_spacing = 0x00280030, bits_allocated = 0x00280100, bits_stored = 0x00280101,
+                        high_bit = 0x00280102, pixel_sign = 0x00280103, rescale_intercept = 0x00281052,
+                        rescale_slope = 0x00281053;
 
 void check_kind(const fs::path& path, const DicomElements& elements) {
   if (elements.deflated) refuse_file(path, "its elements are deflated. Convert it to .nii.gz first");
@@ -205,8 +205,8 @@ std::vector<float> slice_voxels(const DicomSlice& slice) {
                    unpacked_pixels(slice, bytes_at(slice, begin, slice.elements.pixel_end - begin), size));
 }
 
-std::string series_description(const fs::path& path) {
-  return read_elements_up_to(path, series_text).text(series_text);
+std::string element_text(const fs::path& path, std::uint32_t tag) {
+  return read_elements_up_to(path, tag).text(tag);
 }
 
 }  // namespace voxswap::data

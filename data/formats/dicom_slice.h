@@ -63,8 +63,8 @@ bool needs_decoder(const DicomSlice& slice);
 // Its values after rescaling.
 std::vector<float> slice_voxels(const DicomSlice& slice);
 
-// The SeriesDescription only; empty if the file has none.
-std::string series_description(const fs::path& path);
+// One element only, 0x0008103e or later; empty if the file has none.
+std::string element_text(const fs::path& path, std::uint32_t tag);
 
 // The compressed transfer syntax that is decoded without third-party code.
 inline constexpr const char* run_lengths = "1.2.840.10008.1.2.5";

@@ -1,6 +1,9 @@
 // DICOM as a data set: cases, studies and series in folders, recognised by their names.
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/parallel.h"
+#include "data/cases/check.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_io.h"
@@ -104,6 +107,28 @@ TEST_F(DicomCases, AreRecognisedByFoldersAndDescriptions) {
   for (std::size_t c = 0; c < 3; ++c)
     EXPECT_EQ(volume.channels[c].voxels, whole_numbers(slice_grid, c + 1).voxels);
   EXPECT_FALSE(read_case(dataset, dataset.cases[1]).has_truth());
+}
+
+TEST_F(DicomCases, WithSeriesOfTwoPatientsAreReported) {
+  write({{"p/t1", "t1"}, {"p/flair", "flair"}});
+  const auto set_patient = [&](const char* series, const char* patient) {
+    for (const auto& entry : fs::directory_iterator(folder_ / series)) {
+      std::string file = read_file(entry.path());
+      const std::size_t element = file.find(std::string("\x10\x00\x20\x00", 4));
+      ASSERT_NE(element, std::string::npos);
+      file[element + 4] = 2;
+      write_file(entry.path(), file.insert(element + 8, patient));
+    }
+  };
+  const auto is_reported = [&] {
+    const CheckReport report = check_listed(open(), {});
+    return std::ranges::any_of(report.problems,
+                               [](const Problem& one) { return contains(one.what, "PatientID differs"); });
+  };
+  set_patient("p/t1", "A1");
+  EXPECT_FALSE(is_reported()) << "the other series has no identifier";
+  set_patient("p/flair", "B1");
+  EXPECT_TRUE(is_reported());
 }
 
 TEST_F(DicomCases, ThatAreAmbiguousOrLackASeriesAreReported) {

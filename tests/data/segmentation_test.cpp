@@ -94,6 +94,26 @@ TEST_F(DicomSegmentation, TakesPatientStudyAndFrameOfReferenceFromTheSeries) {
   for (const auto& entry : fs::directory_iterator(folder_ / "t1"))
     referenced += contains(file, read_elements(entry.path()).text(0x00080018)) ? 1U : 0U;
   EXPECT_EQ(referenced, 1U);
+  EXPECT_TRUE(contains(file, slice.text(0x0020000e))) << "the series is not referenced";
+}
+
+TEST_F(DicomSegmentation, AcceptsSlicesThatAreNotQuiteEvenlySpaced) {
+  labels_.at(0, 0, 1) = 2;
+  labels_.at(1, 0, 1) = 300;
+  labels_.geometry.origin[2] += 0.02;
+  EXPECT_TRUE(contains(written(), "core"));
+}
+
+TEST_F(DicomSegmentation, IsRefusedWithoutAFrameOfReference) {
+  labels_.at(0, 0, 1) = 2;
+  for (const auto& entry : fs::directory_iterator(folder_ / "t1")) {
+    std::string file = read_file(entry.path());
+    const std::size_t element = file.find(std::string("\x20\x00\x52\x00", 4));
+    ASSERT_NE(element, std::string::npos);
+    file[element + 2] = '\x51';  // another element
+    write_file(entry.path(), file);
+  }
+  expect_failure([&] { written(); }, Exit::bad_data, {"has no FrameOfReferenceUID"});
 }
 
 TEST_F(DicomSegmentation, IsRefusedWhereItsPlanesAreNoSlicesOrNothingIsLabelled) {
