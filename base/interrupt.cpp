@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <mutex>
 
 #include "base/error.h"
 
@@ -15,6 +16,10 @@ namespace {
 std::atomic<int> requests = 0;  // of interrupts by the user
 std::atomic<bool> announced = false, asked_in_scope = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+std::mutex scopes_lock;
+int scopes = 0;
+struct sigaction before_scopes = {};  // of the first
 
 void on_signal(int) {
   if (requests.fetch_add(1) > 0) ::_exit(static_cast<int>(Exit::interrupted));
@@ -31,13 +36,17 @@ void on_request(int) {
 }  // namespace
 
 InterruptScope::InterruptScope() {
+  const std::lock_guard lock(scopes_lock);
+  if (scopes++ > 0) return;
   struct sigaction action = {};
   action.sa_handler = on_request;
-  ::sigaction(SIGINT, &action, &before_);
+  ::sigaction(SIGINT, &action, &before_scopes);
 }
 
 InterruptScope::~InterruptScope() {
-  ::sigaction(SIGINT, &before_, nullptr);
+  const std::lock_guard lock(scopes_lock);
+  if (--scopes > 0) return;
+  ::sigaction(SIGINT, &before_scopes, nullptr);
   asked_in_scope = false;
 }
 

@@ -3,8 +3,6 @@
 // which batch systems announce the time limit, only sets the flag, even if repeated.
 #pragma once
 
-#include <csignal>
-
 namespace voxswap {
 
 // Handles SIGINT, SIGTERM, SIGUSR1 and, unless it is ignored (nohup), SIGHUP. Ignores SIGXFSZ and SIGPIPE, so
@@ -14,16 +12,13 @@ bool interrupted();           // has a stop been requested?
 void throw_if_interrupted();  // throws Exit::interrupted
 
 // For the library in other programs: during its lifetime, Ctrl-C requests a stop. At the end, restores the
-// program's handler and clears the request.
+// program's handler and clears the request; if threads have several, the last one does.
 class InterruptScope {
  public:
   InterruptScope();
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
-
- private:
-  struct sigaction before_ = {};
 };
 
 }  // namespace voxswap

@@ -122,6 +122,7 @@ PredictOptions predict_options(const Json& arguments) {
   PredictOptions options;
   if (const Json& window = arguments.at("window"); !window.is_null())
     options.window = window.get<std::array<std::int64_t, 3>>();
+  options.whole = arguments.at("whole");
   options.overlap = arguments.at("overlap");
   options.mirror = arguments.at("mirror");
   options.probabilities = arguments.at("probabilities");

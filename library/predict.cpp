@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -111,6 +112,9 @@ struct Predicting {
 
 Predicting predicting(const std::vector<std::string>& given, const PredictOptions& options,
                       const std::vector<std::string>& overrides) {
+  if (given.empty()) fail(Exit::usage, "no run was given to predict with");
+  if (!(options.overlap >= 0 && options.overlap <= 0.9))
+    fail(Exit::usage, "overlap: expected 0 to 0.9, found {}", number(options.overlap));
   std::vector<std::string> folders, runs;
   for (const std::string& one : given) folders.push_back(library::run_or_model(one, options.models).string());
   for (const std::string& folder : folders)
@@ -148,6 +152,7 @@ PredictionForecast forecast_prediction(const std::vector<std::string>& folders, 
 
 struct Network::State {
   pipeline::MemoryPredictor predictor;
+  std::mutex in_use{};  // by one thread at a time
 };
 
 namespace {
@@ -222,6 +227,7 @@ pipeline::MemoryPredictor::Result predicted(pipeline::MemoryPredictor& predictor
 }  // namespace
 
 LabelledImage Network::predict(const ImageView& image) {
+  const std::lock_guard lock(state_->in_use);
   pipeline::MemoryPredictor::Result found = predicted(state_->predictor, image);
   LabelledImage result{std::move(found.labels.voxels), {}};
   result.probabilities.reserve(found.probabilities.size() * result.labels.size());
@@ -232,6 +238,7 @@ LabelledImage Network::predict(const ImageView& image) {
 }
 
 void Network::predict(const ImageView& image, std::int16_t* labels, float* probabilities) {
+  const std::lock_guard lock(state_->in_use);
   const pipeline::MemoryPredictor::Result found = predicted(state_->predictor, image);
   std::copy(found.labels.voxels.begin(), found.labels.voxels.end(), labels);
   if (probabilities == nullptr) return;

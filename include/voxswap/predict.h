@@ -15,7 +15,7 @@ namespace voxswap {
 struct PredictOptions {
   std::optional<std::array<std::int64_t, 3>> window{};  // voxels x, y, z per pass; nullopt: as in training
   bool whole = false;     // the whole volume in one pass, even if trained on patches
-  double overlap = 0.5;   // between windows
+  double overlap = 0.5;   // between windows, 0 to 0.9
   bool mirror = false;    // average over the mirrorings used in training, as with evaluate.tta
   bool ensemble = false;  // average over a run's repeats, as with evaluate.ensemble; false: a folder for each
   bool probabilities = false;           // also write probabilities
@@ -73,7 +73,7 @@ struct LabelledImage {
 };
 
 // Networks of finished runs, loaded once, for images in memory. Results equal those of predict() for a file
-// with the same voxels.
+// with the same voxels. Several threads may call predict(); one of them computes at a time, on all cores.
 class Network {
  public:
   // `runs`: as for predict(), or results folders of nnU-Net 2. Options about files are ignored. Averages the

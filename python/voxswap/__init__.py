@@ -72,6 +72,8 @@ def _as_folder(maps, folder, axes, spacing, affine):
         return os.fspath(maps)
     folder.mkdir()
     for case, image in (maps if isinstance(maps, dict) else {"image": maps}).items():
+        if not str(case).strip(".") or os.sep in str(case):
+            raise ValueError(f"case {case!r}: expected a name, not a path")
         write_label_map(folder / f"{case}.nii.gz", image_of(image, axes, spacing, affine))
     return os.fspath(folder)
 

@@ -19,7 +19,8 @@ class Image:
 
 def _affine(spacing, affine):
     if affine is None:
-        x, y, z = spacing or (1, 1, 1)  # LPS: axes point to the left, the back and the top of the body
+        x, y, z = (1, 1, 1) if spacing is None else spacing
+        # LPS: axes point to the left, the back and the top of the body
         affine = [[-x, 0, 0, 0], [0, -y, 0, 0], [0, 0, z, 0]]
     elif spacing is not None:
         raise ValueError("give spacing or affine, not both")
@@ -43,8 +44,19 @@ def _of_array(array, axes, spacing, affine):
     return Image(voxels.transpose(0, 3, 2, 1), _affine(spacing, affine), lambda labels: labels.swapaxes(-1, -3))
 
 
+def _affine_of(image):
+    """nibabel's affine; for a NIfTI file without one, as in the program, axes to the right, the front and the top."""
+    try:
+        known = int(image.header["qform_code"]) > 0 or int(image.header["sform_code"]) > 0
+    except (KeyError, IndexError, TypeError, ValueError):
+        known = True  # another format
+    return numpy.asarray(image.affine if known else numpy.diag([*image.header["pixdim"][1:4], 1]), numpy.float64)
+
+
 def _of_nibabel(image):
     voxels = numpy.asanyarray(image.dataobj)
+    if voxels.ndim not in (3, 4):
+        raise ValueError(f"image: expected 3 axes, or 3 and channels, found {voxels.ndim}")
     voxels = voxels.transpose(3, 2, 1, 0) if voxels.ndim == 4 else voxels.T[None]
 
     def as_given(labels):
@@ -52,7 +64,7 @@ def _of_nibabel(image):
             return labels.swapaxes(-1, -3)
         import nibabel
         return nibabel.Nifti1Image(labels.T, image.affine)
-    return Image(voxels, numpy.asarray(image.affine, numpy.float64), as_given)
+    return Image(voxels, _affine_of(image), as_given)
 
 
 def _of_itk(image):

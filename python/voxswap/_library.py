@@ -4,6 +4,7 @@ ctypes releases Python's GIL during a call, so other threads continue.
 """
 import ctypes
 import json
+import numbers
 import os
 from pathlib import Path
 
@@ -16,6 +17,8 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)
 
 
 def _load():
+    if not os.path.exists(_PATH):
+        raise ImportError(f"{_PATH}: not there. Install the wheel, or set VOXSWAP_LIBRARY to a build's libvoxswap.so")
     # As in the program (cli/restart.h): waiting threads sleep early. OpenMP reads this when it is loaded.
     added = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)
     if added:
@@ -46,6 +49,27 @@ class Error(RuntimeError):
         self.exit_code = exit_code
 
 
+_used = _forked = False
+
+
+def _after_fork():
+    global _forked
+    _forked = _used
+
+
+# Threads that OpenMP has started do not exist in a forked process, where the next call would wait for them forever.
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _call(name, *arguments, starts_threads=True):
+    global _used
+    if _forked:
+        raise Error("voxswap was used before this process was forked. Start processes with the method spawn of "
+                    "multiprocessing")
+    _used = _used or starts_threads
+    return _result(getattr(_library, f"voxswap_{name}")(*arguments))
+
+
 def _result(text):
     try:
         answer = json.loads(ctypes.string_at(text))
@@ -69,18 +93,31 @@ def call(function, on_epoch=None, **arguments):
         return len(failures)
 
     callback = _CALLBACK(after_epoch) if on_epoch else None
-    answer = _library.voxswap_call(function.encode(), json.dumps(arguments).encode(),
-                                   ctypes.cast(callback, ctypes.c_void_p) if callback else None)
     try:
-        return _result(answer)
+        return _call("call", function.encode(), json.dumps(arguments).encode(),
+                     ctypes.cast(callback, ctypes.c_void_p) if callback else None,
+                     starts_threads=function not in ("version", "be_quiet"))
     except Error:
         if failures:
             raise failures[0] from None
         raise
 
 
+def _window(window):
+    if window is None or isinstance(window, str) and window == "whole":
+        return None
+    sides = [window] * 3 if isinstance(window, numbers.Integral) else list(window)
+    if len(sides) != 3 or not all(isinstance(side, numbers.Integral) for side in sides):
+        raise ValueError(f"window: expected \"whole\", a number of voxels, or three (x, y, z); found {window!r}")
+    return [int(side) for side in sides]
+
+
 class Network:
     """The networks of finished runs, loaded once; the probabilities of several runs are averaged.
+
+    window: voxels x, y, z per pass, one number for a cube, or "whole"; default: as in training. overlap: of windows, 0
+    to 0.9. mirror: average over the mirrorings used in training. Threads may share a network; one of them predicts at
+    a time.
 
     predict(image) takes a path, an image of nibabel, SimpleITK or ITK, an array with axes="zyx" or "xyz", or a list of
     them, one per channel; it returns the label map as the same kind of image. Channels are an array's first axis, and
@@ -91,17 +128,22 @@ class Network:
     def __init__(self, runs, *, window=None, overlap=0.5, mirror=False, probabilities=False, postprocessing="",
                  quiet=False):
         runs = [runs] if isinstance(runs, (str, os.PathLike)) else runs
-        arguments = {"runs": [os.fspath(run) for run in runs], "window": window, "overlap": overlap, "mirror": mirror,
-                     "probabilities": probabilities, "postprocessing": os.fspath(postprocessing)}
+        arguments = {"runs": [os.fspath(run) for run in runs], "window": _window(window), "whole": window == "whole",
+                     "overlap": float(overlap), "mirror": bool(mirror), "probabilities": bool(probabilities),
+                     "postprocessing": os.fspath(postprocessing)}
         self._network, self._quiet = ctypes.c_void_p(), quiet
         call("be_quiet", quiet=quiet)
-        names = _result(_library.voxswap_open_network(json.dumps(arguments).encode(), ctypes.byref(self._network)))
+        names = _call("open_network", json.dumps(arguments).encode(), ctypes.byref(self._network))
         self.channels, self.labels, self.outputs = names["channels"], names["labels"], names["outputs"]
         self._probabilities = probabilities
 
     def __del__(self):
-        if getattr(self, "_network", None):
-            _library.voxswap_close_network(self._network)
+        network, self._network = getattr(self, "_network", None), None
+        if network and not _forked:
+            _library.voxswap_close_network(network)
+
+    def __reduce__(self):  # for copy and pickle
+        raise TypeError("a Network cannot be copied: open another one from the same runs")
 
     def predict(self, image, *, axes=None, spacing=None, affine=None):
         image = image_of(image, axes, spacing, affine)
@@ -110,8 +152,7 @@ class Network:
         labels = numpy.empty(voxels.shape[1:], numpy.int16)
         probabilities = numpy.empty((len(self.outputs), *labels.shape), numpy.float32) if self._probabilities else None
         call("be_quiet", quiet=self._quiet)
-        _result(_library.voxswap_predict(
-            self._network, voxels.ctypes.data, (ctypes.c_int64 * 4)(*voxels.shape), affine.ctypes.data,
-            labels.ctypes.data, None if probabilities is None else probabilities.ctypes.data))
+        _call("predict", self._network, voxels.ctypes.data, (ctypes.c_int64 * 4)(*voxels.shape), affine.ctypes.data,
+              labels.ctypes.data, None if probabilities is None else probabilities.ctypes.data)
         made = image.as_given(labels)
         return made if probabilities is None else (made, image.as_given(probabilities))

@@ -2,6 +2,8 @@
 
 PROGRAM and PYTHONPATH come from the suite (tests/CMakeLists.txt).
 """
+import concurrent.futures
+import copy
 import json
 import os
 import re
@@ -165,6 +167,14 @@ class Package(unittest.TestCase):
             numpy.testing.assert_array_equal(found.affine, affine)
             numpy.testing.assert_array_equal(numpy.asarray(found.dataobj), labels.T)
             numpy.testing.assert_array_equal(of_outputs, probabilities.transpose(0, 3, 2, 1))
+        nameless = nibabel.Nifti1Image(image.T, None)
+        nibabel.save(nameless, "nameless.nii.gz")
+        program("predict", "runs/tiny", "--input", "nameless.nii.gz", "--out", "nameless_labels.nii.gz",
+                folder=self.folder)
+        numpy.testing.assert_array_equal(numpy.asarray(network.predict("nameless.nii.gz")[0].dataobj),
+                                         numpy.asarray(nibabel.load("nameless_labels.nii.gz").dataobj))
+        with self.assertRaisesRegex(ValueError, "found 5"):
+            network.predict(nibabel.Nifti1Image(image.T[..., None], affine))
         with self.assertRaisesRegex(ValueError, "on different grids"):
             network.predict([self.files()[0], nibabel.Nifti1Image(image[1].T, numpy.eye(4))])
         with self.assertRaisesRegex(ValueError, "use voxswap predict"):
@@ -293,6 +303,49 @@ class Package(unittest.TestCase):
         ticker.join()
         during = [moment for moment in ticks if began < moment < ended]
         self.assertGreater(len(during), 10)  # none, if the call held the GIL
+
+    def test_threads_share_a_network(self):
+        network = voxswap.Network("runs/tiny", quiet=True)
+        images = [self.case(name) for name in ("BraTS2021_00001", "BraTS2021_00004")] * 3
+        alone = [network.predict(image, axes="zyx", affine=affine) for image, affine in images[:2]] * 3
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda one: network.predict(one[0], axes="zyx", affine=one[1]), images))
+        for labels, expected in zip(found, alone, strict=True):
+            self.assertTrue(numpy.array_equal(labels, expected))
+
+    def test_says_that_a_forked_process_cannot_use_it(self):
+        voxswap.Network("runs/tiny", quiet=True)
+        child = os.fork()
+        if child == 0:
+            try:
+                voxswap.Network("runs/tiny", quiet=True)
+                os._exit(1)
+            except voxswap.Error as error:
+                os._exit(7 if "spawn" in str(error) else 2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+
+    def test_refuses_what_no_network_can_be(self):
+        network = voxswap.Network("runs/tiny", quiet=True)
+        with self.assertRaisesRegex(TypeError, "cannot be copied"):
+            copy.copy(network)
+        for options, message in (({"overlap": 1.0}, "overlap: expected 0 to 0.9, found 1"),
+                                 ({"window": "half"}, "window: expected")):
+            with self.assertRaisesRegex((ValueError, voxswap.Error), message):
+                voxswap.Network("runs/tiny", quiet=True, **options)
+        with self.assertRaisesRegex(voxswap.Error, "no run was given"):
+            voxswap.Network([])
+        image, affine = self.case()
+        for window in (16, "whole"):
+            voxswap.Network("runs/tiny", window=window, quiet=True).predict(image, axes="zyx", affine=affine)
+
+    def test_takes_no_path_for_the_name_of_a_case(self):
+        path = Path(self.folder, "kept.nii.gz").resolve()
+        path.write_bytes(b"mine")
+        labels = numpy.zeros((4, 4, 4), numpy.int16)
+        for case in (str(path).removesuffix(".nii.gz"), "../kept", ".."):
+            with self.assertRaisesRegex(ValueError, "expected a name, not a path"):
+                voxswap.evaluate({case: labels}, {case: labels}, axes="zyx")
+        self.assertEqual(path.read_bytes(), b"mine")
 
     def test_hands_over_contiguous_arrays_without_a_copy(self):
         image, affine = self.case()
