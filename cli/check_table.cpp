@@ -1,13 +1,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <map>
 
 #include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "cli/problem_groups.h"
 #include "cli/tables.h"
 #include "data/layouts/incomplete.h"
 #include "data/prepare/resolution_advice.h"
@@ -188,61 +187,10 @@ std::string finding(const std::string& severity, const std::string& what, const 
   return text;
 }
 
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
-
-// Problems of several cases whose texts differ only in names and numbers.
-struct ProblemGroup {
-  data::Problem first;
-  std::vector<std::string> cases;
-  std::string what;  // common text, with CASE for the name; empty if the texts still differ
-};
-
-std::vector<ProblemGroup> groups_of(const data::CheckReport& report) {
-  std::vector<ProblemGroup> groups;
-  std::map<std::vector<std::string>, std::size_t> known;
-  for (data::Problem problem : report.problems) {
-    problem.what = replaced(problem.what, report.dataset.root.string() + "/", "");
-    const std::string start = format("case {}: ", problem.case_id);
-    if (problem.what.starts_with(start)) problem.what = problem.what.substr(start.size());
-    const std::string what = replaced(problem.what, problem.case_id, "CASE");
-    std::string pattern;
-    for (const char c : what)
-      if (!std::isdigit(static_cast<unsigned char>(c)) && c != '.') pattern += c;
-    const bool alone = problem.case_id.empty();
-    const auto [found, fresh] = known.try_emplace(
-        alone ? std::vector{problem.what} : std::vector{problem.severity, pattern, problem.fix},
-        groups.size());
-    if (fresh) groups.push_back({problem, {}, what});
-    ProblemGroup& group = groups[found->second];
-    group.cases.push_back(problem.case_id);
-    if (group.what != what) group.what.clear();
-  }
-  return groups;
-}
-
 std::string problems_text(const data::CheckReport& report) {
-  constexpr std::size_t most = 3;
   std::string text;
-  for (const ProblemGroup& group : groups_of(report)) {
-    const data::Problem& first = group.first;
-    std::string what = first.what;
-    if (group.cases.size() > 1) {
-      std::vector<std::string> names(
-          group.cases.begin(),
-          group.cases.begin() + static_cast<std::ptrdiff_t>(std::min(most, group.cases.size())));
-      if (group.cases.size() > most) names.push_back(format("{} more", group.cases.size() - most));
-      what = format("{} of {} ({}): {}", group.cases.size(),
-                    counted(static_cast<std::int64_t>(report.dataset.cases.size()), "case"),
-                    join(names, ", "), group.what.empty() ? format("e.g. {}", what) : group.what);
-    } else if (!first.case_id.empty()) {
-      what = format("{}: {}", first.case_id, what);
-    }
-    text += finding(first.severity, what, first.fix);
-  }
+  for (const ProblemGroup& group : grouped(report.problems, report.dataset.root))
+    text += finding(group.first.severity, sentence(group, report.dataset.cases.size()), group.first.fix);
   return text.empty() ? text : "\n" + text;
 }
 

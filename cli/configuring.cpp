@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
+#include "cli/problem_groups.h"
 #include "library/run_folder.h"
 #include "metrics/box_statistics.h"
 #include "net/collective/launched.h"
@@ -26,14 +27,15 @@ pipeline::Fingerprint fingerprint_for(const experiments::ConfigureRequest& reque
       pipeline::take_fingerprint(experiment.data, pipeline::fingerprint_folder(experiment.cache));
   const std::vector<pipeline::UnreadableCase>& unreadable = fingerprint.unreadable;
   if (unreadable.empty()) return fingerprint;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(most, unreadable.size()); ++i)
-    list += format("\n  {}: {}", unreadable[i].id, unreadable[i].why);
-  if (unreadable.size() > most)
-    list += format("\n  and {}", counted(static_cast<std::int64_t>(unreadable.size() - most), "other"));
-  const std::string what =
-      format("{}: {} of {} cannot be read:{}", request.root.string(), unreadable.size(),
-             counted(static_cast<std::int64_t>(unreadable.size() + fingerprint.cases.size()), "case"), list);
+  std::vector<data::Problem> problems;
+  for (const pipeline::UnreadableCase& one : unreadable) problems.push_back({one.id, "error", one.why, ""});
+  const std::size_t cases = unreadable.size() + fingerprint.cases.size();
+  const std::vector<ProblemGroup> groups = grouped(problems, experiment.data.root);
+  std::string what = format("{}: {} of {} cannot be read:", request.root.string(), unreadable.size(),
+                            counted(static_cast<std::int64_t>(cases), "case"));
+  for (std::size_t i = 0; i < std::min(most, groups.size()); ++i) what += "\n  " + sentence(groups[i], cases);
+  if (groups.size() > most)
+    what += format("\n  and {}", counted(static_cast<std::int64_t>(groups.size() - most), "other problem"));
   if (fingerprint.cases.empty()) fail(Exit::bad_data, "{}\nNo readable case remains. Repair the files", what);
   if (!leave_out)
     fail(Exit::bad_data,

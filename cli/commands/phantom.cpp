@@ -45,7 +45,7 @@ Exit phantom_command(const Arguments& arguments) {
     fail(Exit::usage, "--cases: expected 1 to 100000, found {}", options.cases);
   data::phantom_layout(options.layout);  // throws for unknown layouts
   const bool written = data::write_phantoms(options);
-  print("{}: {} phantoms{}\n", out, options.cases, written ? "" : ", existing");
+  print("{}: {}{}\n", out, counted(options.cases, "phantom"), written ? "" : ", existing");
   return Exit::done;
 }
 

@@ -28,6 +28,9 @@ void check_truths(CheckReport& report) {
   const auto& cases = report.dataset.cases;
   const auto has_none = [](const CaseFiles& files) { return !files.labelled(); };
   const auto without = std::count_if(cases.begin(), cases.end(), has_none);
+  if (static_cast<std::ptrdiff_t>(cases.size()) - without == 1)
+    note(report, "only 1 case has a ground truth; training needs 2, one of them for validation",
+         "add cases to train on; nothing, if this one is to be predicted");
   if (without == 0) return;
   const auto first = std::find_if(cases.begin(), cases.end(), has_none);
   note(report,

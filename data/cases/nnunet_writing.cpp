@@ -1,12 +1,15 @@
 #include "data/cases/nnunet_writing.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/keys.h"
+#include "base/log.h"
+#include "base/outputs.h"
 #include "base/progress.h"
 #include "data/cases/read_case.h"
 #include "data/formats/image_writing.h"
@@ -61,6 +64,22 @@ void describe_regions(const Dataset& dataset, Json& json) {
   json["regions_class_order"] = marks;
 }
 
+// nnU-Net takes every file in these folders for one of a case. Removes those of an earlier conversion.
+void remove_others(const fs::path& out, const std::set<std::string>& written) {
+  std::vector<fs::path> others;
+  for (const char* folder : {"imagesTr", "imagesTs", "labelsTr"}) {
+    error_code ignored;
+    for (fs::directory_iterator entry(out / folder, ignored), end; entry != end; entry.increment(ignored))
+      if (!written.contains(entry->path().string()) && !entry->path().filename().string().starts_with("."))
+        others.push_back(entry->path());
+  }
+  std::erase_if(others, [&](const fs::path& file) { return remove_output(file, out); });
+  if (!others.empty())
+    log::warn("{}: {} of another data set, which nnU-Net takes for cases, e.g. {}", out.string(),
+              counted(static_cast<std::int64_t>(others.size()), "file"),
+              others.front().lexically_relative(out).string());
+}
+
 }  // namespace
 
 std::map<int, int> nnunet_values(const Dataset& dataset) {
@@ -91,6 +110,9 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
   if (dataset.images || dataset.classes)
     fail(Exit::usage, "{}: is a data set of 2D images. Only volumes can be converted to nnU-Net's format",
          dataset.root.string());
+  if ((fs::weakly_canonical(out).string() + "/").starts_with(fs::canonical(dataset.root).string() + "/"))
+    fail(Exit::usage, "{}: is in the data set, whose layout new files would change. Choose another --out",
+         out.string());
   for (const CaseFiles& files : dataset.cases)
     if (files.annotated)
       fail(Exit::usage, "{}: case {} is partially annotated, which nnU-Net's format cannot store",
@@ -108,9 +130,11 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
     for (const fs::path& image : images_of(out, files)) outputs.check(image);
     if (files.labelled()) outputs.check(truth_of(out, files));
   }
+  std::set<std::string> written;
   const auto write = [&](const fs::path& file, const std::function<void()>& produce) {
     make_directories(file.parent_path());
     outputs.write(file, produce);
+    written.insert(file.string());
   };
   const std::map<int, int> values = nnunet_values(dataset);
   Progress progress("converting", "cases", static_cast<std::int64_t>(dataset.cases.size()));
@@ -126,6 +150,7 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
     progress.advance();
   }
   write(description, [&] { write_file(description, text); });
+  remove_others(out, written);
 }
 
 }  // namespace voxswap::data

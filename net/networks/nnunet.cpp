@@ -42,9 +42,8 @@ void check_given(const std::vector<Along>& given, const char* key, const Along& 
 void check_supervision(const NetworkOptions& options) {
   const std::vector<double>& weights = options.deep_supervision;
   if (static_cast<std::int64_t>(weights.size()) >= options.depth)
-    fail(Exit::usage, "{}: {} have logits when {} is {}, found {}", key::training_deep_supervision,
-         counted(options.depth - 1, "level"), key::network_depth, options.depth,
-         counted(weights.size(), "weight"));
+    fail(Exit::usage, "{}: at most {} when {} is {}, found {}", key::training_deep_supervision,
+         counted(options.depth - 1, "weight"), key::network_depth, options.depth, weights.size());
   for (const double weight : weights)
     if (!(weight > 0 && weight < 1e6))
       fail(Exit::usage, "{}: expected weights above 0, found {}", key::training_deep_supervision,

@@ -278,6 +278,10 @@ class PickleMachine {
     if (given.size() < 4 || value(given[0]).kind != Kind::storage || value(given[1]).kind != Kind::integer ||
         value(given[2]).kind != Kind::list || value(given[3]).kind != Kind::list)
       unreadable("a tensor lacks its storage, offset, shape or strides");
+    constexpr std::size_t metadata = 6;
+    if (given.size() > metadata && value(given[metadata]).kind == Kind::dictionary &&
+        !value(given[metadata]).items.empty())
+      unreadable("a tensor is stored negated or conjugated. Save its clone");
     push_all(Kind::tensor, {given.begin(), given.begin() + 4});
   }
 

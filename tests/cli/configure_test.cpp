@@ -132,7 +132,7 @@ TEST_F(Configure, DoesNotAdviseToLeaveOutAllCases) {
   for (const char* id : {"BraTS2021_00000", "BraTS2021_00001", "BraTS2021_00002", "BraTS2021_00003"})
     damage(id);
   const Outcome refused =
-      failed(configure({"--leave-out"}), 3, {"4 of 4 cases cannot be read", "No readable case remains"});
+      failed(configure({"--leave-out"}), 3, {"4 of 4 cases (BraTS2021_00000, ", "No readable case remains"});
   EXPECT_FALSE(contains(refused.errors, "leave them out")) << refused.errors;
 }
 

@@ -83,6 +83,12 @@ TEST_F(Checking, FindsNothingWrongAndReportsGridsTypesForegroundsAndLabels) {
   EXPECT_EQ(facts.labels, (std::map<int, std::int64_t>{{1, 59}, {2, 1}}));
 }
 
+TEST_F(Checking, FindsThatOneCaseIsTooFewToTrain) {
+  for (const char* id : {"b", "c"})
+    for (const char* what : {"t1", "t2", "truth"}) fs::remove(file(id, what));
+  expect_problem("warning", {"only 1 case has a ground truth", "add cases"});
+}
+
 TEST_F(Checking, FindsTheSameScanUnderTwoNames) {
   fs::copy_file(file("a", "t1"), file("c", "t2"), fs::copy_options::overwrite_existing);
   expect_problem("warning", {"c: ", "t2 has the same voxels as t1 of a"});

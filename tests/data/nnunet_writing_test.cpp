@@ -64,7 +64,7 @@ TEST_F(NnunetWriting, DescribesNestedRegionsWithTheLabelThatEachLeavesBehind) {
   EXPECT_EQ(json["channel_names"]["1"], "t1ce");
 }
 
-TEST_F(NnunetWriting, RefusesRegionsThatCannotBeDescribedAndExistingFiles) {
+TEST_F(NnunetWriting, RefusesRegionsThatCannotBeDescribedExistingFilesAndTheFolderOfTheDataSet) {
   Dataset dataset = open("set");
   dataset.regions.push_back({"again", {2}});
   dataset.regions.push_back({"twice", {2}});
@@ -73,6 +73,22 @@ TEST_F(NnunetWriting, RefusesRegionsThatCannotBeDescribedAndExistingFiles) {
   write_file(folder_ / "nnunet/dataset.json", "{}");
   expect_failure([&] { convert(open("set"), false); }, Exit::usage, {"dataset.json"});
   EXPECT_FALSE(fs::exists(folder_ / "nnunet/imagesTr"));
+  Outputs outputs(false);
+  expect_failure([&] { write_nnunet(open("set"), folder_ / "set/nnunet", false, outputs); }, Exit::usage,
+                 {"is in the data set"});
+}
+
+TEST_F(NnunetWriting, RemovesFilesOfAnEarlierConversionAndNothingElse) {
+  convert(open("set"), false);
+  write_file(folder_ / "nnunet/labelsTr/mine.nii.gz", "mine");
+  fs::remove_all(folder_ / "set/sub-001");
+  testing::internal::CaptureStderr();
+  convert(open("set"), false);
+  EXPECT_TRUE(contains(testing::internal::GetCapturedStderr(), "1 file of another data set"));
+  EXPECT_TRUE(fs::exists(folder_ / "nnunet/imagesTr/sub-000_0000.nii.gz"));
+  EXPECT_FALSE(fs::exists(folder_ / "nnunet/imagesTr/sub-001_0000.nii.gz"));
+  EXPECT_FALSE(fs::exists(folder_ / "nnunet/labelsTr/sub-001.nii.gz"));
+  EXPECT_TRUE(fs::exists(folder_ / "nnunet/labelsTr/mine.nii.gz"));
 }
 
 TEST_F(NnunetWriting, PutsCasesWithoutATruthIntoImagesTs) {

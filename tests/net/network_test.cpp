@@ -262,7 +262,7 @@ TEST(Networks, RefuseWhatTheyDoNotKnowOrCannotHave) {
            {levels({}, {one, three}), "network.strides: expected 1 or 2"},
            {levels({}, {two, two}), "the first level has full resolution"},
            {levels(std::vector<Along>(4, one), {}), "4 levels given"},
-           {levels({}, {}, {1, 0.5, 0.25}), "2 levels have logits"},
+           {levels({}, {}, {1, 0.5, 0.25}), "at most 2 weights"},
            {levels({}, {}, {1, 0}), "expected weights above 0"},
            {{.name = "unet3d", .depth = 3, .deep_supervision = {1}},
             "training.deep_supervision: only plain_unet and resenc_unet"},
