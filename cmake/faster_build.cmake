@@ -2,15 +2,22 @@
 # compiled as one (a unity build; VOXSWAP_UNITY=OFF compiles each separately), with the most used headers precompiled:
 # once for all folders and once for all test programs. Targets with other options (instruction sets, OpenMP, ITK's) do
 # without precompiled headers. Folders without loops over voxels use lower optimisation levels, which changes no result.
-set(common <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <vector>
-  base/error.h base/file.h base/json.h base/text.h)
-list(TRANSFORM common REPLACE "^base/" "${CMAKE_SOURCE_DIR}/base/")
+#
+# JSON and the file system cost a second in each source, even where they are not used. They are not among the headers of
+# folders that need neither.
+set(plain <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <vector>
+  base/error.h base/text.h)
+list(TRANSFORM plain REPLACE "^base/" "${CMAKE_SOURCE_DIR}/base/")
+set(common ${plain} ${CMAKE_SOURCE_DIR}/base/file.h ${CMAKE_SOURCE_DIR}/base/json.h)
 if(VOXSWAP_PRECOMPILED)
-  target_precompile_headers(voxswap_metrics PRIVATE ${common})  # has the plainest options
-  foreach(target data graph backend_cpu backend_reference swap pipeline experiments library cli)
-    if(TARGET voxswap_${target})
-      target_precompile_headers(voxswap_${target} REUSE_FROM voxswap_metrics)
-    endif()
+  target_precompile_headers(voxswap_metrics PRIVATE ${plain})
+  foreach(target graph backend_cpu backend_reference)
+    target_precompile_headers(voxswap_${target} REUSE_FROM voxswap_metrics)
+  endforeach()
+  target_precompile_headers(voxswap_backend_onednn PRIVATE ${plain})
+  target_precompile_headers(voxswap_swap PRIVATE ${common})  # has the plainest options of these
+  foreach(target data pipeline experiments library cli)
+    target_precompile_headers(voxswap_${target} REUSE_FROM voxswap_swap)
   endforeach()
   if(TARGET test_base)
     target_precompile_headers(test_base PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${common})

@@ -24,13 +24,18 @@ install_packages() {
   "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Configures and builds a preset. The first build may take a few minutes. Without a GPU, compiles for one architecture,
-# in a third of the time; `cmake --preset release -U CMAKE_CUDA_ARCHITECTURES` selects all.
+# Configures a preset and builds it, whole or only some targets. The first build may take a few minutes. Without a GPU,
+# single targets are built without CUDA, unless it was built before, and all of them for one architecture, in a third of
+# the time; `cmake --preset release -U CMAKE_CUDA_ARCHITECTURES` selects all.
 build_preset() {
   echo "== building ($1)"
-  local gpu=()
-  if [ ! -e "build/$1/CMakeCache.txt" ] && ! command -v nvidia-smi >/dev/null; then
-    gpu=(-DCMAKE_CUDA_ARCHITECTURES=90-real)
+  local cache="build/$1/CMakeCache.txt" gpu=()
+  if [[ $1 = release || $1 = debug ]] && ! command -v nvidia-smi >/dev/null; then
+    if [ $# -gt 1 ]; then
+      [ -e "$cache" ] || gpu=(-DVOXSWAP_CUDA=OFF)
+    elif ! grep -qs VOXSWAP_CUDA:BOOL=ON "$cache"; then
+      gpu=(-DVOXSWAP_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
+    fi
   fi
   cmake --preset "$1" "${gpu[@]}" >/dev/null
   cmake --build --preset "$1" -- -j "$(nproc)" "${@:2}"
