@@ -27,7 +27,9 @@ import torch
 from process import measured
 
 BLOBS = 12
-SHORT = dict(epochs=8, iterations=50, validation=2, tuned=25)  # epochs of nnU-Net's trainer and of voxswap
+EPOCHS = 8  # of nnU-Net's trainer
+EPOCHS_OF_SCANS = 30  # real scans need this many before the network finds any label
+SHORT = dict(iterations=50, validation=2, tuned=25)  # steps of an epoch of nnU-Net's trainer; epochs of voxswap
 
 # name: spacing and size along x, y, z; channels and their kind; 0 outside a body, normalised within it (masked);
 # regions; planner; folds, 2 unless given
@@ -232,7 +234,7 @@ class NnUNet:
     def trained(self, name, planner, folds, configuration="3d_fullres"):
         """Trains with nnU-Net's trainer, for few and short epochs."""
         trainer = "nnUNetTrainerShort"
-        self.install(trainer)
+        self.install(trainer, EPOCHS if name in SETS else EPOCHS_OF_SCANS)
         folder = self.results(name, planner, trainer, configuration)
         number, plans = int(name[7:10]), self.plans(name, planner).stem
         if not (self.folders["nnUNet_preprocessed"] / name / f"{plans}_{configuration}").is_dir():
@@ -263,7 +265,7 @@ class NnUNet:
         return folder
 
     @staticmethod
-    def install(trainer):
+    def install(trainer, epochs):
         import nnunetv2
         variants = Path(nnunetv2.__path__[0]) / "training" / "nnUNetTrainer" / "variants" / "training_length"
         (variants / f"{trainer}.py").write_text(
@@ -271,7 +273,7 @@ class NnUNet:
             f"class {trainer}(nnUNetTrainer):\n"
             "    def __init__(self, plans, configuration, fold, dataset_json, device):\n"  # the names are inspected
             "        super().__init__(plans, configuration, fold, dataset_json, device)\n"
-            f"        self.num_epochs = {SHORT['epochs']}\n"
+            f"        self.num_epochs = {epochs}\n"
             f"        self.num_iterations_per_epoch = {SHORT['iterations']}\n"
             f"        self.num_val_iterations_per_epoch = {SHORT['validation']}\n")
 

@@ -265,7 +265,7 @@ class PickleMachine {
     const std::string& name = name_of(function);
     if (value(arguments).kind != Kind::list) unreadable("the arguments of a function are no tuple");
     const std::vector<Index>& all = value(arguments).items;
-    const std::vector<Index> given(all.begin(), all.begin() + std::min<std::ptrdiff_t>(4, std::ssize(all)));
+    const std::vector<Index> given(all.begin(), all.begin() + std::min<std::ptrdiff_t>(7, std::ssize(all)));
     if (name == rebuild_tensor) return push_tensor(given);
     if (name == ordered_dictionary && given.empty()) return push_all(Kind::dictionary, {});
     if ((name == rebuild_parameter || name == torch_size) && !given.empty())

@@ -136,6 +136,22 @@ TEST_F(FileOfPyTorch, IsRefusedIfItsPickleIsNoPickleOfTensors) {
   refuses("X\xff\xff\xff\x7f.", "truncated");
 }
 
+// As torch.save() writes the imaginary part of a conjugated tensor.
+TEST_F(FileOfPyTorch, IsRefusedIfATensorIsStoredNegated) {
+  const auto text = [](const std::string& word) {
+    return "X" + std::string(1, static_cast<char>(word.size())) + std::string(3, '\0') + word;
+  };
+  refuses(
+      "\x80\x02"
+      "ctorch._utils\n_rebuild_tensor_v2\n((" +
+          text("storage") + "ctorch\nFloatStorage\n" + text("0") + text("cpu") + "K\x01tQK" +
+          std::string(1, '\0') +
+          "(K\x01t(K\x01t\x89"
+          "ccollections\nOrderedDict\n)R}" +
+          text("neg") + "\x88stR.",
+      "stored negated");
+}
+
 TEST_F(FileOfPyTorch, MayHoldAListThatContainsItself) {
   const TorchFile file(
       with_pickle("]q\x01h\x01"
