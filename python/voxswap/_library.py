@@ -104,7 +104,7 @@ def call(function, on_epoch=None, **arguments):
 
 
 def _window(window):
-    if window is None or isinstance(window, str) and window == "whole":
+    if window is None or isinstance(window, str) and window == "whole":  # another argument says which
         return None
     sides = [window] * 3 if isinstance(window, numbers.Integral) else list(window)
     if len(sides) != 3 or not all(isinstance(side, numbers.Integral) for side in sides):
@@ -128,9 +128,9 @@ class Network:
     def __init__(self, runs, *, window=None, overlap=0.5, mirror=False, probabilities=False, postprocessing="",
                  quiet=False):
         runs = [runs] if isinstance(runs, (str, os.PathLike)) else runs
-        arguments = {"runs": [os.fspath(run) for run in runs], "window": _window(window), "whole": window == "whole",
-                     "overlap": float(overlap), "mirror": bool(mirror), "probabilities": bool(probabilities),
-                     "postprocessing": os.fspath(postprocessing)}
+        arguments = {"runs": [os.fspath(run) for run in runs], "window": _window(window),
+                     "whole": isinstance(window, str), "overlap": float(overlap), "mirror": bool(mirror),
+                     "probabilities": bool(probabilities), "postprocessing": os.fspath(postprocessing)}
         self._network, self._quiet = ctypes.c_void_p(), quiet
         call("be_quiet", quiet=quiet)
         names = _call("open_network", json.dumps(arguments).encode(), ctypes.byref(self._network))
@@ -146,6 +146,8 @@ class Network:
         raise TypeError("a Network cannot be copied: open another one from the same runs")
 
     def predict(self, image, *, axes=None, spacing=None, affine=None):
+        if not self._network:
+            raise ValueError("this network is closed")
         image = image_of(image, axes, spacing, affine)
         voxels = numpy.ascontiguousarray(image.voxels, numpy.float32)
         affine = numpy.ascontiguousarray(image.affine, numpy.float64)

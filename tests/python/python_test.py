@@ -332,6 +332,10 @@ class Package(unittest.TestCase):
                                  ({"window": "half"}, "window: expected")):
             with self.assertRaisesRegex((ValueError, voxswap.Error), message):
                 voxswap.Network("runs/tiny", quiet=True, **options)
+        closed = voxswap.Network("runs/tiny", quiet=True)
+        closed.__del__()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            closed.predict(self.case()[0], axes="zyx")
         with self.assertRaisesRegex(voxswap.Error, "no run was given"):
             voxswap.Network([])
         image, affine = self.case()
