@@ -29,7 +29,7 @@ def measured(command, limit=None):
     with tempfile.TemporaryDirectory() as folder:
         figures, said = os.path.join(folder, "figures"), os.path.join(folder, "said")
         with open(said, "w") as file:
-            subprocess.run([sys.executable, "-I", "-S", "-c", STARTER, figures, str(limit or 0), *command],
+            subprocess.run([sys.executable, "-I", "-S", "-c", STARTER, figures, str(int(limit or 0)), *command],
                            stdout=file, stderr=file, check=True)
         with open(figures) as file:
             seconds, processor, peak, status = json.load(file)
