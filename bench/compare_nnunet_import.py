@@ -28,7 +28,7 @@ from process import measured
 
 BLOBS = 12
 EPOCHS = 8  # of nnU-Net's trainer
-EPOCHS_OF_SCANS = 30  # real scans need this many before the network finds any label
+EPOCHS_OF_SCANS = 30  # after 8, networks for hippocampi labelled nothing but background
 SHORT = dict(iterations=50, validation=2, tuned=25)  # steps of an epoch of nnU-Net's trainer; epochs of voxswap
 
 # name: spacing and size along x, y, z; channels and their kind; 0 outside a body, normalised within it (masked);

@@ -13,7 +13,7 @@ child = os.fork()
 if child == 0:
     os.execvp(sys.argv[3], sys.argv[3:])
 signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
-signal.alarm(int(sys.argv[2]))
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
 _, status, usage = os.wait4(child, 0)
 with open(sys.argv[1], "w") as file:
     json.dump([time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, status], file)
@@ -29,7 +29,7 @@ def measured(command, limit=None):
     with tempfile.TemporaryDirectory() as folder:
         figures, said = os.path.join(folder, "figures"), os.path.join(folder, "said")
         with open(said, "w") as file:
-            subprocess.run([sys.executable, "-I", "-S", "-c", STARTER, figures, str(int(limit or 0)), *command],
+            subprocess.run([sys.executable, "-I", "-S", "-c", STARTER, figures, str(limit or 0), *command],
                            stdout=file, stderr=file, check=True)
         with open(figures) as file:
             seconds, processor, peak, status = json.load(file)

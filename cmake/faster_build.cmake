@@ -1,10 +1,9 @@
 # Faster builds. Most compile time goes to parsing headers and instantiating their templates. Several sources are
-# compiled as one (a unity build; VOXSWAP_UNITY=OFF compiles each separately), with the most used headers precompiled:
-# once for all folders and once for all test programs. Targets with other options (instruction sets, OpenMP, ITK's) do
-# without precompiled headers. Folders without loops over voxels use lower optimisation levels, which changes no result.
-#
-# JSON and the file system cost a second in each source, even where they are not used. They are not among the headers of
-# folders that need neither.
+# compiled as one (a unity build; VOXSWAP_UNITY=OFF compiles each separately), with the most used headers precompiled.
+# Precompiled JSON and file system headers cost a second in each source, even where they are not used: metrics and net
+# have a set of headers without them, the other folders and the test programs have sets with them. Targets with other
+# options have their own set (OpenMP) or none (instruction sets, ITK's). Folders without loops over voxels use lower
+# optimisation levels, which changes no result.
 set(plain <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <string> <vector>
   base/error.h base/text.h)
 list(TRANSFORM plain REPLACE "^base/" "${CMAKE_SOURCE_DIR}/base/")

@@ -63,7 +63,7 @@ bool needs_decoder(const DicomSlice& slice);
 // Its values after rescaling.
 std::vector<float> slice_voxels(const DicomSlice& slice);
 
-// One element only, 0x0008103e or later; empty if the file has none.
+// The text of one element; empty if the file does not have it.
 std::string element_text(const fs::path& path, std::uint32_t tag);
 
 // The compressed transfer syntax that is decoded without third-party code.

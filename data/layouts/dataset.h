@@ -31,7 +31,7 @@ struct DatasetOptions {
   fs::path annotated{};             // CSV of annotated labels per case (incomplete.h)
   bool missing_modalities = false;  // allow cases without files for some channels; these are 0
   bool all_label_maps = false;      // labels without names: read all label maps instead of the first 20
-  // Ground truths are not listed, and of cases with one name the first is kept instead of failing.
+  // Ground truths are not listed. If several cases have the same name, the first is kept instead of an error.
   bool for_prediction = false;
   bool operator==(const DatasetOptions&) const = default;
 };

@@ -180,7 +180,7 @@ void check_names(const Dataset& dataset) {
 
 namespace {
 
-// Of cases with one name, keeps the first.
+// Keeps the first of several cases that have the same name.
 void leave_out_alike(Dataset& dataset) {
   std::vector<CaseFiles> kept;
   for (CaseFiles& files : dataset.cases) {

@@ -82,7 +82,7 @@ class PredictionFiles {
   const PredictOptions& how_;
 };
 
-// Names of several cases may become one in BIDS, so that each would replace the label map of the one before.
+// Finds cases whose label maps would overwrite one another: BIDS keeps only letters and digits of names.
 class Claims {
  public:
   // Both must outlive it.
