@@ -20,11 +20,11 @@ class Watching : public ProgramInASharedFolder<Watching> {
  protected:
   static std::string id(int number) { return format("BraTS2021_{:05}", number); }
 
-  // Copies a case of the phantoms to the watched folder.
-  void arrive(int number, int from) const {
+  // Copies a case of the phantoms to a watched folder.
+  void arrive(int number, int from, const std::string& folder = "in") const {
     for (const char* channel : {"flair", "t1", "t1ce", "t2"}) {
       const auto name = [&](int one) { return format("/{}/{}_{}.nii.gz", id(one), id(one), channel); };
-      write("in" + name(number), bytes("data" + name(from)));
+      write(folder + name(number), bytes("data" + name(from)));
     }
   }
   Words watching() const {
@@ -78,6 +78,31 @@ TEST_F(Watching, PredictsWhatArrivesToTheBytesOfPredictWhateverHappensToIt) {
   const Outcome ended = finish(again, {.log = log_});
   EXPECT_EQ(ended.code, 0) << ended.output;
   EXPECT_TRUE(contains(ended.output, "ended"));
+}
+
+TEST_F(Watching, KeepsALabelMapFromAnotherCaseWithTheSameName) {
+  const Words command = {"predict", path("run"),  "--watch",  path("names"),
+                         "--out",   path("maps"), "--settle", "0.4"};
+  arrive(0, 0, "names/x");
+  const pid_t first = start(command, {.log = log_});
+  const fs::path map = folder_ / "maps" / (id(0) + ".nii.gz");
+  const fs::path record = folder_ / "maps/prediction.json";
+  wait_for("the first case", [&] { return fs::exists(record) && contains(read_file(record), "x/"); });
+  kill(first, SIGTERM);
+  finish(first, {.log = log_});
+  const std::string kept = read_file(map);
+
+  fs::remove_all(folder_ / "names/x");
+  arrive(0, 2, "names/a");
+  const pid_t second = start(command, {.log = log_});
+  wait_for("a warning", [&] { return contains(read_file(log_), id(0) + ".nii.gz is the label map of x/"); });
+  EXPECT_EQ(read_file(map), kept);
+  fs::remove(map);
+  arrive(0, 2, "names/a");
+  wait_for("the new case", [&] { return fs::exists(map); });
+  kill(second, SIGTERM);
+  finish(second, {.log = log_});
+  EXPECT_NE(read_file(map), kept);
 }
 
 TEST_F(Watching, RefusesFoldersAndOptionsThatDoNotSuitIt) {
