@@ -78,17 +78,14 @@ TEST(Forecast, RefusesABudgetThatNoPlanIsWithin) {
                        {"memory.budget", "64.00 KiB", "needs at least", "Node '", "preprocess.resolution"});
 }
 
-// Reference: tries sizes one by one, starting with the smallest.
-std::int64_t by_trying(const std::function<Experiment(std::int64_t)>& at, std::int64_t first) {
-  for (std::int64_t n = first;; ++n) {
-    const Experiment experiment = at(n);
-    try {
-      const StepForecast step(experiment, data_shape(experiment), as_v100);
-      step.plan(experiment.memory.planner, true);
-      step.inference_peak(true);
-    } catch (const Error&) {
-      return n - 1;
-    }
+bool fits(const Experiment& experiment) {
+  try {
+    const StepForecast step(experiment, data_shape(experiment), as_v100);
+    step.plan(experiment.memory.planner, true);
+    step.inference_peak(true);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 
@@ -127,20 +124,22 @@ TEST(Largest, IsTheOneAfterWhichNothingFits) {
        number_text},
   };
   for (const Case& one : cases) {
-    const std::int64_t expected = by_trying(one.at, 1);
-    ASSERT_GT(expected, 1) << static_cast<int>(one.dimension);
-    for (const std::int64_t start : {expected / 2, 3 * expected}) {
+    const auto found_from = [&](std::int64_t start) {
       Experiment experiment = one.at(start);
       experiment.memory.host_bytes = std::int64_t{1} << 40;
-      const std::vector<Largest> all =
-          find_largest(experiment, {}, data_shape(experiment), "v100", one.dimension);
-      ASSERT_EQ(all.size(), 1u);
-      const Largest& found = all.front();
-      EXPECT_EQ(found.size, one.size(expected)) << "from " << start;
-      EXPECT_EQ(found.next, one.size(expected + 1));
-      EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *experiment.memory.budget_bytes);
-      EXPECT_TRUE(contains(found.limit, "Node '"));
-    }
+      return find_largest(experiment, {}, data_shape(experiment), "v100", one.dimension);
+    };
+    const std::vector<Largest> all = found_from(2);
+    ASSERT_EQ(all.size(), 1u);
+    const Largest& found = all.front();
+    ASSERT_GT(found.factor, 2);
+    EXPECT_TRUE(fits(one.at(found.factor)));
+    EXPECT_FALSE(fits(one.at(found.factor + 1)));
+    EXPECT_EQ(found.size, one.size(found.factor));
+    EXPECT_EQ(found.next, one.size(found.factor + 1));
+    EXPECT_TRUE(found.plan && found.plan->peak_bytes <= *one.at(1).memory.budget_bytes);
+    EXPECT_TRUE(contains(found.limit, "Node '"));
+    EXPECT_EQ(found_from(3 * found.factor).front().size, found.size);
   }
 }
 
