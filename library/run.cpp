@@ -39,7 +39,9 @@ void train_stage(const experiments::LoadedExperiment& experiment, const pipeline
   options.resume = context.resume;
   options.record = format("voxswap {}: growth of {}", VOXSWAP_VERSION, experiment.name);
   const Size3 &coarser = stage->preprocess.resolution, &own = experiment.preprocess.resolution;
-  log::info("{}: training on a grid of {} first", key::training_growth, pipeline::resolution_text(coarser));
+  log::info("{}: {} on a grid of {}, then {} on {}. Times until then are those of the first grid",
+            key::training_growth, counted(stage->training.epochs, "epoch"),
+            pipeline::resolution_text(coarser), experiment.training.epochs, pipeline::resolution_text(own));
   if (coarser == own)
     log::warn("{}: this grid is as fine as that of the run, because its sides are multiples of {} voxels",
               key::training_growth, net::side_multiples_text(experiment.network));
