@@ -46,7 +46,7 @@ Reason unless_scored(const Words& metrics) {
 
 bool names_no_column(const pipeline::SplitOptions& split) {
   const bool stratified = !split.stratify.empty() && split.stratify != pipeline::SplitOptions::by_foreground;
-  const bool has_patients = !split.patient.empty() && split.patient != pipeline::SplitOptions::known_names &&
+  const bool has_patients = !split.patient.empty() && split.patient != pipeline::SplitOptions::known &&
                             split.patient.find('{') == split.patient.npos;
   return !stratified && !has_patients;
 }

@@ -183,9 +183,10 @@ void add_data(std::vector<Key>& table) {
       {text_or_none("data.split.stratify", "foreground | a column",
                     "Column by which folds are balanced, or foreground: size of the labelled foreground",
                     AT(split.stratify)),
-       text_or_none("data.split.patient", "auto | a column | a pattern",
-                    "Grouping by patient: names of BIDS and BraTS, a column, or a pattern \"{patient}_*\"",
-                    AT(split.patient))});
+       text_or_none(
+           "data.split.patient", "auto | a column | a pattern",
+           "Grouping by patient: BIDS, BraTS, DICOM's PatientID, a column or a pattern \"{patient}_*\"",
+           AT(split.patient))});
   add(table, Decides::nothing,
       {place_or_none("data.cache", "Folder for prepared volumes", AT(cache)),
        size_or_none("data.memory",

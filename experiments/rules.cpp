@@ -128,7 +128,7 @@ void check_table(const pipeline::Experiment& experiment, const Where& where) {
          "{}: data.split.stratify: '{}' is a column, but data.split.table is not set. Set it, or use "
          "foreground",
          where("data.split.stratify"), split.stratify);
-  const bool by_names = split.patient.empty() || split.patient == pipeline::SplitOptions::known_names;
+  const bool by_names = split.patient.empty() || split.patient == pipeline::SplitOptions::known;
   if (!by_names && split.patient.find("{patient}") == split.patient.npos)
     fail(Exit::usage,
          "{}: data.split.patient: '{}' is a column, but data.split.table is not set. Set it, or give a "

@@ -32,10 +32,10 @@ struct SplitOptions {
   // Column of the table to stratify by, or by_foreground; empty: not stratified.
   std::string stratify{};
   static constexpr const char* by_foreground = "foreground";
-  // Column of the table, pattern of case names with {patient}, or known_names; empty: none. A patient's cases
-  // stay in one part.
-  std::string patient = known_names;
-  static constexpr const char* known_names = "auto";
+  // Column of the table, pattern of case names with {patient}, or `known`: as names of BIDS and BraTS and
+  // DICOM series tell; empty: none. A patient's cases stay in one part.
+  std::string patient = known;
+  static constexpr const char* known = "auto";
   bool operator==(const SplitOptions&) const = default;
 };
 

@@ -67,8 +67,7 @@ void check_patients(const data::Dataset& dataset, const Split& split, const Spli
   const std::map<std::string, std::string> patients = patients_of(dataset, options);
   if (patients.empty()) return;
   const auto report = [&](const std::string& trouble) {
-    if (options.patient != SplitOptions::known_names)
-      fail(Exit::bad_data, "{}. Put both into one part", trouble);
+    if (options.patient != SplitOptions::known) fail(Exit::bad_data, "{}. Put both into one part", trouble);
     log::warn("{}, so scores are too high", trouble);
   };
   std::map<std::string, std::string> trains;  // one case of each patient

@@ -36,10 +36,10 @@ void write_split(const fs::path& path, const data::Dataset& dataset, const Split
 // a grade, a foreground size) are spread evenly.
 
 // Maps case ids to patients: a column of options.table, the text that matches {patient} in the case's name,
-// or with known_names the patient that a name of BIDS or BraTS tells. Empty if no grouping is needed: if none
-// was asked for, or no patient is known to have several cases with ground truth. With known_names, fewer
-// patients than parts are not grouped, which is logged. Throws Exit::usage for a name that does not match the
-// pattern, Exit::bad_data for a case that is not in the table.
+// or with SplitOptions::known the patient that a name of BIDS or BraTS or a DICOM series tells. Empty if no
+// grouping is needed: if none was asked for, or no patient is known to have several cases with ground truth.
+// With `known`, fewer patients than parts are not grouped, which is logged. Throws Exit::usage for a name
+// that does not match the pattern, Exit::bad_data for a case that is not in the table.
 std::map<std::string, std::string> patients_of(const data::Dataset& dataset, const SplitOptions& options);
 
 // The validation cases among `cases`. Patients are processed stratum by stratum, those with most cases first,

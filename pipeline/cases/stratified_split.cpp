@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/philox.h"
 #include "base/text.h"
+#include "data/formats/dicom.h"
 #include "data/formats/image_io.h"
 #include "pipeline/cases/split.h"
 
@@ -71,23 +72,32 @@ std::map<std::string, std::string> patients_by_name(const data::Dataset& dataset
   return patients;
 }
 
-// Sessions of BIDS are sub-01_ses-2; follow-ups of BraTS since 2023 are BraTS-GLI-00005-101. Other cases are
-// patients of their own.
-std::map<std::string, std::string> patients_by_known_names(const data::Dataset& dataset, std::size_t parts) {
+// Sessions of BIDS are sub-01_ses-2; follow-ups of BraTS since 2023 are BraTS-GLI-00005-101; a DICOM series
+// has a PatientID, which is a person's: the patient is called after the first case in `first_cases` that has
+// it. Other cases are patients of their own.
+std::string known_patient(const data::CaseFiles& files, std::map<std::string, std::string>& first_cases) {
   static const std::regex known("(?:(sub-[^_]+)_ses-.*|(BraTS-[A-Za-z]+-[0-9]+)-[0-9]+)");
-  std::map<std::string, std::string> patients;
+  std::smatch match;
+  if (std::regex_match(files.id, match, known)) return match[1].matched ? match[1] : match[2];
+  error_code ignored;
+  if (files.channels.empty() || !fs::is_directory(files.first_channel(), ignored)) return files.id;
+  const std::string number = data::dicom_patient(files.first_channel());
+  return number.empty() ? files.id : first_cases.try_emplace(number, files.id).first->second;
+}
+
+std::map<std::string, std::string> known_patients(const data::Dataset& dataset, std::size_t parts) {
+  std::map<std::string, std::string> patients, first_cases;
   std::set<std::string> labelled;
   std::size_t cases = 0;
   for (const data::CaseFiles& files : dataset.cases) {
-    std::smatch match;
-    const bool tells = std::regex_match(files.id, match, known);
-    const std::string patient = !tells ? files.id : match[1].matched ? match[1] : match[2];
+    const std::string patient = known_patient(files, first_cases);
     patients[files.id] = patient;
     if (!files.labelled()) continue;
     labelled.insert(patient);
     ++cases;
   }
-  if (labelled.size() == cases) return {};
+  const bool anonymised = labelled.size() == 1 && first_cases.size() == 1;  // one PatientID for all
+  if (labelled.size() == cases || anonymised) return {};
   if (labelled.size() >= parts) return patients;
   log::warn("{} of {}: too few patients to keep all cases of each in one part, so scores are too high",
             counted(static_cast<std::int64_t>(cases), "case"),
@@ -188,9 +198,8 @@ std::vector<std::size_t> of_share(const std::vector<Patient>& patients, const Sp
 
 std::map<std::string, std::string> patients_of(const data::Dataset& dataset, const SplitOptions& options) {
   if (options.patient.empty()) return {};
-  if (options.patient == SplitOptions::known_names)
-    return patients_by_known_names(dataset,
-                                   static_cast<std::size_t>(std::max<std::int64_t>(2, options.folds)));
+  if (options.patient == SplitOptions::known)
+    return known_patients(dataset, static_cast<std::size_t>(std::max<std::int64_t>(2, options.folds)));
   if (options.patient.find(place_of_patient) != std::string::npos)
     return patients_by_name(dataset, options.patient);
   const std::map<std::string, std::string> column = column_of(options, options.patient);

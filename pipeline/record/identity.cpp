@@ -127,8 +127,7 @@ void check_experiment(const RunIdentity& identity, const Experiment& experiment,
         std::ranges::any_of(sections, [&](const std::string& section) { return key.starts_with(section); });
     if (!asked || found == now.end() || found->second == value) continue;
     // Version 0.3 had no auto; the split of a run is recorded apart from it.
-    if (key == key::data_split_patient && value == "none" && found->second == SplitOptions::known_names)
-      continue;
+    if (key == key::data_split_patient && value == "none" && found->second == SplitOptions::known) continue;
     changes.push_back(format("{} was {}, now {}", key, value, found->second));
   }
   if (!changes.empty())

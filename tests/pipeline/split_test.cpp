@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
@@ -154,6 +155,43 @@ TEST(Split, KeepsSessionsOfBidsAndFollowUpsOfBratsTogether) {
       }
     }
   }
+}
+
+// A case of one DICOM slice of a patient.
+data::CaseFiles dicom_case(const fs::path& folder, const std::string& id, const std::string& patient) {
+  data::Image image;
+  image.geometry.size = {2, 2, 1};
+  image.voxels.resize(4);
+  fs::create_directories(folder / id);
+  data::write_dicom(folder / id, image, "t1", "1");
+  const fs::path slice = folder / id / data::dicom_names(1).front();
+  std::string bytes = read_file(slice);
+  const std::size_t element = bytes.find(std::string("\x10\x00\x20\x00", 4));  // PatientID, empty
+  bytes[element + 4] = static_cast<char>(patient.size());
+  write_file(slice, bytes.insert(element + 8, patient));
+  return {id, {folder / id}, {-1}, "truth.nii.gz"};
+}
+
+TEST(Split, KeepsDicomSeriesWithOnePatientIdTogetherUnlessAllHaveIt) {
+  const test::TemporaryFolder folder;
+  data::Dataset dataset = named({}), anonymised = named({}), unknown = named({});
+  for (int i = 0; i < 8; ++i) {
+    const std::string id = "study_" + std::to_string(i);
+    dataset.cases.push_back(dicom_case(folder / "known", id, format("ID{}", i / 2 * 2 + 10)));
+    anonymised.cases.push_back(dicom_case(folder / "anonymised", id, "ANON"));
+    unknown.cases.push_back(dicom_case(folder / "unknown", id, ""));
+  }
+  testing::internal::CaptureStderr();
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Split split = make_split(dataset, {.validation = 0.25, .seed = seed, .file = {}});
+    ASSERT_EQ(split.validation.size(), 2u);
+    EXPECT_EQ(split.validation[0] / 2, split.validation[1] / 2) << seed;
+    for (const data::Dataset& ungrouped : {anonymised, unknown})
+      EXPECT_EQ(
+          make_split(ungrouped, {.validation = 0.25, .seed = seed, .file = {}}).validation,
+          make_split(ungrouped, {.validation = 0.25, .seed = seed, .file = {}, .patient = ""}).validation);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "anonymised data is no reason to warn";
 }
 
 // Every case of BraTS 2018 and 2020 is a patient, although their names end in numbers, too.
