@@ -140,7 +140,8 @@ std::string progress_head(const RunProgress& progress) {
   if (progress.epoch > 0 && progress.epochs > 0) head += format(" of {}", progress.epochs);
   if (progress.repeats > 1) head += format(", repeat {} of {}", progress.repeat, progress.repeats);
   if (const auto left = seconds_left(progress))
-    head += format(", about {} of training left", format_seconds(*left));
+    head += format(", about {} of training left{}", format_seconds(*left),
+                   progress.is_first_stage ? " on this grid" : "");
   return head;
 }
 

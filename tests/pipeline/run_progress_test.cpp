@@ -29,7 +29,7 @@ class Progress : public MadeUpRuns {
 TEST_F(Progress, ReportsWhatARunningRunHasReached) {
   const fs::path run = going_run();
   const FolderLock lock(run);
-  const RunProgress progress = run_progress(run, made_up_settings);
+  RunProgress progress = run_progress(run, made_up_settings);
   EXPECT_EQ(progress.state, RunProgress::State::running);
   EXPECT_EQ(progress.epoch, 4);
   EXPECT_EQ(progress.best_epoch, 4);
@@ -42,6 +42,9 @@ TEST_F(Progress, ReportsWhatARunningRunHasReached) {
   EXPECT_GT(*progress.resident_bytes, 1 << 20);
   EXPECT_EQ(text(progress).find("mine: running, epoch 4 of 10, "), 0u);
   EXPECT_EQ(progress_json(progress)["state"], "running");
+  EXPECT_TRUE(progress_head(progress).ends_with(" of training left"));
+  progress.is_first_stage = true;
+  EXPECT_TRUE(progress_head(progress).ends_with(" of training left on this grid"));
 }
 
 TEST_F(Progress, DistinguishesStoppedTrainedAndFinishedRuns) {
