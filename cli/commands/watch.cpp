@@ -42,7 +42,7 @@ Watched look(const fs::path& folder) {
     while (!fs::exists(run / "experiment.yaml") && fs::exists(pipeline::growth_folder(run)))
       run = pipeline::growth_folder(run);
     watched.runs.push_back(progress_of(run));
-    watched.runs.back().is_first_stage = run != folder;
+    watched.runs.back().is_earlier_stage = run != folder;
     watched.running = is_held(folder);
   } else {
     watched.sweep = fs::weakly_canonical(folder).filename().string();

@@ -262,23 +262,6 @@ ImageHeader header_of(const Series& series) {
 
 }  // namespace
 
-namespace {
-
-std::string text_of_first(const fs::path& folder, std::uint32_t tag) {
-  const std::vector<fs::path> files = dicom_files(folder);
-  return files.empty() ? std::string() : element_text(files.front(), tag);
-}
-
-}  // namespace
-
-std::string dicom_description(const fs::path& folder) {
-  return text_of_first(folder, 0x0008103e);
-}
-
-std::string dicom_patient(const fs::path& folder) {
-  return text_of_first(folder, 0x00100020);
-}
-
 ImageHeader dicom_header(const fs::path& folder) {
   return header_of(open_series(folder));
 }
@@ -315,16 +298,35 @@ bool is_dicom_file(const fs::path& path) {
   }
 }
 
-}  // namespace
-
-std::vector<fs::path> dicom_files(const fs::path& folder) {
+std::vector<fs::path> regular_files(const fs::path& folder) {
   std::vector<fs::path> files;
   error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (fs::is_regular_file(entry.path(), ignored) && is_dicom_file(entry.path()))
-      files.push_back(entry.path());
-  }
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (fs::is_regular_file(entry.path(), ignored)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Opens no further file of the series.
+std::string text_of_first(const fs::path& folder, std::uint32_t tag) {
+  const std::vector<fs::path> files = regular_files(folder);
+  const auto first = std::find_if(files.begin(), files.end(), is_dicom_file);
+  return first == files.end() ? std::string() : element_text(*first, tag);
+}
+
+}  // namespace
+
+std::string dicom_description(const fs::path& folder) {
+  return text_of_first(folder, 0x0008103e);
+}
+
+std::string dicom_patient(const fs::path& folder) {
+  return text_of_first(folder, 0x00100020);
+}
+
+std::vector<fs::path> dicom_files(const fs::path& folder) {
+  std::vector<fs::path> files = regular_files(folder);
+  std::erase_if(files, [](const fs::path& file) { return !is_dicom_file(file); });
   return files;
 }
 

@@ -141,7 +141,7 @@ std::string progress_head(const RunProgress& progress) {
   if (progress.repeats > 1) head += format(", repeat {} of {}", progress.repeat, progress.repeats);
   if (const auto left = seconds_left(progress))
     head += format(", about {} of training left{}", format_seconds(*left),
-                   progress.is_first_stage ? " on this grid" : "");
+                   progress.is_earlier_stage ? " on this grid" : "");
   return head;
 }
 

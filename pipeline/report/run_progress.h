@@ -18,7 +18,7 @@ struct RunProgress {
   enum class State { running, stopped, trained, finished };
 
   std::string name;
-  bool is_first_stage = false;  // of a run that goes on on a finer grid (growth_folder())
+  bool is_earlier_stage = false;  // a coarser grid of a run that grows (growth_folder())
   State state = State::stopped;
   std::int64_t epoch = 0, epochs = 0;  // finished, and their maximum; 0: unknown
   std::int64_t repeat = 1, repeats = 1;

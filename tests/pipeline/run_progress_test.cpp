@@ -43,7 +43,7 @@ TEST_F(Progress, ReportsWhatARunningRunHasReached) {
   EXPECT_EQ(text(progress).find("mine: running, epoch 4 of 10, "), 0u);
   EXPECT_EQ(progress_json(progress)["state"], "running");
   EXPECT_TRUE(progress_head(progress).ends_with(" of training left"));
-  progress.is_first_stage = true;
+  progress.is_earlier_stage = true;
   EXPECT_TRUE(progress_head(progress).ends_with(" of training left on this grid"));
 }
 
