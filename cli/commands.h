@@ -15,10 +15,13 @@ struct Command {
   const char* name;
   const char* summary;
   Exit (*run)(const Arguments& arguments);  // throws Error
+  bool computes = false;                    // runs networks, or kernels that it measures
   const char* continues = nullptr;          // what continues it if it was interrupted
 };
 std::span<const Command> commands();
 const Command* find_command(const std::string& name);  // null: there is none
+// Whether `voxswap ARGUMENTS...` runs a command that computes, rather than printing its help.
+bool computes(std::span<const char* const> arguments);
 
 Exit run_command(const Arguments& arguments);
 Exit sweep_command(const Arguments& arguments);

@@ -147,11 +147,12 @@ Exit run(const Arguments& arguments) {
 int main(int count, char** values) {
   try {
     voxswap::open_standard_streams();
-    voxswap::cli::let_waiting_threads_sleep(values);
+    const int after_name = count > 0 ? 1 : 0;
+    if (voxswap::cli::computes({values + after_name, values + count}))
+      voxswap::cli::let_waiting_threads_sleep(values);
     voxswap::cli::take_cores(values);
     voxswap::watch_for_interrupt();
-    return static_cast<int>(
-        voxswap::cli::run(voxswap::cli::Arguments(values + (count > 0 ? 1 : 0), values + count)));
+    return static_cast<int>(voxswap::cli::run(voxswap::cli::Arguments(values + after_name, values + count)));
   } catch (...) {  // no memory for a message
     std::fputs("error: out of memory\n", stderr);
     return static_cast<int>(voxswap::Exit::does_not_fit);

@@ -1,9 +1,9 @@
 // Third-party decoders (GDCM, libpng, and libjpeg and libtiff through ITK) run in a separate process: a
 // damaged file can make them corrupt memory, loop or abort, which then only ends that process.
 //
-// The process is the program voxswap-decode. After reading a file it is kept for the next one. If a reused
-// process fails, a new one reads that file again, so that an earlier file's memory corruption cannot affect
-// it.
+// The process is the program voxswap-decode, which alone is linked to these libraries (data/decoders). After
+// reading a file it is kept for the next one. If a reused process fails, a new one reads that file again, so
+// that an earlier file's memory corruption cannot affect it.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct DecodeReply {
   std::int64_t exit = 0;   // 0, or the Exit of the error
 };
 
-// open_raster() (raster.h), and slice_voxels() of a DICOM slice, run in another process. They throw like
+// open_raster() and decompressed_voxels() (data/decoders), run in another process. They throw like
 // those functions, and Exit::bad_data naming the file if the decoder crashed or took too long.
 ImageHeader decoded_header(const fs::path& path);
 std::vector<Image> decoded_volumes(const fs::path& path, const ChooseVolumes& choose);

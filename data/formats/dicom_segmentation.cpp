@@ -21,30 +21,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/formats/dcmtk.h"
 #include "data/formats/dicom.h"
 #include "data/formats/dicom_slice.h"
 
 namespace voxswap::data {
 
 namespace {
-
-void check(const OFCondition& condition, const fs::path& path, const char* what) {
-  if (condition.bad()) fail(Exit::failed, "{}: {}: {}", path.string(), what, condition.text());
-}
-
-// DICOM's decimal strings have at most 16 characters.
-OFString decimal(double value) {
-  std::string text = number(value);
-  for (int digits = 12; text.size() > 16; --digits) text = format("{:.{}g}", value, digits);
-  return text.c_str();
-}
-
-std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
-  std::array<double, 3> at = grid.origin;
-  for (std::size_t world = 0; world < 3; ++world)
-    at[world] += static_cast<double>(plane) * grid.spacing[2] * grid.direction[3 * world + 2];
-  return at;
-}
 
 // The slice of the series nearest to a plane: readers accept slices that are not quite evenly spaced.
 const DicomSlice& slice_at(const std::vector<DicomSlice>& slices, const std::array<double, 3>& at,
@@ -78,11 +61,13 @@ std::unique_ptr<DcmDataset> texts_of(const DicomSlice& slice, const fs::path& pa
 // Shared by all frames: voxel size and plane orientation.
 void add_shared(DcmSegmentation& object, const Geometry& grid, const fs::path& path) {
   FGPixelMeasures measures;
-  measures.setPixelSpacing(decimal(grid.spacing[1]) + "\\" + decimal(grid.spacing[0]));
-  measures.setSliceThickness(decimal(grid.spacing[2]));
-  measures.setSpacingBetweenSlices(decimal(grid.spacing[2]));
+  measures.setPixelSpacing((decimal(grid.spacing[1]) + "\\" + decimal(grid.spacing[0])).c_str());
+  measures.setSliceThickness(decimal(grid.spacing[2]).c_str());
+  measures.setSpacingBetweenSlices(decimal(grid.spacing[2]).c_str());
   check(object.addForAllFrames(measures), path, "pixel measures");
-  const auto axis = [&](std::size_t world, std::size_t a) { return decimal(grid.direction[3 * world + a]); };
+  const auto axis = [&](std::size_t world, std::size_t a) {
+    return OFString(decimal(grid.direction[3 * world + a]).c_str());
+  };
   const std::unique_ptr<FGPlaneOrientationPatient> orientation(FGPlaneOrientationPatient::createMinimal(
       axis(0, 0), axis(1, 0), axis(2, 0), axis(0, 1), axis(1, 1), axis(2, 1)));
   check(object.addForAllFrames(*orientation), path, "plane orientation");
@@ -104,8 +89,8 @@ Uint16 add_segment(DcmSegmentation& object, const Segment& segment, const fs::pa
 void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask,
                const std::array<double, 3>& at, std::size_t plane, const DicomSlice& slice,
                const fs::path& path) {
-  const std::unique_ptr<FGPlanePosPatient> position(
-      FGPlanePosPatient::createMinimal(decimal(at[0]), decimal(at[1]), decimal(at[2])));
+  const std::unique_ptr<FGPlanePosPatient> position(FGPlanePosPatient::createMinimal(
+      decimal(at[0]).c_str(), decimal(at[1]).c_str(), decimal(at[2]).c_str()));
   FGFrameContent content;
   content.setStackID("1");
   content.setInStackPositionNumber(static_cast<Uint32>(plane + 1));
@@ -164,15 +149,13 @@ void refer_to(DcmSegmentation& object, const std::set<const DicomSlice*>& slices
   object.getCommonInstanceReference().getReferencedSeriesItems().push_back(series.release());
 }
 
-void save(DcmSegmentation& object, const FrameBits& bits, const fs::path& path) {
+void save_object(DcmSegmentation& object, const FrameBits& bits, const fs::path& path) {
   DcmFileFormat file;
   check(object.writeDataset(*file.getDataset()), path, "cannot be put together");
   const std::vector<Uint8> pixels = bits.even();
   check(file.getDataset()->putAndInsertUint8Array(DCM_PixelData, pixels.data(), pixels.size()), path,
         "pixels");
-  write_through(path, [&](const fs::path& temporary) {
-    check(file.saveFile(temporary.c_str(), EXS_LittleEndianExplicit), path, "cannot be written");
-  });
+  save(file, DicomTypes::stated, path);
 }
 
 // Dimensions by which viewers sort frames: segment and plane.
@@ -270,7 +253,7 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
     fail(Exit::bad_data, "{}: the label map is empty, and a segmentation object needs at least one frame",
          path.string());
   refer_to(*object, referenced, path);
-  save(*object, bits, path);
+  save_object(*object, bits, path);
 }
 
 }  // namespace voxswap::data

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/formats/file_bytes.h"
 #include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
@@ -21,8 +19,7 @@ constexpr std::uint32_t image_type = 0x00080008, sop_class = 0x00080016, modalit
                         orientation = 0x00200037, samples_per_pixel = 0x00280002, photometric = 0x00280004,
                         frame_count = 0x00280008, row_count = 0x00280010, column_count = 0x00280011,
                         pixel_spacing = 0x00280030, bits_allocated = 0x00280100, bits_stored = 0x00280101,
-                        high_bit = 0x00280102, pixel_sign = 0x00280103, rescale_intercept = 0x00281052,
-                        rescale_slope = 0x00281053;
+                        high_bit = 0x00280102, pixel_sign = 0x00280103;
 
 void check_kind(const fs::path& path, const DicomElements& elements) {
   if (elements.deflated) refuse_file(path, "its elements are deflated. Convert it to .nii.gz first");
@@ -115,67 +112,6 @@ Geometry geometry_of(const fs::path& path, const DicomElements& elements) {
   return geometry;
 }
 
-// Shifts the stored bits to the bottom and extends the sign.
-template <class T>
-void keep_stored_bits(std::string& bytes, bool swapped, int shift, int bits) {
-  constexpr int width = static_cast<int>(8 * sizeof(T));
-  if (bits == width) return;
-  for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
-    std::make_unsigned_t<T> value = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      const std::size_t place =
-          swapped == (std::endian::native == std::endian::little) ? i : sizeof(T) - 1 - i;
-      value =
-          static_cast<std::make_unsigned_t<T>>((value << 8) | static_cast<unsigned char>(bytes[at + place]));
-    }
-    const int up = width - shift - bits;
-    const T kept =
-        static_cast<T>(static_cast<T>(static_cast<std::make_unsigned_t<T>>(value << up)) >> (width - bits));
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      const std::size_t place =
-          swapped == (std::endian::native == std::endian::little) ? sizeof(T) - 1 - i : i;
-      bytes[at + place] = static_cast<char>(static_cast<std::make_unsigned_t<T>>(kept) >> (8 * i) & 0xff);
-    }
-  }
-}
-
-void keep_stored_bits(std::string& bytes, const DicomSlice& slice) {
-  const auto bits =
-      static_cast<int>(slice.elements.number(bits_stored, slice.elements.number(bits_allocated, 16)));
-  const auto shift = static_cast<int>(slice.elements.number(high_bit, bits - 1)) - bits + 1;
-  const bool swapped = slice.elements.big_endian == (std::endian::native == std::endian::little);
-  const std::string& element = slice.element;
-  if (element == "uint8") keep_stored_bits<std::uint8_t>(bytes, swapped, shift, bits);
-  if (element == "int8") keep_stored_bits<std::int8_t>(bytes, swapped, shift, bits);
-  if (element == "uint16") keep_stored_bits<std::uint16_t>(bytes, swapped, shift, bits);
-  if (element == "int16") keep_stored_bits<std::int16_t>(bytes, swapped, shift, bits);
-  if (element == "uint32") keep_stored_bits<std::uint32_t>(bytes, swapped, shift, bits);
-  if (element == "int32") keep_stored_bits<std::int32_t>(bytes, swapped, shift, bits);
-}
-
-std::string bytes_at(const DicomSlice& slice, std::int64_t begin, std::int64_t count) {
-  std::string bytes(static_cast<std::size_t>(count), '\0');
-  FileBytes file(slice.path);
-  file.seek(begin);
-  if (!file.read(bytes.data(), count))
-    refuse_file(slice.path, "is truncated: it became shorter while it was read");
-  return bytes;
-}
-
-std::vector<float> values_of(const DicomSlice& slice, std::string bytes) {
-  const std::vector<double> slope = finite_numbers(slice.elements, rescale_slope, 1),
-                            intercept = finite_numbers(slice.elements, rescale_intercept, 1);
-  const auto count = static_cast<std::size_t>(pixel_count(slice.elements));
-  StoredVoxels stored;
-  stored.element = slice.element;
-  stored.slope = slope.empty() ? 1 : slope[0];
-  stored.intercept = intercept.empty() ? 0 : intercept[0];
-  keep_stored_bits(bytes, slice);
-  stored.bytes = bytes;
-  stored.swapped = slice.elements.big_endian == (std::endian::native == std::endian::little);
-  return decode(stored, count);
-}
-
 }  // namespace
 
 void refuse_file(const fs::path& path, const std::string& why) {
@@ -183,26 +119,17 @@ void refuse_file(const fs::path& path, const std::string& why) {
 }
 
 DicomSlice open_slice(const fs::path& path) {
-  DicomSlice slice{path, read_elements(path), {}, "", 0};
+  DicomSlice slice;
+  slice.path = path;
+  slice.elements = read_elements(path);
   check_kind(path, slice.elements);
   slice.element = element_of(path, slice.elements);
+  slice.bits =
+      static_cast<int>(slice.elements.number(bits_stored, slice.elements.number(bits_allocated, 16)));
+  slice.shift = static_cast<int>(slice.elements.number(high_bit, slice.bits - 1)) - slice.bits + 1;
   check_pixels(path, slice.elements, slice.element);
   slice.geometry = geometry_of(path, slice.elements);
   return slice;
-}
-
-bool needs_decoder(const DicomSlice& slice) {
-  return slice.elements.pixel_length == DicomElements::in_fragments && slice.elements.syntax != run_lengths;
-}
-
-std::vector<float> slice_voxels(const DicomSlice& slice) {
-  const std::size_t size =
-      static_cast<std::size_t>(pixel_count(slice.elements)) * bytes_of_element(slice.element);
-  const std::int64_t begin = slice.elements.pixel_begin;
-  if (slice.elements.pixel_length != DicomElements::in_fragments)
-    return values_of(slice, bytes_at(slice, begin, static_cast<std::int64_t>(size)));
-  return values_of(slice,
-                   unpacked_pixels(slice, bytes_at(slice, begin, slice.elements.pixel_end - begin), size));
 }
 
 std::string element_text(const fs::path& path, std::uint32_t tag) {

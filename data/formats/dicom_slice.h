@@ -1,6 +1,6 @@
 // One DICOM file as one slice: header, position and values.
 //
-// Elements and uncompressed pixels are read here without GDCM, which trusts the declarations in a file. GDCM
+// Elements and uncompressed pixels are read without GDCM, which trusts the declarations in a file. GDCM
 // decompresses pixels, in another process.
 #pragma once
 
@@ -45,7 +45,9 @@ struct DicomSlice {
   DicomElements elements;
   Geometry geometry;    // of this slice only
   std::string element;  // stored element type: "int16"
-  double height = 0;    // mm, position of its centre along the series' normal
+  int bits = 16;        // of it that are used, from bit `shift`
+  int shift = 0;
+  double height = 0;  // mm, position of its centre along the series' normal
 
   std::string name() const { return path.filename().string(); }
 };
@@ -60,18 +62,20 @@ DicomSlice open_slice(const fs::path& path);
 // Whether its pixels need a third-party decoder, which runs in another process (decoder_process.h).
 bool needs_decoder(const DicomSlice& slice);
 
-// Its values after rescaling.
+// Its values after rescaling. REQUIRES: !needs_decoder(slice).
 std::vector<float> slice_voxels(const DicomSlice& slice);
 
 // The text of one element; empty if the file does not have it.
 std::string element_text(const fs::path& path, std::uint32_t tag);
 
-// The compressed transfer syntax that is decoded without third-party code.
-inline constexpr const char* run_lengths = "1.2.840.10008.1.2.5";
+// For decoders. The items of its compressed pixels as one stream, and the values of its decompressed ones,
+// pixel_bytes() in the byte order of the file.
+std::string compressed_stream(const DicomSlice& slice);
+std::size_t pixel_bytes(const DicomSlice& slice);
+std::vector<float> rescaled(const DicomSlice& slice, std::string bytes);
+[[noreturn]] void cannot_unpack(const DicomSlice& slice);
 
-// Decompresses pixels: run lengths here; JPEG, JPEG-LS and JPEG 2000 by GDCM, if the stream's header agrees
-// with the elements. `fragments`: the file's bytes from the first item to the end of the sequence. Returns
-// `promised` little-endian bytes. Throws Exit::bad_data naming the file if decompression gives anything else.
-std::string unpacked_pixels(const DicomSlice& slice, const std::string& fragments, std::size_t promised);
+// An unsigned number in a stream. Throws std::out_of_range at its end.
+std::uint32_t number_at(const std::string& bytes, std::size_t at, std::size_t size, bool big_endian);
 
 }  // namespace voxswap::data

@@ -20,7 +20,7 @@
 #include "data/formats/formats.h"
 #include "data/formats/itk_buffer.h"
 #include "data/formats/nifti_voxels.h"
-#include "data/formats/raster.h"
+#include "data/formats/raster_writing.h"
 #include "data/formats/raw_voxels.h"
 
 namespace voxswap::data {

@@ -1,4 +1,4 @@
-// Shared by the layouts of 2D images (data/formats/raster.h): cases with one plane, and names of colour
+// Shared by the layouts of 2D images (data/decoders/raster.h): cases with one plane, and names of colour
 // channels.
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "data/formats/bids_writing.h"
 #include "data/formats/dicom_writing.h"
 #include "data/formats/image_writing.h"
-#include "data/formats/raster.h"
+#include "data/formats/raster_writing.h"
 
 namespace voxswap::data {
 

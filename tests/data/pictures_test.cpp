@@ -8,7 +8,6 @@
 #include "data/cases/read_case.h"
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
-#include "data/formats/raster.h"
 #include "data/layouts/dataset_json.h"
 #include "data/layouts/open_dataset.h"
 #include "data/layouts/prediction_input.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "data/formats/raster.h"
+#include "data/decoders/raster.h"
 #include "pipeline/report/group_colors.h"
 #include "pipeline/report/slice_view.h"
 #include "tests/pipeline/viewed_runs.h"

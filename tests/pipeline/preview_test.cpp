@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/formats/raster.h"
+#include "data/decoders/raster.h"
 #include "data/phantoms/phantom.h"
 #include "data/volumes/picture.h"
 #include "tests/expect.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "data/formats/raster.h"
+#include "data/decoders/raster.h"
 #include "data/volumes/picture.h"
 #include "pipeline/report/slice_view.h"
 #include "tests/expect.h"

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/decoders/raster.h"
 #include "data/formats/itk_buffer.h"
-#include "data/formats/raster.h"
 
 namespace voxswap::data {
 

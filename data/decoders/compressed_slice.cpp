@@ -1,3 +1,5 @@
+#include "data/decoders/compressed_slice.h"
+
 #include <gdcmImageReader.h>
 #include <gdcmTrace.h>
 
@@ -8,7 +10,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/formats/dicom_slice.h"
 #include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
@@ -62,26 +63,6 @@ std::string bare_file(const DicomElements& elements, const std::string& stream) 
          tag_bytes(0xfffee0dd) + little_endian(0, 4);
 }
 
-std::uint32_t number_at(const std::string& bytes, std::size_t at, std::size_t size, bool big_endian) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < size; ++i)
-    value = value << 8 | static_cast<unsigned char>(bytes.at(at + (big_endian ? i : size - 1 - i)));
-  return value;
-}
-
-// All items after the first one, which is an offset table, form one stream. REQUIRES: complete
-// (read_elements).
-std::string stream_of(const std::string& fragments) {
-  std::string stream;
-  for (std::size_t at = 0, number = 0; at + 8 <= fragments.size(); ++number) {
-    const std::uint32_t size = number_at(fragments, at + 4, 4, false);
-    if (number > 0) stream.append(fragments, at + 8, size);
-    at += 8 + size;
-  }
-  if (stream.size() % 2 == 1) stream += '\0';
-  return stream;
-}
-
 // The properties that a stream's header declares.
 struct StreamHeader {
   std::uint32_t columns = 0, rows = 0, components = 0, bits = 0;
@@ -130,54 +111,20 @@ void check_stream(const DicomSlice& slice, const std::string& stream) {
                        size[0], size[1], 8 * bytes_of_element(slice.element)));
 }
 
-[[noreturn]] void cannot_unpack(const DicomSlice& slice) {
-  refuse_file(slice.path, format("is damaged: its compressed pixels (transfer syntax {}) cannot be "
-                                 "decompressed. Fetch or copy the file again",
-                                 slice.elements.syntax));
-}
-
-// Run-length decoding: each segment has one byte of every pixel, highest first (DICOM, part 5, G).
-std::string unpacked_runs(const DicomSlice& slice, const std::string& stream, std::size_t promised) {
-  const std::size_t planes = bytes_of_element(slice.element), pixels = promised / planes;
-  std::string bytes(promised, '\0');
-  try {
-    if (number_at(stream, 0, 4, false) != planes) cannot_unpack(slice);
-    for (std::size_t plane = 0; plane < planes; ++plane) {
-      std::size_t at = number_at(stream, 4 + 4 * plane, 4, false);
-      for (std::size_t pixel = 0; pixel < pixels;) {
-        const auto head = static_cast<signed char>(stream.at(at++));
-        if (head == -128) continue;
-        const std::size_t count = head < 0 ? 1U - head : 1U + head;
-        if (count > pixels - pixel) cannot_unpack(slice);
-        for (std::size_t i = 0; i < count; ++i)
-          bytes[(pixel++) * planes + planes - 1 - plane] = stream.at(head < 0 ? at : at + i);
-        at += head < 0 ? 1 : count;
-      }
-      const std::size_t end = plane + 1 < planes ? number_at(stream, 8 + 4 * plane, 4, false) : stream.size();
-      for (; at < end; ++at)  // only padding may follow
-        if (stream.at(at) != '\0' && stream.at(at) != '\x80') cannot_unpack(slice);
-    }
-  } catch (const std::out_of_range&) {
-    cannot_unpack(slice);
-  }
-  return bytes;
-}
-
 }  // namespace
 
-std::string unpacked_pixels(const DicomSlice& slice, const std::string& fragments, std::size_t promised) {
-  const std::string stream = stream_of(fragments);
-  if (slice.elements.syntax == run_lengths) return unpacked_runs(slice, stream, promised);
+std::vector<float> decompressed_voxels(const DicomSlice& slice) {
+  const std::string stream = compressed_stream(slice);
   check_stream(slice, stream);
   silence_gdcm();
-  std::string bytes(promised, '\0');
+  std::string bytes(pixel_bytes(slice), '\0');
   std::istringstream file(bare_file(slice.elements, stream));
   gdcm::ImageReader reader;
   reader.SetStream(file);
-  if (!reader.Read() || reader.GetImage().GetBufferLength() != promised ||
+  if (!reader.Read() || reader.GetImage().GetBufferLength() != bytes.size() ||
       !reader.GetImage().GetBuffer(bytes.data()))
     cannot_unpack(slice);
-  return bytes;
+  return rescaled(slice, bytes);
 }
 
 }  // namespace voxswap::data

@@ -24,15 +24,7 @@ struct RasterImage {
   std::function<std::vector<Image>(const VolumeRange& wanted)> volumes;  // decodes the pixels
 };
 // Throws Exit::bad_data naming the file, also for colours as numbers. REQUIRES: is_raster(path) (formats.h).
-// Only voxswap-decode calls it (decoder_process.h).
 RasterImage open_raster(const fs::path& path, RasterMeaning meaning);
-
-// One plane of integers, as an 8-bit PNG, or a 16-bit one if necessary.
-void write_raster_labels(const fs::path& path, const LabelMap& labels);
-// A greyscale or RGB plane as an 8-bit PNG: 0 stays 0, `white` becomes 255. REQUIRES: one or three channels
-// on one grid of one plane.
-void write_raster_image(const fs::path& path, const std::vector<Image>& channels,
-                        const std::vector<float>& white);
 
 // PNG files, decoded by libpng: ITK's reader aborts on damaged files.
 struct PngPixels {

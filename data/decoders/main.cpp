@@ -1,5 +1,5 @@
 // voxswap-decode: reads 2D images and compressed DICOM slices for voxswap in a separate process, with limits
-// per file (decoder_process.h).
+// per file (data/formats/decoder_process.h).
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,11 +12,10 @@
 #include "base/file.h"
 #include "base/heap_retention.h"
 #include "base/text.h"
+#include "data/decoders/compressed_slice.h"
+#include "data/decoders/raster.h"
 #include "data/formats/decoder_process.h"
-#include "data/formats/dicom_slice.h"
 #include "data/formats/itk_buffer.h"
-#include "data/formats/raster.h"
-#include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
 
@@ -75,8 +74,8 @@ std::string answer(const DecodeRequest& request) {
   using Kind = DecodeRequest::Kind;
   if (request.kind == Kind::dicom_slice) {
     const DicomSlice slice = open_slice(path);
-    limit_memory(static_cast<std::uintmax_t>(slice.geometry.count()) * bytes_of_element(slice.element));
-    return answer_of({{slice.geometry, slice_voxels(slice)}});
+    limit_memory(pixel_bytes(slice));
+    return answer_of({{slice.geometry, decompressed_voxels(slice)}});
   }
   const RasterImage image = open_raster(
       path, request.kind == Kind::raster_labels ? RasterMeaning::numbers : RasterMeaning::brightness);
