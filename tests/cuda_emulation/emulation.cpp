@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <numeric>
@@ -55,10 +56,13 @@ class RunningBlock {
     at_ = &at;
     thread_ = &thread;
     failure_ = nullptr;
-    turns_.resize(places.size());
-    std::iota(turns_.begin(), turns_.end(), std::size_t{0});
-    if (order == Order::backward) std::reverse(turns_.begin(), turns_.end());
-    waiting_.assign(places.size(), nullptr);
+    if (turns_.size() != places.size() || order_ != order || order == Order::shuffled) {
+      turns_.resize(places.size());
+      std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+      if (order == Order::backward) std::reverse(turns_.begin(), turns_.end());
+      waiting_.resize(places.size());
+      order_ = order;
+    }
     std::optional<std::mt19937> random;
     if (order == Order::shuffled) random.emplace(static_cast<unsigned>(places.size()));
     try {
@@ -73,42 +77,38 @@ class RunningBlock {
   }
 
   void wait() {
-    waiting_[turns_[turn_]] = current_;
-    to_host(*current_);
+    Fibre& fibre = *current_;
+    waiting_[turns_[turn_++]] = &fibre;
+    if (__builtin_setjmp(fibre.where) == 0) go_on();
   }
 
  private:
   // Every thread runs until it ends or waits for the others.
   void give_turns() {
-    ended_ = 0;
-    std::size_t used = 0;
-    for (turn_ = 0; turn_ < turns_.size(); ++turn_) {
-      if (first_turns_) {
-        if (used == fibres_.size()) fibres_.push_back(std::make_unique<Fibre>(used));
-        resume(*fibres_[used++]);  // it starts threads until one of them waits
-      } else {
-        *at_ = places_[turns_[turn_]];
-        resume(*waiting_[turns_[turn_]]);
-      }
-      if (failure_ != nullptr) std::rethrow_exception(failure_);
-    }
+    ended_ = turn_ = used_ = 0;
+    if (__builtin_setjmp(host_) == 0) go_on();
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
     if (ended_ != 0 && ended_ != turns_.size())
       throw std::logic_error(
           "threads of a block wait for others that have ended: __syncthreads() is not called by all");
   }
 
-  void resume(Fibre& fibre) {
-    current_ = &fibre;
-    if (__builtin_setjmp(host_) == 0) {
-      if (fibre.entered) jump(fibre.where);
-      enter(fibre);
+  // Continues with the thread whose turn it is, or with the host after the last one. In the first turns, a
+  // fibre that is free starts threads until one of them waits.
+  [[noreturn]] void go_on() {
+    if (turn_ == turns_.size()) jump(host_);
+    if (first_turns_) {
+      if (used_ == fibres_.size()) fibres_.push_back(std::make_unique<Fibre>(used_));
+      current_ = fibres_[used_++].get();
+    } else {
+      *at_ = places_[turns_[turn_]];
+      current_ = waiting_[turns_[turn_]];
     }
-  }
-  void to_host(Fibre& fibre) {
-    if (__builtin_setjmp(fibre.where) == 0) jump(host_);
+    if (current_->entered) jump(current_->where);
+    enter(*current_);
   }
 
-  static void enter(Fibre& fibre) {
+  [[noreturn]] static void enter(Fibre& fibre) {
     fibre.entered = true;
     ucontext_t context;
     getcontext(&context);
@@ -117,22 +117,25 @@ class RunningBlock {
     context.uc_link = nullptr;
     makecontext(&context, run_threads, 0);
     setcontext(&context);
+    std::abort();
   }
   static void run_threads() {
     RunningBlock& block = of_this_thread();
-    for (;; block.to_host(*block.current_)) {
+    Fibre& fibre = *block.current_;
+    for (;;) {
       while (block.turn_ < block.turns_.size()) {
         *block.at_ = block.places_[block.turns_[block.turn_]];
         try {
           (*block.thread_)();
         } catch (...) {
           block.failure_ = std::current_exception();
-          break;
         }
+        if (block.failure_ != nullptr) jump(block.host_);
         ++block.ended_;
-        if (!block.first_turns_) break;  // after a wait, the host resumes the next thread
         ++block.turn_;
+        if (!block.first_turns_) break;  // the next thread waits on its own fibre
       }
+      if (__builtin_setjmp(fibre.where) == 0) block.go_on();
     }
   }
 
@@ -143,6 +146,8 @@ class RunningBlock {
   std::vector<std::size_t> turns_;  // threads in the order of their turns
   std::size_t turn_ = 0;            // the current one
   std::size_t ended_ = 0;           // threads that ended in this round
+  std::size_t used_ = 0;            // fibres that have run in the first turns
+  Order order_ = Order::forward;    // of `turns_`
   bool first_turns_ = true;
   std::vector<Fibre*> waiting_;  // the fibre of each waiting thread
   Fibre* current_ = nullptr;

@@ -95,7 +95,7 @@ def settings_for(device, programs):
         programs = programs or str(ROOT / "build/release/bin/emulated_gpu")
         return Settings(True, programs, bits_side=8, bits_steps=2, slab_planes=4, nodes_side=8, checked_sides=(8,), first_sides=(8,), more_sides=(16,),
                         swapped_sides=(8, 16), huge_side=16, slabs="4", largest_gib=(0.004,), budget_gib=1, host_gib=1, steps=1, most_side=16, run_cube=16, cases=4, epochs=1,
-                        filters=2, depth=3, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16",
+                        filters=2, depth=2, contract="*BackendContract*cuda*", executor="*SameBits*/cuda_unet3d", conformance="*conv3d_sum*__cuda_bf16",
                         study_steps=2, hippocampus_cases=5, hippocampus_size="20", hippocampus_epochs=2, rank_cases=3, rank_epochs=1, rank_threshold="4KiB", epoch_cases=5, epoch_size="24,24,20", epoch_cube=16,
                         hippocampus_keys=("preprocess.resolution=16", "training.patch=[12, 16, 12]", "network.base_filters=2", "network.depth=3",
                                           "training.augment.preset=none"))

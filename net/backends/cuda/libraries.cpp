@@ -16,8 +16,51 @@ namespace {
 
 constexpr std::size_t least_cudnn = 90800;  // plans are made from device properties since 9.8
 
+std::vector<std::string> folders() {
+  std::vector<std::string> result = {""};  // the system linker's search path
+  const auto add = [&](const std::string& root) {
+    for (const char* library_folder : {"lib64", "lib"}) result.push_back(root + "/" + library_folder + "/");
+  };
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') add(root);
+  }
+  // In a wheel, this code is in voxswap/lib, and pip installs NVIDIA's packages next to voxswap.
+  if (Dl_info here; dladdr(&least_cudnn, &here) != 0 && *here.dli_fname == '/') {
+    const std::string packages = plain(fs::path(here.dli_fname) / "../../..").string();
+    for (const std::string& part :
+         {format("cu{}", CUBLAS_VER_MAJOR), std::string("cudnn"), std::string("nccl")})
+      result.push_back(format("{}/nvidia/{}/lib/", packages, part));
+  }
+  add("/usr/local/cuda");
+  return result;
+}
+
+// Null if it is in none of the folders.
+void* loaded(const std::string& file) {
+  for (const std::string& folder : folders())
+    if (void* handle = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  return nullptr;
+}
+
+void* open_library(const std::string& file) {
+  if (void* handle = loaded(file)) return handle;
+  const char* const why = dlerror();
+  const std::vector<std::string> all = folders();
+  fail(Exit::does_not_fit,
+       "the CUDA backend needs {}, which is neither on the system's library path nor in {}. Install it, add "
+       "its folder to LD_LIBRARY_PATH, or use {}: cpu (last error: {})",
+       file, join({all.begin() + 1, all.end()}, ", "), key::memory_device, why != nullptr ? why : "none");
+}
+
+// cuDNN loads and unloads its compiler for every kernel that it compiles, four fifths of the time of making
+// plans. While the compiler is open here, it stays.
+void keep_compiler() {
+  static_cast<void>(loaded(format("libnvrtc.so.{}", CUBLAS_VER_MAJOR)));
+}
+
 CudnnLibrary open_cudnn() {
   const EntryPoints in(format("libcudnn.so.{}", CUDNN_MAJOR));
+  keep_compiler();
   CudnnLibrary library;
   in.find(library.get_version, "cudnnGetVersion");
   if (library.get_version() < least_cudnn)
@@ -90,42 +133,6 @@ Libraries::~Libraries() {
   if (cublas_ != nullptr) cublas_library().destroy(cublas_);
   if (cudnn_ != nullptr) cudnn_library().destroy(cudnn_);
 }
-
-namespace {
-
-std::vector<std::string> folders() {
-  std::vector<std::string> result = {""};  // the system linker's search path
-  const auto add = [&](const std::string& root) {
-    for (const char* library_folder : {"lib64", "lib"}) result.push_back(root + "/" + library_folder + "/");
-  };
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0') add(root);
-  }
-  // In a wheel, this code is in voxswap/lib, and pip installs NVIDIA's packages next to voxswap.
-  if (Dl_info here; dladdr(&least_cudnn, &here) != 0 && *here.dli_fname == '/') {
-    const std::string packages = plain(fs::path(here.dli_fname) / "../../..").string();
-    for (const std::string& part :
-         {format("cu{}", CUBLAS_VER_MAJOR), std::string("cudnn"), std::string("nccl")})
-      result.push_back(format("{}/nvidia/{}/lib/", packages, part));
-  }
-  add("/usr/local/cuda");
-  return result;
-}
-
-void* open_library(const std::string& file) {
-  const std::vector<std::string> all = folders();
-  std::string last;
-  for (const std::string& folder : all) {
-    if (void* handle = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    if (const char* why = dlerror()) last = why;
-  }
-  fail(Exit::does_not_fit,
-       "the CUDA backend needs {}, which is neither on the system's library path nor in {}. Install it, add "
-       "its folder to LD_LIBRARY_PATH, or use {}: cpu (last error: {})",
-       file, join({all.begin() + 1, all.end()}, ", "), key::memory_device, last);
-}
-
-}  // namespace
 
 EntryPoints::EntryPoints(std::string file) : file_(std::move(file)), handle_(open_library(file_)) {}
 
