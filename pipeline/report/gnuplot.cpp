@@ -76,18 +76,31 @@ std::string run(std::vector<std::string> command, const std::string& hint,
   return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
 }
 
-// The picture that a program writes for `content`.
-std::string picture_by(const std::vector<std::string>& command, const std::string& hint,
-                       const std::string& content) {
+// What a program writes for `content`.
+std::string written_by(const std::vector<std::string>& command, const std::string& hint,
+                       const std::string& content, bool (*is_whole)(std::string_view)) {
   MemoryFile input("plot input"), output("picture"), messages("plot messages");
   input.write(content);
   const std::string trouble = run(command, hint, {&input, &output, &messages});
   std::string picture = output.content();
-  if (trouble.empty() && is_whole_picture(picture)) return picture;
+  if (trouble.empty() && is_whole(picture)) return picture;
   const std::string said = trim(messages.content());
   fail(Exit::failed, "{} drew no complete picture: {}{}{}", command[0],
        trouble.empty() ? format("its output ends after {}", counted(picture.size(), "byte")) : trouble,
        said.empty() ? "" : ": ", said);
+}
+
+std::string drawn_by_gnuplot(const std::string& script, bool (*is_whole)(std::string_view)) {
+  return written_by({"gnuplot", "-d"}, "Install gnuplot-nox and run voxswap report to draw them", script,
+                    is_whole);
+}
+
+// PNG specification, 5.2.
+constexpr std::string_view png_signature("\x89PNG\r\n\x1A\n", 8);
+
+bool is_svg_and_png(std::string_view bytes) {
+  const std::size_t png = bytes.find(png_signature);
+  return png != bytes.npos && is_whole_picture(bytes.substr(0, png)) && is_whole_picture(bytes.substr(png));
 }
 
 // Fixes gnuplot's SVG: replaces its titles "Gnuplot" and "gnuplot_plot_1", which browsers show as tooltips,
@@ -103,13 +116,12 @@ std::string tidied(std::string svg, const std::string& title) {
 }  // namespace
 
 std::string gnuplot(const std::string& script) {
-  return picture_by({"gnuplot", "-d"}, "Install gnuplot-nox and run voxswap report to draw them", script);
+  return drawn_by_gnuplot(script, is_whole_picture);
 }
 
 bool is_whole_picture(std::string_view bytes) {
-  // PNG specification, 5.2 and 11.2.5: the signature, and the constant last chunk.
-  constexpr std::string_view signature("\x89PNG\r\n\x1A\n", 8), end("\0\0\0\0IEND\xAE\x42\x60\x82", 12);
-  if (bytes.starts_with(signature)) return bytes.ends_with(end);
+  constexpr std::string_view end("\0\0\0\0IEND\xAE\x42\x60\x82", 12);  // the constant last chunk: 11.2.5
+  if (bytes.starts_with(png_signature)) return bytes.ends_with(end);
   while (!bytes.empty() && (bytes.back() == '\n' || bytes.back() == '\r')) bytes.remove_suffix(1);
   if (bytes.starts_with("%PDF-")) return bytes.ends_with("%%EOF");
   return bytes.find("<svg") != bytes.npos && bytes.ends_with("</svg>");
@@ -156,7 +168,10 @@ Picture draw(const std::string& plot, int width, int height, const std::string& 
       "background '#ffffff'\n"
       "small = ',8.5'; point = 1\n",
       2 * width, 2 * height);
-  return {tidied(gnuplot(svg + script), title), gnuplot(png + script), script, width, height};
+  // One process for both: it takes longer to start than to draw.
+  const std::string both = drawn_by_gnuplot(svg + script + "\nreset\n" + png + script, is_svg_and_png);
+  const std::size_t begin = both.find(png_signature);
+  return {tidied(both.substr(0, begin), title), both.substr(begin), script, width, height};
 }
 
 PaperPicture draw_for_paper(const Picture& picture, double points) {
@@ -168,7 +183,7 @@ PaperPicture draw_for_paper(const Picture& picture, double points) {
       "small = ',{}'; point = 0.75\n",
       points / 72, scale * picture.height / 72, scale * letter_height, 2 * scale, 1.2 * scale, scale * 11);
   const std::string pdf = gnuplot(terminal + picture.script);
-  return {picture_by({"pdftocairo", "-svg", "-", "-"}, "Install poppler-utils", pdf), pdf};
+  return {written_by({"pdftocairo", "-svg", "-", "-"}, "Install poppler-utils", pdf, is_whole_picture), pdf};
 }
 
 }  // namespace voxswap::pipeline

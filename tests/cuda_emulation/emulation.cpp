@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -30,6 +32,8 @@ using Jump = void* [5];
   __builtin_longjmp(to, 1);
 }
 
+class RunningBlock;
+
 // A stack on which threads of a block run one after the other until one of them waits; the stack then belongs
 // to that thread. It is entered once by setcontext (a system call); later switches are jumps.
 struct Fibre {
@@ -40,6 +44,32 @@ struct Fibre {
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
   Jump where{};  // where it continues
   bool entered = false;
+  RunningBlock* block = nullptr;  // that it works for
+};
+
+// Fibres at rest. Host threads come and go with the streams of each test; their fibres go to others.
+class Fibres {
+ public:
+  static Fibres& of_all_threads() {
+    static Fibres fibres;
+    return fibres;
+  }
+  std::unique_ptr<Fibre> take() {
+    const std::lock_guard lock(mutex_);
+    if (resting_.empty()) return std::make_unique<Fibre>(made_++);
+    std::unique_ptr<Fibre> fibre = std::move(resting_.back());
+    resting_.pop_back();
+    return fibre;
+  }
+  void give(std::vector<std::unique_ptr<Fibre>>& fibres) {
+    const std::lock_guard lock(mutex_);
+    std::move(fibres.begin(), fibres.end(), std::back_inserter(resting_));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t made_ = 0;
+  std::vector<std::unique_ptr<Fibre>> resting_;
 };
 
 // The block that runs on this host thread.
@@ -49,6 +79,7 @@ class RunningBlock {
     static thread_local RunningBlock block;
     return block;
   }
+  ~RunningBlock() { all_.give(fibres_); }
 
   // Sets `at` to a thread's position before each of its turns.
   void run(std::span<const Extent> places, Order order, Extent& at, const std::function<void()>& thread) {
@@ -98,12 +129,13 @@ class RunningBlock {
   [[noreturn]] void go_on() {
     if (turn_ == turns_.size()) jump(host_);
     if (first_turns_) {
-      if (used_ == fibres_.size()) fibres_.push_back(std::make_unique<Fibre>(used_));
+      if (used_ == fibres_.size()) fibres_.push_back(all_.take());
       current_ = fibres_[used_++].get();
     } else {
       *at_ = places_[turns_[turn_]];
       current_ = waiting_[turns_[turn_]];
     }
+    current_->block = this;
     if (current_->entered) jump(current_->where);
     enter(*current_);
   }
@@ -120,9 +152,9 @@ class RunningBlock {
     std::abort();
   }
   static void run_threads() {
-    RunningBlock& block = of_this_thread();
-    Fibre& fibre = *block.current_;
+    Fibre& fibre = *of_this_thread().current_;
     for (;;) {
+      RunningBlock& block = *fibre.block;  // another one after each rest
       while (block.turn_ < block.turns_.size()) {
         *block.at_ = block.places_[block.turns_[block.turn_]];
         try {
@@ -139,6 +171,7 @@ class RunningBlock {
     }
   }
 
+  Fibres& all_ = Fibres::of_all_threads();  // begins before and ends after this
   std::vector<std::unique_ptr<Fibre>> fibres_;
   std::span<const Extent> places_;  // of the threads
   Extent* at_ = nullptr;

@@ -70,7 +70,7 @@ struct CUstream_st {
       {
         std::unique_lock lock(mutex_);
         busy_ = false;
-        changed_.notify_all();
+        if (queue_.empty()) changed_.notify_all();  // drain()
         changed_.wait(lock, [&] { return ends_ || !queue_.empty(); });
         if (queue_.empty()) return;
         command = std::move(queue_.front());
