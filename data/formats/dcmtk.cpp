@@ -9,17 +9,17 @@
 
 namespace voxswap::data {
 
-void check(const OFCondition& condition, const fs::path& path, const char* what) {
+void check_dcmtk(const OFCondition& condition, const fs::path& path, const char* what) {
   if (condition.bad()) fail(Exit::failed, "{}: {}: {}", path.string(), what, condition.text());
 }
 
-std::string decimal(double value) {
+std::string decimal_string(double value) {
   std::string text = number(value);
   for (int digits = 12; text.size() > 16; --digits) text = format("{:.{}g}", value, digits);
   return text;
 }
 
-std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
+std::array<double, 3> plane_position(const Geometry& grid, std::int64_t plane) {
   std::array<double, 3> at = grid.origin;
   for (std::size_t world = 0; world < 3; ++world)
     at[world] += static_cast<double>(plane) * grid.spacing[2] * grid.direction[3 * world + 2];
@@ -27,15 +27,15 @@ std::array<double, 3> position_of(const Geometry& grid, std::int64_t plane) {
 }
 
 // DCMTK's own writing to a file does not tell a full disk from other errors.
-void save(DcmFileFormat& file, DicomTypes types, const fs::path& path) {
+void save_dicom(DcmFileFormat& file, DicomTypes types, const fs::path& path) {
   const E_TransferSyntax syntax =
       types == DicomTypes::stated ? EXS_LittleEndianExplicit : EXS_LittleEndianImplicit;
-  check(file.validateMetaInfo(syntax), path, "its meta information");
+  check_dcmtk(file.validateMetaInfo(syntax), path, "its meta information");
   std::string bytes(file.calcElementLength(syntax, EET_ExplicitLength), '\0');
   DcmOutputBufferStream stream(bytes.data(), static_cast<offile_off_t>(bytes.size()));
   file.transferInit();
-  check(file.write(stream, syntax, EET_ExplicitLength, nullptr, EGL_recalcGL, EPD_withoutPadding), path,
-        "cannot be written");
+  check_dcmtk(file.write(stream, syntax, EET_ExplicitLength, nullptr, EGL_recalcGL, EPD_withoutPadding), path,
+              "cannot be written");
   file.transferEnd();
   bytes.resize(static_cast<std::size_t>(stream.tell()));
   write_file(path, bytes);

@@ -52,8 +52,8 @@ std::unique_ptr<DcmDataset> texts_of(const DicomSlice& slice, const fs::path& pa
     const DcmTag tag(static_cast<Uint16>(number >> 16), static_cast<Uint16>(number & 0xffff));
     const bool wanted = tag.getGroup() == 0x0008 || tag.getGroup() == 0x0010 || tag.getGroup() == 0x0020;
     if (wanted && DcmVR(tag.getEVR()).isaString())
-      check(dataset->putAndInsertOFStringArray(tag, slice.elements.text(number).c_str()), path,
-            "texts of the series");
+      check_dcmtk(dataset->putAndInsertOFStringArray(tag, slice.elements.text(number).c_str()), path,
+                  "texts of the series");
   }
   return dataset;
 }
@@ -61,16 +61,17 @@ std::unique_ptr<DcmDataset> texts_of(const DicomSlice& slice, const fs::path& pa
 // Shared by all frames: voxel size and plane orientation.
 void add_shared(DcmSegmentation& object, const Geometry& grid, const fs::path& path) {
   FGPixelMeasures measures;
-  measures.setPixelSpacing((decimal(grid.spacing[1]) + "\\" + decimal(grid.spacing[0])).c_str());
-  measures.setSliceThickness(decimal(grid.spacing[2]).c_str());
-  measures.setSpacingBetweenSlices(decimal(grid.spacing[2]).c_str());
-  check(object.addForAllFrames(measures), path, "pixel measures");
+  measures.setPixelSpacing(
+      (decimal_string(grid.spacing[1]) + "\\" + decimal_string(grid.spacing[0])).c_str());
+  measures.setSliceThickness(decimal_string(grid.spacing[2]).c_str());
+  measures.setSpacingBetweenSlices(decimal_string(grid.spacing[2]).c_str());
+  check_dcmtk(object.addForAllFrames(measures), path, "pixel measures");
   const auto axis = [&](std::size_t world, std::size_t a) {
-    return OFString(decimal(grid.direction[3 * world + a]).c_str());
+    return OFString(decimal_string(grid.direction[3 * world + a]).c_str());
   };
   const std::unique_ptr<FGPlaneOrientationPatient> orientation(FGPlaneOrientationPatient::createMinimal(
       axis(0, 0), axis(1, 0), axis(2, 0), axis(0, 1), axis(1, 1), axis(2, 1)));
-  check(object.addForAllFrames(*orientation), path, "plane orientation");
+  check_dcmtk(object.addForAllFrames(*orientation), path, "plane orientation");
 }
 
 // Category and type are "tissue", as no code fits; the segment's name is the label's.
@@ -79,10 +80,10 @@ Uint16 add_segment(DcmSegmentation& object, const Segment& segment, const fs::pa
   constexpr std::size_t longest_text = 64;  // of SegmentLabel
   const std::string label = segment.name.substr(0, longest_text);
   DcmSegment* made = nullptr;
-  check(DcmSegment::create(made, label.c_str(), category, type, DcmSegTypes::SAT_AUTOMATIC, "voxswap"), path,
-        "a segment");
+  check_dcmtk(DcmSegment::create(made, label.c_str(), category, type, DcmSegTypes::SAT_AUTOMATIC, "voxswap"),
+              path, "a segment");
   Uint16 index = 0;
-  check(object.addSegment(made, index), path, "a segment");
+  check_dcmtk(object.addSegment(made, index), path, "a segment");
   return index;
 }
 
@@ -90,7 +91,7 @@ void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask
                const std::array<double, 3>& at, std::size_t plane, const DicomSlice& slice,
                const fs::path& path) {
   const std::unique_ptr<FGPlanePosPatient> position(FGPlanePosPatient::createMinimal(
-      decimal(at[0]).c_str(), decimal(at[1]).c_str(), decimal(at[2]).c_str()));
+      decimal_string(at[0]).c_str(), decimal_string(at[1]).c_str(), decimal_string(at[2]).c_str()));
   FGFrameContent content;
   content.setStackID("1");
   content.setInStackPositionNumber(static_cast<Uint32>(plane + 1));
@@ -98,18 +99,18 @@ void add_frame(DcmSegmentation& object, Uint16 segment, std::vector<Uint8>& mask
   content.setDimensionIndexValues(static_cast<Uint32>(plane + 1), 1);
   FGDerivationImage derivation;
   DerivationImageItem* item = nullptr;
-  check(derivation.addDerivationImageItem(CodeSequenceMacro("113076", "DCM", "Segmentation"), "", item), path,
-        "derivation");
+  check_dcmtk(derivation.addDerivationImageItem(CodeSequenceMacro("113076", "DCM", "Segmentation"), "", item),
+              path, "derivation");
   SourceImageItem* source = nullptr;
-  check(item->addSourceImageItem(
-            texts_of(slice, path).get(),
-            CodeSequenceMacro("121322", "DCM", "Source image for image processing operation"), source),
-        path, "the source image");
+  check_dcmtk(item->addSourceImageItem(
+                  texts_of(slice, path).get(),
+                  CodeSequenceMacro("121322", "DCM", "Source image for image processing operation"), source),
+              path, "the source image");
   OFVector<FGBase*> groups;
   groups.push_back(position.get());
   groups.push_back(&content);
   groups.push_back(&derivation);
-  check(object.addFrame(mask.data(), segment, groups), path, "a frame");
+  check_dcmtk(object.addFrame(mask.data(), segment, groups), path, "a frame");
 }
 
 // Packs frames as bits without padding in between, the first pixel in the lowest bit. DCMTK (3.6.7) can do
@@ -138,12 +139,13 @@ class FrameBits {
 void refer_to(DcmSegmentation& object, const std::set<const DicomSlice*>& slices, const fs::path& path) {
   constexpr std::uint32_t of_class = 0x00080016, of_instance = 0x00080018, of_series = 0x0020000e;
   auto series = std::make_unique<IODSeriesAndInstanceReferenceMacro::ReferencedSeriesItem>();
-  check(series->setSeriesInstanceUID((*slices.begin())->elements.text(of_series).c_str()), path,
-        "the series");
+  check_dcmtk(series->setSeriesInstanceUID((*slices.begin())->elements.text(of_series).c_str()), path,
+              "the series");
   for (const DicomSlice* slice : slices) {
     auto instance = std::make_unique<SOPInstanceReferenceMacro>();
-    check(instance->setReferencedSOPClassUID(slice->elements.text(of_class).c_str()), path, "a slice");
-    check(instance->setReferencedSOPInstanceUID(slice->elements.text(of_instance).c_str()), path, "a slice");
+    check_dcmtk(instance->setReferencedSOPClassUID(slice->elements.text(of_class).c_str()), path, "a slice");
+    check_dcmtk(instance->setReferencedSOPInstanceUID(slice->elements.text(of_instance).c_str()), path,
+                "a slice");
     series->getReferencedInstanceItems().push_back(instance.release());
   }
   object.getCommonInstanceReference().getReferencedSeriesItems().push_back(series.release());
@@ -151,11 +153,11 @@ void refer_to(DcmSegmentation& object, const std::set<const DicomSlice*>& slices
 
 void save_object(DcmSegmentation& object, const FrameBits& bits, const fs::path& path) {
   DcmFileFormat file;
-  check(object.writeDataset(*file.getDataset()), path, "cannot be put together");
+  check_dcmtk(object.writeDataset(*file.getDataset()), path, "cannot be put together");
   const std::vector<Uint8> pixels = bits.even();
-  check(file.getDataset()->putAndInsertUint8Array(DCM_PixelData, pixels.data(), pixels.size()), path,
-        "pixels");
-  save(file, DicomTypes::stated, path);
+  check_dcmtk(file.getDataset()->putAndInsertUint8Array(DCM_PixelData, pixels.data(), pixels.size()), path,
+              "pixels");
+  save_dicom(file, DicomTypes::stated, path);
 }
 
 // Dimensions by which viewers sort frames: segment and plane.
@@ -163,11 +165,11 @@ void add_dimensions(DcmSegmentation& object, const fs::path& path) {
   char uid[100];
   dcmGenerateUniqueIdentifier(uid, SITE_INSTANCE_UID_ROOT);
   IODMultiframeDimensionModule& dimensions = object.getDimensions();
-  check(dimensions.addDimensionIndex(DCM_ReferencedSegmentNumber, uid, DCM_SegmentIdentificationSequence,
-                                     "Segment"),
-        path, "dimensions");
-  check(dimensions.addDimensionIndex(DCM_InStackPositionNumber, uid, DCM_FrameContentSequence, "Plane"), path,
-        "dimensions");
+  check_dcmtk(dimensions.addDimensionIndex(DCM_ReferencedSegmentNumber, uid,
+                                           DCM_SegmentIdentificationSequence, "Segment"),
+              path, "dimensions");
+  check_dcmtk(dimensions.addDimensionIndex(DCM_InStackPositionNumber, uid, DCM_FrameContentSequence, "Plane"),
+              path, "dimensions");
 }
 
 // DCMTK reads its dictionary of DICOM elements from a file of its package. Without that file, the dictionary
@@ -196,12 +198,13 @@ std::unique_ptr<DcmSegmentation> new_object(const Geometry& grid, const DicomSli
   const IODGeneralEquipmentModule::EquipmentInfo equipment("voxswap", "voxswap", "0", version.c_str());
   const ContentIdentificationMacro content("1", "SEGMENTATION", "Labels of a network", "voxswap");
   DcmSegmentation* made = nullptr;
-  check(DcmSegmentation::createBinarySegmentation(made, static_cast<Uint16>(grid.size[1]),
-                                                  static_cast<Uint16>(grid.size[0]), equipment, content),
-        path, "a segmentation object");
+  check_dcmtk(
+      DcmSegmentation::createBinarySegmentation(made, static_cast<Uint16>(grid.size[1]),
+                                                static_cast<Uint16>(grid.size[0]), equipment, content),
+      path, "a segmentation object");
   std::unique_ptr<DcmSegmentation> object(made);
-  check(object->importHierarchy(*texts_of(source_slice, path), OFTrue, OFTrue, OFTrue, OFFalse), path,
-        "patient and study of the series");
+  check_dcmtk(object->importHierarchy(*texts_of(source_slice, path), OFTrue, OFTrue, OFTrue, OFFalse), path,
+              "patient and study of the series");
   object->getSeries().setSeriesNumber("1000");
   object->getSeries().setSeriesDescription("Segmentation by voxswap");
   return object;
@@ -242,7 +245,7 @@ void write_dicom_segmentation(const fs::path& path, const LabelMap& labels,
       std::transform(plane, plane + pixels, mask.begin(),
                      [&](std::int16_t label) { return static_cast<Uint8>(label == segment.value); });
       if (std::find(mask.begin(), mask.end(), 1) == mask.end()) continue;
-      const std::array<double, 3> at = position_of(grid, z);
+      const std::array<double, 3> at = plane_position(grid, z);
       const DicomSlice& slice = slice_at(slices, at, grid.spacing[2], source);
       add_frame(*object, index, mask, at, static_cast<std::size_t>(z), slice, path);
       bits.add(mask);

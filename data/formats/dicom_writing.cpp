@@ -37,7 +37,7 @@ std::vector<Uint16> slice_of(const Image& image, std::int64_t z) {
 // Numbers of one element, separated as DICOM does.
 std::string decimals(const std::vector<double>& values) {
   std::vector<std::string> texts;
-  for (const double value : values) texts.push_back(decimal(value));
+  for (const double value : values) texts.push_back(decimal_string(value));
   return join(texts, "\\");
 }
 
@@ -51,7 +51,7 @@ struct Element {
 std::vector<Element> elements_of(const Geometry& grid, std::int64_t z, const std::string& description,
                                  const std::string& series) {
   const std::string study = series.substr(0, series.rfind('.'));
-  const std::array<double, 3> at = position_of(grid, z);
+  const std::array<double, 3> at = plane_position(grid, z);
   const auto& d = grid.direction;
   return {{0x0008, 0x0016, EVR_UI, UID_MRImageStorage},
           {0x0008, 0x0018, EVR_UI, format("{}.{}", series, z + 1)},
@@ -97,12 +97,12 @@ void write_dicom(const fs::path& folder, const Image& image, const std::string& 
     DcmFileFormat file;
     DcmDataset& dataset = *file.getDataset();
     for (const Element& one : elements_of(grid, z, description, uid_root + "." + uid))
-      check(dataset.putAndInsertString(DcmTag(one.group, one.element, one.type), one.value.c_str()), path,
-            "an element");
+      check_dcmtk(dataset.putAndInsertString(DcmTag(one.group, one.element, one.type), one.value.c_str()),
+                  path, "an element");
     const std::vector<Uint16> pixels = slice_of(image, z);
-    check(dataset.putAndInsertUint16Array(DcmTag(0x7fe0, 0x0010, EVR_OW), pixels.data(), pixels.size()), path,
-          "pixels");
-    save(file, DicomTypes::implied, path);
+    check_dcmtk(dataset.putAndInsertUint16Array(DcmTag(0x7fe0, 0x0010, EVR_OW), pixels.data(), pixels.size()),
+                path, "pixels");
+    save_dicom(file, DicomTypes::implied, path);
   }
 }
 

@@ -63,7 +63,7 @@ void HillClimb::improve(std::int64_t effort) {
 }
 
 bool HillClimb::is_done() const {
-  return left_ <= 0 || (found_ && found_->plan.predicted_seconds <= options_.good_seconds);
+  return left_ <= 0 || is_good() || (options_.is_pointless && options_.is_pointless());
 }
 
 // For steps in slabs, schedules that turn out worse than `at_most` early are abandoned.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ struct HillClimbOptions {
   std::int64_t least_bytes = 0;   // smaller values stay on the device
   std::int64_t least_volume = 0;  // smaller volumes are not changed
   std::uint64_t seed = 0;
-  double good_seconds = 0;  // a plan that takes no longer ends the search
+  double good_seconds = 0;             // a plan that takes no longer ends the search
+  std::function<bool()> is_pointless;  // ends it, too; its results are then not used
 };
 
 // The schedule of these decisions within `aim` bytes. One that takes longer than `most_seconds` may be
@@ -61,6 +63,7 @@ class HillClimb {
     Decisions decisions;
   };
   std::optional<Found>& found() { return found_; }
+  bool is_good() const { return found_ && found_->plan.predicted_seconds <= options_.good_seconds; }
 
   // These decisions after one to three random moves.
   Decisions perturbed(Decisions decisions);

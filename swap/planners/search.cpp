@@ -1,10 +1,12 @@
 #include "swap/planners/search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/parallel.h"
 #include "base/shape.h"
+#include "swap/model/bound.h"
 #include "swap/planners/coarsening.h"
 #include "swap/planners/hill_climb.h"
 #include "swap/planners/layout.h"
@@ -45,12 +47,12 @@ class Search {
   SearchResult run(const std::vector<Decisions>& from = {}) {
     for (const Decisions& decisions : from) add_start(decisions);
     sort_starts();
-    if (starts_.empty() || starts_.front().score.excess > 0) {
-      add_chains();
-      if (options_.quick) return packed(starts_.front());
-      improve_starts();
-    }
-    if (starts_.front().score.seconds > options_.to_beat) return packed(starts_.front());
+    const bool anew = starts_.empty() || starts_.front().score.excess > 0;
+    if (anew) add_chains();
+    if (options_.quick) return packed(starts_.front());
+    if (starts_.front().score.excess == 0) take_if_better(packed(starts_.front()));
+    if (anew && !is_good()) improve_starts();
+    if (!is_good() && starts_.front().score.seconds > options_.to_beat) return packed(starts_.front());
     if (!is_good()) improve_for_less_memory();
     if (!is_good()) pack_the_best();
     if (!is_good()) polish();
@@ -62,6 +64,7 @@ class Search {
     add_chains();
     improve_starts();
     if (starts_.front().score.excess > 0) return {};
+    if (is_good()) return {best_->decisions};
     starts_.resize(std::min(worth_packing, starts_.size()));
     improve(starts_, options_.effort * effort * 0.4);
     sort_starts();
@@ -185,25 +188,35 @@ class Search {
     sort_starts();
   }
 
-  // Improves every starting point by its own hill climb, in parallel. Results do not depend on the number of
-  // threads.
+  // Improves every starting point by its own hill climb, in parallel. The first one, in their order, that
+  // finds a good plan ends those after it, which then count for nothing: results do not depend on the number
+  // of threads.
   void improve(std::vector<Start>& starts, double effort_to_spend) {
+    std::vector<Start> improved(starts.size());
     std::vector<std::optional<SearchResult>> found(starts.size());
+    std::atomic<std::size_t> first_good = starts.size();
     const std::uint64_t seed = seeds_;
     seeds_ += starts.size();
     parallel_for(starts.size(), [&](std::size_t i) {
+      if (i > first_good) return;
       HillClimbOptions options = climbing_;
       options.aim = starts[i].aim;
       options.seed = seed + i;
+      options.is_pointless = [&first_good, i] { return i > first_good; };
       HillClimb climb(facts_, options, starts[i].decisions);
       climb.improve(static_cast<std::int64_t>(effort_to_spend / static_cast<double>(starts.size())));
-      starts[i] = {climb.best(), climb.best_score(), options.aim};
+      std::size_t before = first_good;
+      while (climb.is_good() && i < before && !first_good.compare_exchange_weak(before, i)) {
+      }
+      improved[i] = {climb.best(), climb.best_score(), options.aim};
       if (climb.found())
         found[i] =
             SearchResult{std::move(climb.found()->plan), std::move(climb.found()->decisions), options.aim};
     });
-    for (std::optional<SearchResult>& packed : found)
-      if (packed) take_if_better(std::move(*packed));
+    for (std::size_t i = 0; i < std::min(starts.size(), first_good + 1); ++i) {
+      starts[i] = std::move(improved[i]);
+      if (found[i]) take_if_better(std::move(*found[i]));
+    }
   }
 
   void take_if_better(SearchResult packed) {
@@ -297,6 +310,12 @@ class Search {
 };
 
 }  // namespace
+
+double good_seconds(const StepProblem& problem) {
+  return 1.001 *
+         lower_bound(*problem.graph, problem.workspaces, problem.kept, *problem.costs, problem.budgets)
+             .seconds;
+}
 
 SearchResult search_plan(const GraphFacts& facts, const std::string& planner, const SearchOptions& options) {
   if (facts.problem->in_fewer_slabs == nullptr || options.quick) return Search(facts, planner, options).run();

@@ -81,17 +81,6 @@ void take_if_faster(const Budgets& budgets, Plan other, Plan& best) {
   if (within(budgets, other) && faster) best = std::move(other);
 }
 
-// Seconds of a plan that ends the search: 0.1 % above the lower bound, less than the error of a cost model.
-// For steps in slabs the bound is the compute time, because computing the better bound takes longer than it
-// saves.
-double good_seconds(const StepProblem& problem, const GraphFacts& facts) {
-  const double least = facts.in_slabs ? facts.compute_seconds
-                                      : lower_bound(*problem.graph, problem.workspaces, problem.kept,
-                                                    *problem.costs, problem.budgets)
-                                            .seconds;
-  return 1.001 * least;
-}
-
 Plan best_by_sample(const StepProblem& problem, bool quick) {
   Plan best = search_plan_by_sample(problem, "hybrid", {.quick = quick});
   const bool fits = within(problem.budgets, best);
@@ -115,7 +104,7 @@ Plan plan_hybrid(const StepProblem& problem, bool quick) {
     const GraphFacts facts(problem);
     const auto nodes = static_cast<double>(facts.nodes.size());
     const double more = facts.in_slabs ? 0.4 * std::min(nodes / 700, 12'000 / nodes) : 0;
-    const double good = quick ? 0 : good_seconds(problem, facts);
+    const double good = quick ? 0 : good_seconds(problem);
     best = search_plan(facts, "hybrid", {.effort = 1 + more, .quick = quick, .good_seconds = good}).plan;
     const bool is_good = within(problem.budgets, best) && best.predicted_seconds <= good;
     if (!quick && !is_good) {

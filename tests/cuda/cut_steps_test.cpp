@@ -66,8 +66,9 @@ TEST_P(CutSteps, UseTensorCoresForEveryConvolution) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CutSteps,
-                         testing::Values(Card{&t4, ElementType::f16}, Card{&a100, ElementType::f32},
-                                         Card{&h200, ElementType::f16}, Card{&b200, ElementType::bf16}),
+                         testing::Values(Card{&t4, ElementType::f16}, Card{&a100, ElementType::bf16},
+                                         Card{&a100, ElementType::f32}, Card{&h200, ElementType::f16},
+                                         Card{&b200, ElementType::bf16}, Card{&b200, ElementType::f32}),
                          card_name);
 
 }  // namespace
