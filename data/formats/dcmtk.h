@@ -1,4 +1,5 @@
-// What both writers of DICOM share in their use of DCMTK.
+// Helpers of the two DICOM writers (dicom_segmentation.h, dicom_writing.h): errors, numbers and files of
+// DCMTK.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* error = "error";
 constexpr const char* warning = "warning";
 constexpr const char* note = "note";
-constexpr int deepest_unused = 6;  // levels of folders below the root; links may form cycles
+constexpr int most_levels = 6;  // of folders below the root; links may form cycles
 
 bool is_other_format(const fs::path& path) {
   return has_extension(
@@ -82,7 +82,7 @@ class Walk {
 
   void look_at_folder(const fs::path& path, int depth) {
     if (any_below(path, /*left_out=*/true)) {
-      if (depth < deepest_unused) look_into(path, depth + 1);
+      if (depth < most_levels) look_into(path, depth + 1);
       return;
     }
     if (entries(path).empty()) return tell(warning, path, "an empty folder");
@@ -120,7 +120,7 @@ class Walk {
       const fs::path path = folder / name;
       error_code ignored;
       if (fs::is_directory(path, ignored)) {
-        if (depth < deepest_unused && (is_dicom_folder(path) || holds_image(path, depth + 1))) return true;
+        if (depth < most_levels && (is_dicom_folder(path) || holds_image(path, depth + 1))) return true;
       } else if (!image_stem(name).empty() || is_other_format(path)) {
         return true;
       }

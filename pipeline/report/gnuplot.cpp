@@ -76,7 +76,7 @@ std::string run(std::vector<std::string> command, const std::string& hint,
   return WEXITSTATUS(status) == 0 ? "" : format("it ended with exit status {}", WEXITSTATUS(status));
 }
 
-// What a program writes for `content`.
+// The output of a program for `content`. `is_whole` detects output that ends early.
 std::string written_by(const std::vector<std::string>& command, const std::string& hint,
                        const std::string& content, bool (*is_whole)(std::string_view)) {
   MemoryFile input("plot input"), output("picture"), messages("plot messages");
@@ -168,7 +168,7 @@ Picture draw(const std::string& plot, int width, int height, const std::string& 
       "background '#ffffff'\n"
       "small = ',8.5'; point = 1\n",
       2 * width, 2 * height);
-  // One process for both: it takes longer to start than to draw.
+  // One process draws both, which saves a start of gnuplot.
   const std::string both = drawn_by_gnuplot(svg + script + "\nreset\n" + png + script, is_svg_and_png);
   const std::size_t begin = both.find(png_signature);
   return {tidied(both.substr(0, begin), title), both.substr(begin), script, width, height};
