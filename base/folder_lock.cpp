@@ -14,6 +14,7 @@
 #include "base/held_folders.h"
 #include "base/log.h"
 #include "base/part_files.h"
+#include "base/temporary_file.h"
 
 namespace voxswap {
 
@@ -108,16 +109,23 @@ bool holds_anything(const fs::path& folder) {
   return false;
 }
 
-void fill_folder(const fs::path& folder, const std::function<void()>& produce) {
+void fill_folder(const fs::path& folder, const std::function<void(const fs::path&)>& produce) {
+  if (holds_anything(folder))
+    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR, or remove it", folder.string());
+  make_writable_directory(folder);
+  const TemporaryFile lock(folder / "content.folder", /*with_extension=*/true);
+  const fs::path part = lock.path().parent_path();
   try {
-    produce();
-  } catch (...) {
-    error_code ignored;
-    const std::vector<fs::path> written{fs::directory_iterator(folder, ignored), fs::directory_iterator()};
-    for (const fs::path& file : written)
-      if (!file.filename().string().starts_with(".")) fs::remove_all(file, ignored);
-    throw;
+    produce(part);
+  } catch (const Error& error) {  // the user knows the folder only
+    std::string text = error.what();
+    const std::string hidden = "/" + part.filename().string();
+    for (std::size_t at; (at = text.find(hidden)) != text.npos;) text.erase(at, hidden.size());
+    throw Error(error.exit(), text);
   }
+  const std::vector<fs::path> made{fs::directory_iterator(part), fs::directory_iterator()};
+  for (const fs::path& one : made)
+    if (one != lock.path()) fs::rename(one, folder / one.filename());
 }
 
 }  // namespace voxswap

@@ -33,7 +33,9 @@ bool is_locked(const fs::path& file);  // exclusively, by flock() of any process
 // Ignores locks and temporary files of killed processes, whose names begin with a dot.
 bool holds_anything(const fs::path& folder);
 
-// Calls `produce`, which writes files into a folder that holds nothing yet. If it throws, these are removed.
-void fill_folder(const fs::path& folder, const std::function<void()>& produce);
+// Fills a new or empty folder: calls `produce(part)`, which writes into a hidden folder inside it, and then moves
+// the content of that. If it throws or the process is killed, nothing else appears. Throws Exit::usage if the
+// folder holds anything.
+void fill_folder(const fs::path& folder, const std::function<void(const fs::path& part)>& produce);
 
 }  // namespace voxswap

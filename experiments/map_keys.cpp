@@ -29,7 +29,8 @@ bool is_auto(const Yaml& value) {
 
 // Names become CSV cells, file names and plot labels.
 void check_name(const std::string& name, const Yaml& value, const std::string& path) {
-  const std::string proper = snake_case(name);
+  const bool is_ascii = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x80; });
+  const std::string proper = is_ascii ? snake_case(name) : "";  // without "ö", "ödem" is another word
   const bool fits = std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return c == '_' || std::isdigit(c) != 0 || std::islower(c) != 0;
   });

@@ -194,18 +194,10 @@ fs::path folder_of_stage(const fs::path& cascade, const std::string& configurati
   return folder;
 }
 
-}  // namespace
-
-bool is_nnunet_results(const fs::path& folder) {
-  error_code ignored;
-  return fs::exists(folder / "plans.json", ignored) && fs::exists(folder / "dataset.json", ignored);
-}
-
-void import_nnunet_results(const fs::path& given, const fs::path& out) {
+// Writes the run whose folder will be `out` into `part`.
+void write_run(const fs::path& given, const fs::path& out, const fs::path& part) {
   const fs::path folder = plain(given);
   check_folder(folder);
-  if (fs::exists(out) && holds_anything(out))
-    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   const std::vector<fs::path> files = checkpoints_in(folder);
   const Training training = training_of(TorchFile(files.front()), files.front());
   const NnunetPlans plans = read_nnunet_plans(folder, training.configuration);
@@ -224,17 +216,28 @@ void import_nnunet_results(const fs::path& given, const fs::path& out) {
         file.tensors(*found, [](std::string_view name) { return !pipeline::is_nnunet_copy(name); }),
         path.string(), network);
   };
-  const fs::path previous = plans.previous.empty() ? fs::path() : folder_of_stage(folder, plans.previous);
+  if (!plans.previous.empty())
+    write_run(folder_of_stage(folder, plans.previous), out / pipeline::previous_stage,
+              part / pipeline::previous_stage);
   pipeline::write_imported_run(
-      {experiment, experiment.settings, experiment.resolved, plans.dataset, folder.filename().string()},
-      weights, [&] {
-        if (!previous.empty()) import_nnunet_results(previous, out / pipeline::previous_stage);
-        if (const fs::path file = postprocessing_for(folder, files); !file.empty())
-          write_file(out / pipeline::postprocessing_file,
-                     pipeline::postprocessing_json(read_pickled_steps(file, plans.dataset)));
-      });
+      {experiment, experiment.settings, experiment.resolved, plans.dataset, folder.filename().string()}, part,
+      weights);
+  if (const fs::path file = postprocessing_for(folder, files); !file.empty())
+    write_file(part / pipeline::postprocessing_file,
+               pipeline::postprocessing_json(read_pickled_steps(file, plans.dataset)));
   log::info("{}: {} of {}, {}", out.string(), counted(std::ssize(files), "fold"), training.trainer,
             training.configuration);
+}
+
+}  // namespace
+
+bool is_nnunet_results(const fs::path& folder) {
+  error_code ignored;
+  return fs::exists(folder / "plans.json", ignored) && fs::exists(folder / "dataset.json", ignored);
+}
+
+void import_nnunet_results(const fs::path& folder, const fs::path& out) {
+  fill_folder(out, [&](const fs::path& part) { write_run(folder, out, part); });
 }
 
 }  // namespace voxswap::experiments

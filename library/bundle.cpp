@@ -78,19 +78,16 @@ void import_bundle(const fs::path& bundle, const fs::path& out) {
          bundle.string(), network.empty() ? "" : " of " + network);
   }
   Model model = described(bundle);
-  if (fs::exists(out) && holds_anything(out))
-    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
-  make_writable_directory(out);
-  fill_folder(out, [&] {
+  fill_folder(out, [&](const fs::path& part) {
     const std::string& text = model.files.at(experiment_name);
-    const fs::path description = out / pipeline::description_file, given = bundle / pipeline::monai_weights;
+    const fs::path description = part / pipeline::description_file, given = bundle / pipeline::monai_weights;
     write_file(description, model.files.at(pipeline::description_file));
     const pipeline::Experiment experiment = experiments::make_experiment(
         experiment_name, experiments::read_settings(experiments::parse_yaml(text, bundle_description)));
     model.weights.begin()->second.tensors = pipeline::imported_weights(
         given,
         pipeline::imported_network(experiment, data::read_description(description), /*training=*/false));
-    unpack(model, out);
+    unpack(model, part);
   });
 }
 

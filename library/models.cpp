@@ -80,7 +80,7 @@ fs::path install_model(const fs::path& file, std::string name, const fs::path& o
     fail(Exit::usage, "{}: exists already. Choose another name with --name NAME, or remove that folder",
          folder.string());
   const Model model = read_model(file);
-  fill_folder(folder, [&] { unpack(model, folder); });
+  fill_folder(folder, [&](const fs::path& part) { unpack(model, part); });
   return folder;
 }
 

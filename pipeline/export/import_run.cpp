@@ -30,32 +30,30 @@ void copy_record(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 void import_run(const TrainedRun& run, std::int64_t repeat, const fs::path& file, const fs::path& out) {
-  if (fs::exists(out) && holds_anything(out))
-    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
   const TrainedNetwork network = trained_network(run, repeat, "");
   Checkpoint best{network.weights.checkpoint.metadata, imported_weights(file, network.graph)};
   best.metadata["imported"] = file.filename().string();
   const Experiment& experiment = run.experiment;
-  Experiment made = experiment;
-  made.output = out;
-  make_writable_directory(out);
-  copy_record(experiment.output, out);
-  for (std::int64_t i = 1; i <= experiment.training.repeats; ++i) {
-    const fs::path folder = checkpoint_folder(made, i);
-    make_directories(folder);
-    if (i == repeat)
-      write_checkpoint(folder / best_file, best);
-    else
-      write_file(folder / best_file, read_file(predicting_file(experiment, i)));
-  }
+  fill_folder(out, [&](const fs::path& part) {
+    copy_record(experiment.output, part);
+    Experiment made = experiment;
+    made.output = part;
+    for (std::int64_t i = 1; i <= experiment.training.repeats; ++i) {
+      const fs::path folder = checkpoint_folder(made, i);
+      make_directories(folder);
+      if (i == repeat)
+        write_checkpoint(folder / best_file, best);
+      else
+        write_file(folder / best_file, read_file(predicting_file(experiment, i)));
+    }
+  });
 }
 
-namespace {
-
-void write_contents(const ImportedRun& run, const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
-  const Experiment& experiment = run.experiment;
-  const fs::path& out = experiment.output;
+void write_imported_run(const ImportedRun& run, const fs::path& part,
+                        const std::function<std::vector<Tensor>(std::int64_t)>& weights) {
+  Experiment experiment = run.experiment;
   const RunIdentity identity = identify(experiment, run.settings, {}, split_csv(run.dataset, {}));
+  experiment.output = part;
   for (std::int64_t repeat = 1; repeat <= experiment.training.repeats; ++repeat) {
     Checkpoint best{model_metadata(run.dataset, experiment, identity.run, repeat), weights(repeat)};
     best.metadata["imported"] = run.from;
@@ -63,25 +61,10 @@ void write_contents(const ImportedRun& run, const std::function<std::vector<Tens
     make_directories(folder);
     write_checkpoint(folder / best_file, best);
   }
-  write_split(out / "split.csv", run.dataset, {});
-  data::write_description(out / description_file, run.dataset, identity.run);
-  write_identity(out, identity);
-  write_file(out / "experiment.yaml", run.resolved);
-}
-
-}  // namespace
-
-void write_imported_run(const ImportedRun& run,
-                        const std::function<std::vector<Tensor>(std::int64_t)>& weights,
-                        const std::function<void()>& also) {
-  const fs::path& out = run.experiment.output;
-  if (fs::exists(out) && holds_anything(out))
-    fail(Exit::usage, "{}: is not empty. Choose a new folder with --out DIR", out.string());
-  make_writable_directory(out);
-  fill_folder(out, [&] {
-    write_contents(run, weights);
-    also();
-  });
+  write_split(part / "split.csv", run.dataset, {});
+  data::write_description(part / description_file, run.dataset, identity.run);
+  write_identity(part, identity);
+  write_file(part / "experiment.yaml", run.resolved);
 }
 
 net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset,

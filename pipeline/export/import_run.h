@@ -21,17 +21,16 @@ void import_run(const TrainedRun& run, std::int64_t repeat, const fs::path& file
 
 // A run made of weights that another program trained, without a run of voxswap.
 struct ImportedRun {
-  Experiment experiment{};  // output: the new folder; a repeat for each set of weights
+  Experiment experiment{};  // output: the run's folder; a repeat for each set of weights
   SettingList settings{};   // every key
   std::string resolved{};   // content of experiment.yaml
   data::Dataset dataset{};  // description of the training data; no cases
   std::string from{};       // for the metadata
 };
-// Writes the folder of the run; `weights` reads those of a repeat, counted from 1; `also` writes further
-// files. If one of them throws, the folder is empty again. Throws Exit::usage if it was not empty.
-void write_imported_run(
-    const ImportedRun& run, const std::function<std::vector<Tensor>(std::int64_t repeat)>& weights,
-    const std::function<void()>& also = [] {});
+// Writes the run's files into `part`, which becomes its folder; `weights` reads those of a repeat, counted
+// from 1.
+void write_imported_run(const ImportedRun& run, const fs::path& part,
+                        const std::function<std::vector<Tensor>(std::int64_t repeat)>& weights);
 // The graph whose parameters the weights are; that of training also has the heads of deep supervision.
 net::ForwardGraph imported_network(const Experiment& experiment, const data::Dataset& dataset,
                                    bool training = true);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -75,6 +77,34 @@ TEST_F(Locking, EndsWithItsProcess) {
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_TRUE(fs::exists(folder_ / ".lock"));
   EXPECT_EQ(refusal(folder_), "");
+}
+
+TEST_F(Locking, FilledFoldersAreCompleteOrEmptyAlsoAfterAKill) {
+  const fs::path folder = folder_ / "imported";
+  const auto fill = [&](const std::function<void(const fs::path&)>& end) {
+    FolderLock lock(folder);
+    fill_folder(folder, [&](const fs::path& part) {
+      make_directories(part / "checkpoints");
+      write_file(part / "checkpoints/best", "weights");
+      end(part);
+    });
+  };
+  const pid_t child = fork();
+  if (child == 0) fill([](const fs::path&) { raise(SIGKILL); });
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(fs::is_empty(folder));
+  EXPECT_FALSE(holds_anything(folder));
+
+  const auto stop = [](const fs::path& part) {
+    fail(Exit::bad_data, "{}: broken", (part / "best").string());
+  };
+  test::expect_failure([&] { fill(stop); }, Exit::bad_data, {(folder / "best").string() + ": broken"});
+  EXPECT_TRUE(fs::is_empty(folder)) << "without what the killed process left";
+
+  fill([](const fs::path&) {});
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+  EXPECT_EQ(read_file(folder / "checkpoints/best"), "weights");
+  test::expect_failure([&] { fill([](const fs::path&) {}); }, Exit::usage, {"is not empty"});
 }
 
 }  // namespace
