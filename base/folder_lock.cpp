@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/held_folders.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/part_files.h"
 #include "base/temporary_file.h"
@@ -36,7 +37,7 @@ std::string holder_of(int descriptor) {
 
 }  // namespace
 
-FolderLock::FolderLock(const fs::path& folder)
+FolderLock::FolderLock(const fs::path& folder, bool patient)
     : folder_(plain(fs::absolute(folder))), file_(folder_ / ".lock") {
   error_code ignored;
   for (fs::path missing = folder_; !fs::exists(missing, ignored) && missing.has_relative_path();
@@ -44,7 +45,7 @@ FolderLock::FolderLock(const fs::path& folder)
     made_.push_back(missing);
   try {
     make_writable_directory(folder_);
-    while (!try_to_hold()) {
+    while (!try_to_hold(patient)) {
     }
     hold_folder(folder_.string());
   } catch (...) {
@@ -62,13 +63,21 @@ FolderLock::~FolderLock() {
   remove_made();
 }
 
-bool FolderLock::try_to_hold() {
+bool FolderLock::try_to_hold(bool patient) {
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(Exit::failed, "{}: cannot be written: {}", file_.string(), std::strerror(errno));
-  const int status = uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); });
+  const auto lock = [&] { return uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); }); };
+  int status = lock();
+  if (patient && status != 0 && errno == EWOULDBLOCK)
+    log::info("{}: waiting until another voxswap{} ends", folder_.string(), holder_of(descriptor_));
+  while (patient && status != 0 && errno == EWOULDBLOCK) {
+    throw_if_interrupted();
+    ::usleep(200'000);
+    status = lock();
+  }
   if (status != 0 && errno == EWOULDBLOCK)
     fail(Exit::failed,
-         "{}: another voxswap{} is writing there. Wait until it ends, or choose another folder with --out",
+         "{}: another voxswap{} is writing there. Wait until it ends, or write to another folder",
          folder_.string(), holder_of(descriptor_));
   if (status != 0)
     log::warn("{}: cannot be locked: {}. Make sure that no other program writes there", folder_.string(),

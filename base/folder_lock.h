@@ -12,14 +12,15 @@ namespace voxswap {
 // removed at the end; folders that were created and are still empty are removed, too.
 class FolderLock {
  public:
-  // Creates the folder if necessary. Throws Exit::failed immediately if another process has locked it.
-  explicit FolderLock(const fs::path& folder);
+  // Creates the folder if necessary. If another process has locked it, throws Exit::failed, or waits if
+  // `patient`.
+  explicit FolderLock(const fs::path& folder, bool patient = false);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  bool try_to_hold();
+  bool try_to_hold(bool patient);
   void remove_made();
 
   fs::path folder_, file_;
@@ -33,9 +34,9 @@ bool is_locked(const fs::path& file);  // exclusively, by flock() of any process
 // Ignores locks and temporary files of killed processes, whose names begin with a dot.
 bool holds_anything(const fs::path& folder);
 
-// Fills a new or empty folder: calls `produce(part)`, which writes into a hidden folder inside it, and then moves
-// the content of that. If it throws or the process is killed, nothing else appears. Throws Exit::usage if the
-// folder holds anything.
+// Fills a new or empty folder: calls `produce(part)`, which writes into a hidden folder inside it, and then
+// moves the content of that. If it throws or the process is killed, nothing else appears. Throws Exit::usage
+// if the folder holds anything.
 void fill_folder(const fs::path& folder, const std::function<void(const fs::path& part)>& produce);
 
 }  // namespace voxswap

@@ -10,14 +10,15 @@
 #include "base/file.h"
 #include "base/own_folder.h"
 #include "base/part_files.h"
+#include "base/text.h"
 
 namespace voxswap {
 
 namespace {
 
 std::string extension_of(const fs::path& target) {
-  std::string extension = target.extension().string();
-  if (extension == ".gz") extension = target.stem().extension().string() + extension;
+  std::string extension = lower(target.extension().string());  // ITK takes no others
+  if (extension == ".gz") extension = lower(target.stem().extension().string()) + extension;
   return extension.size() > 16 ? "" : extension;
 }
 

@@ -106,7 +106,7 @@ FileGroup prediction_files() {
            {"CASE.seg.nrrd", "segmentation for 3D Slicer; only with --segmentations"},
            {"itksnap_labels.txt", "names and colours of labels for ITK-SNAP; only with --segmentations"},
            {"CASE.seg.dcm", "DICOM segmentation object; only with --dicom-seg"},
-           {"classes.csv", "predicted classes; only for classifiers"},
+           {"classes.csv", "image, predicted class and probabilities; only for classifiers"},
            {"prediction.json", "run, options and cases of the prediction"}}};
 }
 

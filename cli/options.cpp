@@ -53,7 +53,7 @@ std::string keys_footer(bool all) {
     if (option.starts_with("--") && std::find(names.begin(), names.end(), option) == names.end())
       guess = nearest(word, names);
   }
-  fail(Exit::usage, "{}{}. See `{} --help`", message, guess.empty() ? "" : ". Did you mean '" + guess + "'?",
+  fail(Exit::usage, "{}{} See `{} --help`", message, guess.empty() ? "." : ". Did you mean '" + guess + "'?",
        app.get_name());
 }
 

@@ -110,7 +110,7 @@ void predict_image(const std::vector<std::string>& runs, const std::string& inpu
   LabelledImage found = network.predict(
       {voxels.data(), static_cast<std::int64_t>(channels.size()), grid.size, affine_of(grid)});
   show("<filter-progress>0.9</filter-progress>");
-  outputs.write(label_map, [&] { data::write_label_map(label_map, {grid, std::move(found.labels)}); });
+  outputs.write(label_map, [&] { data::write_label_map(label_map, {grid, std::move(found.labels)}, input); });
   show("<filter-end><filter-name>voxswap</filter-name></filter-end>");
 }
 

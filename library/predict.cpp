@@ -130,7 +130,7 @@ Predicting predicting(const std::vector<std::string>& given, const PredictOption
 void predict(const std::vector<std::string>& folders, const std::string& input, const std::string& out,
              const PredictOptions& options, const std::vector<std::string>& overrides) {
   const Predicting how = predicting(folders, options, overrides);
-  const auto lock = library::lock_output(out);
+  const auto lock = library::lock_output(out, /*patient=*/options.bids);
   pipeline::predict(how.runs, input, out, how.how);
 }
 

@@ -68,18 +68,18 @@ std::string why_length_matters(const std::vector<std::string>& changed,
 
 }  // namespace
 
-std::unique_ptr<FolderLock> lock_run(const fs::path& folder) {
+std::unique_ptr<FolderLock> lock_run(const fs::path& folder, bool patient) {
   check_output_folder(folder);
-  return std::make_unique<FolderLock>(folder);
+  return std::make_unique<FolderLock>(folder, patient);
 }
 
-std::unique_ptr<FolderLock> lock_output(const fs::path& folder) {
+std::unique_ptr<FolderLock> lock_output(const fs::path& folder, bool patient) {
   error_code ignored;
   for (fs::path above = plain(fs::absolute(folder)); above.has_relative_path(); above = above.parent_path()) {
     if (fs::exists(above / "experiment.yaml", ignored) && fs::exists(above / "checkpoints", ignored))
-      return lock_run(above);
+      return lock_run(above, patient);
   }
-  return lock_run(folder);
+  return lock_run(folder, patient);
 }
 
 void check_run_folder(const pipeline::Experiment& experiment, bool resume) {

@@ -12,10 +12,10 @@
 namespace voxswap::library {
 
 // Locks a run's folder, since two processes that write to one run would mix their results. Throws
-// Exit::failed if another process has locked it or it is not writable.
-std::unique_ptr<FolderLock> lock_run(const fs::path& folder);
+// Exit::failed if another process has locked it, unless `patient`, or if it is not writable.
+std::unique_ptr<FolderLock> lock_run(const fs::path& folder, bool patient = false);
 // Locks the folder of any output, or the run that contains it.
-std::unique_ptr<FolderLock> lock_output(const fs::path& folder);
+std::unique_ptr<FolderLock> lock_output(const fs::path& folder, bool patient = false);
 
 // Throws before anything is written: Exit::usage if the folder is not empty and `resume` is false, or
 // contains a run of another experiment.

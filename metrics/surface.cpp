@@ -28,6 +28,8 @@ bool both_empty(const SurfaceDistances& distances) {
   return distances.from_truth.empty() && distances.from_prediction.empty();
 }
 
+constexpr double rounding = 1 + 1e-6;  // voxel sizes in headers are 32-bit numbers
+
 }  // namespace
 
 Mask surface(const Mask& region) {
@@ -35,9 +37,9 @@ Mask surface(const Mask& region) {
   Mask result;
   result.size = region.size;
   result.voxels.resize(region.voxels.size());
-  // The missing planes above and below a 2D image do not make its voxels surface voxels.
-  const auto& [nx, ny, nz] = region.size;
-  const std::size_t needed = nz == 1 && nx > 1 && ny > 1 ? 4 : faces.size();
+  // The missing planes on both sides of a single slice do not make its voxels surface voxels.
+  const bool is_slice = std::count(region.size.begin(), region.size.end(), 1) == 1;
+  const std::size_t needed = faces.size() - (is_slice ? 2 : 0);
   for (std::size_t i = 0; i < region.voxels.size(); ++i) {
     if (region.voxels[i] == 0) continue;
     std::size_t inside = 0;
@@ -78,7 +80,7 @@ double average_surface_distance(const SurfaceDistances& distances, EmptyRule rul
 
 double surface_dice(const SurfaceDistances& distances, double tolerance, EmptyRule rule) {
   if (any_empty(distances)) return empty_score(both_empty(distances), rule);
-  const double limit = tolerance * (1 + 1e-9);
+  const double limit = tolerance * rounding;
   std::int64_t within = 0;
   for (const auto* side : {&distances.from_truth, &distances.from_prediction})
     within += std::count_if(side->begin(), side->end(), [&](double distance) { return distance <= limit; });
@@ -90,7 +92,6 @@ namespace {
 
 Mask rim(const Mask& region, double width, const Spacing& spacing) {
   const std::vector<double> distances = squared_distances(surface(region), spacing);
-  constexpr double rounding = 1 + 1e-9;  // tolerates rounding at exactly `width`
   Mask result = region;
   for (std::size_t i = 0; i < result.voxels.size(); ++i)
     if (distances[i] > width * width * rounding * rounding) result.voxels[i] = 0;

@@ -58,7 +58,7 @@ void write_volumes(const fs::path& folder, const Outputs& outputs) {
     const std::string session = words[1].starts_with("ses-") ? words[1] : "n/a";
     const auto& spacing = map.geometry.spacing;
     for (const auto& [value, name] : names)
-      table += format("{}\t{}\t{}\t{:.6g}\n", words[0], session, name,
+      table += format("{}\t{}\t{}\t{:.10g}\n", words[0], session, name,
                       static_cast<double>(voxels[value]) * spacing[0] * spacing[1] * spacing[2]);
   }
   outputs.write(folder / volumes_file, [&] { write_file(folder / volumes_file, table); });

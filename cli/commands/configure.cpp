@@ -84,6 +84,7 @@ Exit configure_command(const Arguments& words) {
   }
   const experiments::Configuration configuration = experiments::configure(fingerprint, request, split);
   if (!split.empty()) write_file(split, experiments::splits_text(fingerprint, configuration.folds));
+  check_is_free(request.file);  // another `configure` may have been faster
   write_file(request.file, configuration.text);
   if (!arguments.page.empty()) write_file(arguments.page, configuration_page(fingerprint, configuration));
   if (arguments.common.json)

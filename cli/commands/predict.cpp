@@ -48,9 +48,9 @@ void add_prediction_options(CLI::App& app, PredictOptions& how, std::string& win
 bool names_label_map(const std::string& out) {
   error_code ignored;
   const data::ImageExtension* const extension = data::image_extension(out);
-  if (extension == nullptr || fs::is_directory(out, ignored)) return false;
-  if (!extension->written)
-    fail(Exit::usage, "--out: {}: label maps are written as {}", out,
+  if ((extension == nullptr && !data::is_raster(out)) || fs::is_directory(out, ignored)) return false;
+  if (extension == nullptr ? !data::has_extension(out, {".png"}) : !extension->written)
+    fail(Exit::usage, "--out: {}: label maps are written as {}, and those of 2D images as .png", out,
          data::image_extensions_text([](const data::ImageExtension& one) { return one.written; }));
   return true;
 }

@@ -116,7 +116,7 @@ class CaseChecker {
     }
     const float around =
         options_.corner_background ? corner_value(image) : static_cast<float>(options_.background);
-    if (!same_grid(image.geometry, grid_)) image = resample_onto(grid_, image, corner_value(image));
+    if (!same_grid(image.geometry, grid_)) image = resample_onto(grid_, image, outside_value(image));
     backgrounds_.push_back(around);
     images_.push_back(std::move(image));
   }

@@ -142,11 +142,13 @@ void write_nnunet(const Dataset& dataset, const fs::path& out, bool as_regions, 
     throw_if_interrupted();
     const Volume volume = read_case(dataset, files);
     const std::vector<fs::path> images = images_of(out, files);
+    const fs::path like = files.first_channel();
     for (std::size_t i = 0; i < images.size(); ++i)
-      write(images[i], [&] { write_image(images[i], as_stored(volume.channels[i], volume.stored())); });
+      write(images[i], [&] { write_image(images[i], as_stored(volume.channels[i], volume.stored()), like); });
     if (const fs::path truth = truth_of(out, files); volume.has_truth())
-      write(truth,
-            [&] { write_label_map(truth, renumbered(as_stored(volume.truth, volume.stored()), values)); });
+      write(truth, [&] {
+        write_label_map(truth, renumbered(as_stored(volume.truth, volume.stored()), values), like);
+      });
     progress.advance();
   }
   write(description, [&] { write_file(description, text); });

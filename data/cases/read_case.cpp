@@ -30,16 +30,17 @@ struct StoredChannels {
 };
 
 // A 4D file with several channels, of which `first` is the first one, is decompressed once.
-void read_shared_file(const CaseFiles& files, std::size_t first, const CheckVolumes& check,
-                      std::vector<Image>& channels) {
+void read_shared_file(const Dataset& dataset, const CaseFiles& files, std::size_t first,
+                      const CheckVolumes& check, std::vector<Image>& channels) {
   const fs::path& path = files.channels[first];
   std::vector<Image> volumes = read_images(path, check);
   for (std::size_t i = first; i < channels.size(); ++i) {
     if (files.channels[i] != path) continue;
     const auto component = static_cast<std::size_t>(std::max(0, files.components[i]));
     if (component >= volumes.size()) {
-      fail(Exit::bad_data, "{}: holds {}, but the data set expects channel number {} there (counted from 0)",
-           path.string(), counted(volumes.size(), "volume"), component);
+      fail(Exit::bad_data, "{}: holds {}, but {} are expected there: {}", path.string(),
+           counted(volumes.size(), "volume"), counted(dataset.modalities.size(), "channel"),
+           join(dataset.modalities, ", "));
     }
     channels[i] = std::move(volumes[component]);
   }
@@ -66,7 +67,7 @@ StoredChannels read_channels(const Dataset& dataset, const CaseFiles& files) {
     if (component < 0 || std::count(files.channels.begin(), files.channels.end(), path) == 1)
       channels[i] = read_image(path, component, check);
     else
-      read_shared_file(files, i, check, channels);
+      read_shared_file(dataset, files, i, check, channels);
   }
   fill_missing(channels, files);
   return {std::move(channels)};
@@ -85,7 +86,7 @@ Volume on_one_grid(const Dataset& dataset, const CaseFiles& files, StoredChannel
     image = canonical(std::move(image));
     const Geometry& grid = volume.geometry();
     if (dataset.align && !same_grid(image.geometry, grid))
-      image = resample_onto(grid, image, corner_value(image));
+      image = resample_onto(grid, image, outside_value(image));
     stop_if(grid_trouble(files.channels[i], image.geometry, files.first_channel(), grid));
     image.geometry = grid;  // remove differences by rounding in file formats
   }

@@ -13,12 +13,15 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/formats/formats.h"
+#include "data/formats/gzip_file.h"
 #include "data/formats/itk_buffer.h"
+#include "data/formats/nifti_placement.h"
 #include "data/formats/nifti_voxels.h"
 #include "data/formats/raster_writing.h"
 #include "data/formats/raw_voxels.h"
@@ -94,57 +97,15 @@ void write_by_itk(const fs::path& file, ImageFormat format, const Geometry& geom
   io->Write(voxels);
 }
 
-// Writes voxels of one element type; `volumes` > 0 makes it 4D.
-void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
-                  std::size_t element_bytes, const void* voxels, std::size_t volumes) {
-  const ImageExtension* const extension = image_extension(path);
-  if (extension == nullptr || !extension->written) {
-    fail(Exit::usage, "{}: this format cannot be written. Use one of {}", path.string(),
-         image_extensions_text([](const ImageExtension& known) { return known.written; }));
-  }
-  // NIfTI's library reports a missing folder only on stderr.
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
-  }
-  const std::size_t bytes =
-      static_cast<std::size_t>(geometry.count()) * std::max<std::size_t>(volumes, 1) * element_bytes;
-  write_through(path, [&](const fs::path& temporary) {
-    try {
-      write_by_itk(temporary, extension->format, geometry, type, voxels, volumes);
-    } catch (const itk::ExceptionObject& error) {
-      fail_to_write(path, bytes, plain_message(error.GetDescription()));
-    }
-    if (!is_whole(temporary, volumes)) fail_to_write(path, bytes, "only a part of it was written");
-  });
-}
-
-}  // namespace
-
-void write_image(const fs::path& path, const Image& image) {
-  write_voxels(path, image.geometry, itk::IOComponentEnum::FLOAT, sizeof(float), image.voxels.data(), 0);
-}
-
-void write_label_map(const fs::path& path, const LabelMap& labels) {
-  if (has_extension(path, {".png"}) && labels.geometry.size[2] == 1) return write_raster_labels(path, labels);
-  const auto [low, high] = std::minmax_element(labels.voxels.begin(), labels.voxels.end());
-  if (low != labels.voxels.end() && (*low < 0 || *high > 255)) {
-    write_voxels(path, labels.geometry, itk::IOComponentEnum::SHORT, sizeof(std::int16_t),
-                 labels.voxels.data(), 0);
-    return;
-  }
-  const std::vector<std::uint8_t> bytes(labels.voxels.begin(), labels.voxels.end());
-  write_voxels(path, labels.geometry, itk::IOComponentEnum::UCHAR, 1, bytes.data(), 0);
-}
-
-std::string nifti_label_header(const fs::path& scratch, const Geometry& geometry, bool wide) {
+// The header of a NIfTI-1 file with this type, grid and position.
+std::string nifti_1_header(const fs::path& scratch, const Geometry& geometry, itk::IOComponentEnum type,
+                           const std::optional<NiftiPlacement>& placement) {
   constexpr std::size_t bytes = 352, sides = 42;  // 348 of the header, no extensions; dim[1] to dim[3]
   Geometry one = geometry;
   one.size = {1, 1, 1};
-  const std::int16_t voxel = 0;
+  const float voxel = 0;
   try {
-    write_by_itk(scratch, ImageFormat::nifti, one,
-                 wide ? itk::IOComponentEnum::SHORT : itk::IOComponentEnum::UCHAR, &voxel, 0);
+    write_by_itk(scratch, ImageFormat::nifti, one, type, &voxel, 0);
   } catch (const itk::ExceptionObject& error) {
     fail_to_write(scratch, bytes, plain_message(error.GetDescription()));
   }
@@ -157,7 +118,69 @@ std::string nifti_label_header(const fs::path& scratch, const Geometry& geometry
     const auto side = static_cast<std::int16_t>(geometry.size[axis]);
     std::memcpy(header.data() + sides + axis * sizeof side, &side, sizeof side);
   }
+  if (placement) put(*placement, header);
   return header;
+}
+
+// Writes voxels of one element type; `volumes` > 0 makes it 4D.
+void write_voxels(const fs::path& path, const Geometry& geometry, itk::IOComponentEnum type,
+                  std::size_t element_bytes, const void* voxels, std::size_t volumes,
+                  const fs::path& like = {}) {
+  const ImageExtension* const extension = image_extension(path);
+  if (extension == nullptr || !extension->written) {
+    fail(Exit::usage, "{}: this format cannot be written. Use one of {}", path.string(),
+         image_extensions_text([](const ImageExtension& known) { return known.written; }));
+  }
+  // NIfTI's library reports a missing folder only on stderr.
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    fail(Exit::failed, "{}: cannot be written: {}: {}", path.string(), folder.string(), std::strerror(errno));
+  }
+  const std::size_t bytes =
+      static_cast<std::size_t>(geometry.count()) * std::max<std::size_t>(volumes, 1) * element_bytes;
+  const std::optional<NiftiPlacement> placement =
+      is_nifti(path) && !like.empty() ? nifti_placement(like, geometry) : std::nullopt;
+  write_through(path, [&](const fs::path& temporary) {
+    if (placement) {
+      const std::string header = nifti_1_header(temporary, geometry, type, placement);
+      GzipFile file(temporary, path, !has_extension(path, {".nii"}));
+      file.append(header.data(), header.size());
+      file.append(voxels, bytes);
+      file.close();
+    } else {
+      try {
+        write_by_itk(temporary, extension->format, geometry, type, voxels, volumes);
+      } catch (const itk::ExceptionObject& error) {
+        fail_to_write(path, bytes, plain_message(error.GetDescription()));
+      }
+    }
+    if (!is_whole(temporary, volumes)) fail_to_write(path, bytes, "only a part of it was written");
+  });
+}
+
+}  // namespace
+
+void write_image(const fs::path& path, const Image& image, const fs::path& like) {
+  write_voxels(path, image.geometry, itk::IOComponentEnum::FLOAT, sizeof(float), image.voxels.data(), 0,
+               like);
+}
+
+void write_label_map(const fs::path& path, const LabelMap& labels, const fs::path& like) {
+  if (has_extension(path, {".png"}) && labels.geometry.size[2] == 1) return write_raster_labels(path, labels);
+  const auto [low, high] = std::minmax_element(labels.voxels.begin(), labels.voxels.end());
+  if (low != labels.voxels.end() && (*low < 0 || *high > 255)) {
+    write_voxels(path, labels.geometry, itk::IOComponentEnum::SHORT, sizeof(std::int16_t),
+                 labels.voxels.data(), 0, like);
+    return;
+  }
+  const std::vector<std::uint8_t> bytes(labels.voxels.begin(), labels.voxels.end());
+  write_voxels(path, labels.geometry, itk::IOComponentEnum::UCHAR, 1, bytes.data(), 0, like);
+}
+
+std::string nifti_label_header(const fs::path& scratch, const Geometry& geometry, bool wide,
+                               const fs::path& like) {
+  return nifti_1_header(scratch, geometry, wide ? itk::IOComponentEnum::SHORT : itk::IOComponentEnum::UCHAR,
+                        like.empty() ? std::nullopt : nifti_placement(like, geometry));
 }
 
 void write_images_4d(const fs::path& path, const std::vector<Image>& images) {

@@ -1,7 +1,6 @@
 #include "data/formats/label_map_writer.h"
 
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -14,37 +13,13 @@
 
 #include "base/error.h"
 #include "data/formats/formats.h"
+#include "data/formats/gzip_file.h"
 #include "data/formats/image_writing.h"
 #include "data/volumes/orientation.h"
 
 namespace voxswap::data {
 
 namespace {
-
-// A compressed file like that of NIfTI's library.
-class GzipFile {
- public:
-  GzipFile(fs::path path, const fs::path& shown) : shown_(shown), file_(gzopen(path.c_str(), "wb")) {
-    if (file_ == nullptr) fail_writing(shown_, errno != 0 ? errno : ENOMEM);
-  }
-  ~GzipFile() {
-    if (file_ != nullptr) gzclose_w(file_);
-  }
-  GzipFile(const GzipFile&) = delete;
-  GzipFile& operator=(const GzipFile&) = delete;
-
-  void append(const void* bytes, std::size_t size) {
-    if (gzwrite(file_, bytes, static_cast<unsigned>(size)) != static_cast<int>(size))
-      fail_writing(shown_, errno != 0 ? errno : EIO);
-  }
-  void close() {
-    if (gzclose_w(std::exchange(file_, nullptr)) != Z_OK) fail_writing(shown_, errno != 0 ? errno : EIO);
-  }
-
- private:
-  const fs::path& shown_;
-  gzFile file_;
-};
 
 // Planes of the canonical grid in a file, and the positions of their voxels on the stored grid.
 class PlaneFile {
@@ -107,8 +82,9 @@ bool LabelMapWriter::can_write(const fs::path& path, const Geometry& stored) {
                                                  std::numeric_limits<std::int16_t>::max();
 }
 
-LabelMapWriter::LabelMapWriter(fs::path path, const Geometry& stored, std::int64_t most_voxels)
+LabelMapWriter::LabelMapWriter(fs::path path, const Geometry& stored, fs::path like, std::int64_t most_voxels)
     : path_(std::move(path)),
+      like_(std::move(like)),
       stored_(stored),
       grid_(canonical(stored)),
       most_voxels_(most_voxels),
@@ -129,7 +105,7 @@ void LabelMapWriter::finish() {
   const std::int64_t plane = stored_.size[0] * stored_.size[1],
                      at_once = std::max<std::int64_t>(1, most_voxels_ / plane);
   write_through(path_, [&](const fs::path& temporary) {
-    const std::string header = nifti_label_header(temporary, stored_, wide);
+    const std::string header = nifti_label_header(temporary, stored_, wide, like_);
     GzipFile file(temporary, path_);
     file.append(header.data(), header.size());
     PlaneFile source(planes_.path(), stored_, grid_.size);

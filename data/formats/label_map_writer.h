@@ -19,16 +19,19 @@ class LabelMapWriter {
   // Supports compressed NIfTI, whose header allows at most 32767 voxels along an axis.
   static bool can_write(const fs::path& path, const Geometry& stored);
 
-  // `stored`: the grid of the file. finish() holds `most_voxels`, but at least one plane of the file.
-  LabelMapWriter(fs::path path, const Geometry& stored, std::int64_t most_voxels = std::int64_t{1} << 23);
+  // `stored`: the grid of the file; `like`: as for write_label_map(). finish() holds `most_voxels`, but at
+  // least one plane of the file.
+  LabelMapWriter(fs::path path, const Geometry& stored, fs::path like = {},
+                 std::int64_t most_voxels = std::int64_t{1} << 23);
 
   void add(std::span<const std::int16_t> planes);  // the next ones of canonical(stored)
-  // Gives the same bytes as write_label_map(path, as_stored(labels, stored)). REQUIRES: all planes were added
+  // Gives the same bytes as write_label_map(path, as_stored(labels, stored), like). REQUIRES: all planes were
+  // added
   void finish();
   std::vector<std::int16_t> labels() const;  // all that were added
 
  private:
-  fs::path path_;
+  fs::path path_, like_;
   Geometry stored_, grid_;
   std::int64_t most_voxels_;
   TemporaryFile planes_;

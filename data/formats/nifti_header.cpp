@@ -77,6 +77,7 @@ class NiftiHeaderParser {
     read_extent();
     read_voxels();
     read_place();
+    read_placement();
     return std::move(header_);
   }
 
@@ -244,10 +245,12 @@ class NiftiHeaderParser {
       note("the axes of its sform are not at right angles or have no length; the qform is used");
       return q;
     }
-    if (has_sform)
-      damaged(is_finite(s) && skew(s) < 1 ? "the axes of its sform are not at right angles, and it has no "
-                                            "qform. Resample it onto a regular grid"
-                                          : "an axis of its sform has no length");
+    if (has_sform && is_finite(s) && skew(s) < 1)
+      fail(Exit::bad_data,
+           "{}: the axes of its sform are not at right angles, and it has no qform. Resample it onto a "
+           "regular grid",
+           path_.string());
+    if (has_sform) damaged("an axis of its sform has no length");
     if (good_q) return q;
     if (has_qform) damaged("an axis of its qform has no length");
     note("it has neither qform nor sform, so its position and left and right are unknown");
@@ -266,6 +269,20 @@ class NiftiHeaderParser {
     header_.image.geometry = geometry_from(path_, affine, size);
   }
 
+  void read_placement() {
+    const auto reals = [&](std::size_t offset, auto& values) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(reader_->real(offset + i * at_.real_bytes, at_.real_bytes));
+    };
+    NiftiPlacement& placement = header_.placement;
+    reals(at_.pixdim, placement.pixdim);
+    reals(at_.quaternion, placement.quaternion);
+    reals(at_.srow, placement.srow);
+    placement.units = static_cast<std::uint8_t>(reader_->whole(at_.units, at_.code_bytes == 4 ? 4 : 1));
+    placement.qform = static_cast<std::int16_t>(reader_->whole(at_.qform, at_.code_bytes));
+    placement.sform = static_cast<std::int16_t>(reader_->whole(at_.sform, at_.code_bytes));
+  }
+
   const fs::path& path_;
   std::string_view bytes_;
   Fields at_{};
@@ -277,6 +294,18 @@ class NiftiHeaderParser {
 
 std::size_t NiftiHeader::promised_bytes() const {
   return offset + voxels() * static_cast<std::size_t>(image.volumes) * bytes_of_element(image.element);
+}
+
+void put(const NiftiPlacement& placement, std::string& bytes) {
+  const auto write = [&](std::size_t offset, const auto& value) {
+    std::memcpy(bytes.data() + offset, &value, sizeof value);
+  };
+  write(nifti_1.pixdim, placement.pixdim);
+  write(nifti_1.units, placement.units);
+  write(nifti_1.qform, placement.qform);
+  write(nifti_1.sform, placement.sform);
+  write(nifti_1.quaternion, placement.quaternion);
+  write(nifti_1.srow, placement.srow);
 }
 
 NiftiHeader parse_nifti_header(const fs::path& path, std::string_view begin) {

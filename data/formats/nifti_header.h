@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "data/formats/header_text.h"
+#include "data/formats/nifti_placement.h"
 
 namespace voxswap::data {
 
@@ -21,6 +22,7 @@ struct NiftiHeader {
   std::size_t offset = 0;           // of the first voxel
   double slope = 1, intercept = 0;  // value = slope * stored + intercept
   ImageHeader image;
+  NiftiPlacement placement;
 
   std::size_t voxels() const { return static_cast<std::size_t>(image.geometry.count()); }
   std::size_t promised_bytes() const;  // size of the whole file, decompressed

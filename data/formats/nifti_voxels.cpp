@@ -7,13 +7,16 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "data/formats/formats.h"
 #include "data/formats/itk_buffer.h"
 #include "data/formats/nifti_header.h"
+#include "data/formats/nifti_placement.h"
 #include "data/formats/voxel_bytes.h"
 
 namespace voxswap::data {
@@ -148,13 +151,27 @@ std::vector<float> volume_of(const NiftiFile& file, std::size_t volume) {
   return decode(stored, header.voxels());
 }
 
-}  // namespace
-
-ImageHeader nifti_header(const fs::path& path) {
+NiftiHeader read_header_only(const fs::path& path) {
   std::string bytes;
   const File file = open(path);
   unpack_up_to(path, file.get(), most_nifti_header_bytes, bytes);
-  return parse_nifti_header(path, bytes).image;
+  return parse_nifti_header(path, bytes);
+}
+
+}  // namespace
+
+ImageHeader nifti_header(const fs::path& path) {
+  return read_header_only(path).image;
+}
+
+std::optional<NiftiPlacement> nifti_placement(const fs::path& file, const Geometry& grid) {
+  if (!is_nifti(file)) return std::nullopt;
+  try {
+    const NiftiHeader header = read_header_only(file);
+    if (same_grid(header.image.geometry, grid)) return header.placement;
+  } catch (const Error&) {  // it may be gone by now
+  }
+  return std::nullopt;
 }
 
 std::vector<Image> nifti_volumes(const fs::path& path, const ChooseVolumes& choose) {

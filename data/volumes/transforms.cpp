@@ -132,6 +132,11 @@ bool constant_corners(const Image& image) {
   return true;
 }
 
+float outside_value(const Image& image) {
+  return constant_corners(image) ? corner_value(image)
+                                 : *std::min_element(image.voxels.begin(), image.voxels.end());
+}
+
 Image crop(const Image& image, const VoxelBox& box) {
   return crop_grid(image, box);
 }

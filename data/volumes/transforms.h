@@ -25,6 +25,8 @@ VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const floa
 float corner_value(const Image& image);
 // Whether all eight corners have the same value, which is then the background.
 bool constant_corners(const Image& image);
+// What lies outside the image: the value of its corners, or its lowest one where they differ.
+float outside_value(const Image& image);
 
 // World position of a crop or a resampled grid.
 Geometry crop_geometry(const Geometry& geometry, const VoxelBox& box);

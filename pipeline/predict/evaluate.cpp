@@ -169,7 +169,7 @@ void settle_values(const std::vector<CasePaths>& paths, std::vector<CaseScores>&
   std::set<int> values, only_predicted;
   for (const CaseScores& scores : cases) values.insert(scores.in_truth.begin(), scores.in_truth.end());
   if (values.empty())
-    fail(Exit::bad_data, "{}: the ground truth of all {} contains only background",
+    fail(Exit::bad_data, "{}: the ground truth contains only background ({})",
          paths.front().truth.parent_path().string(), counted(cases.size(), "case"));
   data::LabelMap nothing;
   nothing.geometry.size = {1, 1, 1};

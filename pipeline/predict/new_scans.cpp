@@ -199,6 +199,10 @@ class ArrivingScans {
   }
 
   void predict(data::Dataset arrived) {
+    // A case keeps its name: names depend on those of others in the folder, which come and go.
+    for (data::CaseFiles& files : arrived.cases)
+      if (std::string known = record_.case_of(source_of(files, arrived)); !known.empty())
+        files.id = std::move(known);
     std::erase_if(arrived.cases, [&](const data::CaseFiles& files) {
       return is_done(files, arrived) || !may_write(files, arrived);
     });
@@ -215,7 +219,6 @@ class ArrivingScans {
   static std::string source_of(const data::CaseFiles& files, const data::Dataset& arrived) {
     return files.first_channel().lexically_relative(arrived.root).string();
   }
-  // Names of cases depend on those of others in the folder, which come and go.
   bool is_of_another(const data::CaseFiles& files, const data::Dataset& arrived) const {
     const std::string source = record_.source(files.id);
     return !source.empty() && source != source_of(files, arrived);

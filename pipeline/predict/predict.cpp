@@ -4,6 +4,7 @@
 #include <cassert>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/keys.h"
@@ -211,7 +212,11 @@ void check_alike(const std::vector<TrainedRun>& runs, const std::vector<data::Da
 
 VerifiedRuns verified(const std::vector<TrainedRun>& given, const PredictOptions& how) {
   VerifiedRuns result;
+  std::set<fs::path> folders;
   for (const TrainedRun& run : given) {
+    const fs::path& folder = run.experiment.output;
+    if (!folders.insert(fs::weakly_canonical(folder)).second)
+      fail(Exit::usage, "{}: is given twice", folder.string());
     result.runs.push_back(confirmed_for_prediction(run));
     result.trained.push_back(trained_on(result.runs.back().experiment));
   }

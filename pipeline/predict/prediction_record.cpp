@@ -136,6 +136,17 @@ std::string PredictionRecord::source(const std::string& id) const {
   return {};
 }
 
+std::string PredictionRecord::case_of(const std::string& source) const {
+  const auto among = [&](const Prediction& prediction) -> std::string {
+    for (const auto& [id, recorded] : prediction.sources)
+      if (recorded == source) return id;
+    return {};
+  };
+  std::string id = among(now_);
+  for (auto former = former_.rbegin(); id.empty() && former != former_.rend(); ++former) id = among(*former);
+  return id;
+}
+
 std::string PredictionRecord::other_owner(const fs::path& file, const std::string& id) const {
   const std::string name = fs::relative(file, folder_).generic_string();
   const auto among = [&](const Prediction& prediction) -> std::string {

@@ -29,7 +29,8 @@ class PredictionRecord {
   void lacks(const std::string& id, const std::vector<std::string>& channels) { now_.missing[id] = channels; }
   // Records what case `id` was read from: its first file, relative to the input.
   void reads(const std::string& id, const std::string& source) { now_.sources[id] = source; }
-  std::string source(const std::string& id) const;  // as recorded last; empty if it was not
+  std::string source(const std::string& id) const;       // as recorded last; empty if it was not
+  std::string case_of(const std::string& source) const;  // recorded last with this source
   // Records a file of case `id`.
   void wrote(const std::string& id, const fs::path& file);
   // Removes files of earlier predictions of the cases recorded since the last call, and writes the record.

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "data/cases/read_case.h"
 #include "data/formats/dicom_segmentation.h"
+#include "data/formats/formats.h"
+#include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/formats/segmentation_writing.h"
 #include "data/volumes/orientation.h"
@@ -24,11 +26,12 @@ using Write = ScanPredictor::Write;
 // Writes one file per output, with one output in memory at a time.
 void write_probabilities(const Write& write, const PredictionFiles& files, const std::string& id,
                          ProbabilityStore& store, const data::Geometry& stored,
-                         const std::vector<std::string>& outputs) {
+                         const std::vector<std::string>& outputs, const fs::path& like) {
   for (std::size_t c = 0; c < outputs.size(); ++c) {
     const fs::path file = files.probability(id, outputs[c]);
     make_directories(file.parent_path());
-    write(file, [&] { data::write_image(file, data::as_stored(data::canonical(store.output(c)), stored)); });
+    write(file,
+          [&] { data::write_image(file, data::as_stored(data::canonical(store.output(c)), stored), like); });
   }
 }
 
@@ -94,6 +97,10 @@ data::PreparedCase ScanPredictor::prepared(data::Volume volume) {
 }
 
 data::PreparedCase ScanPredictor::read(const data::Dataset& dataset, const data::CaseFiles& files) {
+  const fs::path& first = files.first_channel();
+  if (data::is_nifti(first))  // others that are read often have many files
+    for (const std::string& oddity : data::read_header(first).oddities)
+      log::warn("{}: {}", first.string(), oddity);
   return prepared(data::read_case(dataset, files));
 }
 
@@ -133,8 +140,9 @@ void ScanPredictor::predict(data::PreparedCase prepared, const data::CaseFiles& 
   if (how_.dicom_segmentations)
     write_dicom(write, folder.dicom_segmentation(files.id), found.labels, trained_, files, how_);
   if (how_.probabilities)
-    write_probabilities(write, folder, files.id, *found.store, found.prepared.stored, names_);
-  write(file, [&] { data::write_label_map(file, found.labels); });
+    write_probabilities(write, folder, files.id, *found.store, found.prepared.stored, names_,
+                        files.first_channel());
+  write(file, [&] { data::write_label_map(file, found.labels, files.first_channel()); });
 }
 
 std::vector<ClassRow> predict_cases(ScanPredictor& predictor, const data::Dataset& dataset,

@@ -140,7 +140,7 @@ std::string RunFolder::setting(const std::string& key) const {
 }
 
 std::string RunFolder::state() const {
-  if (!dice.empty()) return "finished";
+  if (!dice.empty() || !classes.empty()) return "finished";
   if (!stopped.empty()) return stopped;
   std::int64_t epoch = 0, repeat = 1;
   for (const EpochRow& row : epochs) {

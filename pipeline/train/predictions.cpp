@@ -120,7 +120,7 @@ class CasePredictor {
     }
     Reliability reliability(prepared->truth, output_classes(dataset_, experiment_.training), files,
                             dataset_.ignore_label);
-    const Prediction prediction = write_prediction(turn, *prepared, reliability);
+    const Prediction prediction = write_prediction(turn, *prepared, files.first_channel(), reliability);
     const data::Volume volume = data::read_case(dataset_, files);
     if (turn.repeat() == 1) write_pictures(files.id, volume, *prepared, prediction);
     PredictionScores scores{
@@ -131,7 +131,7 @@ class CasePredictor {
 
  private:
   // Decides and writes planes as the network produces them; the whole label map is only kept for scoring.
-  Prediction write_prediction(const Turn& turn, const data::PreparedCase& prepared,
+  Prediction write_prediction(const Turn& turn, const data::PreparedCase& prepared, const fs::path& like,
                               Reliability& reliability) {
     const fs::path folder = prediction_folder(experiment_, turn.team);
     make_directories(folder);
@@ -141,7 +141,7 @@ class CasePredictor {
     std::optional<data::LabelMapWriter> writer;
     const bool canonical = prepared.original == data::canonical(prepared.stored);
     if (canonical && data::LabelMapWriter::can_write(file, prepared.stored)) {
-      writer.emplace(file, prepared.stored);
+      writer.emplace(file, prepared.stored, like);
       native = [&](auto planes) { writer->add(planes); };
     }
     Decision decision(prepared, decoder_, native, append_to(made.on_training_grid.voxels));
@@ -156,7 +156,7 @@ class CasePredictor {
       made.native.voxels = writer->labels();
     } else {
       made.native = data::canonical(std::move(made.native));
-      data::write_label_map(file, data::as_stored(made.native, prepared.stored));
+      data::write_label_map(file, data::as_stored(made.native, prepared.stored), like);
     }
     return made;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/shape.h"
 #include "net/backends/backend.h"
 #include "net/graph/operation.h"
@@ -145,6 +146,7 @@ CompiledGraph::CompiledGraph(net::Backend& backend, net::Graph graph, net::Excha
       guard_bytes_(poisoning_wanted() ? swap::guard_bytes : 0),
       graph_(std::move(graph)) {
   for (const net::Node& node : graph_.nodes()) {
+    throw_if_interrupted();  // measuring kernels takes a minute on some GPUs
     const bool exchanges = net::is_exchange(node);
     assert((!exchanges || exchange != nullptr) && "a graph for several ranks needs a communicator");
     kernels_.push_back(exchanges ? exchange->make_kernel(graph_, node) : backend.compile(graph_, node));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "base/philox.h"
 #include "base/shape.h"
 #include "net/networks/networks.h"
@@ -89,6 +90,7 @@ TimedSteps::TimedSteps(CompiledGraph& compiled, const Plan& plan, const Tiers& t
 }
 
 const StepReport& TimedSteps::run() {
+  throw_if_interrupted();
   for (const auto& [id, bytes] : inputs_)  // their memory is reused within a step
     executor_.lend(id, bytes.data(), static_cast<std::int64_t>(bytes.size()));
   return executor_.run({1, 1, 0});

@@ -39,6 +39,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/interrupt.h"
 #include "base/shape.h"
 #include "swap/plan/arena.h"
 
@@ -248,6 +249,7 @@ double climb(Dual& dual, const Pass& pass, std::int64_t rounds) {
   double most = dual.at(now, slope), here_now = most, level = 0.05;
   int failures = 0;
   for (std::int64_t round = 0; round < rounds && level > nearest; ++round) {
+    throw_if_interrupted();
     double square = 0;
     for (PerLane& lane : slope.lanes) {
       const double mean = std::accumulate(lane.begin(), lane.end(), 0.0) / 3;

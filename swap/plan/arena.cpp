@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/interrupt.h"
 #include "base/philox.h"
 
 namespace voxswap::swap {
@@ -94,6 +95,7 @@ Order by_falling(const std::vector<Interval>& intervals, const std::function<dou
 // different order of equal quality is a new starting point.
 void repair(const std::vector<Interval>& intervals, const Philox& random, std::uint64_t& draw,
             std::int64_t aim, Packing& packing) {
+  throw_if_interrupted();
   const Order& order = packing.order;
   std::vector<std::size_t> found(order.size());  // positions in the order
   const auto find = [&](auto is_meant) {

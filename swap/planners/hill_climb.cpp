@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/shape.h"
 #include "swap/planners/layout.h"
 #include "swap/planners/spare_memory.h"
@@ -15,6 +16,7 @@ constexpr std::size_t patience = 3000;  // rounds without improvement
 
 Schedule schedule_of(const GraphFacts& facts, const Decisions& decisions, std::int64_t aim,
                      std::int64_t least_bytes, double most_seconds) {
+  throw_if_interrupted();
   std::optional<Sequence> sequence = expand(facts, decisions);
   Schedule failed;
   failed.excess = std::numeric_limits<double>::max();

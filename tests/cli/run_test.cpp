@@ -195,6 +195,18 @@ TEST_F(Run, GivesTheSameResultsInLessMemoryAndReportsTheCost) {
   EXPECT_FALSE(fs::exists(folder_ / "tflms" / "timeline.json"));
 }
 
+TEST_F(Run, AndItsPlanEndWithTheMeasurementThatASignalFinds) {
+  for (const char* command : {"plan", "run"}) {
+    fs::remove(log_);
+    const pid_t child = start(into("stopped", {"data.cache=" + path("new_cache")}, command), {.log = log_});
+    while (!fs::exists(log_) || !contains(read_file(log_), "measuring all kernels"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGTERM);
+    failed(finish(child, {.log = log_}), 130, {"interrupted"});
+    EXPECT_FALSE(fs::exists(folder_ / "new_cache/costs"));
+  }
+}
+
 // Costs like those measured on a busy machine: each node takes a second.
 TEST_F(Run, MeasuresTheCostsAgainWhereItsFirstStepsDisproveThem) {
   const Words own = {"data.cache=" + path("own_cache")};

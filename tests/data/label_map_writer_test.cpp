@@ -2,6 +2,8 @@
 // planes.
 #include "data/formats/label_map_writer.h"
 
+#include "data/formats/header_text.h"
+#include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
@@ -20,7 +22,7 @@ class LabelMapsByPlane : public ::testing::Test {
                        std::int64_t room = 1 << 20) {
     const fs::path path = folder_ / "streamed.nii.gz";
     const auto plane = static_cast<std::size_t>(labels.geometry.size[0] * labels.geometry.size[1]);
-    LabelMapWriter writer(path, stored, room);
+    LabelMapWriter writer(path, stored, {}, room);
     for (std::span<const std::int16_t> left = labels.voxels; !left.empty();) {
       const std::size_t now = std::min(left.size(), plane * static_cast<std::size_t>(planes));
       writer.add(left.first(now));
@@ -54,6 +56,18 @@ TEST_F(LabelMapsByPlane, GivesTheBytesOfOneAtOnceInEveryOrientation) {
   }
 }
 
+TEST_F(LabelMapsByPlane, RepeatWhatAFileSaysOfItsPosition) {
+  const fs::path like = fs::path(VOXSWAP_SOURCE_DIR) / "tests/fixtures/quirks/forms_disagree.nii.gz";
+  const Geometry stored = read_header(like).geometry;
+  const LabelMap labels = random_labels(canonical(stored), {0, 1, 2});
+  LabelMapWriter writer(folder_ / "streamed.nii.gz", stored, like);
+  writer.add(labels.voxels);
+  writer.finish();
+  write_label_map(folder_ / "at_once.nii.gz", as_stored(labels, stored), like);
+  EXPECT_EQ(read_file(folder_ / "streamed.nii.gz"), read_file(folder_ / "at_once.nii.gz"));
+  EXPECT_EQ(read_header(folder_ / "streamed.nii.gz").oddities.size(), 1U);
+}
+
 TEST_F(LabelMapsByPlane, ChoosesTheElementTypeByAllLabels) {
   const Geometry grid = geometry({20, 10, 30});
   for (const std::vector<int>& values : {std::vector{0, 255}, {0, 256}, {-1, 3}, {0}}) {
@@ -81,7 +95,7 @@ TEST_F(LabelMapsByPlane, HoldsAFewPlanesHoweverManyThereAre) {
     std::swap(stored.direction[6], stored.direction[8]);
     const Geometry grid = canonical(stored);
     const std::vector<std::int16_t> plane(static_cast<std::size_t>(grid.size[0] * grid.size[1]), 1);
-    LabelMapWriter writer(folder_ / "labels.nii.gz", stored, 1);
+    LabelMapWriter writer(folder_ / "labels.nii.gz", stored, {}, 1);
     Heap::bytes = Heap::most_bytes = 0;
     Heap::counted = true;
     for (std::int64_t z = 0; z < grid.size[2]; ++z) writer.add(plane);

@@ -1,15 +1,20 @@
 // Files with quirks of real images, made by tests/fixtures/quirks.py with nibabel and pydicom: read as these
 // libraries do, or rejected with a specific message.
+#include <zlib.h>
+
 #include <cmath>
 
 #include "base/csv.h"
 #include "base/file.h"
 #include "data/cases/read_case.h"
+#include "data/formats/formats.h"
 #include "data/formats/header_text.h"
 #include "data/formats/image_io.h"
+#include "data/formats/image_writing.h"
 #include "data/layouts/dataset.h"
 #include "data/volumes/orientation.h"
 #include "tests/data/support.h"
+#include "tests/folder.h"
 
 namespace voxswap::data {
 namespace {
@@ -60,6 +65,52 @@ TEST(FilesWithQuirks, AreReadAsOtherProgramsReadThemOrRefusedWithTheReason) {
         message.erase(at, path.string().size());
       EXPECT_TRUE(contains(message, row[1])) << path;
     }
+  }
+}
+
+// The first bytes of a file that may be compressed.
+std::string header_bytes(const fs::path& path) {
+  std::string bytes(348, '\0');
+  gzFile file = gzopen(path.c_str(), "rb");
+  EXPECT_EQ(gzread(file, bytes.data(), 348), 348) << path;
+  gzclose(file);
+  return bytes;
+}
+
+TEST(FilesWithQuirks, StateThePositionOfTheirLabelMapsAsTheirOwn) {
+  const TemporaryFolder folder;
+  int identical = 0;
+  for (const auto& row : read_csv(quirks / "expected.csv").rows) {
+    const fs::path path = quirks / row[0];
+    if (!row[1].empty() || !is_nifti(path)) continue;
+    const LabelMap labels = random_labels(read_header(path).geometry, {0, 1, 300});
+    for (const char* name : {"map.nii", "map.nii.gz"}) {
+      const fs::path map = folder.path() / name;
+      write_label_map(map, labels, path);
+      EXPECT_EQ(read_header(map).oddities, read_header(path).oddities) << path;
+      EXPECT_TRUE(same_grid(read_header(map).geometry, read_header(path).geometry)) << path;
+      EXPECT_EQ(read_label_map(map).voxels, labels.voxels) << path;
+      const std::string given = header_bytes(path), made = header_bytes(map);
+      if (given[0] != 92 || given[1] != 1) continue;  // another version or byte order
+      ++identical;
+      constexpr std::pair<std::size_t, std::size_t> statement[] = {// pixdim, xyzt_units, qform to srow
+                                                                   {76, 16},
+                                                                   {123, 1},
+                                                                   {252, 76}};
+      for (const auto& [offset, bytes] : statement)
+        EXPECT_EQ(made.substr(offset, bytes), given.substr(offset, bytes)) << path << " " << offset;
+    }
+  }
+  EXPECT_GT(identical, 20);
+}
+
+TEST(FilesWithQuirks, StateNoPositionForOtherGridsOrFormats) {
+  const TemporaryFolder folder;
+  const LabelMap labels = random_labels(geometry({5, 4, 3}), {0, 1});
+  write_label_map(folder.path() / "alone.nii.gz", labels);
+  for (const char* other : {"other_grid.nii.gz", "plain.mha", "truncated.nii.gz", "gone.nii.gz"}) {
+    write_label_map(folder.path() / "map.nii.gz", labels, quirks / other);
+    EXPECT_EQ(read_file(folder.path() / "map.nii.gz"), read_file(folder.path() / "alone.nii.gz")) << other;
   }
 }
 

@@ -71,6 +71,9 @@ TEST(Surface, IsWhatTouchesTheOutsideWithAFaceAlsoAtTheGridsBorder) {
 TEST(Surface, OfARegionInAnImageIsItsOutline) {
   const Mask outline = surface(box({6, 6, 1}, {{1, 1, 0}, {4, 4, 1}}));
   EXPECT_EQ(std::count(outline.voxels.begin(), outline.voxels.end(), 1), 12);
+  EXPECT_EQ(surface(box({6, 1, 6}, {{1, 0, 1}, {4, 1, 4}})).count(), 12);
+  EXPECT_EQ(surface(box({1, 6, 6}, {{0, 1, 1}, {1, 4, 4}})).count(), 12);
+  EXPECT_EQ(surface(box({6, 1, 1}, {{1, 0, 0}, {4, 1, 1}})).count(), 4) << "all of a row";
 }
 
 TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {
@@ -94,6 +97,12 @@ TEST(SurfaceDice, CountsWhatIsWithinTheToleranceAndWhatIsItButForRounding) {
   const SurfaceDistances distances = surface_distances(row_mask("#...."), row_mask("...#."), {0.1, 1, 1});
   EXPECT_EQ(surface_dice(distances, 0.3, EmptyRule::brats), 1);
   EXPECT_EQ(surface_dice(distances, 0.2999, EmptyRule::brats), 0);
+  // 0.1F * 10 is 1.5e-8 more than 1.
+  const Spacing of_file{0.1F, 1, 1};
+  const Mask one = row_mask("#..........."), other = row_mask("..........#.");
+  EXPECT_EQ(surface_dice(surface_distances(one, other, of_file), 1, EmptyRule::brats), 1);
+  const Mask slice = box({30, 30, 1}, {{0, 0, 0}, {30, 30, 1}});
+  EXPECT_EQ(rim_overlap(slice, slice, 1, of_file).truth, 4 * 30 + 26 * 22);
 }
 
 TEST(EmptyRegion, HasTheDistancesOfItsRule) {

@@ -2,11 +2,13 @@
 // planner.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "net/graph/autodiff.h"
 #include "net/steps/step.h"
 #include "swap/model/simulator.h"
@@ -154,6 +156,14 @@ TEST_F(Hybrid, WritesOverAValueOfWhichACopyIsOutside) {
   EXPECT_EQ(verify(graph, workspaces, plan), std::vector<std::string>());
   EXPECT_EQ(plan.peak_bytes, 2 * bytes);
   EXPECT_GE(test::written_over_while_away(plan), 1);
+}
+
+TEST_F(Hybrid, StopsItsSearchWhenTheUserAsksForIt) {
+  const Floor floor = least_budget(test.step.graph, test.workspaces, {test.step.loss});
+  const InterruptScope scope;
+  ::raise(SIGINT);
+  test::expect_failure([&] { make_plan("hybrid", test.request(floor.bytes * 11 / 10)); }, Exit::interrupted,
+                       {"interrupted"});
 }
 
 TEST_F(Hybrid, KeepsEverythingWhereEverythingFits) {
