@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 
 #include "base/text.h"
@@ -36,6 +37,12 @@ Screen screen() {
   winsize size{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
   return {size.ws_row, size.ws_col};
+}
+
+std::size_t columns_of_output() {
+  winsize size{};
+  const bool terminal = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return terminal ? size.ws_col : std::numeric_limits<std::size_t>::max();
 }
 
 bool without_colours() {

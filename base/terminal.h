@@ -1,4 +1,4 @@
-// The terminal on stderr: its size, and the status line at the bottom, which is redrawn while a command runs.
+// The terminal: its size, and the status line at the bottom, which is redrawn while a command runs.
 // Messages appear above that line.
 #pragma once
 
@@ -15,6 +15,8 @@ struct Screen {
   std::size_t lines = 24, columns = 80;  // defaults when the terminal reports no size
 };
 Screen screen();
+// Columns of the terminal on stdout; if it is none, the largest number.
+std::size_t columns_of_output();
 
 // True if the user disabled colours: NO_COLOR is set and not empty (no-color.org).
 bool without_colours();

@@ -220,6 +220,17 @@ std::string table(const std::vector<std::vector<std::string>>& cells) {
   return text;
 }
 
+std::string wrapped(std::string_view paragraph, std::size_t width, std::size_t indent) {
+  std::string text;
+  std::size_t column = indent;
+  for (const std::string& word : split(paragraph, ' ')) {
+    const bool first = column == indent, fits = first || column + 1 + word.size() <= width;
+    text += (first ? "" : fits ? " " : "\n" + std::string(indent, ' ')) + word;
+    column = (fits ? column + (first ? 0 : 1) : indent) + word.size();
+  }
+  return text;
+}
+
 std::string number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

@@ -33,6 +33,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 std::size_t utf8_bytes(std::string_view text);
 bool is_utf8(std::string_view text);
 
+// The words of a paragraph in lines of at most `width` bytes, as far as words are short enough. It begins at
+// column `indent`, and its other lines do, too.
+std::string wrapped(std::string_view paragraph, std::size_t width, std::size_t indent = 0);
+
 // Makes text safe for a terminal, which would interpret control sequences in a file's name: control
 // characters and bytes that are not UTF-8 become \x1b and the like; line feeds and tabs are kept.
 std::string printable(std::string_view text);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/tables.h"
@@ -128,7 +129,9 @@ std::string two_columns(const Pairs& rows) {
   std::size_t width = 0;
   for (const auto& [name, value] : rows) width = std::max(width, name.size());
   std::string text;
-  for (const auto& [name, value] : rows) text += format("{:<{}}  {}\n", name, width, value);
+  const std::size_t columns = columns_of_output();
+  for (const auto& [name, value] : rows)
+    text += format("{:<{}}  {}\n", name, width, wrapped(value, columns, width + 2));
   return text;
 }
 

@@ -49,20 +49,12 @@ std::string markdown_table(const Row& header, const std::vector<Row>& rows) {
   return text;
 }
 
-std::string wrapped(const std::string& paragraph) {
-  constexpr std::size_t width = 120;
-  std::string text;
-  std::size_t column = 0;
-  for (const std::string& word : split(paragraph, ' ')) {
-    const bool fits = column == 0 || column + 1 + word.size() <= width;
-    text += column == 0 ? word : (fits ? " " : "\n") + word;
-    column = column == 0 || !fits ? word.size() : column + 1 + word.size();
-  }
-  return text + "\n";
+std::string lines_of(const std::string& paragraph) {
+  return wrapped(paragraph, 120) + "\n";
 }
 
 std::string opening(const std::string& title, const std::string& paragraph) {
-  return "# " + title + "\n\n" + wrapped(paragraph);
+  return "# " + title + "\n\n" + lines_of(paragraph);
 }
 
 std::string heading(const std::string& text) {
@@ -100,12 +92,12 @@ std::string commands_page() {
               "This page lists every command of voxswap with its options, for people and scripts. "
               "Every command also has `--help` and returns one of the [exit codes](exit_codes.md).");
   for (const CommandDescription& command : describe_commands()) {
-    text += heading("voxswap " + command.name) + wrapped(command.text) + "\n    " + usage(command) + "\n";
+    text += heading("voxswap " + command.name) + lines_of(command.text) + "\n    " + usage(command) + "\n";
     std::vector<Row> rows;
     for (const OptionDescription& option : command.options)
       if (option.names[0] != "--help") rows.push_back(row_of(option));
     text += markdown_table({"Option", "Value", "Meaning", "Default"}, rows);
-    if (command.takes_keys) text += "\n" + wrapped("Keys are listed in [keys](keys.md).");
+    if (command.takes_keys) text += "\n" + lines_of("Keys are listed in [keys](keys.md).");
   }
   return text;
 }
@@ -152,7 +144,7 @@ std::string files_page() {
               "removes the apostrophe on reading.");
   std::string tables;
   for (const FileGroup& group : file_list()) {
-    text += heading(group.heading) + wrapped("Written by " + group.written_by + ".");
+    text += heading(group.heading) + lines_of("Written by " + group.written_by + ".");
     std::vector<Row> rows;
     for (const FileDescription& file : group.files) {
       rows.push_back({code(file.name), file.meaning});
@@ -253,7 +245,7 @@ std::string layouts_page() {
                  "This page lists the layouts of `data.layout`, in the order in which `auto` tries them. "
                  "[Data](../explanation/layouts.md) describes them.") +
          markdown_table({"Layout", "Files"}, rows) + "\n" +
-         wrapped("`voxswap phantom --layout` writes these:") + markdown_table({"Layout", "Files"}, phantoms);
+         lines_of("`voxswap phantom --layout` writes these:") + markdown_table({"Layout", "Files"}, phantoms);
 }
 
 }  // namespace

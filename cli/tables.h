@@ -32,7 +32,7 @@ std::string largest_text(const std::vector<pipeline::Largest>& all);
 std::string largest_json(const std::vector<pipeline::Largest>& all);
 
 // Forecasts and measurements of a run or a step, as tables and as JSON. Two columns, both left-aligned, since
-// most values are text.
+// most values are text, which is wrapped on a terminal.
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 std::string exact_seconds(double seconds);  // in ms, s or min; infinity: "none"
 

@@ -62,13 +62,12 @@ std::string_view heading_of(std::string_view path) {
   return "";
 }
 
-std::string line_of(const Key& key) {
-  constexpr std::size_t width = 120;
-  std::string text = format("  {:<34} {:<12} {}", key.path, default_text(key), key.meaning);
-  if (key.expected.find(" | ") == key.expected.npos) return text + "\n";
-  const std::string values = " (" + key.expected + ")";
-  if (text.size() + values.size() > width) text += format("\n{:<48}", "");
-  return text + values + "\n";
+std::string lines_of(const Key& key) {
+  constexpr std::size_t width = 100, column = 49;
+  std::string start = format("  {:<34} {:<11}", key.path, default_text(key));
+  start += start.size() < column ? " " : "\n" + std::string(column, ' ');
+  const bool is_choice = key.expected.find(" | ") != key.expected.npos;
+  return start + wrapped(key.meaning + (is_choice ? " (" + key.expected + ")" : ""), width, column) + "\n";
 }
 
 }  // namespace
@@ -96,7 +95,7 @@ std::string describe_keys(Keys which) {
     for (const Key* key : section.keys) {
       const bool is_common =
           std::find(common_keys.begin(), common_keys.end(), key->path) != common_keys.end();
-      if (which == Keys::all || is_common) lines += line_of(*key);
+      if (which == Keys::all || is_common) lines += lines_of(*key);
     }
     if (!lines.empty()) text += format("\n{}\n{}", section.heading, lines);
   }

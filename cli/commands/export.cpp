@@ -67,6 +67,21 @@ void export_model(const std::string& folder, const std::string& readme, const fs
   outputs.write(out, [&] { library::write_model(out, model); });
 }
 
+// Chooses the format by the extension of --out, unless --to was given, which must agree with it.
+void settle_format(std::string& to, bool given, const fs::path& out) {
+  static constexpr std::pair<const char*, const char*> files[] = {
+      {".onnx", "onnx"}, {".safetensors", "pytorch"}, {".model", "model"}};
+  const std::string extension = lower(out.extension().string());
+  for (const auto& [its_extension, format] : files) {
+    if (extension != its_extension || to == format) continue;
+    if (given)
+      fail(Exit::usage, "--out: {} would be the name of a file of --to {}, but --to {} was asked for",
+           out.string(), format, to);
+    to = format;
+    return;
+  }
+}
+
 }  // namespace
 
 Exit export_command(const Arguments& arguments) {
@@ -79,10 +94,10 @@ Exit export_command(const Arguments& arguments) {
   app.add_option("--out", out,
                  "NAME.onnx, NAME.safetensors (NAME.py is written beside it), NAME.model or a folder")
       ->required();
-  app.add_option("--to", to,
-                 "onnx, pytorch (with a Python file), monai (a bundle), nnunet (a results folder) or model")
-      ->check(CLI::IsMember({"onnx", "pytorch", "monai", "nnunet", "model"}))
-      ->capture_default_str();
+  auto* const asked =
+      app.add_option("--to", to,
+                     "Format: onnx, pytorch, monai, nnunet or model (default: by --out, else onnx)")
+          ->check(CLI::IsMember({"onnx", "pytorch", "monai", "nnunet", "model"}));
   auto* const one_repeat =
       app.add_option("--repeat", repeat, "Repeat of the run, counted from 1")->capture_default_str();
   app.add_option("--readme", readme, "Text about the network for its users (--to model)");
@@ -90,6 +105,7 @@ Exit export_command(const Arguments& arguments) {
   add_common(app, common);
   if (!parse(app, arguments, common)) return Exit::done;
 
+  settle_format(to, asked->count() > 0, out);
   const bool pytorch = to == "pytorch", model = to == "model", nnunet = to == "nnunet";
   if (!readme.empty() && !model) fail(Exit::usage, "--readme: is for --to model. Leave it out");
   if ((model || nnunet) && one_repeat->count() > 0)

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-struct gzFile_s;  // of zlib.h
+struct gzFile_s;  // of zlib
 
 namespace voxswap::data {
 

@@ -326,21 +326,33 @@ std::string dice_table(const std::vector<DiceRow>& rows) {
   for (const BoxRow& box : boxes) {
     if (box.statistics.n > 0) scored.insert(box.metric);
   }
-  std::vector<std::vector<std::string>> lines(1, {"Dice", "mean", "median", "sd", "lowest", "cases"});
-  if (grids.size() > 1) lines[0].insert(lines[0].begin() + 1, {"resolution", "grid"});
+  const bool has_dice = scored.contains("dice"), beside = has_dice && scored.size() <= 4;
+
+  std::vector<std::vector<std::string>> dice(1, {"Dice"}), others(1, {"region"});
+  if (grids.size() > 1)
+    for (auto* lines : {&dice, &others}) lines->front().insert(lines->front().end(), {"resolution", "grid"});
+  others[0].push_back("metric");
+  for (auto* lines : {&dice, &others})
+    lines->front().insert(lines->front().end(), {"mean", "median", "sd", "lowest", "cases"});
   for (const BoxRow& box : boxes) {
-    const metrics::BoxStatistics& of = box.statistics;
-    if (box.metric == "dice") {
-      auto& line = lines.emplace_back(1, box.region);
-      if (grids.size() > 1) line.insert(line.end(), {box.resolution, box.evaluated_at});
-      for (double value : {of.mean, of.median, of.sd, of.minimum}) line.push_back(format("{:.3f}", value));
-      line.push_back(std::to_string(of.n));
-    } else if (scored.contains(box.metric)) {  // its region has the last line
-      if (lines.size() == 2) lines[0].push_back(box.metric);
-      lines.back().push_back(format("{:.3f}", of.mean));
+    const bool is_dice = box.metric == "dice";
+    if (!scored.contains(box.metric)) continue;
+    if (!is_dice && beside) {  // its region has the last line
+      if (dice.size() == 2) dice[0].push_back(box.metric);
+      dice.back().push_back(format("{:.3f}", box.statistics.mean));
+      continue;
     }
+    auto& line = (is_dice ? dice : others).emplace_back(1, box.region);
+    if (grids.size() > 1) line.insert(line.end(), {box.resolution, box.evaluated_at});
+    if (!is_dice) line.push_back(box.metric);
+    const metrics::BoxStatistics& of = box.statistics;
+    for (double value : {of.mean, of.median, of.sd, of.minimum}) line.push_back(format("{:.3f}", value));
+    line.push_back(std::to_string(of.n));
   }
-  return table(lines) + absent_text(rows, grids.size() > 1);
+  std::string text;
+  if (has_dice) text = table(dice) + absent_text(rows, grids.size() > 1);
+  if (others.size() > 1) text += (has_dice ? "\n" : "") + table(others);
+  return text;
 }
 
 }  // namespace voxswap::pipeline

@@ -40,8 +40,9 @@ std::vector<fs::path> files_to_evaluate(const fs::path& truth, const fs::path& p
 std::vector<DiceRow> evaluate_folders(const fs::path& truth, const fs::path& prediction,
                                       const FolderOptions& options);
 
-// Table for the terminal, "Dice  whole_tumor 0.91 …": mean and median Dice per region, and a column with the
-// mean of each other selected metric. Below, how many cases lack a region, and in how many it was predicted.
+// Table for the terminal, "Dice  whole_tumor 0.91 …": mean and median Dice per region, and how many cases
+// lack a region, and in how many it was predicted. Up to three other selected metrics have a column with
+// their mean, more have a table of their own.
 std::string dice_table(const std::vector<DiceRow>& rows);
 
 }  // namespace voxswap::pipeline

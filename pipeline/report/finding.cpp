@@ -87,6 +87,10 @@ std::string dice_words(const RegionRows& rows) {
       rows, {}, [](const ComparisonRow* one) { return std::fabs(one->difference); });
   const std::string region = with_spaces(row.region);
   const std::size_t n = row.differences.size();
+  if (std::ranges::all_of(rows, [](const ComparisonRow* one) {
+        return std::ranges::all_of(one->differences, [](double difference) { return difference == 0; });
+      }))
+    return format("does not change the Dice of any case (n = {})", n);
   return format(
       "does not change Dice significantly ({}{} {:+.3f}{}, n = {})",
       rows.size() > 1 ? "largest difference: " : "", region, row.difference,

@@ -43,6 +43,13 @@ TEST(Nearest, FindsTheKeyIntendedByATypingError) {
   EXPECT_EQ(nearest("something_else_entirely", keys), "");
 }
 
+TEST(Wrapped, BreaksLinesBetweenWordsAndIndentsThem) {
+  EXPECT_EQ(wrapped("one two three", 80), "one two three");
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 9, 2), "one two\n  three");
+  EXPECT_EQ(wrapped("incomprehensible is long", 4), "incomprehensible\nis\nlong");
+}
+
 TEST(Number, HasAsFewDigitsAsItNeeds) {
   EXPECT_EQ(number(5e-4), "0.0005");
   EXPECT_EQ(number(std::nan("")), "nan");

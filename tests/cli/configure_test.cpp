@@ -13,9 +13,10 @@ namespace {
 class Configure : public ProgramInAFolder {
  protected:
   Configure() { phantoms("4", "24,24,24"); }
+  // By costs and in a precision that do not depend on the processor.
   Outcome configure(const Words& more, const std::string& dataset = "data") const {
     return run_program(Words{"configure", path(dataset), "--out", path("mine.yaml"), "--estimate", "--quiet",
-                             "data.cache=" + path("cache")} +
+                             "data.cache=" + path("cache"), "training.precision=f32"} +
                            more,
                        {.log = log_, .errors = folder_ / "errors"});
   }

@@ -111,6 +111,8 @@ TEST_F(Export, RefusesRepeatsFormatsAndRunsThatThereAreNot) {
   refused(2, {"export", path("run"), "--out", path("x.onnx"), "--repeat", "2"});
   refused(2, {"export", path("run"), "--out", path("x.onnx"), "--to", "keras"});
   refused(2, {"export", path("run"), "--out", path("x.py"), "--to", "pytorch"});
+  refused(2, {"export", path("run"), "--out", path("x.onnx"), "--to", "pytorch"},
+          "--to pytorch was asked for");
   refused(2, {"export", path("run"), "--out", path("x"), "--to", "nnunet"}, "cannot be exported to nnU-Net");
   refused(3, {"export", path("data"), "--out", path("x.onnx")});
 }

@@ -46,6 +46,7 @@ TEST_F(Images, GetAClassEachWithAccuracyAndConfusions) {
   EXPECT_EQ(predicted.rows.size(), 4U);
   EXPECT_EQ(predicted.header,
             (std::vector<std::string>{"case", "predicted", "probability_healthy", "probability_tumor"}));
+  EXPECT_FALSE(contains(bytes("out/report.html"), "trained, not scored"));
 }
 
 TEST_F(Images, WithMasksAreSegmentedAndWrittenAsPictures) {
@@ -57,6 +58,10 @@ TEST_F(Images, WithMasksAreSegmentedAndWrittenAsPictures) {
                          "--out",   path("maps"), "--probabilities", "--tta"};
   done(predict);
   EXPECT_TRUE(fs::exists(folder_ / "maps/phantom_000.png"));
+  const std::string image = path("data/images/phantom_000.png");
+  done({"predict", path("out"), "--input", image, "--out", path("one.png"), "--tta"});
+  EXPECT_EQ(bytes("one.png"), bytes("maps/phantom_000.png"));
+  refused(2, {"predict", path("out"), "--input", image, "--out", path("one.jpg")}, "2D images as .png");
   done(
       {"evaluate", "--truth", path("data/masks"), "--prediction", path("maps"), "--out", path("scores.csv")});
   done(words("preview", {"network.name=deeplabv3", "--out", path("p.png")}));

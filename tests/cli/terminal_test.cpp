@@ -79,6 +79,12 @@ TEST_F(Terminal, ShowsTheTimeThatTheWholeRunWillTakeAndTheEpochsAboveTheBar) {
   for (const std::string& line : drawn_lines(seen)) EXPECT_LT(shown_width(line), 80u) << line;
 }
 
+TEST_F(Terminal, IsWideEnoughForATableOfTwoColumns) {
+  const std::string seen = on_terminal({"info"}, 80);
+  EXPECT_TRUE(contains(seen, "plan --as h100"));
+  for (const std::string& line : split(seen, '\n')) EXPECT_LE(shown_width(trim(line)), 80u) << line;
+}
+
 TEST_F(Terminal, HasNoColoursWhereNoColorIsSet) {
   const Words mistake = {"check", path("nowhere")};
   EXPECT_TRUE(contains(on_terminal(mistake, 80), "\033[31"));  // otherwise an error is red

@@ -105,6 +105,29 @@ TEST_F(Watching, KeepsALabelMapFromAnotherCaseWithTheSameName) {
   EXPECT_NE(read_file(map), kept);
 }
 
+// With a second case of this name, a folder's cases are named after their folders.
+TEST_F(Watching, PredictsACaseOnceThoughAnotherMakesItsNameAmbiguous) {
+  arrive(0, 0, "same");
+  const pid_t child =
+      start({"predict", path("run"), "--watch", path("same"), "--out", path("once"), "--settle", "0.4"},
+            {.log = log_});
+  const auto maps = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(folder_ / "once"))
+      count += contains(entry.path().filename().string(), ".nii.gz");
+    return count;
+  };
+  wait_for("the first case", [&] { return fs::exists(folder_ / "once/prediction.json") && maps() == 1; });
+  arrive(0, 1, "same/below");
+  wait_for("the second case", [&] { return maps() == 2; });
+  arrive(2, 2, "same");
+  wait_for("a third case", [&] { return fs::exists(folder_ / "once" / (id(2) + ".nii.gz")); });
+  kill(child, SIGTERM);
+  finish(child, {.log = log_});
+  EXPECT_EQ(maps(), 3U);
+  EXPECT_TRUE(fs::exists(folder_ / "once" / (id(0) + ".nii.gz")));
+}
+
 TEST_F(Watching, RefusesFoldersAndOptionsThatDoNotSuitIt) {
   fs::create_directories(folder_ / "empty");
   const auto watch = [&](const Words& more) { return program(Words{"predict", path("run")} + more); };

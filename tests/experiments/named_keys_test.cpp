@@ -104,6 +104,7 @@ TEST(KeyHelp, NamesThirtyCommonKeysAndOnRequestAllUnderTheirHeadings) {
     return count;
   };
   const std::string common = describe_keys(Keys::common), all = describe_keys(Keys::all);
+  for (const std::string& line : split(all, '\n')) EXPECT_LE(line.size(), 100u) << line;
   EXPECT_EQ(count_of_keys(common), 30u);
   EXPECT_EQ(count_of_keys(all), keys().size());
   EXPECT_TRUE(contains(all, "\nData\n", "\nPreprocessing\n", "\nNetwork\n", "\nTraining\n",

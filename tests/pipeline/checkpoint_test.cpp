@@ -149,7 +149,7 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
          d += "1234";
        })},
       {"bytes behind the end", "4 bytes that belong to no tensor",
-       plain([](Json& h, std::string& d) { d += "1234"; })},
+       plain([](Json&, std::string& d) { d += "1234"; })},
       {"another shape", "length does not match its shape", plain([&](Json& h, std::string&) {
          h[conv]["shape"] = {2, 1, 4};
        })},
@@ -165,7 +165,7 @@ TEST_F(CheckpointFile, RefusesWhatWasAlteredAndSaysHow) {
       {"whole numbers", "tensor 'b' is I32; expected one of F32",
        plain([](Json& h, std::string&) { h["b"]["dtype"] = "I32"; })},
       {"NaN", "tensor 'b' holds nan at index 0",
-       plain([&](Json& h, std::string& d) { std::memcpy(d.data() + 24, &nan, sizeof nan); })},
+       plain([&](Json&, std::string& d) { std::memcpy(d.data() + 24, &nan, sizeof nan); })},
       {"a header that is a list", "not a JSON object", [](Json& h, std::string&) { h = Json::array({1}); }},
       {"metadata that is a number", "not a valid safetensors file",
        [](Json& h, std::string&) { h["__metadata__"] = 7; }},

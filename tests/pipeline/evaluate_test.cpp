@@ -223,6 +223,11 @@ TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
   EXPECT_EQ(dice_table({row, second}),
             "Dice          mean  median     sd  lowest  cases   hd95  surface_dice\n"
             "whole_tumor  0.750   0.750  0.354   0.500      2  2.000         0.250\n");
+  row.dice = second.dice = NAN;
+  EXPECT_EQ(dice_table({row, second}),
+            "region       metric         mean  median     sd  lowest  cases\n"
+            "whole_tumor  hd95          2.000   2.000  0.000   2.000      1\n"
+            "whole_tumor  surface_dice  0.250   0.250  0.000   0.250      1\n");
 }
 
 TEST(DiceTable, SaysWhereARegionIsAbsent) {

@@ -104,6 +104,15 @@ TEST_F(Finding, WithoutSignificanceSaysSoWithTheNumberOfCases) {
       "+0.100, 95 % interval +0.100 to +0.100, n = 4); an epoch takes 3.0 times as long.");
 }
 
+TEST_F(Finding, OfEqualScoresSaysSo) {
+  add_run("a", "64", 1, {{"training.loss", "dice"}});
+  add_run("b", "64", 2, {{"training.loss", "cross_entropy"}});
+  for (const char* run : {"a", "b"}) add_scores(run, "64", "whole", {0.5, 0.625});
+  EXPECT_EQ(words(),
+            "Changing the loss from dice to cross_entropy does not change the Dice of any case (n = 2); an "
+            "epoch takes 2.0 times as long.");
+}
+
 TEST_F(Finding, OfTwoSettingsNamesTheKeyThatDiffers) {
   add_run("a", "64", 1, {{"training.loss", "dice"}});
   add_run("b", "64", 1, {{"training.loss", "cross_entropy"}});
