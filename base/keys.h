@@ -48,6 +48,7 @@
   X(ranks_slabs, "ranks.slabs")                                           \
   X(training_section, "training.")                                        \
   X(training_augment_channel_dropout, "training.augment.channel_dropout") \
+  X(training_augment_flip, "training.augment.flip")                       \
   X(training_augment_symmetries, "training.augment.symmetries")           \
   X(training_averaging_name, "training.averaging.name")                   \
   X(training_averaging_start, "training.averaging.start")                 \
@@ -65,9 +66,11 @@
   X(training_patch, "training.patch")                                     \
   X(training_precision, "training.precision")                             \
   X(training_repeats, "training.repeats")                                 \
+  X(training_seed, "training.seed")                                       \
   X(training_schedule_name, "training.schedule.name")                     \
   X(training_targets, "training.targets")                                 \
   X(evaluate_average, "evaluate.average")                                 \
+  X(evaluate_tta, "evaluate.tta")                                         \
   X(memory_budget, "memory.budget")                                       \
   X(memory_device, "memory.device")                                       \
   X(memory_disk, "memory.disk")                                           \

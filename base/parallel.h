@@ -18,6 +18,10 @@ bool is_bound_to_cores();
 // `root`: where to find proc and sys, for tests.
 std::optional<unsigned> core_quota(const fs::path& root = "/");
 
+// Subnormal numbers count as 0 on this thread and those that it starts. Values and moments of channels that
+// hardly change become subnormal, and some processors then compute a hundred times slower.
+void take_subnormals_for_zero();
+
 // Calls work(0) … work(count - 1), each once, on at most `threads` threads (0: usable_core_count()), or as
 // many as the system grants. The order of tasks is unspecified, so each task writes to its own memory. If
 // tasks throw, no further task starts; after all threads have ended, the error of the lowest index is

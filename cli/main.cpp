@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/standard_streams.h"
 #include "cli/commands.h"
 #include "cli/ranks.h"
@@ -151,6 +152,7 @@ int main(int count, char** values) {
     if (voxswap::cli::computes({values + after_name, values + count}))
       voxswap::cli::let_waiting_threads_sleep(values);
     voxswap::cli::take_cores(values);
+    voxswap::take_subnormals_for_zero();
     voxswap::watch_for_interrupt();
     return static_cast<int>(voxswap::cli::run(voxswap::cli::Arguments(values + after_name, values + count)));
   } catch (...) {  // no memory for a message

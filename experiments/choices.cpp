@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "data/augment/augment.h"
 #include "experiments/keys.h"
 #include "experiments/presets.h"
 #include "experiments/training_grid.h"
@@ -34,14 +35,6 @@ bool has_unnamed_labels(const data::Dataset& dataset) {
   return !dataset.classes && !labels.empty() &&
          std::all_of(labels.begin(), labels.end(),
                      [](const auto& label) { return label.first == format("label_{}", label.second); });
-}
-
-bool names_a_side(const Fingerprint& fingerprint) {
-  const data::Labels& labels = fingerprint.dataset.labels;
-  return std::any_of(labels.begin(), labels.end(), [](const auto& label) {
-    const std::string name = lower(label.first);
-    return name.find("left") != name.npos || name.find("right") != name.npos;
-  });
 }
 
 Size3 multiple_of_image(Size3 size) {
@@ -158,10 +151,10 @@ std::vector<Choice> training_choices(const Fingerprint& fingerprint, const Confi
     choices.push_back({"training.targets", "regions", "regions are scored, and some contain several labels"});
   if (dataset.images) return choices;
   choices.push_back({"training.augment.preset", "nnunet", "as in nnU-Net, except for the keys below"});
-  choices.push_back(
-      {"training.augment.flip", names_a_side(fingerprint) ? "0" : "[0.5, 0, 0]",
-       names_a_side(fingerprint) ? "labels distinguish left and right" : "anatomy is left-right symmetric"});
-  if (!names_a_side(fingerprint))
+  const bool sides = data::names_tell_sides(dataset.labels);
+  choices.push_back({"training.augment.flip", sides ? "0" : "[0.5, 0, 0]",
+                     sides ? "labels distinguish left and right" : "anatomy is left-right symmetric"});
+  if (!sides)
     choices.push_back({"evaluate.tta", "true", "predictions averaged over mirrored inputs, as in nnU-Net"});
   choices.push_back({"training.augment.rotation", "{range: [-20, 20], probability: 0.5}",
                      "probability 0.5 instead of nnU-Net's 0.2, which is chosen for 1000 epochs"});

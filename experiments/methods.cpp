@@ -74,16 +74,39 @@ Words names_in(const Json& json, const char* member) {
   return names;
 }
 
+// How cases were assigned to parts. A file may come from a sweep, so its split may be random, too.
+std::string split_method(const RunSettings& all) {
+  std::string text;
+  const bool is_given = all.has("data.split.file");
+  if (is_given) {
+    Words files;
+    for (const std::string& file : all.values("data.split.file"))
+      files.push_back(fs::path(file).filename().string());
+    text = format(", split as listed in {}", list_of(files));
+  } else if (const std::string seeds = all["data.split.seed"]; !seeds.empty()) {
+    text = format(", split at random (seed {})", seeds);
+    if (all.has("data.split.stratify")) text += format(", stratified by {}", all["data.split.stratify"]);
+  }
+  const bool by_known = all.is("data.split.patient", "auto");  // a file may contradict it
+  if (all.has("data.split.patient") && !(is_given && by_known))
+    text += format(", with all cases of a patient in one part ({})",
+                   by_known ? "if names or DICOM headers identify patients" : all["data.split.patient"]);
+  return text;
+}
+
 std::string split_words(const RunSettings& all, const RunFolder& first) {
-  if (all.has("data.split.folds"))
-    return format("{}-fold cross-validation{}. ", all["data.split.folds"],
-                  all.has("data.split.stratify") ? ", stratified by " + all["data.split.stratify"] : "");
+  const Words folds = all.values("data.split.fold");  // empty without folds
+  const std::string count = all["data.split.folds"], method = split_method(all);
+  if (!folds.empty() && count == std::to_string(folds.size()))
+    return format("{}-fold cross-validation{}. ", count, method);
   const std::size_t training = first.training_cases, validation = first.validation_cases;
   if (training + validation == 0) return {};
-  return format("We trained on {} and validated on {}{}. ", counted(training, "case"), validation,
-                all.has("data.split.table") || all["data.split.seed"].empty()
-                    ? ""
-                    : format(", split at random (seed {})", all["data.split.seed"]));
+  const std::string of_folds = folds.empty()
+                                   ? ""
+                                   : format(" (fold{} {}{})", folds.size() == 1 ? "" : "s", list_of(folds),
+                                            all.has("data.split.folds") ? " of " + count : "");
+  return format("We trained on {} and validated on {}{}{}. ", counted(training, "case"), validation, of_folds,
+                method);
 }
 
 std::string data_paragraph(const RunSettings& all, const std::vector<RunFolder>& runs) {
@@ -194,11 +217,11 @@ std::string augmentation_words(const RunSettings& all) {
 }
 
 std::string training_paragraph(const RunSettings& all) {
-  static constexpr Meaning optimizers[] = {{"adam", "Adam"}, {"sgd", "SGD with Nesterov momentum"}};
   if (all["training.loss"].empty()) return {};
+  const bool decays = all.has("training.optimizer.weight_decay");
+  const Meaning optimizers[] = {{"adam", decays ? "AdamW" : "Adam"}, {"sgd", "SGD with Nesterov momentum"}};
   Words extras;
-  if (all.has("training.optimizer.weight_decay"))
-    extras.push_back(format("weight decay {}", all["training.optimizer.weight_decay"]));
+  if (decays) extras.push_back(format("weight decay {}", all["training.optimizer.weight_decay"]));
   if (all.has("training.optimizer.clip"))
     extras.push_back(format("gradient clipping at norm {}", all["training.optimizer.clip"]));
   if (all.has("training.deep_supervision")) extras.push_back("deep supervision");
@@ -233,8 +256,16 @@ std::string statistics_paragraph(const RunSettings& all, bool has_scores, bool i
     text += format("We scored predictions on the {} grid ({}); empty regions follow the rule {}. ",
                    all["evaluate.at"], metrics.substr(1, metrics.size() - 2), all["evaluate.empty"]);
   if (all.has("evaluate.tta")) text += "Predictions were averaged over mirrored inputs. ";
-  text += all.has("evaluate.ensemble") ? "Probabilities of repeated trainings were averaged. "
-                                       : "Scores of repeated trainings were averaged per case. ";
+  text +=
+      "The epoch was selected on the scored cases, those of the validation, so scores are slightly "
+      "optimistic. ";
+  const Words repeats = all.values("training.repeats");
+  const bool several =
+      std::any_of(repeats.begin(), repeats.end(), [](const auto& one) { return one != "1"; });
+  if (several && all.has("evaluate.ensemble"))
+    text += "Probabilities of repeated trainings were averaged. ";
+  else if (several || all.values("training.seed").size() > 1)
+    text += "Scores of repeated trainings were averaged per case. ";
   if (is_comparison)
     text +=
         "Differences are paired by case. Their 95 % intervals are bootstrap intervals (BCa, 9999 resamples); "

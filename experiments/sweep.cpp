@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/keys.h"
 #include "base/text.h"
 #include "experiments/sweep_draft.h"
 #include "experiments/sweep_halving.h"
@@ -209,24 +210,40 @@ void make_cell_experiment(const fs::path& file, const Sweep& sweep, SweepCell& c
 }
 
 // Everything that distinguishes the experiment and options of a cell, without name and output folder.
-std::string substance(const SweepCell& cell) {
+// Trainings also differ in their seeds.
+std::string substance(const SweepCell& cell, bool trains) {
   const SweepQuestion& question = cell.question;
   std::string text = format("{} {} {} {} {} {}\n", question.as, question.largest, question.devices,
                             question.devices_per_link, question.steps, question.trace);
-  for (const std::string& line : split(cell.experiment.resolved, '\n'))
-    if (!line.starts_with("name: ") && !line.starts_with("  dir: ")) text += line + "\n";
+  for (const auto& [name, value, decides] : cell.experiment.settings) {
+    const bool is_seed = name == key::training_seed || name == key::training_repeats;
+    if (name != "name" && name != "output.dir" && !(trains && is_seed)) text += name + ": " + value + "\n";
+  }
   return text;
 }
 
-// A duplicate cell would compute twice and count twice in means.
+// A duplicate training would compute twice and count twice in means.
+void check_distinct(const SweepCell& one, const SweepCell& other) {
+  const pipeline::TrainingOptions &a = one.experiment.training, &b = other.experiment.training;
+  if (a.seed == b.seed && a.repeats == b.repeats)
+    fail(Exit::usage,
+         "sweep: the cells {} and {} are the same experiment, because a value is listed twice. Remove one",
+         one.name, other.name);
+  const auto [low, high] = std::minmax(a.seed, b.seed);
+  if (high - low < static_cast<std::uint64_t>(a.seed < b.seed ? a.repeats : b.repeats))
+    fail(
+        Exit::usage,
+        "sweep: the cells {} and {} both train with seed {}, because {} uses the seeds that follow {}. Leave "
+        "one of the two keys out",
+        one.name, other.name, high, key::training_repeats, key::training_seed);
+}
+
 void check_cells(const Sweep& sweep) {
-  std::map<std::string, const SweepCell*> known;
+  std::map<std::string, std::vector<const SweepCell*>> known;
   for (const SweepCell& cell : sweep.cells) {
-    const auto [same, is_new] = known.try_emplace(substance(cell), &cell);
-    if (!is_new)
-      fail(Exit::usage,
-           "sweep: the cells {} and {} are the same experiment, because a value is listed twice. Remove one",
-           same->second->name, cell.name);
+    std::vector<const SweepCell*>& others = known[substance(cell, sweep.command == "run")];
+    for (const SweepCell* other : others) check_distinct(*other, cell);
+    others.push_back(&cell);
   }
 }
 

@@ -86,6 +86,7 @@ Pair cut_lesion(const Scene& scene, std::size_t lesion) {
   }
   Pair pair;
   pair.truth.size = pair.prediction.size = box.size;
+  pair.truth.in_slice = pair.prediction.in_slice = scene.truth.in_slice;
   const Size3& size = scene.truth.size;
   for (std::int64_t z = box.start[2]; z < box.end()[2]; ++z) {
     for (std::int64_t y = box.start[1]; y < box.end()[1]; ++y) {

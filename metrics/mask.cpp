@@ -8,6 +8,10 @@ std::int64_t Mask::count() const {
   return std::count(voxels.begin(), voxels.end(), std::uint8_t{1});
 }
 
+bool is_slice(const Size3& size) {
+  return std::count(size.begin(), size.end(), 1) == 1;
+}
+
 void include(VoxelBox& box, const VoxelBox& other) {
   if (other.empty()) return;
   if (box.empty()) {
@@ -25,6 +29,7 @@ Mask cut(std::span<const std::int16_t> labels, const Size3& size, const VoxelBox
          std::span<const int> region) {
   Mask mask;
   mask.size = box.size;
+  mask.in_slice = is_slice(size);
   mask.voxels.reserve(static_cast<std::size_t>(voxels_in(box.size)));
   for (std::int64_t z = box.start[2]; z < box.end()[2]; ++z) {
     for (std::int64_t y = box.start[1]; y < box.end()[1]; ++y) {

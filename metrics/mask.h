@@ -14,9 +14,13 @@ namespace voxswap::metrics {
 struct Mask {
   Size3 size{0, 0, 0};
   std::vector<std::uint8_t> voxels;
+  bool in_slice = false;  // cut from a grid that is a single slice
 
   std::int64_t count() const;  // voxels inside the region
 };
+
+// A grid with exactly one side of 1.
+bool is_slice(const Size3& size);
 
 void include(VoxelBox& box, const VoxelBox& other);  // extends `box` to the bounding box of both
 

@@ -38,8 +38,7 @@ Mask surface(const Mask& region) {
   result.size = region.size;
   result.voxels.resize(region.voxels.size());
   // The missing planes on both sides of a single slice do not make its voxels surface voxels.
-  const bool is_slice = std::count(region.size.begin(), region.size.end(), 1) == 1;
-  const std::size_t needed = faces.size() - (is_slice ? 2 : 0);
+  const std::size_t needed = faces.size() - (region.in_slice ? 2 : 0);
   for (std::size_t i = 0; i < region.voxels.size(); ++i) {
     if (region.voxels[i] == 0) continue;
     std::size_t inside = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <set>
 
 #include "base/philox.h"
 #include "base/text.h"
@@ -133,12 +134,38 @@ std::string describe(const Symmetry& turn) {
   return (order.empty() ? "" : order + ", ") + "flipped" + flips;
 }
 
+// "hip_l" -> "hip_r": the name with the other ending of its word at `index`; empty if that names no left
+// side.
+std::string right_of(std::vector<std::string> words, std::size_t index) {
+  for (const auto& [left, right] :
+       {std::pair<std::string, const char*>{"left", "right"}, {"lh", "rh"}, {"l", "r"}}) {
+    std::string& word = words[index];
+    if (!word.ends_with(left)) continue;
+    word.replace(word.size() - left.size(), left.size(), right);
+    return join(words, "_");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::array<bool, 3> mirrored_axes(const AugmentOptions& options) {
   std::array<bool, 3> axes{};
   for (std::size_t axis = 0; axis < 3; ++axis) axes[axis] = options.symmetries || options.flip[axis] > 0;
   return axes;
+}
+
+bool names_tell_sides(const Labels& labels) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : labels) names.insert(snake_case(name));
+  names.erase("");  // of other scripts
+  for (const std::string& name : names) {
+    const std::vector<std::string> words = split(name, '_');
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (words[i].starts_with("left") || words[i].starts_with("right") || names.contains(right_of(words, i)))
+        return true;
+  }
+  return false;
 }
 
 AugmentOptions nnunet_augmentation() {

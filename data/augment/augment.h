@@ -48,6 +48,10 @@ struct AugmentOptions {
 // The axes x, y, z along which training mirrors samples; test-time mirroring may use these.
 std::array<bool, 3> mirrored_axes(const AugmentOptions& options);
 
+// True if names distinguish left and right, which mirroring along x confuses: a word begins with left or
+// right, or two names differ only in words that end with left and right, lh and rh, or l and r.
+bool names_tell_sides(const Labels& labels);
+
 // nnU-Net's augmentation, without elastic deformation: nnU-Net's 3D trainers disable it too.
 AugmentOptions nnunet_augmentation();
 

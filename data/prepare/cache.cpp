@@ -17,7 +17,7 @@ namespace voxswap::data {
 namespace {
 
 // Change this whenever prepare(), read_case() or the file format changes the stored data.
-constexpr std::string_view format_version = "voxswap prepared case 4\n";
+constexpr std::string_view format_version = "voxswap prepared case 5\n";
 constexpr std::size_t checksum_size = 32;
 
 // Writes and reads plain values and vectors of them, in the order of `fields` below.

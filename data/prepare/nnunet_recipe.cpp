@@ -8,6 +8,7 @@
 #include "base/keys.h"
 #include "base/shape.h"
 #include "base/text.h"
+#include "data/volumes/label_resampling.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/separable.h"
 #include "data/volumes/spline.h"
@@ -218,7 +219,7 @@ void add_labels(std::vector<Image>& images, LabelMap map, std::optional<std::siz
   const Size3 from = map.geometry.size;
   Size3 planes = geometry.size;
   if (separate) planes[*separate] = from[*separate];
-  map = resample_shares(map, planes, separate, Ties::nearest);
+  map = resample_shares(map, planes, separate, Ties::as_in_nnunet);
   if (planes != geometry.size)
     map.voxels = slices_at(map.voxels, planes, *separate,
                            nearest_positions(from[*separate], geometry.size[*separate]));

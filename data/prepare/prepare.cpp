@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/prepare/bias_correction.h"
 #include "data/prepare/nnunet_recipe.h"
+#include "data/volumes/label_resampling.h"
 #include "data/volumes/spline.h"
 
 namespace voxswap::data {

@@ -1,5 +1,5 @@
 // Resampling to another voxel size as nnU-Net does it (Isensee et al., Nature Methods 2021): images by cubic
-// B-splines, label maps linearly per label.
+// B-splines; label maps are in label_resampling.h.
 //
 // Voxel centres are aligned as in transforms.h. If one axis has a spacing more than three times that of the
 // others, each slice is resampled in its plane, and the nearest slice is taken along that axis.
@@ -29,11 +29,5 @@ Band cubic_band(std::int64_t from, std::int64_t to, Edge edge = Edge::mirrored);
 
 // `slices_along`: the axis along which the nearest voxel is taken.
 Image resample_cubic(const Image& image, const Size3& size, std::optional<std::size_t> slices_along = {});
-// The label with the largest share of a voxel when each is resampled linearly. Ties are won by the smallest
-// label, or, as in nnU-Net, by the label of the nearest voxel if it is among them; positions are then rounded
-// as in SciPy, which decides what is a tie.
-enum class Ties { smallest, nearest };
-LabelMap resample_shares(const LabelMap& labels, const Size3& size,
-                         std::optional<std::size_t> slices_along = {}, Ties ties = Ties::smallest);
 
 }  // namespace voxswap::data

@@ -20,13 +20,6 @@ void shift_origin(Geometry& geometry, const std::array<double, 3>& voxels) {
   }
 }
 
-// Rounds half up, as ITK does, in integer arithmetic: floor((i + 1/2) * from / to).
-std::vector<std::size_t> nearest_axis(std::int64_t from, std::int64_t to) {
-  std::vector<std::size_t> sources;
-  for (std::int64_t i = 0; i < to; ++i) sources.push_back(index((2 * i + 1) * from / (2 * to)));
-  return sources;
-}
-
 template <class T>
 Grid<T> crop_grid(const Grid<T>& grid, const VoxelBox& box) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -213,37 +206,6 @@ Image resample_linear(const Image& image, const Size3& size) {
         const double left = blend[along_x.low[x]], right = blend[along_x.high[x]];
         target[x] = static_cast<float>(left + along_x.weight[x] * (right - left));
       }
-    }
-  }
-  return result;
-}
-
-LabelMap resample_nearest(const LabelMap& labels, const Size3& size) {
-  const Size3 from = labels.geometry.size;
-  const auto xs = nearest_axis(from[0], size[0]), ys = nearest_axis(from[1], size[1]),
-             zs = nearest_axis(from[2], size[2]);
-  LabelMap result;
-  result.geometry = resample_geometry(labels.geometry, size);
-  result.voxels.resize(index(result.geometry.count()));
-  std::int16_t* target = result.voxels.data();
-  for (const std::size_t z : zs) {
-    for (const std::size_t y : ys) {
-      const std::int16_t* row = labels.voxels.data() + (z * index(from[1]) + y) * index(from[0]);
-      for (const std::size_t x : xs) *target++ = row[x];
-    }
-  }
-  return result;
-}
-
-LabelMap restore(const LabelMap& labels, const VoxelBox& box, const Geometry& whole) {
-  if (labels.geometry.size != box.size) return restore(resample_nearest(labels, box.size), box, whole);
-  LabelMap result;
-  result.geometry = whole;
-  result.voxels.assign(index(whole.count()), 0);
-  const std::int16_t* row = labels.voxels.data();
-  for (std::int64_t z = 0; z < box.size[2]; ++z) {
-    for (std::int64_t y = 0; y < box.size[1]; ++y, row += box.size[0]) {
-      std::copy(row, row + box.size[0], &result.at(box.start[0], box.start[1] + y, box.start[2] + z));
     }
   }
   return result;

@@ -1,8 +1,7 @@
 // Cropping, resampling and symmetries: pure functions on grids.
 //
 // Resampling aligns voxel centres: src = (dst + 0.5) * n_old / n_new - 0.5, clamped at the edge; new spacing
-// = old * n_old / n_new. Linear for images, nearest for labels, as in the published study. The tests compare
-// it with ITK.
+// = old * n_old / n_new. Linear for images; labels are in label_resampling.h. The tests compare it with ITK.
 #pragma once
 
 #include <array>
@@ -49,11 +48,6 @@ Image resample_linear(const Image& image, const Size3& size);
 void resample_row(std::span<const float> slab, const Size3& from, std::int64_t channels,
                   std::int64_t slab_first, const std::array<LinearAxis, 3>& axes, std::size_t y,
                   std::size_t z, std::vector<double>& blend, std::span<float> row);
-LabelMap resample_nearest(const LabelMap& labels, const Size3& size);
-
-// The inverse of crop and resample: puts labels on the grid of a box into the full grid `whole`, with
-// background (0) elsewhere. Labels of another size than the box are resampled by nearest neighbour first.
-LabelMap restore(const LabelMap& labels, const VoxelBox& box, const Geometry& whole);
 
 // D,H,W,C from one D,H,W per channel; in blocks small enough that all channels stay in the cache.
 std::vector<float> interleaved(const std::vector<Image>& images);

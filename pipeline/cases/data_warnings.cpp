@@ -8,10 +8,12 @@
 #include "base/checksummed_file.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/keys.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "data/cases/check.h"
 #include "data/layouts/incomplete.h"
+#include "pipeline/report/lists.h"
 #include "pipeline/report/tables.h"
 
 namespace voxswap::pipeline {
@@ -108,6 +110,26 @@ void add_left_out(const Experiment& experiment, const data::Dataset& dataset, co
        "add them to the file to use them"});
 }
 
+// Mirrored, a structure of one side looks like that of the other.
+void add_mirrored_sides(const Experiment& experiment, const data::Dataset& dataset, Csv& csv) {
+  if (!data::mirrored_axes(experiment.training.augment)[0] || !data::names_tell_sides(dataset.labels)) return;
+  csv.rows.push_back(
+      {"", "labels distinguish left and right, but training mirrors one into the other",
+       format("set {}=false and {}=0{}", key::training_augment_symmetries, key::training_augment_flip,
+              experiment.evaluate.tta ? format(", and {}=false", key::evaluate_tta) : "")});
+}
+
+// Scores are too high if the initial weights were trained on cases that score them.
+void add_pretrained(const Experiment& experiment, const Split& split,
+                    const std::vector<std::string>& pretrained, Csv& csv) {
+  if (pretrained.empty()) return;
+  csv.rows.push_back({"",
+                      format("{}={} was trained on {} of {}, so scores are too high: {}", key::network_init,
+                             experiment.training.init.string(), pretrained.size(),
+                             counted(split.validation.size(), "validation case"), listed(pretrained, 3)),
+                      "start from a run that validated on the same cases"});
+}
+
 }  // namespace
 
 const std::vector<CsvColumn>& warning_columns() {
@@ -117,7 +139,8 @@ const std::vector<CsvColumn>& warning_columns() {
   return columns;
 }
 
-void warn_of_data(const Experiment& experiment, const data::Dataset& dataset, const Split& split) {
+void warn_of_data(const Experiment& experiment, const data::Dataset& dataset, const Split& split,
+                  const std::vector<std::string>& pretrained) {
   const std::vector<data::Unused> unused = data::unused_in(dataset);
   data::Dataset taking_part = dataset;
   taking_part.cases.clear();
@@ -126,6 +149,8 @@ void warn_of_data(const Experiment& experiment, const data::Dataset& dataset, co
   }
   Csv csv = known_or_found(experiment, std::move(taking_part), unused);
   add_left_out(experiment, dataset, split, csv);
+  add_mirrored_sides(experiment, dataset, csv);
+  add_pretrained(experiment, split, pretrained, csv);
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, csv.rows.size()); ++i)
     log::warn("{}; {}", csv.rows[i][1], csv.rows[i][2]);

@@ -1,5 +1,6 @@
 #include "pipeline/predict/case_scores.h"
 
+#include "data/volumes/label_resampling.h"
 #include "pipeline/cases/patches.h"
 #include "pipeline/predict/evaluate.h"
 

@@ -20,6 +20,14 @@ std::vector<std::string> boxed_metrics(const std::vector<DiceRow>& rows) {
   return names;
 }
 
+// NaN if a repeat has no value: the mean of the others would hide that it missed the region or, where the
+// ground truth lacks it, let the only repeat that predicts it decide.
+double mean_score(const std::vector<const DiceRow*>& repeats, const std::string& metric) {
+  std::vector<double> values;
+  for (const DiceRow* row : repeats) values.push_back(metric_value(*row, metric));
+  return metrics::mean(values);
+}
+
 // The rows of one resolution, setting, grid and region, grouped by case in order of appearance.
 struct Group {
   BoxRow box;
@@ -49,9 +57,7 @@ std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector
     for (const std::string& metric : names) {
       BoxRow& box = boxes.emplace_back(group.box);
       box.metric = metric;
-      for (const auto& repeats : group.rows)
-        box.values.push_back(
-            mean_of(repeats, [&](const DiceRow* row) { return metric_value(*row, metric); }));
+      for (const auto& repeats : group.rows) box.values.push_back(mean_score(repeats, metric));
       box.statistics = metrics::box_statistics(box.values);
     }
   return boxes;
@@ -149,7 +155,9 @@ std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const st
     std::vector<ComparisonRow> of_pair;
     for (const auto& [subject, cases] : scores[pair.a].all) {
       const Cases* const other = scores[pair.b].find(subject);
-      if (!other) continue;
+      const bool has_other_truth =
+          std::get<0>(subject) == "training" && groups[pair.a].resolution != groups[pair.b].resolution;
+      if (!other || has_other_truth) continue;
       ComparisonRow row = compare(subject, cases, *other);
       row.compared = join(pair.compared, "+");
       row.also_differs = join(pair.also, "+");

@@ -34,7 +34,7 @@ struct ComparisonRow : Paired {  // comparison.csv
 
 // Compares groups that differ in one key (including the resolution) or, with at most four groups, all pairs,
 // for each grid, region and metric with common cases. The group with the coarser resolution, or the first one
-// given, is a.
+// given, is a. Resolutions are not compared on the grid `training`, where their ground truths differ.
 std::vector<ComparisonRow> compare(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows);
 
 Columns<ComparisonRow> columns_of(const ComparisonRow*);
@@ -47,9 +47,9 @@ void correct(const std::vector<Paired*>& family);
 bool is_significant(const Paired& difference, std::size_t family);
 
 // Box statistics of dice.csv per resolution (coarse to fine), grid, region and metric (dice, sensitivity,
-// specificity, then others that have values), over per-case means of the repeats: per group, whose runs count
-// as repeats of each other, or, without groups, with cases of different runs counted separately. REQUIRES:
-// every run and resolution is in a group, if there are any.
+// specificity, then others that have values), over per-case means of the repeats (NaN if one is): per group,
+// whose runs count as repeats of each other, or, without groups, with cases of different runs counted
+// separately. REQUIRES: every run and resolution is in a group, if there are any.
 std::vector<BoxRow> box_rows(const std::vector<DiceRow>& rows, const std::vector<RunGroup>& groups = {});
 
 }  // namespace voxswap::pipeline

@@ -47,12 +47,12 @@ Range add_curves(Figure& figure, Panel& panel, const std::vector<Row>& rows,
 
 // A kind of curve. `color` is used for a single group: training and validation then have colours that few
 // experiments use for regions. With several groups, each group has a colour.
-struct Kind {
+struct CurveKind {
   const char *name, *dash;
   double width;
   std::size_t color;
 };
-constexpr Kind training{"training", "'-'", 1.2, 4}, validated{"validation", "1", 1.8, 5},
+constexpr CurveKind training{"training", "'-'", 1.2, 4}, validated{"validation", "1", 1.8, 5},
     averaged_weights{"averaged weights", "'.'", 1.8, 6};
 constexpr const char* ring = "points pt 6 ps 1.1 lw 1.6";  // at the epoch whose weights are kept
 
@@ -71,13 +71,13 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
   Range epochs;
   for (const EpochRow& row : rows) epochs.include(static_cast<double>(row.epoch));
   const bool one = groups.size() == 1, few = epochs.high - epochs.low < 40;
-  const auto style = [&](const Kind& kind, const std::string& color) {
+  const auto style = [&](const CurveKind& kind, const std::string& color) {
     return format("lc rgb '{}' dt {} lw {}", one ? plot_color(kind.color) : color,
                   one && &kind == &training ? "1" : kind.dash, kind.width);
   };
   Figure figure{.title = "Training curves", .width = std::max(600, width), .legend = group_legend(groups)};
   // Adds points if there are few epochs, since a line through one point is invisible.
-  const auto add = [&](Panel& panel, const auto& of, auto value, const Kind& kind) {
+  const auto add = [&](Panel& panel, const auto& of, auto value, const CurveKind& kind) {
     using Row = std::decay_t<decltype(of[0])>;
     return add_curves(figure, panel, of, groups, &Row::epoch, value, [&](std::size_t group) {
       return (few ? "linespoints pt 7 ps 0.4 " : "lines ") + style(kind, group_color(groups, group));
@@ -115,7 +115,7 @@ Picture epochs_plot(const std::vector<EpochRow>& rows, const std::vector<Validat
   std::erase_if(figure.panels, [](const Panel& panel) { return panel.elements.empty(); });
 
   set_axes(figure.panels, epochs);
-  for (const Kind* kind : {&training, &validated, &averaged_weights})
+  for (const CurveKind* kind : {&training, &validated, &averaged_weights})
     if (kind != &averaged_weights || !average.empty())
       figure.legend.push_back({kind->name, "lines " + style(*kind, plot_ink)});
   figure.legend.push_back({"best epoch", format("{} lc rgb '{}'", ring, plot_ink)});

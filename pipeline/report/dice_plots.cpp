@@ -122,7 +122,8 @@ void add_series(Figure& figure, Panel& panel, const BoxSeries& series, const Lay
       if (std::isnan(value)) continue;
       const int kind = few ? 2 : value < box.whisker_low || value > box.whisker_high ? 1 : 0;
       lines[kind] += format("{} {}\n", x + jitter(i, layout.box_width()), value);
-      of[kind].push_back({series.group_name, i < row.cases.size() ? row.cases[i] : "", value});
+      const std::string name = i < row.cases.size() ? row.cases[i] : "";  // same_data.h extends it
+      of[kind].push_back({series.group_name, name.substr(0, name.find('\n')), value});
     }
   }
   const std::string &color = series.color, ink = std::string(plot_ink).substr(1);

@@ -36,13 +36,31 @@ RegionRows main_pair(const std::vector<RunGroup>& groups, const std::vector<Comp
   return rows;
 }
 
+std::string lower_heading(const std::string& key) {
+  const std::string heading = heading_of(key);
+  return lower(heading.substr(0, heading.find(',')));
+}
+
+// "; also different: epochs (2 and 60)": further keys that may explain the difference.
+std::string other_keys(const std::vector<RunGroup>& groups, const ComparisonRow& row) {
+  if (row.also_differs.empty()) return {};
+  const RunGroup &a = groups[group_with(groups, row.resolution_a, row.setting_a)],
+                 &b = groups[group_with(groups, row.resolution_b, row.setting_b)];
+  const auto value = [](const RunGroup& group, const std::string& key) {
+    const std::string& found = group.keys.at(key);
+    return found.empty() ? "unknown" : found;
+  };
+  std::vector<std::string> words;
+  for (const std::string& key : split(row.also_differs, '+'))
+    words.push_back(format("{} ({} and {})", lower_heading(key), value(a, key), value(b, key)));
+  return "; also different: " + listed(words, 3);
+}
+
 // "Doubling the resolution from 64 to 128 voxels per side"
 std::string change_words(const std::vector<RunGroup>& groups, const ComparisonRow& row) {
-  if (row.compared != key::preprocess_resolution) {
-    const std::string heading = heading_of(row.compared);
-    return format("Changing the {} from {} to {}", lower(heading.substr(0, heading.find(','))),
+  if (row.compared != key::preprocess_resolution)
+    return format("Changing the {} from {} to {}", lower_heading(row.compared),
                   groups[0].keys.at(row.compared), groups[1].keys.at(row.compared));
-  }
   const bool doubled = std::fabs(ratio_of_sides(row) - 2) < 0.01;
   const bool cubes = (row.resolution_a + row.resolution_b).find('x') == std::string::npos;
   return format("{} the resolution from {} to {} voxels{}{}", doubled ? "Doubling" : "Increasing",
@@ -90,7 +108,7 @@ std::string dice_words(const RegionRows& rows) {
   if (std::ranges::all_of(rows, [](const ComparisonRow* one) {
         return std::ranges::all_of(one->differences, [](double difference) { return difference == 0; });
       }))
-    return format("does not change the Dice of any case (n = {})", n);
+    return format("does not change the Dice of any compared case (n = {})", n);
   return format(
       "does not change Dice significantly ({}{} {:+.3f}{}, n = {})",
       rows.size() > 1 ? "largest difference: " : "", region, row.difference,
@@ -109,8 +127,14 @@ std::string finding(const std::vector<RunGroup>& groups, const std::vector<Compa
     return mean_of(of_groups[group_with(groups, resolution, setting)], &TimingRow::epoch_seconds_mean);
   };
   const double times = epoch(pair.resolution_b, pair.setting_b) / epoch(pair.resolution_a, pair.setting_a);
-  return format("{} {}{}.", change_words(groups, pair), dice_words(rows),
+  return format("{} {}{}{}{}.", change_words(groups, pair), dice_words(rows),
+                grid == "native" ? "" : ", on " + grid_words(grid), other_keys(groups, pair),
                 std::isfinite(times) ? format("; an epoch takes {:.1f} times as long", times) : "");
+}
+
+std::string grid_words(const std::string& evaluated_at) {
+  if (evaluated_at == "native") return "the cases' own grids";
+  return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;
 }
 
 }  // namespace voxswap::pipeline

@@ -81,7 +81,7 @@ Columns<FoldRow> columns_of(const FoldRow*) {
           column::text("fold", "fold, counted from 0, or all", &Row::fold),
           column::count("cases", "cases with a score", &Row::cases),
           column::real("mean", "mean over the cases, in the metric's unit", &Row::mean),
-          column::real("sd", "standard deviation over the cases", &Row::sd)};
+          column::real("sd", "standard deviation (n - 1) over the cases; 0 for one case", &Row::sd)};
 }
 
 }  // namespace voxswap::pipeline

@@ -117,8 +117,7 @@ std::string cases_section(const ReportParts& parts) {
 
 namespace {
 
-// Warnings of `voxswap check` for the cases of the runs. Runs on the same data set share warnings; each is
-// listed once.
+// Warnings about the data of the runs. Runs on the same data set share warnings; each is listed once.
 void add_warnings(const fs::path& file, std::set<std::vector<std::string>>& seen, Rows& rows) {
   error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return;  // written by an earlier version
@@ -145,8 +144,7 @@ std::string data_section(const ReportParts& parts) {
   for (const RunFolder& run : parts.runs) add_warnings(run.path / warnings_file, seen, rows);
   if (rows.size() == 1) return {};
   const std::string words =
-      format("<p><code>voxswap check</code> reports {} for the cases of these runs.</p>\n",
-             counted(rows.size() - 1, "warning"));
+      format("<p>{} about the data of these runs.</p>\n", counted(rows.size() - 1, "warning"));
   return html_secondary_section("warnings", "Data warnings", words + table_section(rows, warnings_file));
 }
 

@@ -26,11 +26,6 @@ std::string p_text(double p) {
   return p < 1e-4 ? "< 0.0001" : format("{:.4f}", p);
 }
 
-std::string grid_words(const std::string& evaluated_at) {
-  if (evaluated_at == "native") return "the cases' own grids";
-  return evaluated_at == "training" ? "the training grid" : "a grid of " + evaluated_at;
-}
-
 std::string interval_text(const metrics::Interval& interval) {
   if (std::isnan(interval.low)) return "-";  // of a single case
   return format("{} to {}", signed_decimals(interval.low), signed_decimals(interval.high));
@@ -49,8 +44,8 @@ const RunGroup& ranked_group(const ReportParts& parts, const RankedGroup& ranked
 }
 
 // An ensemble that is hardly better than the best group comes after it.
-bool is_surely_worse(const RankedGroup& group, std::size_t groups) {
-  return group.difference > 0 && is_significant(group, groups - 1);
+bool is_surely_worse(const RankedGroup& group, const Ranking& ranking) {
+  return group.difference > 0 && is_significant(group, ranking.tests);
 }
 
 // "Best: A, mean Dice 0.871 …. Lead over B: 0.012 (…), …."
@@ -68,7 +63,7 @@ std::string answer_words(const ReportParts& parts) {
   const std::string interval =
       std::isnan(next.interval.low) ? "" : format(" (95 % interval {})", interval_text(next.interval));
   return format("{} Lead over {}: {:.3f}{}, {}significant, n = {}.", lead, name(1), next.difference, interval,
-                is_surely_worse(next, ranked.size()) ? "" : "not ", next.differences.size());
+                is_surely_worse(next, parts.ranking) ? "" : "not ", next.differences.size());
 }
 
 // Quotes text for a shell command line.
@@ -106,7 +101,7 @@ std::string ranking_table(const ReportParts& parts) {
                     compared ? interval_text(group.interval) : "", compared ? p_text(group.p_holm) : "",
                     i == 0                                  ? "reference"
                     : !compared                             ? "no common cases"
-                    : is_surely_worse(group, ranked.size()) ? "significantly worse"
+                    : is_surely_worse(group, parts.ranking) ? "significantly worse"
                                                             : "not significant",
                     compared ? std::to_string(group.differences.size()) : ""});
   }
@@ -178,19 +173,24 @@ std::string answer_section(const ReportParts& parts) {
 
 std::string ranking_section(const ReportParts& parts) {
   const std::vector<RankedGroup>& ranked = parts.ranking.groups;
+  if (parts.ranking.has_other_truths)
+    return html_notes(
+        {"No ranking: the resolutions were scored on their training grids only, where their ground truths "
+         "differ. Score them on the cases' own grids"});
   if (ranked.size() < 2) return {};
   std::string html =
       ranking_table(parts) +
       "<p>The score of a case is its mean over the regions. Differences are between the same cases, with "
-      "bootstrap intervals. p: Wilcoxon signed-rank test against the best group, Holm-corrected for the "
-      "number of groups. Only groups with several repeats include the variation between trainings.</p>\n";
+      "bootstrap intervals. p: Wilcoxon signed-rank test against the best group, Holm-corrected for "
+      "all pairs of groups, since the best one was selected on these cases. Only groups with several repeats "
+      "include the variation between trainings.</p>\n";
   if (parts.ranking.unshared_cases > 0)
     html += html_notes({format("Not ranked: {} without a score in every group.",
                                counted(parts.ranking.unshared_cases, "case"))});
   if (parts.ranking.has_absent_regions)
     html +=
-        "<p>A region that a case lacks counts with 1 in groups that predict none, if another group predicts "
-        "it. Tables below leave it out.</p>\n";
+        "<p>A region that a case lacks counts with 1 for every repeat that predicts none, if another one or "
+        "another group predicts it. Tables below leave it out.</p>\n";
   const auto ensembles = parts.ensembles.groups.size();
   if (ensembles > 0)
     html +=
@@ -205,9 +205,9 @@ std::string ranking_section(const ReportParts& parts) {
 namespace {
 
 // HD95 of the predictions of a group, grid and region. A missed region has no distance: rules for empty
-// regions give it a penalty, which would hide in a mean. It is left out of the mean, and counted.
+// regions give it a penalty, which would hide in a mean. Its case is left out of the mean, and it is counted.
 struct Distances {
-  std::map<std::string, std::pair<double, int>> sums;  // by case, over the repeats
+  std::map<std::string, std::vector<double>> distances;  // by case, of the repeats
   std::size_t predictions = 0, missed = 0, spurious = 0;
 
   void add(const DiceRow& row) {
@@ -216,15 +216,11 @@ struct Distances {
                is_spurious = row.truth_voxels == 0 && row.predicted_voxels > 0;
     missed += is_missed;
     spurious += is_spurious;
-    if (is_missed || is_spurious || std::isnan(row.hd95)) return;
-    auto& [sum, count] = sums[row.case_id];
-    sum += row.hd95;
-    ++count;
+    distances[row.case_id].push_back(is_missed || is_spurious ? std::nan("") : row.hd95);
   }
   std::string mean() const {
-    double total = 0;
-    for (const auto& [id, sum] : sums) total += sum.first / sum.second;
-    return sums.empty() ? "" : format("{:.2f}", total / static_cast<double>(sums.size()));
+    const double mean = mean_of(distances, [](const auto& one) { return metrics::mean(one.second); });
+    return std::isnan(mean) ? "" : format("{:.2f}", mean);
   }
   std::string of_all(std::size_t count) const {
     return count == 0 ? "" : format("{} of {}", count, predictions);
@@ -260,14 +256,18 @@ std::string scores_table(const ReportParts& parts) {
   }
   if (parts.groups.size() == 1) take_out_common(rows, names.heading);
   take_out_common(rows, "Scoring grid");
-  std::string html =
-      table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
-      "<p>A case predicted by several repeats counts once: with the mean of their scores, or with the score "
-      "of their averaged prediction if they form an ensemble.</p>\n";
+  std::string html = table_section(without_empty_columns(rows), "boxplot.csv", csv_of(parts.boxes)) +
+                     "<p>A case predicted by several repeats counts once: with the mean of their scores, if "
+                     "all have one, or with the score of their averaged prediction if they form an "
+                     "ensemble.</p>\n";
+  if (!parts.epochs.empty())
+    html +=
+        "<p>The networks have the weights of the epoch with the lowest validation loss on these cases, so "
+        "scores are slightly optimistic.</p>\n";
   if (counts)
     html +=
         "<p>Missed: predictions without a region that the ground truth has; spurious: the reverse. Neither "
-        "has a distance, so the mean HD95 excludes them. boxplot.csv includes their penalty.</p>\n";
+        "has a distance, so the mean HD95 excludes these cases. boxplot.csv includes their penalty.</p>\n";
   return html;
 }
 

@@ -1,4 +1,6 @@
 // The sections that say how far scores can be trusted: folds, post-processing and calibration.
+#include <algorithm>
+
 #include "base/json.h"
 #include "pipeline/report/group_colors.h"
 #include "pipeline/report/html.h"
@@ -20,7 +22,10 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
       rows.push_back({name, with_spaces(step.at("region").get<std::string>()),
                       with_spaces(step.at("remove").get<std::string>()),
                       step.contains("below_mm3") ? number(step.at("below_mm3").get<double>()) : "",
-                      format("{:.4f}", step.at("gain").get<double>()), cases});
+                      format("{:.4f}", step.at("gain").get<double>()), cases,
+                      step.contains("labelled_cases")
+                          ? std::to_string(step.at("labelled_cases").get<std::size_t>())
+                          : ""});
     bool searched = false;
     const Json regions = json.value("mean_dice", Json::object());
     for (const auto& [region, dice] : regions.items()) {
@@ -31,12 +36,12 @@ void add_postprocessing(const std::string& name, const fs::path& file, Rows& row
       if (holding < least)
         rows.push_back({name, with_spaces(region),
                         format("not searched: fewer than {} contain it", counted(least, "case")), "", "",
-                        std::to_string(holding)});
+                        std::to_string(holding), ""});
     }
     if (json.at("steps").empty() && searched)
-      rows.push_back({name, "", "no step improves the Dice", "", "", cases});
+      rows.push_back({name, "", "no step improves the Dice", "", "", cases, ""});
   } catch (const Json::exception&) {
-    rows.push_back({name, "", "unreadable", "", "", ""});
+    rows.push_back({name, "", "unreadable", "", "", "", ""});
   }
 }
 
@@ -58,17 +63,23 @@ std::string folds_section(const ReportParts& parts) {
 }
 
 std::string postprocessing_section(const ReportParts& parts) {
-  Rows rows(1, {"Run", "Region", "Removed", "Below, mm³", "Gain in mean Dice", "Cases"});
+  Rows rows(1, {"Run", "Region", "Removed", "Below, mm³", "Gain in mean Dice", "Cases", "Labelled cases"});
   for (const RunFolder& run : parts.runs) add_postprocessing(run.name, run.path / postprocessing_file, rows);
   if (!parts.in_place) add_postprocessing("all runs together", parts.out / postprocessing_file, rows);
   if (rows.size() == 1) return {};
+  const bool any_labelled =
+      std::any_of(rows.begin() + 1, rows.end(), [](const auto& row) { return !row.back().empty(); });
   return html_secondary_section(
       "postprocessing", "Post-processing",
       table_section(without_empty_columns(rows), "postprocessing.csv") +
-          "<p>Steps that improved the validation scores, by more than the 95 % interval of the gain. The "
-          "scores above do not include them. They were selected on the same cases, so the gain is slightly "
-          "optimistic. <code>voxswap predict</code> "
-          "applies them; to switch one off, delete it from postprocessing.json.</p>\n");
+          "<p>Steps whose gain in the validation scores is significant: its 95 % interval is above 0. " +
+          (any_labelled
+               ? "Steps with a number of labelled cases were taken for another reason: the region is "
+                 "larger than this in all of these ground truths, and no validation score decreases. "
+               : "") +
+          "The scores above do not include the steps. They were selected on the same cases, so the gain is "
+          "slightly optimistic. <code>voxswap predict</code> applies them; to switch one off, delete it from "
+          "postprocessing.json.</p>\n");
 }
 
 std::string calibration_section(const ReportParts& parts) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "pipeline/report/lists.h"
@@ -12,55 +11,64 @@ namespace voxswap::pipeline {
 
 namespace {
 
-using DiceOfGroups = std::vector<std::optional<double>>;
+using DiceOfGroups = std::vector<std::vector<double>>;
 
-// A region of a case: its Dice by group. NaN: scored without a value; nothing: not scored.
+// A region of a case: its Dice by group and repeat. NaN: scored without a value; nothing: not scored.
 struct Scored {
   std::string case_id, region;
   DiceOfGroups dice;
   bool is_present = false;  // in the truth
 };
 
-bool has_value(const std::optional<double>& dice) {
-  return dice && !std::isnan(*dice);
+bool has_value(const std::vector<double>& repeats) {
+  return !std::isnan(metrics::mean(repeats));
+}
+
+bool has_any_value(const std::vector<double>& repeats) {
+  return std::ranges::any_of(repeats, [](double dice) { return !std::isnan(dice); });
+}
+
+// The grid of the images or, if no run was scored there, the first one with equal ground truths.
+std::string grid_to_rank(const std::vector<DiceRow>& rows) {
+  const std::vector<std::string> grids = distinct(rows, &DiceRow::evaluated_at);
+  if (is_among("native", grids)) return "native";
+  const auto found = std::ranges::find_if(grids, [](const std::string& grid) { return grid != "training"; });
+  return found == grids.end() ? "training" : *found;
 }
 
 std::vector<Scored> scored_regions(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& rows,
                                    const std::string& grid) {
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   std::vector<Scored> all;
-  for (const BoxRow& box : box_rows(rows, groups)) {
-    if (box.evaluated_at != grid || box.metric != "dice") continue;
-    const std::size_t group = group_with(groups, box.resolution, box.setting);
-    for (std::size_t i = 0; i < box.cases.size(); ++i) {
-      const auto [place, fresh] = places.try_emplace({box.cases[i], box.region}, all.size());
-      if (fresh) all.push_back({box.cases[i], box.region, DiceOfGroups(groups.size())});
-      all[place->second].dice[group] = box.values[i];
-    }
+  for (const DiceRow& row : rows) {
+    if (row.evaluated_at != grid) continue;
+    const auto [place, fresh] = places.try_emplace({row.case_id, row.region}, all.size());
+    if (fresh) all.push_back({row.case_id, row.region, DiceOfGroups(groups.size())});
+    Scored& one = all[place->second];
+    one.dice[group_of(groups, row.run, row.resolution)].push_back(row.dice);
+    one.is_present = one.is_present || row.truth_voxels > 0;
   }
-  for (const DiceRow& row : rows)
-    if (const auto place = places.find({row.case_id, row.region});
-        place != places.end() && row.truth_voxels > 0)
-      all[place->second].is_present = true;
   return all;
 }
 
-// The regions of cases that every one of `groups` scored. If the truth lacks a region and only some groups
-// predict it, the Dice of the other groups is missing and counts as 1. If the truth has the region, a missing
-// Dice stays missing.
+// The regions of cases that every one of `groups` scored. If the truth lacks a region and only some repeats
+// predict it, the Dice of the other repeats is missing and counts as 1. If the truth has the region, a
+// missing Dice stays missing.
 std::vector<Scored> shared_by(const std::vector<std::size_t>& groups, const std::vector<Scored>& all,
                               Ranking& ranking) {
   std::vector<Scored> shared;
   std::set<std::string> cases, shared_cases;
   for (Scored one : all) {
-    if (std::ranges::none_of(groups, [&](std::size_t group) { return has_value(one.dice[group]); })) continue;
+    if (std::ranges::none_of(groups, [&](std::size_t group) { return has_any_value(one.dice[group]); }))
+      continue;
     cases.insert(one.case_id);
     bool replaced = false;
     for (const std::size_t group : groups)
-      if (one.dice[group] && !has_value(one.dice[group]) && !one.is_present) {
-        one.dice[group] = 1;
-        replaced = true;
-      }
+      for (double& dice : one.dice[group])
+        if (std::isnan(dice) && !one.is_present) {
+          dice = 1;
+          replaced = true;
+        }
     if (!std::ranges::all_of(groups, [&](std::size_t group) { return has_value(one.dice[group]); })) continue;
     shared_cases.insert(one.case_id);
     ranking.has_absent_regions = ranking.has_absent_regions || replaced;
@@ -85,12 +93,30 @@ std::map<std::string, double> case_scores(const std::vector<Scored>& all, std::s
   std::map<std::string, std::pair<double, int>> sums;
   for (const Scored& one : all) {
     if (!has_value(one.dice[group])) continue;
-    sums[one.case_id].first += *one.dice[group];
+    sums[one.case_id].first += metrics::mean(one.dice[group]);
     ++sums[one.case_id].second;
   }
   std::map<std::string, double> scores;
   for (const auto& [id, sum] : sums) scores[id] = sum.first / sum.second;
   return scores;
+}
+
+// Compares each group with the best one. Every pair of groups is tested, since any group could have been the
+// best.
+void compare_all(const std::vector<std::map<std::string, double>>& scores, Ranking& ranking) {
+  std::vector<RankedGroup>& groups = ranking.groups;
+  std::vector<double> p;  // of the best group and each other one, then of the other pairs
+  for (std::size_t a = 0; a < groups.size(); ++a)
+    for (std::size_t b = a + 1; b < groups.size(); ++b) {
+      std::vector<double> differences;
+      for (const auto& [id, score] : scores[groups[a].group])
+        differences.push_back(score - scores[groups[b].group].at(id));
+      p.push_back(metrics::signed_rank_test(differences).p);
+      if (a == 0) static_cast<Paired&>(groups[b]) = Paired(std::move(differences));
+    }
+  ranking.tests = p.size();
+  const std::vector<double> corrected = metrics::holm(p);
+  for (std::size_t b = 1; b < groups.size(); ++b) groups[b].p_holm = corrected[b - 1];
 }
 
 }  // namespace
@@ -99,12 +125,15 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
   constexpr double worth_an_ensemble = 5e-4;  // in mean Dice
   Ranking ranking;
   if (rows.empty()) return ranking;
-  ranking.grid = rows.front().evaluated_at;
+  ranking.grid = grid_to_rank(rows);
   const std::vector<Scored> all = scored_regions(groups, rows, ranking.grid);
   std::vector<std::size_t> scored;  // groups
   for (std::size_t group = 0; group < groups.size(); ++group)
-    if (std::ranges::any_of(all, [&](const Scored& one) { return one.dice[group].has_value(); }))
+    if (std::ranges::any_of(all, [&](const Scored& one) { return !one.dice[group].empty(); }))
       scored.push_back(group);
+  const auto resolution_of = [&](std::size_t group) { return groups[group].resolution; };
+  ranking.has_other_truths = ranking.grid == "training" && distinct(scored, resolution_of).size() > 1;
+  if (ranking.has_other_truths) return ranking;
   const std::vector<Scored> shared = shared_by(scored, all, ranking),
                             ranked = shared.empty() ? of_common_regions(scored, all) : shared;
   if (ranked.empty()) return ranking;
@@ -124,17 +153,7 @@ Ranking rank(const std::vector<RunGroup>& groups, const std::vector<DiceRow>& ro
   if (single != ranking.groups.end() && ranking.groups.front().dice - single->dice < worth_an_ensemble)
     std::rotate(ranking.groups.begin(), single, single + 1);
   if (shared.empty()) return ranking;
-  const std::map<std::string, double>& best = scores[ranking.groups[0].group];
-  std::vector<Paired*> family;
-  for (std::size_t i = 1; i < ranking.groups.size(); ++i) {
-    std::vector<double> differences;
-    for (const auto& [id, score] : scores[ranking.groups[i].group])
-      differences.push_back(best.at(id) - score);
-    Paired& group = ranking.groups[i];
-    group = Paired(std::move(differences));
-    family.push_back(&group);
-  }
-  correct(family);
+  compare_all(scores, ranking);
   return ranking;
 }
 

@@ -7,6 +7,7 @@
 #include "base/own_folder.h"
 #include "pipeline/report/lists.h"
 #include "pipeline/report/plots.h"
+#include "pipeline/report/same_data.h"
 
 namespace voxswap::pipeline {
 
@@ -22,12 +23,12 @@ ReportParts gather(RunFolders folders, const ScoreEnsembles& score_ensembles) {
     append(members, run.in_tables());
   }
   parts.groups = group_runs(members);
-  parts.boxes = box_rows(parts.dice, parts.groups);
-  parts.comparisons = compare(parts.groups, parts.dice);
+  std::vector<DiceRow> scores = rows_by_data(parts.runs, parts.notes);
+  parts.boxes = box_rows(scores, parts.groups);
+  parts.comparisons = compare(parts.groups, scores);
   if (score_ensembles) parts.ensembles = ensembles_of(parts.runs, parts.groups, score_ensembles);
   std::vector<RunGroup> ranked = parts.groups;
   append(ranked, parts.ensembles.groups);
-  std::vector<DiceRow> scores = parts.dice;
   append(scores, parts.ensembles.rows);
   parts.ranking = rank(ranked, scores, parts.ensembles.groups.size());
   parts.folds = folds_of(parts.runs, parts.groups);

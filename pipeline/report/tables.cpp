@@ -210,7 +210,7 @@ Columns<BoxRow> columns_of(const BoxRow*) {
           part("n", "cases with a score (mean over repeats)", &Row::statistics, &Box::n),
           part("nan", "cases whose score is nan", &Row::statistics, &Box::nan),
           part("mean", "mean, in the metric's unit", &Row::statistics, &Box::mean),
-          part("sd", "standard deviation over the cases", &Row::statistics, &Box::sd),
+          part("sd", "standard deviation (n - 1) over the cases; 0 for one case", &Row::statistics, &Box::sd),
           part("minimum", "lowest score", &Row::statistics, &Box::minimum),
           part("q1", "first quartile", &Row::statistics, &Box::q1),
           part("median", "median", &Row::statistics, &Box::median),
@@ -237,7 +237,8 @@ Columns<CalibrationRow> columns_of(const CalibrationRow*) {
            not_negative),
       real("mce", "maximum calibration error of these bins", &Row::maximum_error, not_negative),
       real("brier", "Brier score: mean squared error of the probabilities", &Row::brier, not_negative),
-      real("log_loss", "mean negative log likelihood", &Row::log_loss, not_negative),
+      real("log_loss", "mean negative log likelihood, probabilities of at least 1e-7", &Row::log_loss,
+           not_negative),
   });
 }
 

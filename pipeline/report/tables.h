@@ -103,7 +103,7 @@ struct PhaseRow {  // phases.csv: time spent by a run
   double seconds = 0;
 };
 
-inline constexpr const char* warnings_file = "warnings.csv";  // warnings of `voxswap check`
+inline constexpr const char* warnings_file = "warnings.csv";  // warnings about the run's data
 // Post-processing for prediction, selected on validation cases (predict/postprocessing.h), of a run or a
 // sweep.
 inline constexpr const char* postprocessing_file = "postprocessing.json";

@@ -143,7 +143,7 @@ const std::vector<CsvColumn>& cell_columns() {
       {"region", "label or region"},
       {"n", "cases with a score"},
       {"mean", "mean Dice over the cases"},
-      {"sd", "standard deviation of Dice over the cases"},
+      {"sd", "standard deviation (n - 1) of Dice over the cases; 0 for one case"},
       {"median", "median Dice"}};
   return columns;
 }

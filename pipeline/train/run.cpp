@@ -22,6 +22,7 @@
 #include "pipeline/cases/split.h"
 #include "pipeline/plan/forecast.h"
 #include "pipeline/plan/steps.h"
+#include "pipeline/record/pretrained_cases.h"
 #include "pipeline/record/resume.h"
 #include "pipeline/record/routines.h"
 #include "pipeline/record/run_logs.h"
@@ -293,7 +294,9 @@ Job train_job(const Experiment& given, const RunContext& context, bool predicts)
   }
   write_beginning(job, identity);
   log::record_to(experiment.output / "run.log");
-  warn_of_data(experiment, job.cases->dataset(), job.split);
+  const data::Dataset& dataset = job.cases->dataset();
+  warn_of_data(experiment, dataset, job.split,
+               pretrained_cases(experiment.training.init, identity.cases, split_csv(dataset, job.split)));
   write_plan(experiment, session);
   write_routines(session.backend(), experiment);
 

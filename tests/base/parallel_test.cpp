@@ -26,6 +26,21 @@ TEST(ParallelFor, RunsEveryTaskOnceForAnyNumberOfThreads) {
   parallel_for(0, [](std::size_t) { FAIL() << "there is nothing to do"; });
 }
 
+#ifdef __x86_64__
+TEST(Subnormals, CountAsZeroOnAThreadThatSaysSoAndThoseThatItStarts) {
+  volatile float smallest = 1.2e-38F;
+  float here = 0, below = 0;
+  std::thread([&] {
+    take_subnormals_for_zero();
+    here = smallest * 0.5F;
+    std::thread([&] { below = smallest * 0.5F; }).join();
+  }).join();
+  EXPECT_EQ(here, 0);
+  EXPECT_EQ(below, 0);
+  EXPECT_GT(smallest * 0.5F, 0);
+}
+#endif
+
 TEST(ParallelFor, ThrowsTheErrorOfTheFirstFailedTaskAndStartsNoneAfterIt) {
   for (int round = 0; round < 50; ++round) {
     std::atomic<int> begun{0};

@@ -139,7 +139,7 @@ TEST_F(HalvingCommand, RunsInPartsRoundByRoundToTheResultsOfTheWhole) {
 }
 
 TEST_F(HalvingCommand, DecidesRepeatsTogetherAndSeveralAtOnce) {
-  const Words repeats = {"training.optimizer.learning_rate=1e-2,1e-3", "training.seed=1,2",
+  const Words repeats = {"training.optimizer.learning_rate=1e-2,1e-3", "training.seed=1,3",
                          "training.repeats=2"};
   const Outcome outcome = succeeded(halve("s", repeats + Words{"--jobs", "2"}));
   EXPECT_TRUE(contains(outcome.output, "round 1 of 2: 4 cells", "2 of 4 cells continue"));

@@ -93,6 +93,27 @@ TEST_F(Scans, LeftOutOfASplitFileAreWarnedOf) {
   EXPECT_TRUE(contains(run.output, "leaves out 2 of 4 cases that have ground truth"));
 }
 
+TEST_F(Scans, WithLabelsThatTellSidesAreNotMirroredWithoutAWarning) {
+  const std::string labels = "data.labels={lh_core: 1, rh_core: 2, rest: 3}",
+                    regions = "data.regions={all: [1, 2]}";
+  const auto train = [&](const std::string& out, const Words& more) {
+    return succeeded(program(Words{"train", path("study.yaml"), labels, regions, "--out", path(out)} + more))
+        .output;
+  };
+  const std::string warning = "labels distinguish left and right, but training mirrors one into the other";
+  EXPECT_TRUE(
+      contains(train("mirrored", {"evaluate.tta=true"}), warning,
+               "set training.augment.symmetries=false and training.augment.flip=0, and evaluate.tta=false"));
+  EXPECT_TRUE(contains(bytes("mirrored/warnings.csv"), warning));
+  EXPECT_FALSE(
+      contains(train("upright", {"training.augment.symmetries=false", "training.augment.flip=[0, 0.5, 0.5]"}),
+               warning));
+  done({"configure", path("msd"), "--out", path("sides.yaml"), "--estimate", "--quiet", labels, regions,
+        "data.cache=" + path("cache"), "training.precision=f32"});
+  EXPECT_TRUE(contains(bytes("sides.yaml"), "labels distinguish left and right", "flip: 0"));
+  EXPECT_FALSE(contains(bytes("sides.yaml"), "tta: true"));
+}
+
 TEST_F(Scans, OfAnotherLayoutArePredictedAndACaseWithoutAChannelIsLeftOut) {
   of_layout("new", "brats2023", "3");
   done({"predict", path("r"), "--input", path("new"), "--out", path("all"), "--quiet"});

@@ -119,5 +119,20 @@ TEST_F(Weights, OfAnotherRunAreTakenWhereTheyFitAndStayWhereTheyAreFrozen) {
   refused(3, into("third", gone), "nothing: no such run or file");
 }
 
+TEST_F(Weights, ThatWereTrainedOnValidationCasesAreWarnedOf) {
+  const auto fold = [&](const std::string& out, const std::string& number, const Words& more = {}) {
+    return run(out, Words{"data.split.folds=5", "data.split.fold=" + number, "training.epochs=1"} + more)
+        .output;
+  };
+  const std::string warning = "was trained on 1 of 1 validation case, so scores are too high: BraTS2021_";
+  fold("first", "0");
+  EXPECT_FALSE(contains(fold("same", "0", {"network.init=" + path("first")}), warning));
+  EXPECT_TRUE(contains(fold("other", "1", {"network.init=" + path("first")}), warning));
+  EXPECT_TRUE(contains(bytes("other/warnings.csv"), warning));
+  EXPECT_TRUE(contains(bytes("other/report.html"), warning));
+  EXPECT_TRUE(
+      contains(fold("file", "2", {"network.init=" + path("first/checkpoints/best.safetensors")}), warning));
+}
+
 }  // namespace
 }  // namespace voxswap::cli

@@ -27,6 +27,30 @@ TEST(ADraw, TurnsImagesInTheirPlaneAlone) {
   EXPECT_GE(volume.space.degrees[0], 20);
 }
 
+TEST(NamesOfLabels, TellSidesIfTheyNameOneOrDifferInTheSideAlone) {
+  const auto tell = [](const std::vector<std::string>& names) {
+    Labels labels;
+    for (const std::string& name : names) labels.emplace_back(name, static_cast<int>(labels.size()) + 1);
+    return names_tell_sides(labels);
+  };
+  for (const auto& [one, other] : {std::pair("left kidney", "tumour"),
+                                   {"Kidney-Right", "x"},
+                                   {"LungLeft", "LungRight"},
+                                   {"lh_hip", "rh_hip"},
+                                   {"ctx-lh-cuneus", "ctx-rh-cuneus"},
+                                   {"R", "L"},
+                                   {"hip l", "hip r"},
+                                   {"L.eye", "R.eye"}})
+    EXPECT_TRUE(tell({"other", one, other})) << one << ", " << other;
+  for (const auto& [one, other] : {std::pair("cleft", "bright"),
+                                   {"anterior", "posterior"},
+                                   {"hip_l", "eye_r"},
+                                   {"lh_hip", "rh_eye"},
+                                   {"label_1", "label_2"},
+                                   {"LV", "RV"}})
+    EXPECT_FALSE(tell({"other", one, other})) << one << ", " << other;
+}
+
 TEST(ADraw, IsAFunctionOfSeedEpochAndCaseAlone) {
   const auto drawn = [](AugmentKey key) {
     return describe(draw_augmentation(everything(), key, {8, 8, 8}, 4));

@@ -99,7 +99,7 @@ TEST(APreparedTruth, ReturnsToTheOriginalGridExactlyAtWholeFactors) {
   const Volume volume = block_volume(oblique_geometry({14, 12, 16}));
   const PreparedCase prepared = prepare(volume, corner_options({20, 16, 30}));
   const LabelMap back =
-      restore({prepared.training_geometry(), prepared.truth}, prepared.box, prepared.original);
+      test::restored({prepared.training_geometry(), prepared.truth}, prepared.box, prepared.original);
   EXPECT_EQ(back.voxels, volume.truth.voxels);
   EXPECT_EQ(back.geometry, volume.truth.geometry);
 }

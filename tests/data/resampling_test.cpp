@@ -7,6 +7,7 @@
 #include "data/formats/image_io.h"
 #include "data/formats/image_writing.h"
 #include "data/layouts/open_dataset.h"
+#include "data/volumes/label_resampling.h"
 #include "data/volumes/orientation.h"
 #include "data/volumes/transforms.h"
 #include "tests/data/support.h"

@@ -58,7 +58,7 @@ TEST(PreparingAtASpacing, TakesATruthBackToItsOwnGrid) {
   const Volume volume = labelled_block({10, 8, 6});
   const PreparedCase prepared = prepare(volume, options);
   const LabelMap back =
-      restore({prepared.training_geometry(), prepared.truth}, prepared.box, prepared.original);
+      test::restored({prepared.training_geometry(), prepared.truth}, prepared.box, prepared.original);
   EXPECT_EQ(back.voxels, volume.truth.voxels);
 }
 

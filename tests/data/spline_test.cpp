@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "data/prepare/prepare.h"
+#include "data/volumes/label_resampling.h"
 #include "data/volumes/transforms.h"
 #include "tests/data/support.h"
 

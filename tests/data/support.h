@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/philox.h"
 #include "data/layouts/dataset.h"
+#include "data/volumes/label_resampling.h"
 #include "data/volumes/volume.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
@@ -39,6 +40,19 @@ inline data::LabelMap random_labels(const data::Geometry& grid, const std::vecto
     labels.voxels[i] = static_cast<std::int16_t>(values[random.word(i) % values.size()]);
   }
   return labels;
+}
+
+// The inverse of crop and resample: labels of a box, resampled onto its size, in the grid that it was cut
+// from.
+inline data::LabelMap restored(const data::LabelMap& labels, const VoxelBox& box,
+                               const data::Geometry& whole) {
+  const data::LabelMap part = data::resample_nearest(labels, box.size);
+  data::LabelMap result{whole, std::vector<std::int16_t>(static_cast<std::size_t>(whole.count()))};
+  const std::int16_t* row = part.voxels.data();
+  for (std::int64_t z = 0; z < box.size[2]; ++z)
+    for (std::int64_t y = 0; y < box.size[1]; ++y, row += box.size[0])
+      std::copy(row, row + box.size[0], &result.at(box.start[0], box.start[1] + y, box.start[2] + z));
+  return result;
 }
 
 // Rotated about an oblique axis (a Rodrigues rotation), with one axis flipped, like real scans.

@@ -44,6 +44,50 @@ TEST_F(Methods, OfRunsThatDifferListTheirValues) {
   EXPECT_TRUE(contains(text, "resized to 32, 48 and 64 voxels per side")) << text;
 }
 
+TEST_F(Methods, SayHowCasesWereSplit) {
+  EXPECT_TRUE(
+      contains(text_of({}), "split at random (seed 1)", "if names or DICOM headers identify patients"));
+  const std::string given = text_of({"data.split.file=/some/mine.csv"});
+  EXPECT_TRUE(contains(given, "validated on 7, split as listed in mine.csv.")) << given;
+  const std::string site =
+      text_of({"data.split.table=/some/t.csv", "data.split.stratify=site", "data.split.patient={patient}_*"});
+  EXPECT_TRUE(contains(site, "split at random (seed 1), stratified by site",
+                       "all cases of a patient in one part ({patient}_*)"))
+      << site;
+}
+
+TEST_F(Methods, CallFoldsACrossValidationIfAllAreThere) {
+  std::vector<pipeline::RunFolder> runs;
+  for (const char* fold : {"0", "2", "1"}) {
+    EXPECT_FALSE(contains(methods_text(runs.empty() ? std::vector{run_of({})} : runs), "cross-validation"));
+    runs.push_back(run_of({"data.split.folds=3", std::string("data.split.fold=") + fold}));
+  }
+  EXPECT_TRUE(contains(methods_text(runs), "3-fold cross-validation, split at random (seed 1)"));
+  runs.pop_back();
+  EXPECT_TRUE(contains(methods_text(runs), "validated on 7 (folds 0 and 2 of 3)")) << methods_text(runs);
+}
+
+TEST_F(Methods, NameAdamWithDecoupledWeightDecayAdamW) {
+  EXPECT_TRUE(
+      contains(text_of({"training.optimizer.weight_decay=0.01"}), "with AdamW, ", "weight decay 0.01"));
+  EXPECT_FALSE(contains(text_of({"training.optimizer.weight_decay=0"}), "AdamW"));
+}
+
+TEST_F(Methods, SayOnWhichCasesTheEpochWasSelectedAndWhatWasAveraged) {
+  const auto scored = [&](const std::vector<std::string>& overrides) {
+    pipeline::RunFolder run = run_of(overrides);
+    run.dice.emplace_back();
+    return methods_text({run});
+  };
+  const std::string one = scored({});
+  EXPECT_TRUE(contains(one, "The epoch was selected on the scored cases")) << one;
+  EXPECT_FALSE(contains(one, "repeated trainings")) << one;
+  EXPECT_TRUE(contains(scored({"training.repeats=2"}), "Scores of repeated trainings were averaged"));
+  EXPECT_TRUE(contains(scored({"training.repeats=2", "evaluate.ensemble=true"}),
+                       "Probabilities of repeated trainings were averaged"));
+  EXPECT_FALSE(contains(scored({"evaluate.ensemble=true"}), "repeated trainings"));
+}
+
 TEST_F(Methods, OfSomeRunsWithGrowthSaySo) {
   EXPECT_TRUE(contains(methods_text({run_of({}), run_of({"training.growth={2: 5}"})}),
                        "Some of the trainings began on coarser grids (factor: epochs {2: 5})."));

@@ -117,6 +117,15 @@ TEST_F(Sweeps, HaveNoCellTwice) {
   EXPECT_EQ(load("", {"sweep.command=plan", "as=v100,a100"}).cells.size(), 2u);
 }
 
+// Repeats train with the seeds seed, seed+1, …
+TEST_F(Sweeps, TrainNoSeedTwice) {
+  for (const Words& line : {Words{"training.seed=1,2", "training.repeats=2"},
+                            Words{"training.seed=3,1", "training.repeats=3"}, Words{"training.repeats=1,2"}})
+    test::expect_failure([&] { load("", line); }, Exit::usage, {"both train with seed", "training.repeats"});
+  EXPECT_EQ(load("", {"training.seed=1,3", "training.repeats=2"}).cells.size(), 2u);
+  EXPECT_EQ(load("", {"training.repeats=1,2", "sweep.command=plan"}).cells.size(), 2u);
+}
+
 TEST_F(Sweeps, ShareOneSplitUnlessTheyAreAboutTheData) {
   const Sweep one = load("", {"training.seed=1,2"});
   EXPECT_FALSE(one.draws_splits);

@@ -54,5 +54,19 @@ TEST(BoundaryIou, ComparesOnlyRims) {
   EXPECT_EQ(boundary_iou(rim_overlap(row(".."), row(".."), 1, {1, 1, 1}), EmptyRule::brats), 1);
 }
 
+// The figure in docs/explanation/data_conventions.md, which compares it with Cheng et al.
+TEST(BoundaryIou, HasBandsAsFarAsTheToleranceFromTheCentresOfSurfaceVoxels) {
+  const auto ball = [](std::int64_t middle) {
+    Mask mask;
+    mask.size = {41, 41, 41};
+    for (std::int64_t z = -20; z <= 20; ++z)
+      for (std::int64_t y = -20; y <= 20; ++y)
+        for (std::int64_t x = -20; x <= 20; ++x)
+          mask.voxels.push_back((x - middle) * (x - middle) + y * y + z * z <= 100);
+    return mask;
+  };
+  EXPECT_NEAR(boundary_iou(rim_overlap(ball(0), ball(1), 1, {1, 1, 1}), EmptyRule::brats), 0.5477, 5e-5);
+}
+
 }  // namespace
 }  // namespace voxswap::metrics

@@ -23,7 +23,8 @@ Mask row_mask(const std::string& text) {
 }
 
 Mask box(const Size3& size, const VoxelBox& filled) {
-  Mask mask{size, std::vector<std::uint8_t>(static_cast<std::size_t>(size[0] * size[1] * size[2]))};
+  Mask mask{size, std::vector<std::uint8_t>(static_cast<std::size_t>(size[0] * size[1] * size[2])),
+            is_slice(size)};
   for (std::int64_t z = filled.start[2]; z < filled.end()[2]; ++z) {
     for (std::int64_t y = filled.start[1]; y < filled.end()[1]; ++y) {
       for (std::int64_t x = filled.start[0]; x < filled.end()[0]; ++x)
@@ -74,6 +75,34 @@ TEST(Surface, OfARegionInAnImageIsItsOutline) {
   EXPECT_EQ(surface(box({6, 1, 6}, {{1, 0, 1}, {4, 1, 4}})).count(), 12);
   EXPECT_EQ(surface(box({1, 6, 6}, {{0, 1, 1}, {1, 4, 4}})).count(), 12);
   EXPECT_EQ(surface(box({6, 1, 1}, {{1, 0, 0}, {4, 1, 1}})).count(), 4) << "all of a row";
+}
+
+// A square in one slice of a volume, and the same with a hole: all their voxels are surface. Whatever other
+// metrics are selected, and so whatever box is cut.
+TEST(Surface, OfAFlatRegionInAVolumeIsAllOfIt) {
+  const Size3 size{7, 7, 7};
+  std::vector<std::int16_t> truth(343), prediction(343);
+  for (std::size_t i = 0; i < 9; ++i) {
+    const std::size_t at = (3 * 7 + i / 3 + 2) * 7 + i % 3 + 2;
+    truth[at] = 1;
+    prediction[at] = i == 4 ? 0 : 1;
+  }
+  const std::vector<std::vector<int>> region{{1}};
+  MetricOptions options;
+  options.lesions.volume = 0;
+  const std::vector<std::string> surfaces{"hausdorff", "hd95", "boundary_iou"}, one{"lesion_wise_hd95"};
+  std::vector<std::string> both = surfaces;
+  both.push_back(one[0]);
+  const auto scores = [&](const std::vector<std::string>& metrics) {
+    return score_regions(truth, prediction, size, {1, 1, 1}, region, metrics, options).at(0).values;
+  };
+  EXPECT_DOUBLE_EQ(scores(surfaces)[0], 1);
+  EXPECT_DOUBLE_EQ(scores(surfaces)[1], 0.6);  // between the last two of eight times 0 and once 1
+  EXPECT_DOUBLE_EQ(scores(surfaces)[2], 8.0 / 9);
+  EXPECT_DOUBLE_EQ(scores(one)[0], 0.6);
+  std::vector<double> together = scores(surfaces);
+  together.push_back(scores(one)[0]);
+  EXPECT_EQ(scores(both), together);
 }
 
 TEST(SurfaceDistances, AreInMillimetresOfTheGridsOwnSpacing) {

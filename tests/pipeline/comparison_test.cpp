@@ -125,6 +125,15 @@ TEST(Boxes, OfAGroupCountACaseOfItsRunsOnce) {
   EXPECT_EQ(boxes[0].statistics.minimum, 0.5);
 }
 
+// One lucky repeat of two does not give a missed region a distance.
+TEST(Boxes, HaveNoValueOfACaseThatARepeatHasNoneFor) {
+  const auto boxes =
+      box_rows({score("a", "64", "x", std::nan("")), score("b", "64", "x", 0.75), score("b", "64", "y", 1)},
+               group_runs({run("a", "64"), run("b", "64")}));
+  EXPECT_EQ(boxes[0].statistics.n, 1u);
+  EXPECT_EQ(boxes[0].statistics.nan, 1u);
+}
+
 // Ten differences of 0.01 to 0.10, all positive: W = 0, p = 2 / 2^10.
 std::vector<DiceRow> ten_cases(const std::string& region) {
   std::vector<DiceRow> rows;
@@ -164,6 +173,18 @@ TEST(Comparison, TakesMeansOverRepeatsBeforeItPairs) {
        score("b", "128", "x", 1, "whole", 2), score("a", "64", "y", 0.5), score("b", "128", "y", 0.5)});
   ASSERT_EQ(compared.size(), 1u);
   EXPECT_EQ(compared[0].differences, (std::vector<double>{0.25, 0}));
+}
+
+TEST(Comparison, OnTrainingGridsIsBetweenGroupsOfOneResolution) {
+  std::vector<DiceRow> rows = {score("a", "64", "x", 0.5), score("b", "64", "x", 0.6),
+                               score("c", "128", "x", 0.7)};
+  for (DiceRow& row : rows) row.evaluated_at = "training";
+  const auto compared = compare(
+      group_runs({run("a", "64", {{"training.loss", "dice"}}), run("b", "64", {{"training.loss", "focal"}}),
+                  run("c", "128", {{"training.loss", "dice"}})}),
+      rows);
+  ASSERT_EQ(compared.size(), 1u);
+  EXPECT_EQ(compared[0].resolution_b, "64");
 }
 
 TEST(Comparison, CorrectsForTheRegionsOfOneComparison) {

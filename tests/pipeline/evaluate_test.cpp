@@ -232,7 +232,10 @@ TEST(DiceTable, ShowsMeanAndMedianPerRegion) {
 
 TEST(DiceTable, SaysWhereARegionIsAbsent) {
   std::vector<DiceRow> rows(4);
-  for (DiceRow& row : rows) row.region = "enhancing_tumor";
+  for (DiceRow& row : rows) {
+    row.region = "enhancing_tumor";
+    row.case_id = std::to_string(&row - rows.data());
+  }
   rows[0].dice = 0.5;
   rows[0].truth_voxels = rows[0].predicted_voxels = 10;
   rows[1].dice = 0;

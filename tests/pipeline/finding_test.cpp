@@ -30,9 +30,10 @@ class Finding : public testing::Test {
     for (std::size_t i = 0; i < scores.size(); ++i)
       dice_.push_back(score(run, resolution, format("case_{}", i), scores[i], region));
   }
-  std::string words() const {
+  std::string words(const std::string& grid = "native") {
+    for (DiceRow& row : dice_) row.evaluated_at = grid;
     const std::vector<RunGroup> groups = group_runs(members_);
-    return finding(groups, compare(groups, dice_), timing_, "native");
+    return finding(groups, compare(groups, dice_), timing_, grid);
   }
 
  private:
@@ -109,7 +110,8 @@ TEST_F(Finding, OfEqualScoresSaysSo) {
   add_run("b", "64", 2, {{"training.loss", "cross_entropy"}});
   for (const char* run : {"a", "b"}) add_scores(run, "64", "whole", {0.5, 0.625});
   EXPECT_EQ(words(),
-            "Changing the loss from dice to cross_entropy does not change the Dice of any case (n = 2); an "
+            "Changing the loss from dice to cross_entropy does not change the Dice of any compared case (n = "
+            "2); an "
             "epoch takes 2.0 times as long.");
 }
 
@@ -121,6 +123,21 @@ TEST_F(Finding, OfTwoSettingsNamesTheKeyThatDiffers) {
   EXPECT_EQ(words(),
             "Changing the loss from dice to cross_entropy raises Dice of whole by 0.125 (95 % interval 0.125 "
             "to 0.125, n = 20); an epoch takes 1.0 times as long.");
+}
+
+TEST_F(Finding, NamesWhatElseDiffersAndTheGrid) {
+  add_run("a", "12", 1, {{"training.epochs", "2"}, {"training.loss", "dice"}});
+  add_run("b", "16", 2, {{"training.epochs", "60"}, {"training.loss", "dice"}});
+  add_scores("a", "12", "whole", std::vector<double>(20, 0.5));
+  add_scores("b", "16", "whole", std::vector<double>(20, 0.625));
+  const std::string start =
+      "Increasing the resolution from 12 to 16 voxels per side raises Dice of whole by 0.125 (95 % interval "
+      "0.125 to 0.125, n = 20)";
+  EXPECT_EQ(words(), start + "; also different: epochs (2 and 60); an epoch takes 2.0 times as long.");
+  EXPECT_EQ(words("24"), start +
+                             ", on a grid of 24; also different: epochs (2 and 60); an epoch takes 2.0 "
+                             "times as long.");
+  EXPECT_EQ(words("training"), "");
 }
 
 TEST_F(Finding, OfOneGroupOrOfThreeSettingsIsEmpty) {

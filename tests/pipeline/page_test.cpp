@@ -46,6 +46,12 @@ TEST_F(Page, HasTablesThatSaveWithHeadingsThatAreWords) {
   EXPECT_EQ(all_of(html, "(</table></div>\\s*<p class=\"download\"><a download=)").size(), tables);
 }
 
+TEST_F(Page, SaysThatTheEpochWasSelectedOnTheScoredCases) {
+  EXPECT_TRUE(
+      test::contains(made_up_page({first()}, folder_ / "merged"),
+                     "the epoch with the lowest validation loss on these cases, so scores are slightly"));
+}
+
 // On a narrow screen every cell shows its own heading.
 TEST_F(Page, FitsNarrowScreens) {
   const fs::path a = first(), b = second(), out = folder_ / "merged";
@@ -135,6 +141,34 @@ TEST_F(Page, ShowsTheWorstTheMedianAndTheBestCaseOfEveryGroup) {
   EXPECT_EQ(html.find(base64(format("{} {}", a.string(), 3))), std::string::npos);
   EXPECT_NE(html.find("<b>second (resolution 96)</b>\n<span class=\"score\">whole tumor 0.800</span>"),
             std::string::npos);
+}
+
+TEST_F(Page, LeavesACaseThatARepeatMissedOutOfTheMeanDistance) {
+  const fs::path run = first();
+  std::vector<DiceRow> rows = rows_in<DiceRow>(run / "dice.csv");
+  for (DiceRow& row : rows) row.truth_voxels = row.predicted_voxels = 10;
+  for (int i = 0; i < 4; ++i) {
+    DiceRow row = rows[static_cast<std::size_t>(i)];
+    row.repeat = 2;
+    if (i == 3) row.predicted_voxels = 0, row.hd95 = 373;
+    rows.push_back(std::move(row));
+  }
+  write_csv(run / "dice.csv", csv_of(rows));
+  EXPECT_TRUE(test::contains(made_up_page({run}, run), "data-label=\"Mean HD95, mm\">2.00<",
+                             "data-label=\"Missed\">1 of 8<"));
+}
+
+TEST_F(Page, SaysWhichPostProcessingStepsAreTakenFromLabelledCases) {
+  const fs::path run = first();
+  const auto page = [&](const char* further) {
+    write_file(run / "postprocessing.json",
+               format(R"({{"found_on_cases": 12, "steps": [{{"region": "core", "remove": "small_whole",
+                          "below_mm3": 500, "gain": 0{}}}]}})",
+                      further));
+    return made_up_page({run}, run);
+  };
+  EXPECT_TRUE(test::contains(page(", \"labelled_cases\": 36"), "data-label=\"Labelled cases\">36<"));
+  EXPECT_FALSE(test::contains(page(""), "Labelled cases"));
 }
 
 TEST_F(Page, TakesInAnArenaAsAnImageInWhichNothingRuns) {

@@ -15,6 +15,7 @@
 #include "pipeline/predict/postprocessing.h"
 #include "pipeline/predict/prediction_record.h"
 #include "pipeline/report/palette.h"
+#include "tests/data/support.h"
 #include "tests/expect.h"
 #include "tests/folder.h"
 
@@ -153,7 +154,7 @@ TEST(Decision, OnTheCasesOwnGridIsThatOfAllChannelsResampledWhole) {
     }
     data::LabelMap on_box{data::crop_geometry(prepared.original, prepared.box), decoder.decode(fine)};
     const Prediction found = decide(maps, prepared, decoder);
-    EXPECT_EQ(found.native.voxels, data::restore(on_box, prepared.box, prepared.original).voxels)
+    EXPECT_EQ(found.native.voxels, test::restored(on_box, prepared.box, prepared.original).voxels)
         << choice_name(targets);
     EXPECT_EQ(found.native.geometry, prepared.original);
     EXPECT_EQ(found.on_training_grid.geometry.size, prepared.size);

@@ -33,13 +33,14 @@ TEST(Ranking, PutsTheBestFirstAndSaysByHowMuchAndWhetherThatIsChance) {
   EXPECT_NEAR(ranking.groups[0].dice, 0.555, 1e-12);
   EXPECT_EQ(ranking.groups[1].group, 2u);
   EXPECT_NEAR(ranking.groups[1].difference, 0.0005, 1e-12);  // five times 0.02, five times -0.019
-  EXPECT_FALSE(is_significant(ranking.groups[1], 2));
+  EXPECT_EQ(ranking.tests, 3u);                              // any of three groups could have been the best
+  EXPECT_FALSE(is_significant(ranking.groups[1], ranking.tests));
   const RankedGroup& last = ranking.groups[2];
   EXPECT_EQ(last.group, 0u);
   EXPECT_NEAR(last.difference, 0.055, 1e-12);
   EXPECT_EQ(last.test.p, 2 / 1024.0);
-  EXPECT_EQ(last.p_holm, 2 * 2 / 1024.0);  // corrected for two comparisons
-  EXPECT_TRUE(is_significant(last, 2));
+  EXPECT_EQ(last.p_holm, 3 * 2 / 1024.0);
+  EXPECT_TRUE(is_significant(last, ranking.tests));
 }
 
 // With five pairs p is at least 2 / 2^5 = 0.0625.
@@ -95,6 +96,38 @@ TEST(Ranking, CountsARegionThatOnlyOneGroupWronglyPredicts) {
   EXPECT_EQ(ranking.groups[1].cases, 6u);
   EXPECT_NEAR(ranking.groups[1].difference, (3 * 1 - 3 * 0.02) / 6, 1e-12);
   EXPECT_TRUE(ranking.has_absent_regions);
+}
+
+// One of four repeats of a predicts a region that the case lacks.
+TEST(Ranking, CountsAnAbsentRegionRepeatByRepeat) {
+  std::vector<DiceRow> rows;
+  for (const char* run : {"run_a", "run_b"})
+    for (int repeat = 1; repeat <= 4; ++repeat) {
+      const bool is_spurious = run == std::string("run_a") && repeat == 4;
+      rows.push_back(score(run, "64", "absent", is_spurious ? 0 : std::nan(""), "whole", repeat));
+      rows.push_back(score(run, "64", "present", 0.5, "whole", repeat));
+      rows.back().truth_voxels = 10;
+    }
+  const auto ranking = rank(groups_by_loss({"a", "b"}), rows);
+  EXPECT_EQ(ranking.groups[0].group, 1u);
+  EXPECT_NEAR(ranking.groups[1].difference, 0.25 / 2, 1e-12);
+}
+
+TEST(Ranking, PrefersTheGridOfTheImages) {
+  std::vector<DiceRow> rows = {score("run_a", "64", "x", 0.9), score("run_a", "64", "x", 0.5)};
+  rows[0].evaluated_at = "training";
+  const auto ranking = rank(groups_by_loss({"a"}), rows);
+  EXPECT_EQ(ranking.grid, "native");
+  EXPECT_EQ(ranking.groups[0].dice, 0.5);
+}
+
+// A coarser training grid has a coarser ground truth.
+TEST(Ranking, DoesNotOrderResolutionsByScoresOnTheirTrainingGrids) {
+  std::vector<DiceRow> rows = {score("a", "64", "x", 0.9), score("b", "128", "x", 0.8)};
+  for (DiceRow& row : rows) row.evaluated_at = "training";
+  const auto ranking = rank(group_runs({{"a", "64", {}}, {"b", "128", {}}}), rows);
+  EXPECT_TRUE(ranking.groups.empty());
+  EXPECT_TRUE(ranking.has_other_truths);
 }
 
 // b has no Dice for a region that is there, for example because it was not annotated for that run.

@@ -139,6 +139,38 @@ TEST_F(Report, OfRunsWithOtherRegionsAndCasesComparesWhatTheyShare) {
   EXPECT_TRUE(test::contains(html, "Comparisons exclude up to 2 cases", "other region"));
 }
 
+// Writes how many voxels of the region the ground truths of cases 1 to 3 have; case 4 has none.
+void write_truths(const fs::path& run, std::int64_t voxels) {
+  std::vector<DiceRow> rows = rows_in<DiceRow>(run / "dice.csv");
+  for (DiceRow& row : rows) row.truth_voxels = row.case_id == "case_4" ? 0 : voxels;
+  write_csv(run / "dice.csv", csv_of(rows));
+}
+
+TEST_F(Report, DoesNotPairCasesThatHaveTheSameNameInOtherData) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "64"), out = folder_ / "out";
+  write_file(a / "experiment.yaml", "data:\n  root: /a\n");
+  write_file(b / "experiment.yaml", "data:\n  root: /b\n");
+  write_truths(a, 94);
+  write_truths(b, 94);
+  report_made_up({a, b}, out);
+  EXPECT_TRUE(fs::exists(out / "comparison.csv"));
+  write_truths(b, 249);
+  report_made_up({a, b}, out);
+  EXPECT_FALSE(fs::exists(out / "comparison.csv"));
+  EXPECT_TRUE(test::contains(read_file(out / "report.html"),
+                             "3 cases with the same name but different ground truths in these runs",
+                             "no common cases"));
+}
+
+TEST_F(Report, DoesNotTakeScoresOfDataThatWasReplacedForRepeats) {
+  const fs::path a = make_run("a", "first", "64"), b = make_run("b", "second", "64"), out = folder_ / "out";
+  write_truths(a, 94);
+  write_truths(b, 249);
+  report_made_up({a, b}, out);
+  const Csv csv = read_csv(out / "boxplot.csv");
+  EXPECT_EQ(csv.rows[0][csv.column("n", "")], "7");
+}
+
 TEST_F(Report, OfARunThatOnlyTrainedBesideAScoredOneHasTheBoxesOfThat) {
   const fs::path a = make_run("a", "scored", "64"), b = make_run("b", "trained", "96"),
                  out = folder_ / "merged";
