@@ -24,7 +24,7 @@ VoxelBox foreground_box(const std::vector<Image>& channels, std::span<const floa
 float corner_value(const Image& image);
 // Whether all eight corners have the same value, which is then the background.
 bool constant_corners(const Image& image);
-// What lies outside the image: the value of its corners, or its lowest one where they differ.
+// The value outside the image: that of its corners, or its lowest value if they differ.
 float outside_value(const Image& image);
 
 // World position of a crop or a resampled grid.

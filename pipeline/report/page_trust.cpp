@@ -73,10 +73,10 @@ std::string postprocessing_section(const ReportParts& parts) {
       "postprocessing", "Post-processing",
       table_section(without_empty_columns(rows), "postprocessing.csv") +
           "<p>Steps whose gain in the validation scores is significant: its 95 % interval is above 0. " +
-          (any_labelled
-               ? "Steps with a number of labelled cases were taken for another reason: the region is "
-                 "larger than this in all of these ground truths, and no validation score decreases. "
-               : "") +
+          (any_labelled ? "Steps with a number of labelled cases were taken for another reason: the region "
+                          "has a larger volume in the ground truth of all these cases, and no validation "
+                          "score decreases. "
+                        : "") +
           "The scores above do not include the steps. They were selected on the same cases, so the gain is "
           "slightly optimistic. <code>voxswap predict</code> applies them; to switch one off, delete it from "
           "postprocessing.json.</p>\n");

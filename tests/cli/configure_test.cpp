@@ -1,5 +1,5 @@
-// Tests voxswap configure and voxswap run DATASET as external programs. Plans use typical costs, so that no
-// test depends on the processor's speed.
+// Tests voxswap configure and voxswap run DATASET as external programs. Plans use typical costs in f32, so
+// that no test depends on the processor.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,7 +13,6 @@ namespace {
 class Configure : public ProgramInAFolder {
  protected:
   Configure() { phantoms("4", "24,24,24"); }
-  // By costs and in a precision that do not depend on the processor.
   Outcome configure(const Words& more, const std::string& dataset = "data") const {
     return run_program(Words{"configure", path(dataset), "--out", path("mine.yaml"), "--estimate", "--quiet",
                              "data.cache=" + path("cache"), "training.precision=f32"} +

@@ -237,9 +237,8 @@ TEST_F(Program, PlansForADeviceAndDataThatAreNotThere) {
 // Without a host pool or disk, as on a CPU, nothing can be swapped out.
 TEST_F(Program, RefusesWhatIsTooLargeForAnyPlanOrForTheLibrary) {
   write("large.yaml",
-        "name: large\ndata: {root: nowhere, modalities: [flair], labels: {tumor: 1}}\n"
-        "network: {depth: 3, base_filters: 4}\ntraining: {precision: f32}\n"
-        "memory: {device: cpu, budget: 4MiB, host: none}\n");
+        "data: {root: nowhere, modalities: [flair], labels: {tumor: 1}}\ntraining: {precision: f32}\n"
+        "network: {depth: 3, base_filters: 4}\nmemory: {device: cpu, budget: 4MiB, host: none}\n");
   const Outcome old = refused(4, "plan large.yaml --estimate preprocess.resolution=96 memory.pieces=none",
                               "memory.budget: 4.00 MiB");
   EXPECT_TRUE(contains(old.errors,
